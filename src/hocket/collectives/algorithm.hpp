@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hocket/schedule/schedule.hpp"
+
+/// Textbook algorithms as index arithmetic. Each can emit the part of one rank alone, in time and memory proportional to
+/// that part.
+namespace hocket::collectives {
+
+/// What an algorithm is asked for.
+struct Shape {
+    std::int32_t num_ranks;
+    std::int32_t pieces = 1;  ///< pieces per block (see Schedule)
+};
+
+/// An algorithm for virtual ranks 0 .. p-1 with root 0. Other roots and rank orders are made by relabelling.
+struct Algorithm {
+    Collective collective;
+    std::string_view name;      ///< as in the literature: "pipelined_chain"
+    std::string_view source;    ///< key in docs/literature.bib
+    bool pipelines;             ///< pieces > 1 makes sense
+    RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
+};
+
+/// Every algorithm, grouped by collective.
+std::span<const Algorithm> all_algorithms();
+/// @throws InvalidInput  listing the algorithms of the collective.
+const Algorithm& find_algorithm(Collective, std::string_view name);
+
+/// How virtual ranks map to real ones.
+/// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted collectives it is rotated so that the root comes
+/// first; for the others it starts as given. order[v] is the real rank of virtual rank v; block v becomes block order[v].
+struct Placement {
+    Rank root{0};
+    std::span<const Rank> order;
+};
+
+/// The part of real rank `self`. @throws InvalidInput  if the shape or order is not valid (order not a permutation).
+RankSchedule emit_rank(const Algorithm&, const Shape&, const Placement&, Rank self);
+/// The whole Schedule.
+Schedule emit(const Algorithm&, const Shape&, const Placement&);
+
+}  // namespace hocket::collectives

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+
+#include "hocket/program/program.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// A Schedule with sizes. `bytes` is the message of bcast, reduce, allreduce, and the block of one rank (what MPI calls
+/// sendcount or recvcount times the type's size) for the others; 0 for barrier.
+/// Blocks are cut as schedule/pieces.hpp says; `element_bytes` is the granularity of the cut.
+/// Messages that come to 0 bytes are left out unless the collective is a barrier. A recv_reduce becomes recv + reduce.
+Program lower(const Schedule&, std::int64_t bytes, std::int64_t element_bytes = 1);
+
+}  // namespace hocket

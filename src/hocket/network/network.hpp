@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hocket/base/index.hpp"
+
+namespace hocket {
+
+enum class NodeKind : std::uint8_t {
+    host,      ///< carries ranks and may relay
+    switch_,   ///< only relays
+    process,   ///< one rank behind its own memory link; made by the reader for hosts with several ranks
+};
+
+struct Node {
+    std::string name;
+    NodeKind kind = NodeKind::host;
+};
+
+/// A directed link. A full-duplex cable is two links; a half-duplex one is two links that share one bandwidth.
+struct Link {
+    NodeId source;
+    NodeId target;
+    double bandwidth_bytes_per_s;  ///< > 0; infinity = unlimited
+    double latency_s;              ///< >= 0, wire and switch delay; excludes serialisation
+    std::int32_t capacity;         ///< index of the shared capacity: equal for both directions of a half-duplex cable, else unique
+};
+
+namespace network {
+class Router;
+}
+
+/// Nodes, links and where each rank sits; fixed after construction. Shared between threads without locks.
+class Network {
+public:
+    /// `rank_nodes[r]` is the node of rank r (kind host or process).
+    /// @throws InvalidInput  if a link names an unknown node, has bandwidth <= 0, latency < 0 or a non-finite latency,
+    ///         a rank sits on a switch, or two ranks cannot reach each other.
+    Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
+            std::shared_ptr<const network::Router> router = nullptr);
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+    [[nodiscard]] std::span<const Link> links() const { return links_; }
+    [[nodiscard]] const Node& node(NodeId n) const { return nodes_[n.at()]; }
+    [[nodiscard]] const Link& link(LinkId l) const { return links_[l.at()]; }
+    [[nodiscard]] std::int32_t num_ranks() const { return static_cast<std::int32_t>(rank_nodes_.size()); }
+    [[nodiscard]] NodeId node_of(Rank r) const { return rank_nodes_[r.at()]; }
+    [[nodiscard]] std::span<const LinkId> links_from(NodeId n) const;
+    [[nodiscard]] std::int32_t num_capacities() const { return num_capacities_; }
+
+    /// True if the undirected cables form a tree (every cut by one cable separates the ranks).
+    [[nodiscard]] bool is_tree() const { return is_tree_; }
+
+    /// The directed links from `a` to `b` in order; empty if both sit on the same node. O(length).
+    [[nodiscard]] std::vector<LinkId> route(Rank a, Rank b) const;
+    /// The same, appended to `out` (which is cleared): no allocation in the steady state.
+    void route(Rank a, Rank b, std::vector<LinkId>& out) const;
+
+    /// Hosts in the order of a depth-first walk of the network from `start`'s host, smaller node ids first; ranks of one
+    /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.
+    [[nodiscard]] std::vector<Rank> depth_first_order(Rank start) const;
+
+private:
+    std::string name_;
+    std::vector<Node> nodes_;
+    std::vector<Link> links_;
+    std::vector<NodeId> rank_nodes_;
+    std::vector<std::int32_t> first_out_;  // CSR over nodes
+    std::vector<LinkId> out_;
+    std::int32_t num_capacities_ = 0;
+    bool is_tree_ = false;
+    std::shared_ptr<const network::Router> router_;
+};
+
+}  // namespace hocket

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "hocket/base/index.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/program/program.hpp"
+
+namespace hocket {
+
+/// How flows share links.
+enum class Sharing : std::uint8_t {
+    none,    ///< each flow gets the least bandwidth of its route
+    equal,   ///< rate = min over its links of bandwidth / flows on the link [Suzuki]
+    maxmin,  ///< max-min fair, by progressive filling
+};
+
+struct SimulationOptions {
+    Sharing sharing = Sharing::maxmin;
+    double send_overhead_s = 0;     ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
+    double receive_overhead_s = 0;  ///< and received (o_r)
+    double reduce_bytes_per_s = std::numeric_limits<double>::infinity();
+    std::int64_t rendezvous_bytes = std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
+    bool ordered_pairs = true;      ///< messages of one (source, target) travel one after another, as on one TCP connection
+    bool record_links = false;      ///< fill Timeline::link_use
+};
+
+/// The result of simulating a Program on a Network. Times in seconds from the start.
+struct Timeline {
+    struct Interval {
+        double start_s, end_s;
+    };
+    struct LinkUse {
+        double start_s, end_s;
+        double rate_bytes_per_s;
+    };
+    double makespan_s = 0;
+    std::vector<std::vector<Interval>> ranks;      ///< [rank][op of RankProgram]
+    std::vector<double> finish_s;                  ///< [rank] end of its last op
+    std::vector<double> link_bytes;                ///< [link]
+    std::vector<std::vector<LinkUse>> link_use;    ///< [link] piecewise constant load, if asked for
+    std::int64_t num_events = 0;                   ///< completed messages, computations and reductions
+};
+
+/// @throws InvalidInput  if the program has more ranks than the network, names a rank that is not there, or cannot finish
+///         (a message without its counterpart, or a cycle of waits): the message names the first op that waits.
+Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
+
+}  // namespace hocket
