@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+"""The result of tuning a program: what ran, what was measured and predicted. docs/formats.md describes the file."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from hocket.errors import InvalidInput
+from hocket.report.decode import decode, read_json_object
+
+RESULT_FORMAT = "hocket.result/1"
+RESULT_FILE = "result.json"
+NETWORK_FILE = "network.toml"
+
+
+@dataclass(frozen=True)
+class ProgramResult:
+    """Wall times of the whole program, one per run; native and tuned runs were interleaved."""
+
+    native_s: list[float]
+    tuned_s: list[float]
+    predicted_s: float | None  #: of a tuned run
+    speedup: float  #: median(native_s) / median(tuned_s)
+    speedup_quartiles: tuple[float, float]  #: of native / tuned over all pairs of runs; they enclose `speedup`
+    output_identical: bool | None  #: standard output of native and tuned runs; None = not compared
+
+    def __post_init__(self) -> None:
+        _check_times("native_s", self.native_s, at_least=1)
+        _check_times("tuned_s", self.tuned_s, at_least=1)
+        if self.predicted_s is not None:
+            _check_times("predicted_s", [self.predicted_s])
+        if not 0 < self.speedup_quartiles[0] <= self.speedup_quartiles[1] or self.speedup <= 0:
+            raise InvalidInput("speedup: the speed-up and its quartiles must be positive and in ascending order")
+
+    @classmethod
+    def from_runs(
+        cls,
+        native_s: list[float],
+        tuned_s: list[float],
+        predicted_s: float | None = None,
+        output_identical: bool | None = None,
+    ) -> ProgramResult:
+        """Derives the speed-up from the wall times, of which there must be at least one each."""
+        _check_times("native_s", native_s, at_least=1)
+        _check_times("tuned_s", tuned_s, at_least=1)
+        return cls(native_s, tuned_s, predicted_s, *speedup_of(native_s, tuned_s), output_identical)
+
+
+@dataclass(frozen=True)
+class TimelineFiles:
+    """Simulated timelines (report/timeline.py), as paths relative to the result folder."""
+
+    native_model: str | None = None  #: the textbook algorithm that stands for what the MPI library does
+    tuned: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in (self.native_model, self.tuned):
+            if name is not None and (PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts):
+                raise InvalidInput(f'found "{name}", expected a path inside the result folder')
+
+
+@dataclass(frozen=True)
+class CollectiveResult:
+    """One (collective, communicator, size, root) of the program and what was done about it."""
+
+    collective: str  #: "bcast"
+    members: list[int]  #: world ranks in the order of the communicator
+    bytes: int  #: as in the plan: message of bcast, reduce, allreduce; block per rank of the others; 0 for barrier
+    root: int | None  #: rank in the communicator
+    calls: int  #: by the program, in one run
+    algorithm: str  #: of the new schedule; "custom" when a search found it
+    pieces: int
+    order: list[int] | None  #: ranks of the communicator; None = 0 .. p-1
+    native_s: list[float]  #: time of one call, measured in isolation: maximum over the ranks; empty = not measured
+    tuned_s: list[float]
+    predicted_s: float | None  #: of the new schedule
+    wire_limit_s: float | None  #: no schedule can be faster on this network
+    kept: bool  #: the entry is in the plan
+    reason: str | None = None  #: why not kept
+    output_identical: bool | None = None  #: the data after the native and the new collective; None = not compared
+    timelines: TimelineFiles = field(default_factory=TimelineFiles)
+
+    def __post_init__(self) -> None:
+        _check_times("native_s", self.native_s)
+        _check_times("tuned_s", self.tuned_s)
+        for name in ("predicted_s", "wire_limit_s"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise InvalidInput(f"{name}: found {value}, expected a time of at least 0 s")
+        if self.bytes < 0 or self.calls < 0 or self.pieces < 1:
+            raise InvalidInput("bytes and calls must be at least 0, and pieces at least 1")
+        if not self.kept and not self.reason:
+            raise InvalidInput("reason: an entry that is not kept needs a reason")
+
+
+@dataclass(frozen=True)
+class LinkBytes:
+    """Bytes that crossed a directed link in one run of the program, by the interface counters."""
+
+    source: str  #: node names of the network
+    target: str
+    native_bytes: int
+    tuned_bytes: int
+
+
+@dataclass(frozen=True)
+class Result:
+    hocket: str  #: version that made the result
+    date_utc: str  #: "2025-11-21T20:41:00Z"
+    command: list[str]
+    mpi: str  #: "Open MPI 4.1.4"
+    ranks: int
+    hosts: list[str]  #: host of each rank
+    machine: str  #: "Linux 6.1.0 x86_64, 2 cores"
+    network: str  #: name of the network in network.toml
+    testbed: bool  #: the network was emulated on this machine
+    program: ProgramResult
+    collectives: list[CollectiveResult]
+    link_bytes: list[LinkBytes] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: what the reader should know, e.g. why there was no testbed
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.date_utc):
+            raise InvalidInput(f'date_utc: found "{self.date_utc}", expected a time such as "2025-11-21T20:41:00Z"')
+        if self.ranks < 1 or len(self.hosts) != self.ranks:
+            raise InvalidInput(f"hosts: found {len(self.hosts)} hosts for {self.ranks} ranks, expected one for each rank")
+        for i, collective in enumerate(self.collectives):
+            if any(not 0 <= rank < self.ranks for rank in collective.members) or not collective.members:
+                raise InvalidInput(f"collectives[{i}].members: expected world ranks 0 .. {self.ranks - 1}")
+            if len(set(collective.members)) != len(collective.members):
+                raise InvalidInput(f"collectives[{i}].members: a rank occurs twice")
+            if collective.order is not None and sorted(collective.order) != list(range(len(collective.members))):
+                raise InvalidInput(f"collectives[{i}].order: expected each of 0 .. {len(collective.members) - 1} once")
+            if collective.root is not None and not 0 <= collective.root < len(collective.members):
+                raise InvalidInput(f"collectives[{i}].root: expected 0 .. {len(collective.members) - 1}")
+
+
+def speedup_of(native_s: list[float], tuned_s: list[float]) -> tuple[float, tuple[float, float]]:
+    """The ratio of the medians, and the quartiles of the ratio over all pairs (native run, tuned run).
+
+    The quartiles enclose the ratio of the medians: in at least a quarter of all pairs the native time is at most, and the
+    tuned time at least, its median, and in another quarter the other way round.
+    """
+    ratios = sorted(native / tuned for native in native_s for tuned in tuned_s)
+    quarter = (len(ratios) - 1) // 4
+    speedup = statistics.median(native_s) / statistics.median(tuned_s)
+    return speedup, (min(ratios[quarter], speedup), max(ratios[-1 - quarter], speedup))
+
+
+def read_result(folder: Path) -> Result:
+    """@raises InvalidInput naming the file, the key, what was found and what is accepted."""
+    if not folder.is_dir():
+        raise InvalidInput(f"{folder}: no such folder", "`hocket tune` writes a result folder")
+    path = folder / RESULT_FILE
+    if not path.is_file():
+        raise InvalidInput(f"{folder}: not a result folder: {RESULT_FILE} is missing", "`hocket tune` writes a result folder")
+    return decode(Result, read_json_object(path, RESULT_FORMAT), str(path))
+
+
+def write_result(result: Result, folder: Path) -> Path:
+    """Writes result.json into `folder`; complete or not at all."""
+    path = folder / RESULT_FILE
+    write_json(path, {"format": RESULT_FORMAT, **dataclasses.asdict(result)}, indent=1)
+    return path
+
+
+def write_json(path: Path, value: object, indent: int | None = None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _check_times(name: str, times_s: list[float], at_least: int = 0) -> None:
+    if len(times_s) < at_least:
+        raise InvalidInput(f"{name}: found no time, expected at least {at_least}")
+    if any(not time > 0 for time in times_s):
+        raise InvalidInput(f"{name}: found {min(times_s)}, expected times above 0 s")
