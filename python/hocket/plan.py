@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The plan: which schedule serves which collective call of one application on one network."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hocket import Schedule
+
+FORMAT = "hocket.plan/1"
+COLLECTIVES = (
+    "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier",
+)  # fmt: skip
+ROOTED = ("bcast", "reduce", "scatter", "gather")
+_REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
+
+
+@dataclass(frozen=True)
+class PlanEntry:
+    """One schedule and the calls that it serves.
+
+    `members` are world ranks in the order of the communicator; `root` and `order` are ranks in the communicator. Sizes are
+    those of `lower`: the whole message of bcast, reduce and allreduce, the block of one rank for the others, 0 for barrier.
+    """
+
+    collective: str
+    members: tuple[int, ...]
+    bytes_min: int
+    bytes_max: int
+    algorithm: str  # "custom" when `custom` carries the schedule
+    pieces: int = 1
+    order: tuple[int, ...] | None = None
+    root: int | None = None  # None = any root
+    custom: str | None = None  # the schedule's JSON text
+    predicted_s: float | None = None
+    lower_bound_s: float | None = None
+    native_s: float | None = None
+    tuned_s: float | None = None
+    calls: int = 0
+
+    def schedule(self, root: int = 0) -> Schedule:
+        """The schedule of this entry for one root (that of the entry, if it names one)."""
+        from hocket import Schedule
+
+        if self.custom is not None:
+            return Schedule.from_json(self.custom)
+        chosen = self.root if self.root is not None else root
+        order = list(self.order) if self.order is not None else None
+        return Schedule.build(
+            self.collective, self.algorithm, len(self.members), root=chosen, pieces=self.pieces, order=order
+        )
+
+    def serves(self, collective: str, members: Sequence[int], size_bytes: int, root: int | None) -> bool:
+        return (
+            self.collective == collective
+            and self.members == tuple(members)
+            and self.bytes_min <= size_bytes <= self.bytes_max
+            and (self.root is None or self.root == root)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        schedule: dict[str, Any]
+        if self.custom is not None:
+            schedule = {"custom": json.loads(self.custom)}
+        else:
+            schedule = {"algorithm": self.algorithm, "pieces": self.pieces}
+            if self.order is not None:
+                schedule["order"] = list(self.order)
+        return {
+            "collective": self.collective,
+            "members": list(self.members),
+            "bytes_min": self.bytes_min,
+            "bytes_max": self.bytes_max,
+            "root": self.root,
+            "schedule": schedule,
+            "predicted_s": self.predicted_s,
+            "lower_bound_s": self.lower_bound_s,
+            "native_s": self.native_s,
+            "tuned_s": self.tuned_s,
+            "calls": self.calls,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    ranks: int
+    network: str
+    entries: tuple[PlanEntry, ...]
+    created_by: str = ""
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Plan:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise InvalidInput(f"{path}: cannot read the plan: {reason}", hint=_REMAKE) from None
+        return cls.from_text(text, str(path))
+
+    @classmethod
+    def from_text(cls, text: str, source_name: str = "plan") -> Plan:
+        """Reads and checks a plan. Raises InvalidInput that says where, what was found and what is accepted."""
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"{source_name}: not JSON: {error}", hint=_REMAKE) from None
+        return _read_plan(document, source_name)
+
+    def to_json(self) -> str:
+        from hocket import __version__
+
+        document = {
+            "format": FORMAT,
+            "ranks": self.ranks,
+            "network": self.network,
+            "created_by": self.created_by or f"hocket {__version__}",
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+        return json.dumps(document, indent=1) + "\n"
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes aside and renames, so that a reader never sees half a plan."""
+        path = Path(path)
+        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            aside.write_text(self.to_json(), encoding="utf-8")
+            aside.replace(path)
+        except OSError as error:
+            aside.unlink(missing_ok=True)
+            raise InvalidInput(f"{path}: cannot write the plan: {error.strerror}") from None
+
+    def with_entries(self, entries: Iterable[PlanEntry]) -> Plan:
+        return replace(self, entries=tuple(entries))
+
+    def entry_for(self, collective: str, members: Sequence[int], size_bytes: int, root: int | None) -> PlanEntry | None:
+        return next((e for e in self.entries if e.serves(collective, members, size_bytes, root)), None)
+
+    def check_ranks(self, ranks: int, source_name: str = "the plan") -> None:
+        """Raises InvalidInput unless the plan is for a program of that many ranks."""
+        if ranks != self.ranks:
+            raise InvalidInput(
+                f"{source_name} is for {self.ranks} ranks, but the command starts {ranks}",
+                hint=f"start {self.ranks} ranks, or {_REMAKE} for {ranks} ranks",
+            )
+
+
+def _read_plan(document: object, where: str) -> Plan:
+    plan = _object(document, where, {"format", "ranks", "network", "entries"}, {"created_by"}, check_format=True)
+    ranks = _integer(plan, "ranks", where, 1, 2**31 - 1)
+    if not isinstance(plan["entries"], list):
+        raise InvalidInput(f"{where}: entries must be a list, not {_show(plan['entries'])}")
+    entries = [_read_entry(e, f"{where}: entries[{i}]", ranks) for i, e in enumerate(plan["entries"])]
+    for i, entry in enumerate(entries):
+        for j, earlier in enumerate(entries[:i]):
+            if _overlap(entry, earlier):
+                raise InvalidInput(f"{where}: entries[{i}] serves calls that entries[{j}] serves too")
+    return Plan(ranks, _text(plan, "network", where), tuple(entries), _text(plan, "created_by", where))
+
+
+def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
+    required = {"collective", "members", "bytes_min", "bytes_max", "root", "schedule"}
+    figures = ("predicted_s", "lower_bound_s", "native_s", "tuned_s")
+    entry = _object(document, where, required, {*figures, "calls"})
+    collective = entry["collective"]
+    if collective not in COLLECTIVES:
+        raise InvalidInput(f"{where}: collective is {_show(collective)}; accepted: {', '.join(COLLECTIVES)}")
+    members = _ranks(entry, "members", where, ranks)
+    size = len(members)
+    bytes_min = _integer(entry, "bytes_min", where, 0, 2**63 - 1)
+    root = None if entry["root"] is None else _integer(entry, "root", where, 0, size - 1)
+    if root is not None and collective not in ROOTED:
+        raise InvalidInput(f"{where}: {collective} has no root, but root is {root}; use null")
+    schedule = entry["schedule"]
+    algorithm, pieces, order, custom = _read_schedule(schedule, f"{where}: schedule", collective, size)
+    read = PlanEntry(
+        collective=collective,
+        members=members,
+        bytes_min=bytes_min,
+        bytes_max=_integer(entry, "bytes_max", where, bytes_min, 2**63 - 1),
+        algorithm=algorithm,
+        pieces=pieces,
+        order=order,
+        root=root,
+        custom=custom,
+        calls=_integer(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
+        **{key: _seconds(entry, key, where) for key in figures},
+    )
+    _check_custom(read, where)
+    return read
+
+
+def _read_schedule(
+    document: object, where: str, collective: str, size: int
+) -> tuple[str, int, tuple[int, ...] | None, str | None]:
+    from hocket import algorithms
+
+    if isinstance(document, dict) and "custom" in document:
+        return "custom", 1, None, json.dumps(_object(document, where, {"custom"}, set())["custom"])
+    schedule = _object(document, where, {"algorithm"}, {"pieces", "order"})
+    known = [a.name for a in algorithms() if a.collective == collective]
+    algorithm = schedule["algorithm"]
+    if algorithm not in known:
+        raise InvalidInput(f"{where}: algorithm is {_show(algorithm)}; accepted for {collective}: {', '.join(known)}")
+    pieces = _integer(schedule, "pieces", where, 1, 2**31 - 1) if "pieces" in schedule else 1
+    order = None
+    if "order" in schedule:
+        order = _ranks(schedule, "order", where, size)
+        if len(order) != size:
+            raise InvalidInput(f"{where}: order has {len(order)} ranks; it must hold each of 0 to {size - 1} once")
+    return algorithm, pieces, order, None
+
+
+def _check_custom(entry: PlanEntry, where: str) -> None:
+    if entry.custom is None:
+        return
+    from hocket import validate
+
+    try:
+        schedule = entry.schedule()
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: schedule: custom: {error}", hint=error.hint) from None
+    if (schedule.collective, schedule.num_ranks) != (entry.collective, len(entry.members)):
+        raise InvalidInput(
+            f"{where}: schedule: custom is a {schedule.collective} of {schedule.num_ranks} ranks; "
+            f"the entry needs a {entry.collective} of {len(entry.members)}"
+        )
+    if entry.collective in ROOTED and entry.root != schedule.root:
+        raise InvalidInput(f"{where}: schedule: custom has root {schedule.root}, but the entry's root is {entry.root}")
+    violations = validate(schedule).violations
+    if violations:
+        raise InvalidInput(f"{where}: schedule: custom is wrong: {violations[0]}", hint=_REMAKE)
+
+
+def _overlap(a: PlanEntry, b: PlanEntry) -> bool:
+    same_root = a.root is None or b.root is None or a.root == b.root
+    same_calls = a.collective == b.collective and a.members == b.members
+    return same_root and same_calls and a.bytes_min <= b.bytes_max and b.bytes_min <= a.bytes_max
+
+
+def _object(
+    document: object, where: str, required: set[str], optional: set[str], check_format: bool = False
+) -> Mapping[str, Any]:
+    if not isinstance(document, dict):
+        raise InvalidInput(f"{where}: expected an object, found {_show(document)}", hint=_REMAKE)
+    if check_format and document.get("format") != FORMAT:
+        found = _show(document["format"]) if "format" in document else "missing"
+        raise InvalidInput(f'{where}: format is {found}; accepted: "{FORMAT}"', hint=_REMAKE)
+    if unknown := sorted(set(document) - required - optional):
+        raise InvalidInput(f'{where}: unknown key "{unknown[0]}"; accepted: {", ".join(sorted(required | optional))}')
+    if missing := sorted(required - set(document)):
+        raise InvalidInput(f'{where}: key "{missing[0]}" is missing', hint=_REMAKE)
+    return document
+
+
+def _integer(entry: Mapping[str, Any], key: str, where: str, low: int, high: int) -> int:
+    value = entry[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: a whole number from {low} to {high}")
+    return value
+
+
+def _seconds(entry: Mapping[str, Any], key: str, where: str) -> float | None:
+    value = entry.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: seconds, not negative, or null")
+    return float(value)
+
+
+def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
+    value = entry.get(key, "")
+    if not isinstance(value, str):
+        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: text")
+    return value
+
+
+def _ranks(entry: Mapping[str, Any], key: str, where: str, limit: int) -> tuple[int, ...]:
+    value = entry[key]
+    if not isinstance(value, list) or not value:
+        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: a list of ranks")
+    seen: set[int] = set()
+    for rank in value:
+        if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < limit:
+            raise InvalidInput(f"{where}: {key} holds {_show(rank)}; accepted: ranks from 0 to {limit - 1}")
+        if rank in seen:
+            raise InvalidInput(f"{where}: {key} holds rank {rank} twice")
+        seen.add(rank)
+    return tuple(value)
+
+
+def _show(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "..."
