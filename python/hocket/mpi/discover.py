@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Finds the MPIs of this machine by their compiler wrappers, without running a program of theirs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hocket.errors import Error, InvalidInput
+
+# Debian lets several MPIs live in /usr/bin by such suffixes; the bare names are links to one of them.
+SUFFIXES = ("", ".openmpi", ".mpich")
+LAUNCHERS = {
+    "openmpi": ("mpiexec", "mpirun", "orterun", "prterun"),
+    "mpich": ("mpiexec", "mpirun", "mpiexec.hydra"),
+    "intel": ("mpiexec", "mpirun", "mpiexec.hydra"),
+}
+TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
+INSTALL_HINT = (
+    "install one: pip install 'hocket[mpi]' (the wheel mpich), or as root apt-get install libopenmpi-dev or libmpich-dev"
+)
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An installed MPI: its compiler wrapper, its launcher and its library."""
+
+    name: str  # as people say it: "Open MPI 4.1.4"
+    family: str  # "openmpi", "mpich" or "intel"
+    version: str
+    mpicc: Path
+    mpiexec: Path
+    library: Path
+    mpifort: Path | None
+    source: str  # "debian", "wheel" or "other"
+    compile_line: str  # what the wrapper calls: `mpicc -show`
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0])
+
+    @property
+    def label(self) -> str:
+        """A short name without spaces, for folders and test ids: "openmpi-4.1.4"."""
+        return f"{self.family}-{self.version}"
+
+    @cached_property
+    def mpicxx(self) -> Path | None:
+        name = self.mpicc.name.replace("mpicc", "mpicxx", 1)
+        return _existing(self.mpicc.with_name(name))
+
+    @cached_property
+    def launchers(self) -> frozenset[Path]:
+        """Every launcher that starts programs of this MPI, links resolved."""
+        suffix = self.mpicc.name.removeprefix("mpicc")
+        names = [self.mpiexec, *(self.mpicc.with_name(name + suffix) for name in LAUNCHERS[self.family])]
+        return frozenset(path.resolve() for path in names if path.exists())
+
+
+def find_mpis() -> list[Mpi]:
+    """The MPIs of this machine, the default one first.
+
+    Looked for in this order: $HOCKET_MPICC, the folders of $HOCKET_MPI_PATH, the folders of $PATH, the environment that
+    hocket itself is installed in.
+    """
+    wrappers = list(_wrappers())
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        found = [mpi for mpi in pool.map(_try_inspect, wrappers) if mpi is not None]
+    unique: dict[Path, Mpi] = {}
+    for mpi in found:
+        unique.setdefault(mpi.library.resolve(), mpi)
+    return list(unique.values())
+
+
+def default_mpi() -> Mpi:
+    """The first of `find_mpis`, which is the one that $HOCKET_MPICC names if it is set."""
+    named = os.environ.get("HOCKET_MPICC")
+    if named:
+        return inspect_mpi(Path(named))
+    mpis = find_mpis()
+    if not mpis:
+        raise Error("no MPI was found on this machine", INSTALL_HINT)
+    return mpis[0]
+
+
+def inspect_mpi(mpicc: Path) -> Mpi:
+    """What the compiler wrapper `mpicc` belongs to.
+
+    Raises InvalidInput if it is no working wrapper, or if its library or launcher is missing.
+    """
+    path = shutil.which(mpicc)
+    if path is None:
+        raise InvalidInput(f"{mpicc}: no such compiler wrapper", INSTALL_HINT)
+    wrapper = Path(os.path.abspath(path))
+    compile_line = _output([str(wrapper), "-show"])
+    macros = _output([str(wrapper), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n")
+    family, version = _identify(wrapper, macros)
+    library = _library(wrapper, compile_line)
+    suffix = wrapper.name.removeprefix("mpicc")
+    launcher = next((p for n in LAUNCHERS[family] if (p := _existing(wrapper.with_name(n + suffix)))), None)
+    if launcher is None:
+        raise InvalidInput(f"{wrapper}: its launcher mpiexec{suffix} is not beside it", "install the MPI's run-time part")
+    return Mpi(
+        name=f"{TITLES[family]} {version}",
+        family=family,
+        version=version,
+        mpicc=wrapper,
+        mpiexec=launcher,
+        library=library,
+        mpifort=_existing(wrapper.with_name("mpifort" + suffix)),
+        source=_source(wrapper),
+        compile_line=compile_line,
+    )
+
+
+def mpi_of_command(command: Sequence[str]) -> Mpi:
+    """The MPI whose launcher starts `command`; for srun, the MPI that the program is linked with."""
+    if not command:
+        raise InvalidInput("the command is empty", "write the command after --, for example: -- mpiexec -n 4 ./app")
+    launcher = shutil.which(command[0])
+    if launcher is None:
+        raise InvalidInput(f"{command[0]}: command not found", "check the name; `hocket doctor` lists the MPIs found")
+    if Path(launcher).name == "srun":
+        return _mpi_of_linked_program(command)
+    resolved = Path(launcher).resolve()
+    mpis = find_mpis()
+    for mpi in mpis:
+        if resolved in mpi.launchers:
+            return mpi
+    if not Path(launcher).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")):
+        raise InvalidInput(
+            f"{command[0]} is not an MPI launcher", "the command must start with mpiexec, mpirun or srun, with its full path or not"
+        )
+    name = re.sub(r"^(mpiexec\.hydra|mpiexec|mpirun|orterun|prterun)", "mpicc", Path(launcher).name)
+    beside = Path(launcher).with_name(name)
+    if not beside.exists():
+        raise InvalidInput(
+            f"{launcher}: the compiler wrapper {beside.name} is not beside it; hocket needs it to build its MPI parts",
+            "as root: apt-get install libopenmpi-dev or libmpich-dev; or name the wrapper: HOCKET_MPICC=/path/to/mpicc",
+        )
+    return inspect_mpi(beside)
+
+
+def linked_mpi_library(program: Path) -> Path | None:
+    """The MPI library that the executable `program` is linked with, or None."""
+    result = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
+    match = re.search(r"libmpi(?:ch)?\.so\.\d+ => (\S+)", result.stdout)
+    return Path(match.group(1)).resolve() if match else None
+
+
+def _mpi_of_linked_program(command: Sequence[str]) -> Mpi:
+    by_library = {mpi.library.resolve(): mpi for mpi in find_mpis()}
+    for argument in command[1:]:
+        path = shutil.which(argument)
+        library = linked_mpi_library(Path(path)) if path else None
+        if library in by_library:
+            return by_library[library]
+    raise InvalidInput(
+        f"no program in `{shlex.join(command)}` is linked with an MPI that hocket has found",
+        "name the MPI's compiler wrapper: HOCKET_MPICC=/path/to/mpicc, or start the program with that MPI's mpiexec",
+    )
+
+
+def _wrappers() -> Iterator[Path]:
+    named = os.environ.get("HOCKET_MPICC")
+    if named:
+        yield Path(named)
+    folders = [*_path_variable("HOCKET_MPI_PATH"), *_path_variable("PATH"), str(Path(sys.executable).parent)]
+    for folder in dict.fromkeys(folders):
+        for suffix in SUFFIXES:
+            path = Path(folder, "mpicc" + suffix)
+            if os.access(path, os.X_OK) and not path.is_dir():
+                yield path
+
+
+def _path_variable(name: str) -> list[str]:
+    return [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]
+
+
+def _try_inspect(mpicc: Path) -> Mpi | None:
+    try:
+        return inspect_mpi(mpicc)
+    except InvalidInput:
+        return None
+
+
+def _output(command: list[str], text: str = "") -> str:
+    try:
+        result = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InvalidInput(f"{command[0]}: cannot be run: {error}") from error
+    if result.returncode != 0:
+        lines = (result.stderr or result.stdout).strip().splitlines()
+        raise InvalidInput(
+            f"`{shlex.join(command)}` failed: {lines[0] if lines else f'exit status {result.returncode}'}",
+            "check that the C compiler behind it is installed (as root: apt-get install gcc libc6-dev)",
+        )
+    return result.stdout.strip()
+
+
+def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
+    value = dict(re.findall(r"^#define (\w+) +(\S+)$", macros, re.MULTILINE))
+    if "OMPI_MAJOR_VERSION" in value:
+        return "openmpi", ".".join(value[f"OMPI_{part}_VERSION"] for part in ("MAJOR", "MINOR", "RELEASE"))
+    if "I_MPI_VERSION" in value:
+        return "intel", value["I_MPI_VERSION"].strip('"').split()[0]
+    if "MPICH_VERSION" in value:
+        return "mpich", value["MPICH_VERSION"].strip('"')
+    raise InvalidInput(f"{wrapper}: its mpi.h is of no MPI that hocket knows", "known are Open MPI, MPICH and Intel MPI")
+
+
+def _library(wrapper: Path, compile_line: str) -> Path:
+    words = compile_line.split()
+    folders = [Path(word[2:]) for word in words if word.startswith("-L")] + [wrapper.parent.parent / "lib"]
+    names = [word[2:] for word in words if word.startswith("-l") and re.fullmatch(r"-lmpi(ch)?", word)] or ["mpi", "mpich"]
+    for name in names:
+        for folder in folders:
+            for path in (folder / f"lib{name}.so", *sorted(folder.glob(f"lib{name}.so.*"))):
+                if path.exists():
+                    return path
+    raise InvalidInput(
+        f"{wrapper}: its library {' or '.join(f'lib{n}.so' for n in names)} is in none of {', '.join(map(str, folders))}",
+        "hocket needs the MPI's shared library; install its development package",
+    )
+
+
+def _source(wrapper: Path) -> str:
+    if wrapper.parent == Path("/usr/bin") and Path("/etc/debian_version").exists():
+        return "debian"
+    return "wheel" if (wrapper.parent.parent / "pyvenv.cfg").exists() else "other"
+
+
+def _existing(path: Path) -> Path | None:
+    return path if path.exists() else None
