@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Chooses a schedule for each group of collective calls by simulating every candidate on the network."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hocket.advise.calls import CallGroup
+from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates
+from hocket.advise.costs import MessageCosts
+from hocket.errors import InvalidInput
+from hocket.plan import Plan, PlanEntry
+
+if TYPE_CHECKING:
+    from hocket import Network, Schedule
+
+# A schedule must be predicted to win this much over what the MPI is assumed to do, as a share and in seconds: the model
+# does not tell smaller differences, and where latency alone decides (barriers, small messages) the library's own path is
+# the shorter one.
+LEAST_GAIN = 0.1
+LEAST_GAIN_S = 100e-6
+_ROOTS_TRIED = 3
+
+Progress = Callable[[int, int], None]  # (done, total)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What advise decided for one group."""
+
+    group: CallGroup
+    best: Candidate
+    predicted_s: float
+    native_model: Candidate  # the textbook algorithm that the MPI is assumed to use
+    native_model_s: float
+    lower_bound_s: float
+    reason: str = ""  # why the calls stay with the MPI's own algorithm; empty = they are in the plan
+
+    def entry(self) -> PlanEntry:
+        identity = tuple(range(len(self.group.members)))
+        return PlanEntry(
+            collective=self.group.collective,
+            members=self.group.members,
+            bytes_min=self.group.bytes_min,
+            bytes_max=self.group.bytes_max,
+            algorithm=self.best.algorithm,
+            pieces=self.best.pieces,
+            order=None if self.best.order == identity else self.best.order,
+            root=self.group.root,
+            predicted_s=self.predicted_s,
+            lower_bound_s=self.lower_bound_s,
+            calls=self.group.calls,
+        )
+
+
+@dataclass(frozen=True)
+class Advice:
+    plan: Plan
+    choices: tuple[Choice, ...]  # one a group
+
+
+def advise(
+    groups: Sequence[CallGroup],
+    network: Network,
+    ranks: int,
+    costs: MessageCosts | None = None,
+    recorded_here: bool = False,
+    chunk_bytes: Sequence[int] = CHUNK_BYTES,
+    progress: Progress | None = None,
+) -> Advice:
+    """Chooses schedules for the calls of a program of `ranks` ranks, rank r of which sits on rank r of the network.
+
+    `recorded_here`: the trace was taken on this very network, so that its times tell how fast the MPI's own algorithms are.
+    """
+    check_ranks(network, ranks)
+    costs = costs or MessageCosts()
+    work = [
+        (group, list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes))) for group in groups
+    ]
+    total = sum(len(choices) for _, choices in work)
+    done = 0
+    decided = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # simulate releases the interpreter lock
+        for group, found in work:
+            times = []
+            for time in pool.map(lambda candidate, group=group: predict(candidate, group, network, costs), found):
+                times.append(time)
+                done += 1
+                if progress:
+                    progress(done, total)
+            decided.append(_choose(group, found, times, network, costs, recorded_here))
+    entries = tuple(choice.entry() for choice in decided if not choice.reason)
+    return Advice(Plan(ranks, network.name, entries), tuple(decided))
+
+
+def check_ranks(network: Network, ranks: int) -> None:
+    if ranks > network.num_ranks:
+        raise InvalidInput(
+            f'the program has {ranks} ranks, but the network "{network.name}" has places for {network.num_ranks}',
+            hint=f"start at most {network.num_ranks} ranks, or add hosts (or `ranks = ...` to hosts) in the network file",
+        )
+
+
+def predict(candidate: Candidate, group: CallGroup, network: Network, costs: MessageCosts) -> float:
+    """Mean over the most frequent roots."""
+    return statistics.fmean(
+        simulate_call(candidate.schedule(root), group.members, group.bytes_max, network, costs)
+        for root in group.roots[:_ROOTS_TRIED]
+    )
+
+
+def simulate_call(
+    schedule: Schedule, members: Sequence[int], size_bytes: int, network: Network, costs: MessageCosts
+) -> float:
+    from hocket import lower
+    from hocket._core import place
+
+    return costs.simulate(place(lower(schedule, size_bytes), list(members), network.num_ranks), network).makespan_s
+
+
+def _choose(
+    group: CallGroup,
+    found: Sequence[Candidate],
+    times: Sequence[float],
+    network: Network,
+    costs: MessageCosts,
+    recorded_here: bool,
+) -> Choice:
+    from hocket import wire_limit_s
+    from hocket._core import textbook_algorithm
+
+    identity = tuple(range(len(group.members)))
+    textbook = textbook_algorithm(group.collective, len(identity), group.bytes_max)
+    native_model = Candidate(group.collective, textbook, 1, identity)
+    native_model_s = predict(native_model, group, network, costs)
+    lower_bound_s = min(
+        wire_limit_s(group.collective, network, list(group.members), group.bytes_max, root) for root in group.roots
+    )
+    best, predicted_s = native_model, native_model_s
+    refused = False
+    for time, candidate in sorted(zip(times, found, strict=True), key=lambda pair: pair[0]):
+        if _serves(candidate, group):
+            best, predicted_s = candidate, time
+            break
+        refused = True
+    native_s = max(native_model_s, group.recorded_s or 0) if recorded_here else native_model_s
+    gain_s = native_s - predicted_s
+    reason = ""
+    if gain_s < LEAST_GAIN_S:
+        reason = "latency decides: no schedule gains 0.1 ms"
+    elif gain_s < LEAST_GAIN * native_s:
+        reason = f"predicted gain below {LEAST_GAIN:.0%}"
+    if reason and refused and not group.commutative:
+        reason += " in the order that the operator needs"
+    return Choice(group, best, predicted_s, native_model, native_model_s, lower_bound_s, reason)
+
+
+def _serves(candidate: Candidate, group: CallGroup) -> bool:
+    """The schedule is right for every root that is tried, and keeps the order of operands where the operator needs it."""
+    from hocket import validate
+
+    checks = [validate(candidate.schedule(root)) for root in group.roots[:_ROOTS_TRIED]]
+    return all(check.ok and (group.commutative or check.preserves_order) for check in checks)

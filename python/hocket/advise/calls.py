@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Groups the collective calls of a trace: one group becomes one entry of the plan, or stays with the MPI's own algorithm."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hocket.plan import COLLECTIVES, ROOTED
+
+if TYPE_CHECKING:
+    from hocket.trace import Trace
+
+
+@dataclass(frozen=True)
+class CallGroup:
+    """Calls of one collective on communicators of the same members, with sizes within a factor of two."""
+
+    collective: str
+    members: tuple[int, ...]  # world ranks in the order of the communicator
+    bytes_min: int
+    bytes_max: int
+    roots: tuple[int, ...]  # those that occurred, the most frequent first; (0,) for collectives without a root
+    calls: int
+    commutative: bool  # every reduction operator was
+    recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
+
+    @property
+    def root(self) -> int | None:
+        """The one root of all the calls, or None where there were several or the collective has none."""
+        return self.roots[0] if self.collective in ROOTED and len(self.roots) == 1 else None
+
+
+def group_calls(trace: Trace) -> list[CallGroup]:
+    """The groups, the one that took longest in all first."""
+    rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
+    for call in trace.collectives():
+        if call.collective in COLLECTIVES and len(call.members) > 1:
+            key = (call.collective, tuple(call.members), int(call.bytes).bit_length())
+            rows.setdefault(key, []).append(call)
+    groups = []
+    for (collective, members, _), calls in rows.items():
+        roots = Counter(call.root for call in calls) if collective in ROOTED else Counter([0])
+        groups.append(
+            CallGroup(
+                collective=collective,
+                members=members,
+                bytes_min=min(call.bytes for call in calls),
+                bytes_max=max(call.bytes for call in calls),
+                roots=tuple(root for root, _ in roots.most_common()),
+                calls=len(calls),
+                commutative=all(call.commutative for call in calls),
+                recorded_s=statistics.median((call.last_exit_ns - call.last_enter_ns) / 1e9 for call in calls),
+            )
+        )
+    return sorted(groups, key=lambda group: -group.calls * (group.recorded_s or 0))

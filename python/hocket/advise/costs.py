@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What a message costs beside its time on the wire. It decides the chunk size: small chunks fill a pipeline sooner and
+pay more of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hocket import Network, Program, Timeline
+
+
+@dataclass(frozen=True)
+class MessageCosts:
+    """Defaults are for MPI over kernel TCP on a current x86 core; `hocket advise --help` lists the options that set them."""
+
+    send_overhead_s: float = 15e-6
+    receive_overhead_s: float = 15e-6
+    reduce_bytes_per_s: float = 2e9
+    # From here on MPIs over TCP ask the receiver first (Open MPI's btl_tcp_eager_limit and MPICH's are 64 KiB).
+    rendezvous_bytes: int = 65536
+    sharing: str = "maxmin"
+
+    def simulate(self, program: Program, network: Network, record_links: bool = False) -> Timeline:
+        from hocket import simulate
+
+        return simulate(
+            program,
+            network,
+            sharing=self.sharing,
+            send_overhead_s=self.send_overhead_s,
+            receive_overhead_s=self.receive_overhead_s,
+            reduce_bytes_per_s=self.reduce_bytes_per_s,
+            rendezvous_bytes=self.rendezvous_bytes,
+            record_links=record_links,
+        )
