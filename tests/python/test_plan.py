@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+import copy
+import json
+
+import pytest
+
+from hocket import InvalidInput, Schedule, validate
+from hocket.plan import Plan, PlanEntry
+
+PLAN = {
+    "format": "hocket.plan/1",
+    "ranks": 8,
+    "network": "two-clusters",
+    "created_by": "a test",
+    "entries": [
+        {
+            "collective": "bcast",
+            "members": [0, 1, 2, 3],
+            "bytes_min": 1000,
+            "bytes_max": 2000,
+            "root": 2,
+            "schedule": {"algorithm": "pipelined_chain", "pieces": 4, "order": [0, 2, 1, 3]},
+            "predicted_s": 0.09,
+            "lower_bound_s": 0.086,
+            "native_s": None,
+            "tuned_s": None,
+            "calls": 12,
+        }
+    ],
+}
+
+
+def changed(path, value):
+    document = copy.deepcopy(PLAN)
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(document)
+
+
+def test_reads_what_it_writes(tmp_path):
+    plan = Plan.from_text(json.dumps(PLAN))
+    plan.write(tmp_path / "plan.json")
+    assert Plan.from_file(tmp_path / "plan.json") == plan
+    assert json.loads(plan.to_json()) == PLAN
+    assert list(tmp_path.iterdir()) == [tmp_path / "plan.json"]
+
+
+def test_entry_builds_its_schedule():
+    entry = Plan.from_text(json.dumps(PLAN)).entries[0]
+    schedule = entry.schedule()
+    assert (schedule.algorithm, schedule.root, schedule.pieces, schedule.num_ranks) == ("pipelined_chain", 2, 4, 4)
+    assert validate(schedule).ok
+
+
+def test_entry_serves_its_calls_only():
+    plan = Plan.from_text(json.dumps(PLAN))
+    assert plan.entry_for("bcast", [0, 1, 2, 3], 1500, 2) == plan.entries[0]
+    for call in [
+        ("reduce", [0, 1, 2, 3], 1500, 2),
+        ("bcast", [1, 0, 2, 3], 1500, 2),
+        ("bcast", [0, 1, 2, 3], 999, 2),
+        ("bcast", [0, 1, 2, 3], 2001, 2),
+        ("bcast", [0, 1, 2, 3], 1500, 1),
+    ]:
+        assert plan.entry_for(*call) is None
+
+
+def test_custom_schedule_travels_whole():
+    custom = Schedule.build("bcast", "binomial", 4, root=1)
+    entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 9, "custom", root=1, custom=custom.to_json())
+    read = Plan.from_text(Plan(8, "n", (entry,)).to_json()).entries[0]
+    assert read.schedule().to_json() == custom.to_json()
+
+
+ENTRY = ("entries", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("format",), "hocket.plan/2", 'format is "hocket.plan/2"; accepted: "hocket.plan/1"'),
+        (("colour",), 1, 'unknown key "colour"'),
+        (("ranks",), 0, "ranks is 0"),
+        (("entries",), {}, "entries must be a list"),
+        ((*ENTRY, "colour"), 1, 'entries[0]: unknown key "colour"'),
+        ((*ENTRY, "collective"), "broadcast", 'collective is "broadcast"; accepted: bcast'),
+        ((*ENTRY, "members"), [0, 1, 2, 8], "members holds 8; accepted: ranks from 0 to 7"),
+        ((*ENTRY, "members"), [0, 1, 2, 2], "members holds rank 2 twice"),
+        ((*ENTRY, "bytes_min"), True, "bytes_min is true"),
+        ((*ENTRY, "bytes_max"), 999, "bytes_max is 999"),
+        ((*ENTRY, "root"), 4, "root is 4"),
+        ((*ENTRY, "predicted_s"), -1, "predicted_s is -1"),
+        ((*ENTRY, "schedule", "algorithm"), "ring", 'algorithm is "ring"; accepted for bcast: '),
+        ((*ENTRY, "schedule", "pieces"), 0, "pieces is 0"),
+        ((*ENTRY, "schedule", "order"), [0, 1, 2], "order has 3 ranks"),
+        ((*ENTRY, "schedule", "order"), [0, 1, 2, 4], "order holds 4"),
+        ((*ENTRY, "schedule"), {"custom": {"format": "?"}}, "schedule: custom"),
+        ((*ENTRY, "schedule"), {"custom": {}, "pieces": 2}, 'unknown key "pieces"'),
+        ((*ENTRY, "collective"), "allreduce", "allreduce has no root"),
+        (("entries",), [PLAN["entries"][0]] * 2, "entries[1] serves calls that entries[0] serves too"),
+    ],
+)
+def test_refuses_by_name(path, value, message):
+    with pytest.raises(InvalidInput) as caught:
+        Plan.from_text(changed(path, value), "my.json")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("my.json: ")
+
+
+def test_refuses_a_wrong_custom_schedule():
+    document = json.loads(Schedule.build("bcast", "binomial", 4, root=2).to_json())
+    document["ranks"][0]["ops"] = [] if "ranks" in document else None
+    text = changed((*ENTRY, "schedule"), {"custom": document})
+    with pytest.raises(InvalidInput, match="custom"):
+        Plan.from_text(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "1e999", "[" * 100_000, '{"format": NaN}', "9" * 5000])
+def test_survives_any_text(text):
+    with pytest.raises(InvalidInput, match="^plan: "):
+        Plan.from_text(text)
+
+
+def test_unreadable_file(tmp_path):
+    with pytest.raises(InvalidInput, match="no-such.json: cannot read the plan"):
+        Plan.from_file(tmp_path / "no-such.json")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        Plan.from_file(tmp_path / "binary")
+
+
+def test_other_ranks_is_one_clear_message():
+    plan = Plan.from_text(json.dumps(PLAN))
+    plan.check_ranks(8)
+    with pytest.raises(InvalidInput, match="my.json is for 8 ranks, but the command starts 4"):
+        plan.check_ranks(4, "my.json")
