@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Starts MPI programs: hocket's libraries and variables reach the program's processes, never the launcher's own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hocket.errors import Error, InvalidInput
+from hocket.mpi.discover import Mpi
+
+# How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
+GRACE_S = 4.0
+COUNT_OPTIONS = ("-n", "-np", "--np", "--n", "-c")
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A command that has ended; the texts are empty unless they were captured."""
+
+    command: tuple[str, ...]
+    returncode: int  # negative: the signal that ended it
+    stdout: str
+    stderr: str
+    elapsed_s: float
+
+
+def with_preload(
+    command: Sequence[str], mpi: Mpi, libraries: Sequence[Path], environment: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """`command` with options that set LD_PRELOAD and `environment` in the program's processes, and what the launcher needs.
+
+    The first library comes first in symbol lookup. The second value is for the launcher's own environment: see
+    `launch_environment`. All programs of an MPMD command (`a : b`) are served.
+    """
+    _refuse_own_preload(command)
+    variables = dict(environment)
+    inherited = os.environ.get("LD_PRELOAD", "").split()
+    if libraries or inherited:
+        variables["LD_PRELOAD"] = ":".join([*map(_preloadable, libraries), *inherited])
+    launcher, *rest = command
+    options: list[str] = []
+    if Path(launcher).name == "srun":
+        assignments = [f"{name}={value}" for name, value in variables.items()]
+        broken = next((text for text in assignments if "," in text), None)
+        if broken is not None:
+            raise InvalidInput(f"srun cannot pass {broken}: it has a comma", "choose a path without a comma")
+        return [launcher, "--export=" + ",".join(["ALL", *assignments]), *rest], {}
+    for name, value in variables.items():
+        options += ["-x", f"{name}={value}"] if mpi.family == "openmpi" else ["-genv", name, value]
+    changed = [launcher, *options]
+    for word in rest:
+        changed.append(word)
+        # Open MPI 4 sets -x variables in the programs of one part of `a : b` only; hydra's -genv is for all parts.
+        if word == ":" and mpi.family == "openmpi":
+            changed += options
+    return changed, launch_environment(command, mpi)
+
+
+def launch_environment(command: Sequence[str], mpi: Mpi) -> dict[str, str]:
+    """What the launcher must find in its environment to run `command` here: only Open MPI needs anything.
+
+    It refuses root, and more ranks than cores; both are allowed only where the command would otherwise be refused.
+    """
+    variables: dict[str, str] = {}
+    if mpi.family != "openmpi":
+        return variables
+    if os.geteuid() == 0:
+        variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if (num_ranks(command) or 0) > num_slots():
+        if mpi.major < 5:
+            variables["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        else:
+            variables["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
+    return {name: value for name, value in variables.items() if name not in os.environ}
+
+
+def num_ranks(command: Sequence[str]) -> int | None:
+    """The number of ranks that the launcher's options ask for, over all parts of `a : b`; None if they do not say."""
+    counts = [
+        int(value) for option, value in zip(command, command[1:], strict=False) if option in COUNT_OPTIONS and value.isdigit()
+    ]
+    counts += [int(match[1]) for word in command if (match := re.fullmatch(r"(?:-n|--ntasks=|--np=)(\d+)", word))]
+    parts = 1 + list(command).count(":")
+    return sum(counts[:parts]) if counts else None
+
+
+def num_slots() -> int:
+    """The number of ranks that Open MPI starts here without complaint: one for each physical core."""
+    import psutil
+
+    return min(psutil.cpu_count(logical=False) or 1, len(os.sched_getaffinity(0)))
+
+
+def run_command(
+    command: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    capture: bool = False,
+    cwd: Path | None = None,
+) -> Completed:
+    """Runs `command` with `env` added to the environment, and leaves no process of it behind, whatever happens.
+
+    Raises InvalidInput if it cannot be started, Error after `timeout` seconds. A captured command gets no standard input.
+    """
+    words = [str(word) for word in command]
+    started = time.monotonic()
+    pipe = subprocess.PIPE if capture else None
+    try:
+        process = subprocess.Popen(
+            words,
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL if capture else None,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=_die_with_parent,
+        )
+    except OSError as error:
+        raise InvalidInput(*_cannot_start(words[0], error)) from error
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        raise Error(
+            f"`{shlex.join(words)}` did not end within {timeout:g} s and was stopped",
+            "allow more time, or check whether the program hangs without hocket too",
+        ) from error
+    finally:
+        stop_process_group(process)
+    return Completed(tuple(words), process.returncode, stdout or "", stderr or "", time.monotonic() - started)
+
+
+def stop_process_group(process: subprocess.Popen[str]) -> None:
+    """Ends what is left of a process that was started in a session of its own, and all that came from it."""
+    left = _family(process.pid)
+    if process.poll() is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            left |= _family(process.pid)
+    for pid in left | _family(process.pid):
+        _signal(pid, signal.SIGKILL)
+    process.wait()
+
+
+def _family(session: int) -> set[int]:
+    """The living processes of a session and their descendants, which may have left it."""
+    parents: dict[int, int] = {}
+    family: set[int] = set()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            # The name, in brackets, may contain anything; after it: state, parent, process group, session.
+            fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] == "Z":
+            continue
+        parents[int(entry.name)] = int(fields[1])
+        if int(fields[3]) == session:
+            family.add(int(entry.name))
+    while children := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= children
+    return family
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        _signal(pid, number)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _die_with_parent() -> None:
+    # In the child, between fork and exec: if hocket itself is killed, the launcher is told to end its ranks.
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _cannot_start(name: str, error: OSError) -> tuple[str, str]:
+    if isinstance(error, FileNotFoundError) and shutil.which(name) is None:
+        return f"{name}: command not found", "check the name; `hocket doctor` lists the MPIs and launchers found"
+    return f"{name}: cannot be started: {error.strerror or error}", "check that it is an executable file of this machine"
+
+
+def _preloadable(library: Path) -> str:
+    if re.search(r"[\s:]", str(library)):
+        raise InvalidInput(
+            f"{library}: the dynamic loader cannot preload a path with a space or a colon",
+            "put the cache somewhere else: HOCKET_CACHE_DIR=/some/other/folder",
+        )
+    return str(library)
+
+
+def _refuse_own_preload(command: Sequence[str]) -> None:
+    for word in command:
+        if word == "LD_PRELOAD" or word.startswith("LD_PRELOAD="):
+            raise InvalidInput(
+                "the command sets LD_PRELOAD itself, which hocket needs to set",
+                "set LD_PRELOAD in the environment of hocket instead: hocket adds its own libraries before it",
+            )
+        if word.startswith("--export"):
+            raise InvalidInput("the command has srun's option --export, which hocket needs to set", "remove it: hocket exports all")

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Launching real programs: what reaches the ranks, what does not reach the launcher, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import Error, InvalidInput
+from hocket.mpi import launch
+from hocket.mpi.discover import Mpi, mpi_of_command
+
+SHOW = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    printf("%s: rank %d: %s|%s\\n", argv[1], rank, getenv("LD_PRELOAD"), getenv("HOCKET_PROBE"));
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sleep((unsigned)atoi(argv[2]));
+    MPI_Finalize();
+}
+"""
+
+
+def environments(marker: str) -> dict[str, list[dict[str, str]]]:
+    """The environment of every process that has the variable HOCKET_TEST_MARKER=marker, by the process's name."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+            name = (folder / "comm").read_text().strip()
+        except OSError:
+            continue
+        variables = dict(word.split("=", 1) for word in words if "=" in word)
+        if variables.get("HOCKET_TEST_MARKER") == marker:
+            found.setdefault(name, []).append(variables)
+    return found
+
+
+def wait_until(condition, timeout_s: float = 20.0) -> bool:
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    source = tmp_path / "empty.c"
+    source.write_text("int hocket_test_empty;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "empty.so", source], check=True)
+    return tmp_path / "empty.so"
+
+
+def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runner, library, monkeypatch):
+    program = runner.compile(SHOW, name="show_environment")
+    marker = str(os.getpid())
+    monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
+    plain = [*runner.command(2, program, "first", "3"), ":", "-n", "1", str(program), "second", "3"]
+    command, needed = launch.with_preload(plain, runner.mpi, [library], {"HOCKET_PROBE": "a b;c"})
+    process = subprocess.Popen(command, env={**os.environ, **needed}, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        name = program.name[:15]  # as the kernel cuts it
+        assert wait_until(lambda: len(environments(marker).get(name, [])) == 3), environments(marker).keys()
+        found = environments(marker)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        launch.stop_process_group(process)
+    assert sorted(output.splitlines()) == [
+        f"first: rank 0: {library}|a b;c",
+        f"first: rank 1: {library}|a b;c",
+        f"second: rank 2: {library}|a b;c",
+    ]
+    assert all(variables["LD_PRELOAD"] == str(library) for variables in found.pop(name))
+    found.pop(Path(sys.executable).name, None)
+    found.pop("pytest", None)
+    assert found, "the launcher was not seen"
+    for launcher, copies in found.items():
+        for variables in copies:
+            assert "LD_PRELOAD" not in variables, launcher
+            assert "HOCKET_PROBE" not in variables, launcher
+
+
+def test_more_ranks_than_cores_run(runner):
+    program = runner.compile(SHOW, name="show_environment")
+    ranks = 2 * (os.cpu_count() or 1) + 1
+    assert len(runner.run(ranks, program, "x", "0").stdout.splitlines()) == ranks
+
+
+def test_a_timeout_stops_every_process(runner, monkeypatch):
+    program = runner.compile(SHOW, name="sleeps_long")
+    marker = f"timeout-{os.getpid()}"
+    monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
+    with pytest.raises(Error, match="did not end within 3 s"):
+        runner.run(2, program, "x", "60", timeout=3)
+    monkeypatch.delenv("HOCKET_TEST_MARKER")
+    assert wait_until(lambda: not environments(marker), 2), environments(marker).keys()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_caller_leaves_nothing(runner, number):
+    program = runner.compile(SHOW, name="sleeps_long")
+    marker = f"kill-{os.getpid()}-{number}"
+    command, needed = launch.with_preload(runner.command(2, program, "x", "60"), runner.mpi, [], {})
+    script = "import signal, sys; from hocket.mpi.launch import run_command\n"
+    script += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\nrun_command(sys.argv[1:])"
+    caller = subprocess.Popen(
+        [sys.executable, "-c", script, *command],
+        env={**os.environ, **needed, "HOCKET_TEST_MARKER": marker},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert wait_until(lambda: len(environments(marker).get(program.name, [])) == 2)
+    caller.send_signal(number)
+    caller.wait(30)
+    assert wait_until(lambda: not environments(marker)), environments(marker).keys()
+
+
+def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
+    program = runner.compile(SHOW, name="sleeps_long")
+    marker = f"launcher-{os.getpid()}"
+    command, needed = launch.with_preload(runner.command(2, program, "x", "60"), runner.mpi, [], {})
+    script = (
+        "import os, signal, sys, threading, time; from hocket.mpi import launch\n"
+        "def kill():\n"
+        "    time.sleep(3)\n"
+        "    children = open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read().split()\n"
+        "    os.kill(int(children[0]), signal.SIGKILL)\n"
+        "threading.Thread(target=kill).start()\n"
+        "print(launch.run_command(sys.argv[1:], capture=True).returncode)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script, *command],
+        env={**os.environ, **needed, "HOCKET_TEST_MARKER": marker},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.stdout.strip() == "-9", result.stderr
+    assert wait_until(lambda: not environments(marker)), environments(marker).keys()
+
+
+def test_the_launcher_tells_its_mpi(mpi: Mpi):
+    assert mpi_of_command([str(mpi.mpiexec), "-n", "1", "true"]).library == mpi.library
+
+
+def test_the_exit_status_of_the_program_is_passed_on(runner):
+    program = runner.compile("int main(void) { return 7; }", name="fails")
+    assert runner.run(1, program, check=False).returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ([], "empty"),
+        (["no-such-mpiexec", "-n", "2"], "no-such-mpiexec: command not found"),
+        (["true"], "not an MPI launcher"),
+    ],
+)
+def test_a_wrong_launcher_is_told(command, message):
+    with pytest.raises(InvalidInput, match=message) as caught:
+        mpi_of_command(command)
+    assert caught.value.hint
+
+
+def test_a_command_that_sets_the_preload_itself_is_refused(mpi):
+    with pytest.raises(InvalidInput, match="LD_PRELOAD"):
+        launch.with_preload([str(mpi.mpiexec), "-x", "LD_PRELOAD=/a.so", "./a"], mpi, [], {})
+
+
+def test_a_library_that_cannot_be_preloaded_is_refused(mpi):
+    with pytest.raises(InvalidInput, match="space") as caught:
+        launch.with_preload(["mpiexec", "./a"], mpi, [Path("/a b/c.so")], {})
+    assert "HOCKET_CACHE_DIR" in caught.value.hint
+
+
+def test_a_missing_command_is_told():
+    with pytest.raises(InvalidInput, match="no-such-program: command not found"):
+        launch.run_command(["no-such-program"])
+
+
+@pytest.mark.parametrize(
+    ("command", "ranks"),
+    [
+        ("mpiexec -n 4 ./a", 4),
+        ("mpiexec -np 4 ./a : -n 3 ./b", 7),
+        ("mpiexec ./a", None),
+        ("srun --ntasks=8 ./a", 8),
+        ("srun -n8 ./a", 8),
+        ("mpiexec -n 2 ./a -n 100", 2),
+    ],
+)
+def test_the_number_of_ranks_of_a_command(command, ranks):
+    assert launch.num_ranks(command.split()) == ranks
