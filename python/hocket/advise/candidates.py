@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,10 @@ from hocket.advise.orders import candidate_orders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hocket import Network, Schedule
+    from hocket import Algorithm, Network, Schedule
 
 # Larger chunks meet the rendezvous protocol of MPIs over TCP and lose; smaller ones drown in the cost of a message.
 CHUNK_BYTES = (4096, 8192, 16384, 24576, 32768, 49152)
-# Algorithms whose block is a p-th of the message: a chunk is a piece of that.
-_BLOCK_IS_SHARE = frozenset({"ring", "rabenseifner", "scatter_allgather"})
 # A schedule of more messages than this is not simulated: it would take minutes.
 MAX_MESSAGES = 2_000_000
 
@@ -44,21 +43,19 @@ def candidates(
     from hocket import algorithms
 
     orders = candidate_orders(network, members)
-    num_ranks = len(members)
     for algorithm in algorithms():
-        if algorithm.collective != collective:
-            continue
-        for pieces in _pieces(algorithm.pipelines, algorithm.name, collective, num_ranks, size_bytes, chunk_bytes):
-            if num_ranks * pieces <= MAX_MESSAGES:
+        if algorithm.collective == collective:
+            for pieces in _pieces(algorithm, len(members), size_bytes, chunk_bytes):
                 for order in orders:
                     yield Candidate(collective, algorithm.name, pieces, order)
 
 
-def _pieces(
-    pipelines: bool, name: str, collective: str, num_ranks: int, size_bytes: int, chunk_bytes: Sequence[int]
-) -> list[int]:
-    if not pipelines:
+def _pieces(algorithm: Algorithm, num_ranks: int, size_bytes: int, chunk_bytes: Sequence[int]) -> list[int]:
+    from hocket import Schedule
+
+    if not algorithm.pipelines:
         return [1]
-    whole_message = collective in ("bcast", "reduce", "allreduce")
-    block = size_bytes // num_ranks if whole_message and name in _BLOCK_IS_SHARE else size_bytes
-    return sorted({1} | {max(1, -(-block // chunk)) for chunk in chunk_bytes})
+    # An algorithm may itself cut the message, into one block a rank say; each of those is cut into the pieces.
+    block = size_bytes / Schedule.build(algorithm.collective, algorithm.name, num_ranks).pieces
+    pieces = {1} | {max(1, math.ceil(block / chunk)) for chunk in chunk_bytes}
+    return sorted(count for count in pieces if num_ranks * count <= MAX_MESSAGES)

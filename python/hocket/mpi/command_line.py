@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Reading an mpiexec command line: how many ranks it starts, and which program."""
+"""Reading an mpiexec command line: where its program stands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from hocket.errors import InvalidInput
 
-_NUMBER_OPTIONS = ("-n", "-np", "--n", "--np", "-c")
 # Options of Open MPI's and MPICH's mpiexec that take no value, and two; the others take one.
 _WITHOUT_VALUE = frozenset(
     "allow-run-as-root oversubscribe nooversubscribe map-by-node nolocal pernode use-hwthread-cpus display-map display-allocation "
@@ -22,23 +21,6 @@ _WITH_TWO_VALUES = frozenset({"mca", "gmca", "omca", "prtemca", "pmixmca", "genv
 # Options whose one value may be the path of an executable.
 _WITH_EXECUTABLE = frozenset({"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "prefix", "debugger"})
 _EXAMPLE = "give the whole command, for instance: mpiexec -n 8 ./app"
-
-
-def check_launcher(command: Sequence[str]) -> None:
-    """Raises InvalidInput unless the command starts with a launcher that can be found."""
-    if not command:
-        raise InvalidInput("no command was given", hint=_EXAMPLE)
-    if shutil.which(command[0]) is None:
-        raise InvalidInput(f"{command[0]}: no such command", hint="install an MPI, or give mpiexec by its path")
-
-
-def ranks_of(command: Sequence[str]) -> int | None:
-    """The number of ranks that the command starts, if it says so."""
-    total = None
-    for option, value in zip(command[1:], command[2:], strict=False):
-        if option in _NUMBER_OPTIONS and value.isdecimal():
-            total = int(value) + (total or 0)
-    return total
 
 
 def program_index(command: Sequence[str]) -> int:

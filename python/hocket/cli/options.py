@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hocket.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hocket import Network
+    from hocket.advise import MessageCosts
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def network_option(required: bool = True) -> Callable[[F], F]:
+    text = "The network: a file, or a generator such as star:8 or fat-tree:2x2x4."
+    return click.option("-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", required=required, help=text)
+
+
+def load_network(text: str, bandwidth: str | None = None, latency: str | None = None) -> Network:
+    """The network of a file, or of a generator "kind:shape"."""
+    import os
+
+    from hocket import Network
+
+    kind, colon, _ = text.partition(":")
+    if colon and os.sep not in kind and not os.path.exists(text):
+        given = {"bandwidth": bandwidth, "latency": latency}
+        return Network.generate(text, **{name: value for name, value in given.items() if value is not None})
+    if bandwidth or latency:
+        raise InvalidInput(f"{text}: --bandwidth and --latency are for generated networks", "change the file instead")
+    return Network.from_file(text)
+
+
+def generator_options(function: F) -> F:
+    for name, example in (("latency", "50 us"), ("bandwidth", "1 Gbit/s")):
+        function = click.option(f"--{name}", metavar="TEXT", help=f'Of each link of a generated network: "{example}".')(function)
+    return function
+
+
+def message_cost_options(function: F) -> F:
+    """--send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
+    options = [
+        click.option("--send-overhead", metavar="TIME", help="CPU time of a rank for each message it sends: 15 us."),
+        click.option("--receive-overhead", metavar="TIME", help="CPU time of a rank for each message it receives: 15 us."),
+        click.option("--rendezvous", metavar="BYTES", help="Messages from this size on wait for the receiver: 64 KiB."),
+        click.option(
+            "--sharing", type=click.Choice(["none", "equal", "maxmin"]), default="maxmin", help="How messages share links."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def message_costs(
+    send_overhead: str | None, receive_overhead: str | None, rendezvous: str | None, sharing: str
+) -> MessageCosts:
+    from hocket import parse_bytes, parse_duration
+    from hocket.advise import MessageCosts
+
+    given: dict[str, Any] = {"sharing": sharing}
+    if send_overhead is not None:
+        given["send_overhead_s"] = parse_duration(send_overhead, "--send-overhead")
+    if receive_overhead is not None:
+        given["receive_overhead_s"] = parse_duration(receive_overhead, "--receive-overhead")
+    if rendezvous is not None:
+        given["rendezvous_bytes"] = parse_bytes(rendezvous, "--rendezvous")
+    return MessageCosts(**given)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Closed forms of the textbook algorithms, and the lower bound of a network, as one table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from hocket import Network
+
+
+@dataclass(frozen=True)
+class CostTable:
+    collective: str
+    ranks: int
+    bytes: int
+    pieces: int
+    latency_s: float
+    bandwidth_bytes_per_s: float
+    hockney_s: dict[str, float]  # by algorithm, fastest first
+    wire_limit_s: float | None  # None without a network
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def to_rich(self) -> Table:
+        from rich.table import Table
+
+        from hocket import print_bandwidth, print_bytes, print_duration
+
+        title = (
+            f"{self.collective} of {print_bytes(self.bytes)} on {self.ranks} ranks, "
+            f"{print_duration(self.latency_s)} + n / ({print_bandwidth(self.bandwidth_bytes_per_s)})"
+        )
+        table = Table(title=title, title_justify="left")
+        table.add_column("algorithm")
+        table.add_column("time", justify="right")
+        for algorithm, seconds in self.hockney_s.items():
+            table.add_row(algorithm, f"{seconds * 1e3:.3f} ms")
+        if self.wire_limit_s is not None:
+            table.add_section()
+            table.add_row("lower bound of the network", f"{self.wire_limit_s * 1e3:.3f} ms")
+        return table
+
+
+def cost_table(
+    collective: str,
+    ranks: int | None,
+    bytes_text: str,
+    pieces: int,
+    root: int,
+    network: Network | None,
+    bandwidth: str | None,
+    latency: str | None,
+) -> CostTable:
+    """Latency and bandwidth of the closed forms are those given, else those of the slowest route between two ranks."""
+    from hocket import algorithms, hockney_s, parse_bandwidth, parse_bytes, parse_duration, wire_limit_s
+
+    size = parse_bytes(bytes_text, "--bytes")
+    if network is None and (ranks is None or bandwidth is None or latency is None):
+        raise InvalidInput(
+            "--ranks, --bandwidth and --latency are needed where no network is given",
+            hint='for instance: --ranks 8 --latency "50 us" --bandwidth "1 Gbit/s"',
+        )
+    known = {algorithm.collective: True for algorithm in algorithms()}
+    if collective not in known:
+        raise InvalidInput(f'"{collective}" is no collective; accepted: {", ".join(known)}')
+    limit_s = None
+    latency_s = bandwidth_bytes_per_s = 0.0
+    if network is not None:
+        from hocket.advise import check_ranks
+
+        ranks = network.num_ranks if ranks is None else ranks
+        check_ranks(network, ranks)
+        if root >= ranks:
+            raise InvalidInput(f"--root {root}: accepted are 0 to {ranks - 1}")
+        limit_s = wire_limit_s(collective, network, list(range(ranks)), size, root)
+        latency_s, bandwidth_bytes_per_s = _slowest_route(network, ranks)
+    if latency is not None:
+        latency_s = parse_duration(latency, "--latency")
+    if bandwidth is not None:
+        bandwidth_bytes_per_s = parse_bandwidth(bandwidth, "--bandwidth")
+    assert ranks is not None
+    times: dict[str, float] = {}
+    for algorithm in algorithms():
+        if algorithm.collective == collective:
+            cut = pieces if algorithm.pipelines else 1
+            times[algorithm.name] = hockney_s(
+                collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, pieces=cut
+            )
+    fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
+    return CostTable(
+        collective, ranks, size, pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s
+    )
+
+
+def _slowest_route(network: Network, ranks: int) -> tuple[float, float]:
+    """Largest latency and smallest bandwidth from rank 0 to another rank."""
+    routes = [[network.links[link] for link in network.route(0, rank)] for rank in range(1, ranks)]
+    latency_s = max((sum(link.latency_s for link in route) for route in routes), default=0.0)
+    bandwidths = [link.bandwidth_bytes_per_s for route in routes for link in route]
+    return latency_s, min(bandwidths, default=float("inf"))

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Runs a program with a plan, its input and output untouched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.discover import mpi_of_command
+from hocket.mpi.launch import num_ranks, run_command, with_preload
+from hocket.plan import Plan
+
+
+def run_with_plan(command: Sequence[str], plan_path: Path) -> int:
+    """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks."""
+    plan = Plan.from_file(plan_path)
+    mpi = mpi_of_command(command)
+    ranks = num_ranks(command)
+    if ranks is not None:
+        plan.check_ranks(ranks, str(plan_path))
+    parts = build_mpi_parts(mpi)
+    changed, needed = with_preload(command, mpi, [parts.interpose], {"HOCKET_PLAN": str(plan_path.absolute())})
+    status = run_command(changed, env=needed).returncode
+    return status if status >= 0 else 128 - status
