@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What several subcommands share: the option --json, tables, progress, notes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def json_option(function: Function) -> Function:
+    """Adds `--json`, passed to the command as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+
+
+# The command that an MPI program is started with, after `--`; passed as the tuple `command`.
+command_argument = click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+
+
+def print_json(value: Any) -> None:
+    """Prints one JSON object on standard output. Numbers that JSON does not have (inf, nan) become null."""
+    print(json.dumps(_plain(value), indent=2, allow_nan=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """Prints a table on standard output. Columns whose cells are all numbers are the caller's to format."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    # A pipe has no width: never fold what another program reads.
+    Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False).print(table)
+
+
+def note(text: str) -> None:
+    """Tells something on standard error, so that standard output stays the result."""
+    print(f"hocket: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
+    """A progress bar on standard error while something above a second runs; silent where that is no terminal.
+
+    Yields a function to call after each of the `total` steps, with what comes next.
+    """
+    if not sys.stderr.isatty():
+        yield lambda following="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    )
+    with bar:
+        task = bar.add_task(text, total=total)
+
+        def advance(following: str = "") -> None:
+            bar.update(task, advance=1, description=f"{text}: {following}" if following else text)
+
+        yield advance
+
+
+def _plain(value: Any) -> Any:
+    """`value` with what numpy and pathlib made of it turned into what JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if hasattr(value, "tolist"):  # numpy
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, int):
+        return value
+    return str(value)

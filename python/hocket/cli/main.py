@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket VERB`: finds the subcommand's file, and turns every failure into one clear message and an exit status."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import click
+
+from hocket import __version__
+from hocket.errors import Error, InvalidInput
+
+# Verb and its line in `hocket --help`, in the order of work. Each lives in hocket.cli.<verb> as `command`, and is imported
+# only when it is called; a verb without a file is not shown.
+VERBS = {
+    "tune": "Make a program's communication faster: record, advise, run, compare, report.",
+    "demo": "Tune a bundled program on an emulated cluster.",
+    "record": "Run a command and record its MPI calls.",
+    "calibrate": "Measure this MPI and fit a network model.",
+    "advise": "Choose faster schedules for a recorded program and write a plan.",
+    "run": "Run a command with a plan.",
+    "simulate": "Predict the time of a schedule, a program or a trace on a network.",
+    "schedule": "Build, search, check and show the schedule of a collective.",
+    "cost": "Closed forms and lower bounds.",
+    "bench": "Run the MPI benchmark suite.",
+    "testbed": "An emulated cluster on this machine, from a network file.",
+    "network": "Show, generate and convert network files.",
+    "trace": "Show and export recorded traces.",
+    "overlap": "Rewrite a program so that collectives overlap computation.",
+    "sweep": "Run a campaign of simulations.",
+    "report": "Make an HTML report from a result.",
+    "doctor": "Tell what this machine has and what will work.",
+}
+
+
+class _Terminated(BaseException):
+    """SIGTERM or SIGHUP was received: unwinds like an interrupt, so that what was started is ended."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Verbs(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [verb for verb in VERBS if importlib.util.find_spec(f"hocket.cli.{verb}") is not None]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        command: click.Command = importlib.import_module(f"hocket.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if not name.startswith("-") and name not in self.list_commands(context):
+            import difflib
+
+            close = difflib.get_close_matches(name, self.list_commands(context), n=1)
+            raise InvalidInput(
+                f"hocket has no command {name!r}",
+                f"did you mean `hocket {close[0]}`?" if close else "`hocket --help` lists the commands",
+            )
+        return super().resolve_command(context, arguments)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, VERBS[verb]) for verb in self.list_commands(context)])
+
+
+@click.command(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    epilog="Example: hocket tune --network cluster.toml -- mpiexec -n 8 ./app",
+)
+@click.version_option(__version__, prog_name="hocket", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def cli(debug: bool) -> None:
+    """hocket makes the communication of an unmodified MPI program faster on the network it has."""
+
+
+def main() -> NoReturn:
+    """The entry point of the command `hocket`."""
+    # --debug is accepted anywhere before `--`, and must work for errors in the command line itself.
+    arguments = sys.argv[1:]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    debug = "--debug" in arguments[:end]
+    arguments = [word for i, word in enumerate(arguments) if i >= end or word != "--debug"] or ["--help"]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
+    try:
+        status = cli.main(args=arguments, prog_name="hocket", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
+    except Error as error:
+        _fail(error.message, error.hint, 2 if isinstance(error, InvalidInput) else 1, debug)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "hocket"
+        _fail(error.format_message(), f"`{command} --help` shows what it accepts", 2, debug)
+    except click.ClickException as error:
+        _fail(error.format_message(), "", error.exit_code, debug)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", "", 130, debug=False)
+    except _Terminated as error:
+        _fail(f"ended by {signal.Signals(error.number).name}", "", 128 + error.number, debug=False)
+    except BrokenPipeError:
+        # The reader has left, as in `hocket ... | head`. Nothing more may be written, not even by the interpreter's exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:  # our own bug
+        hint = "this is a bug in hocket; run the command again with --debug to see where it failed"
+        _fail(f"internal error: {type(error).__name__}: {error}".splitlines()[0], hint, 1, debug)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise _Terminated(number)
+
+
+def _fail(message: str, hint: str, status: int, debug: bool) -> NoReturn:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+    try:
+        print(f"error: {message}", file=sys.stderr)
+        if hint:
+            print(f"hint: {hint}", file=sys.stderr)
+    except BrokenPipeError:
+        pass
+    sys.exit(status)
