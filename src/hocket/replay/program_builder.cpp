@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/replay/program_builder.hpp"
+
+#include <string>
+
+#include "hocket/base/error.hpp"
+
+namespace hocket::replay {
+
+namespace {
+// A frontier wider than this becomes one op that takes no time: each later op depends on all of it.
+constexpr std::size_t widest_frontier = 4;
+}  // namespace
+
+std::int32_t ProgramBuilder::add(Rank rank, ProgramOp op, std::span<const std::int32_t> after) {
+    RankProgram& part = program_.ranks[rank.at()];
+    op.first_dependency = static_cast<std::int32_t>(part.dependencies.size());
+    op.num_dependencies = static_cast<std::int32_t>(after.size());
+    part.dependencies.insert(part.dependencies.end(), after.begin(), after.end());
+    part.ops.push_back(op);
+    return static_cast<std::int32_t>(part.ops.size() - 1);
+}
+
+void ProgramBuilder::compute(Rank rank, double seconds) {
+    if (!(seconds > 0)) return;
+    ProgramOp op{};
+    op.kind = ProgramOpKind::compute;
+    op.seconds = seconds;
+    frontier_[rank.at()] = {add(rank, op, frontier_[rank.at()])};
+}
+
+ProgramBuilder::Pending ProgramBuilder::send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes) {
+    ProgramOp op{};
+    op.kind = ProgramOpKind::send;
+    op.peer = to;
+    op.tag = tag;
+    op.bytes = bytes;
+    return {add(rank, op, frontier_[rank.at()])};
+}
+
+ProgramBuilder::Pending ProgramBuilder::recv(Rank rank, Rank from, std::int32_t tag, std::int64_t bytes) {
+    ProgramOp op{};
+    op.kind = ProgramOpKind::recv;
+    op.peer = from;
+    op.tag = tag;
+    op.bytes = bytes;
+    return {add(rank, op, frontier_[rank.at()])};
+}
+
+ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part, std::span<const Rank> members,
+                                              std::int32_t tag) {
+    const auto offset = static_cast<std::int32_t>(program_.ranks[rank.at()].ops.size());
+    std::vector<bool> awaited(part.ops.size(), false);
+    std::vector<std::int32_t> after;
+    for (const ProgramOp& op : part.ops) {
+        after.clear();
+        for (std::int32_t d = 0; d < op.num_dependencies; ++d) {
+            const std::int32_t dependency = part.dependencies[static_cast<std::size_t>(op.first_dependency + d)];
+            awaited[static_cast<std::size_t>(dependency)] = true;
+            after.push_back(offset + dependency);
+        }
+        if (after.empty()) after = frontier_[rank.at()];
+        ProgramOp moved = op;
+        if (op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv) {
+            moved.peer = members[op.peer.at()];
+            moved.tag = tag;
+        }
+        add(rank, moved, after);
+    }
+    Pending last;
+    for (std::size_t i = 0; i < awaited.size(); ++i)
+        if (!awaited[i]) last.push_back(offset + static_cast<std::int32_t>(i));
+    return last;
+}
+
+void ProgramBuilder::await(Rank rank, const Pending& pending) {
+    // What was begun earlier may end before what was done since, so both stay.
+    Pending& frontier = frontier_[rank.at()];
+    frontier.insert(frontier.end(), pending.begin(), pending.end());
+    if (frontier.size() <= widest_frontier) return;
+    ProgramOp join{};
+    join.kind = ProgramOpKind::compute;
+    frontier = {add(rank, join, frontier)};
+}
+
+Program place(const Program& program, std::span<const Rank> members, std::int32_t num_ranks) {
+    if (members.size() != program.ranks.size())
+        throw InvalidInput("a program of " + std::to_string(program.ranks.size()) + " ranks cannot be placed on " +
+                           std::to_string(members.size()) + " members");
+    Program placed{std::vector<RankProgram>(static_cast<std::size_t>(num_ranks))};
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const Rank rank = members[i];
+        if (rank.value < 0 || rank.value >= num_ranks)
+            throw InvalidInput("member " + std::to_string(rank.value) + ": accepted are ranks 0 to " +
+                               std::to_string(num_ranks - 1));
+        RankProgram& part = placed.ranks[rank.at()];
+        if (!part.ops.empty()) throw InvalidInput("member " + std::to_string(rank.value) + " occurs twice");
+        part = program.ranks[i];
+        for (ProgramOp& op : part.ops)
+            if (op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv) op.peer = members[op.peer.at()];
+    }
+    return placed;
+}
+
+}  // namespace hocket::replay

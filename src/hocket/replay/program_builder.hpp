@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/program/program.hpp"
+
+namespace hocket::replay {
+
+/// Builds a Program as an MPI program runs: each rank does one thing after another, and what a non-blocking call has begun
+/// goes on beside it until it is awaited.
+class ProgramBuilder {
+public:
+    /// Ops that a call has begun; awaited at once by a blocking call, later by a non-blocking one.
+    using Pending = std::vector<std::int32_t>;
+
+    explicit ProgramBuilder(std::int32_t num_ranks) : program_{std::vector<RankProgram>(num_ranks)}, frontier_(num_ranks) {}
+
+    void compute(Rank rank, double seconds);
+    Pending send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes);
+    Pending recv(Rank rank, Rank from, std::int32_t tag, std::int64_t bytes);
+    /// Adds what one rank does in a smaller program whose rank i is `members[i]`; all its messages get `tag`.
+    Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, std::int32_t tag);
+    /// What the rank does from now on starts after `pending`.
+    void await(Rank rank, const Pending& pending);
+
+    [[nodiscard]] Program take() { return std::move(program_); }
+
+private:
+    std::int32_t add(Rank rank, ProgramOp op, std::span<const std::int32_t> after);
+
+    Program program_;
+    std::vector<Pending> frontier_;  ///< [rank] ops that the next one starts after
+};
+
+/// The program with its rank i moved to rank `members[i]` of `num_ranks`; the other ranks do nothing.
+/// @throws InvalidInput  if members are not distinct ranks below num_ranks, one for each rank of the program.
+Program place(const Program&, std::span<const Rank> members, std::int32_t num_ranks);
+
+}  // namespace hocket::replay
