@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The hocket authors */
+
+/* Recording starts when MPI_Init returns and ends with MPI_Finalize, MPI_Abort or the process. A process that never
+ * initialises MPI writes nothing. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "generated.h"
+#include "record.h"
+
+static int64_t cost_ns;
+
+/* ---- what a recorded call costs, by doing it ---- */
+
+static int64_t measure_cost_ns(void) {
+    enum { BATCHES = 9, CALLS = 1000 };
+    int64_t best = INT64_MAX;
+    const int depth = hocket_thread.depth;
+    hocket_file_discard();
+    hocket_state.active = 1;
+    hocket_thread.depth = 0;
+    for (int batch = 0; batch < BATCHES; ++batch) {
+        const int64_t start = hocket_clock_ns();
+        for (int i = 0; i < CALLS; ++i) {
+            struct call call;
+            hocket_enter(&call, FUNCTION_MPI_Abort);
+            hocket_exit(&call, MPI_SUCCESS);
+            hocket_comm(&call, MPI_COMM_WORLD);
+            hocket_message(&call, 1, MPI_BYTE);
+            hocket_peer(&call, 0, 0);
+            hocket_write(&call);
+        }
+        const int64_t spent = hocket_clock_ns() - start;
+        if (spent < best) best = spent;
+    }
+    /* The definitions went to scratch memory: they must be written again. */
+    hocket_file_close();
+    hocket_forget_all();
+    hocket_forget_names();
+    hocket_state.active = 0;
+    hocket_state.num_calls = 0;
+    hocket_thread.depth = depth;
+    return best / CALLS;
+}
+
+/* ---- meta.json ---- */
+
+static void print_json_string(FILE* out, const char* text, size_t length) {
+    fputc('"', out);
+    for (size_t i = 0; i < length; ++i) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
+        /* Bytes that are not ASCII may not be UTF-8: shown by number. */
+        else if (c < 0x20 || c > 0x7e) fprintf(out, "\\u%04x", c);
+        else fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void print_command(FILE* out) {
+    char text[8192];
+    size_t length = 0;
+    FILE* in = fopen("/proc/self/cmdline", "rb");
+    if (in) {
+        length = fread(text, 1, sizeof text, in);
+        fclose(in);
+    }
+    fputc('[', out);
+    for (size_t i = 0; i < length;) {
+        const size_t n = strnlen(text + i, length - i);
+        if (i) fputs(", ", out);
+        print_json_string(out, text + i, n);
+        i += n + 1;
+    }
+    fputc(']', out);
+}
+
+static int write_meta(const char* folder) {
+    char path[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0, thread_level = 0;
+    PMPI_Get_library_version(version, &length);
+    PMPI_Query_thread(&thread_level);
+    /* A newline ends the useful part of Open MPI's text and of MPICH's. */
+    version[strcspn(version, "\n")] = '\0';
+    const char* level = thread_level == MPI_THREAD_MULTIPLE     ? "multiple"
+                        : thread_level == MPI_THREAD_SERIALIZED ? "serialized"
+                        : thread_level == MPI_THREAD_FUNNELED   ? "funneled"
+                                                                : "single";
+    snprintf(path, sizeof path, "%s/meta.json", folder);
+    FILE* out = fopen(path, "w");
+    if (!out) return 0;
+    fprintf(out, "{\n  \"format\": \"hocket.trace/1\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
+    print_json_string(out, version, strlen(version));
+    fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %lld,\n", level,
+            NUM_FUNCTIONS, (long long)cost_ns);
+    fputs("  \"program\": ", out);
+    print_command(out);
+    fputs("\n}\n", out);
+    const int failed = ferror(out);
+    return fclose(out) == 0 && !failed;
+}
+
+/* ---- start and stop ---- */
+
+static int is_child_of_spawn(void) {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+}
+
+/* All ranks record or none does: a trace without some ranks says little. */
+static void open_trace(const char* folder) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/rank-%06d.bin", folder, hocket_state.rank);
+    int mine = hocket_file_open(path, hocket_state.rank, hocket_state.num_ranks), all = 0;
+    if (hocket_state.rank == 0) mine = mine && write_meta(folder);
+    const int reason = errno;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (all == hocket_state.num_ranks) {
+        hocket_state.owner = (int)getpid();
+        hocket_define_world();
+        hocket_state.active = 1;
+        return;
+    }
+    hocket_file_close();
+    if (mine) unlink(path);
+    if (hocket_state.rank == 0) {
+        fprintf(stderr, "hocket: cannot write the trace to %s (%d of %d ranks%s%s): the program runs on unrecorded\n",
+                folder, hocket_state.num_ranks - all, hocket_state.num_ranks, mine ? "" : ": ",
+                mine ? "" : strerror(reason));
+    }
+}
+
+void hocket_start(int64_t enter_ns, uint16_t function) {
+    const char* folder = getenv("HOCKET_TRACE");
+    if (!folder || !*folder || hocket_state.active) return;
+    hocket_thread.depth = 1;
+    if (!is_child_of_spawn()) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &hocket_state.rank);
+        PMPI_Comm_size(MPI_COMM_WORLD, &hocket_state.num_ranks);
+        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+        hocket_thread.number = 0;
+        hocket_state.num_threads = 1;
+        if (hocket_state.rank == 0) cost_ns = measure_cost_ns();
+        open_trace(folder);
+    }
+    hocket_thread.depth = 0;
+    struct call call;
+    if (!hocket_enter(&call, function)) return;
+    call.enter_ns = enter_ns;
+    hocket_exit(&call, MPI_SUCCESS);
+    hocket_write(&call);
+}
+
+/* Under the lock. */
+void hocket_stop(enum hocket_trace_end end) {
+    if (!hocket_state.active || hocket_state.owner != (int)getpid()) return;
+    hocket_state.active = 0;
+    unsigned char* record = hocket_file_reserve(24);
+    if (record) {
+        const uint16_t kind = HOCKET_TRACE_FOOTER, none = HOCKET_TRACE_NONE16;
+        const uint32_t reason = end;
+        memset(record + 4, 0, 20);
+        memcpy(record + 4, &kind, 2);
+        memcpy(record + 6, &none, 2);
+        memcpy(record + 8, &reason, 4);
+        memcpy(record + 12, &hocket_state.num_calls, 8);
+        hocket_file_commit(24);
+    }
+    hocket_file_close();
+}
+
+__attribute__((destructor)) static void stop_at_exit(void) {
+    /* The lock may be held by this very thread: an MPI error inside our own calls ends the process. */
+    if (pthread_mutex_trylock(&hocket_state.lock) != 0) return;
+    hocket_stop(HOCKET_TRACE_END_EXIT);
+    pthread_mutex_unlock(&hocket_state.lock);
+}
+
+/* ---- the functions where recording starts and ends ---- */
+
+int MPI_Init(int* argc, char*** argv) {
+    static int (*next)(int*, char***);
+    if (!next) next = hocket_resolve("PMPI_Init");
+    if (hocket_thread.depth++) {
+        const int result = next(argc, argv);
+        --hocket_thread.depth;
+        return result;
+    }
+    const int64_t enter_ns = hocket_clock_ns();
+    const int result = next(argc, argv);
+    hocket_thread.depth = 0;
+    if (result == MPI_SUCCESS) hocket_start(enter_ns, FUNCTION_MPI_Init);
+    return result;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    static int (*next)(int*, char***, int, int*);
+    if (!next) next = hocket_resolve("PMPI_Init_thread");
+    if (hocket_thread.depth++) {
+        const int result = next(argc, argv, required, provided);
+        --hocket_thread.depth;
+        return result;
+    }
+    const int64_t enter_ns = hocket_clock_ns();
+    const int result = next(argc, argv, required, provided);
+    hocket_thread.depth = 0;
+    if (result == MPI_SUCCESS) hocket_start(enter_ns, FUNCTION_MPI_Init_thread);
+    return result;
+}
+
+int MPI_Finalize(void) {
+    static int (*next)(void);
+    if (!next) next = hocket_resolve("PMPI_Finalize");
+    struct call call;
+    if (!hocket_enter(&call, FUNCTION_MPI_Finalize)) return next();
+    PMPI_Group_free(&hocket_state.world);
+    const int result = next();
+    hocket_exit(&call, result);
+    hocket_write(&call);
+    pthread_mutex_lock(&hocket_state.lock);
+    hocket_stop(HOCKET_TRACE_END_FINALIZE);
+    pthread_mutex_unlock(&hocket_state.lock);
+    return result;
+}
+
+int MPI_Abort(MPI_Comm comm, int code) {
+    static int (*next)(MPI_Comm, int);
+    if (!next) next = hocket_resolve("PMPI_Abort");
+    struct call call;
+    if (hocket_enter(&call, FUNCTION_MPI_Abort)) {
+        hocket_exit(&call, MPI_SUCCESS); /* it does not come back */
+        hocket_comm(&call, comm);
+        hocket_write(&call);
+        pthread_mutex_lock(&hocket_state.lock);
+        hocket_stop(HOCKET_TRACE_END_ABORT);
+        pthread_mutex_unlock(&hocket_state.lock);
+    }
+    return next(comm, code);
+}
+
+int PMPI_Init(int* argc, char*** argv) __attribute__((alias("MPI_Init")));
+int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) __attribute__((alias("MPI_Init_thread")));
+int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));
+int PMPI_Abort(MPI_Comm comm, int code) __attribute__((alias("MPI_Abort")));

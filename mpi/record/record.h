@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-FileCopyrightText: The hocket authors */
+
+/* The recorder's inside. One wrapper per MPI function (made by generate.py) does
+ *     enter -> the MPI library's PMPI function -> exit -> details -> write
+ * Details are taken after the call, on the far side of the exit instant, so that they are not counted as MPI time; only
+ * what the call destroys (requests, freed handles) is taken before. From exit to write the lock is held. */
+#ifndef HOCKET_RECORD_H
+#define HOCKET_RECORD_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hocket/trace/format.h"
+
+/* Only the MPI functions are seen from outside. */
+#pragma GCC visibility push(hidden)
+
+/* All MPI handles are integers or pointers: one key for both. */
+#define KEY(handle) ((uint64_t)(handle))
+
+/* A vector of counts or types as the program passed it, int or MPI_Count. */
+struct counts {
+    const void* values;
+    size_t width;                /* sizeof one value */
+    const MPI_Datatype* types;   /* one for each rank, or NULL: all are `type` */
+    MPI_Datatype type;
+    int n;
+};
+
+struct call {
+    int64_t enter_ns, exit_ns, cpu_enter_ns, cpu_exit_ns;
+    int64_t bytes, count, receive_bytes, status_bytes;
+    uint64_t request;
+    uint32_t fields;
+    uint32_t communicator, new_communicator, datatype, operator_, window, file;
+    int32_t root, peer, tag, receive_peer, receive_tag, status_source, status_tag, error;
+    uint16_t function, flags;
+    struct counts sends, receives;
+    const struct hocket_trace_completion* requests;
+    uint32_t num_requests;
+};
+
+struct thread {
+    int depth;                 /* > 0: inside MPI, nothing is recorded */
+    int32_t number;            /* 0 is the thread that initialised MPI; -1: not yet numbered */
+    int64_t next_cpu_ns;       /* read the CPU clock at or after this instant */
+};
+
+struct state {
+    int active;                /* recording; set and cleared under the lock, read without it */
+    int owner;                 /* process id: a forked child must not write */
+    int32_t rank, num_ranks;
+    int32_t num_threads;
+    MPI_Group world;
+    uint64_t num_calls;
+    uint64_t next_request;
+    pthread_mutex_t lock;
+    struct hocket_trace_header* header;
+};
+
+extern struct state hocket_state;
+extern __thread struct thread hocket_thread;
+extern const char* const hocket_function_names[];
+
+/* calls.c: the hot path. Returns 0 when the call is not to be recorded. */
+int hocket_enter(struct call*, uint16_t function);
+void hocket_exit(struct call*, int result);
+void hocket_write(struct call*);
+void hocket_forget_names(void);
+void* hocket_resolve(const char* name);
+int64_t hocket_clock_ns(void);
+
+/* details.c: what a call was about; all under the lock. */
+void hocket_comm(struct call*, MPI_Comm);
+void hocket_new_comm(struct call*, MPI_Comm made, MPI_Comm parent);
+uint32_t hocket_comm_before(MPI_Comm);            /* takes the lock itself: for calls that free what they get */
+void hocket_comm_id(struct call*, uint32_t id);
+void hocket_forget_comm(MPI_Comm);
+int hocket_own_rank(const struct call*);
+void hocket_message(struct call*, int64_t count, MPI_Datatype);
+void hocket_counts(struct call*, int send, const void* counts, size_t width, const MPI_Datatype* types, MPI_Datatype);
+void hocket_in_place(struct call*, const void* send_buffer, const void* receive_buffer);
+void hocket_root(struct call*, int root);
+int hocket_is_root(const struct call*);
+int hocket_is_bystander(const struct call*);
+void hocket_operator(struct call*, MPI_Op);
+void hocket_forget_operator(MPI_Op);
+void hocket_forget_type(MPI_Datatype);
+void hocket_peer(struct call*, int peer, int tag);
+void hocket_receive(struct call*, int peer, int tag, int64_t count, MPI_Datatype);
+void hocket_status(struct call*, const MPI_Status*);
+void hocket_window(struct call*, MPI_Win);
+void hocket_forget_window(MPI_Win);
+void hocket_file(struct call*, MPI_File);
+void hocket_forget_file(MPI_File);
+int64_t hocket_type_bytes(MPI_Datatype, uint32_t* id);
+void hocket_define_world(void);
+void hocket_forget_all(void);
+
+/* requests.c */
+enum request_kind { REQUEST_SEND = 0, REQUEST_RECEIVE = 1, REQUEST_PERSISTENT = 2 };
+struct batch { /* the requests of a Wait..., Test... or Startall, looked up before the call destroys them */
+    int n;
+    int has_receive;
+    struct known { uint64_t key, id; uint32_t kind; }* known;
+    struct hocket_trace_completion* done;
+    MPI_Status* statuses;
+    void* heap;
+    struct known known_here[8];
+    struct hocket_trace_completion done_here[8];
+    MPI_Status statuses_here[8];
+};
+void hocket_new_request(struct call*, MPI_Request, uint32_t kind);
+void hocket_name_request(struct call*, MPI_Request);
+void hocket_forget_request(struct call*, uint64_t key);
+/* Returns the statuses to give to MPI: the caller's, or ours where the caller ignores what a receive brings. */
+MPI_Status* hocket_batch_begin(struct batch*, int n, const MPI_Request*, MPI_Status*, MPI_Status* ignore);
+void hocket_batch_end(struct batch*, struct call*, int num_done, const int* indices, const MPI_Status*);
+void hocket_batch_started(struct batch*, struct call*);
+void hocket_batch_free(struct batch*);
+
+/* file.c: the mapped file that grows. */
+int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks);
+void hocket_file_discard(void);  /* map scratch memory instead: to measure the cost of a call */
+unsigned char* hocket_file_reserve(size_t bytes);
+void hocket_file_commit(size_t bytes);
+void hocket_file_close(void);
+
+/* table.c: handle -> number. Equal keys are allowed and leave in the order they came: MPI libraries give one handle to
+ * all requests that are complete at once. */
+struct entry { uint64_t key, value; uint32_t kind, used; };
+struct table { struct entry* entries; uint32_t capacity, count; };
+struct entry* hocket_table_find(const struct table*, uint64_t key);
+int hocket_table_insert(struct table*, uint64_t key, uint64_t value, uint32_t kind);
+void hocket_table_remove(struct table*, struct entry*);
+
+/* lifecycle.c */
+void hocket_start(int64_t enter_ns, uint16_t function);
+void hocket_stop(enum hocket_trace_end);
+
+#pragma GCC visibility pop
+
+#endif
