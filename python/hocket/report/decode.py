@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
+
 """JSON text to typed dataclasses, strictly: every unknown, missing or mistyped key is refused by its path."""
 
 from __future__ import annotations
@@ -116,5 +117,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _show(value: Any) -> str:
-    text = json.dumps(value) if not isinstance(value, (dict, list)) else {dict: "an object", list: "a list"}[type(value)]
+    text = (
+        json.dumps(value) if not isinstance(value, (dict, list)) else {dict: "an object", list: "a list"}[type(value)]
+    )
     return text if len(text) <= 60 else text[:57] + "..."

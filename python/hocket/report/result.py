@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
+
 """The result of tuning a program: what ran, what was measured and predicted. docs/formats.md describes the file."""
 
 from __future__ import annotations
@@ -130,7 +131,9 @@ class Result:
         if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.date_utc):
             raise InvalidInput(f'date_utc: found "{self.date_utc}", expected a time such as "2025-11-21T20:41:00Z"')
         if self.ranks < 1 or len(self.hosts) != self.ranks:
-            raise InvalidInput(f"hosts: found {len(self.hosts)} hosts for {self.ranks} ranks, expected one for each rank")
+            raise InvalidInput(
+                f"hosts: found {len(self.hosts)} hosts for {self.ranks} ranks, expected one for each rank"
+            )
         for i, collective in enumerate(self.collectives):
             if any(not 0 <= rank < self.ranks for rank in collective.members) or not collective.members:
                 raise InvalidInput(f"collectives[{i}].members: expected world ranks 0 .. {self.ranks - 1}")
@@ -145,8 +148,8 @@ class Result:
 def speedup_of(native_s: list[float], tuned_s: list[float]) -> tuple[float, tuple[float, float]]:
     """The ratio of the medians, and the quartiles of the ratio over all pairs (native run, tuned run).
 
-    The quartiles enclose the ratio of the medians: in at least a quarter of all pairs the native time is at most, and the
-    tuned time at least, its median, and in another quarter the other way round.
+    The quartiles enclose the ratio of the medians: in at least a quarter of all pairs the native time is at most its
+    median and the tuned time at least its own, and in another quarter it is the other way round.
     """
     ratios = sorted(native / tuned for native in native_s for tuned in tuned_s)
     quarter = (len(ratios) - 1) // 4
@@ -160,7 +163,9 @@ def read_result(folder: Path) -> Result:
         raise InvalidInput(f"{folder}: no such folder", "`hocket tune` writes a result folder")
     path = folder / RESULT_FILE
     if not path.is_file():
-        raise InvalidInput(f"{folder}: not a result folder: {RESULT_FILE} is missing", "`hocket tune` writes a result folder")
+        raise InvalidInput(
+            f"{folder}: not a result folder: {RESULT_FILE} is missing", "`hocket tune` writes a result folder"
+        )
     return decode(Result, read_json_object(path, RESULT_FORMAT), str(path))
 
 

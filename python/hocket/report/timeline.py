@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
+
 """A simulated Timeline as a file: bars of operations and the use of each link. docs/formats.md describes it."""
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class TimelineLink:
     target: str
     bandwidth_bytes_per_s: float | None  #: None = unlimited
     bytes: int
-    use: list[tuple[float, float, float]]  #: (start_s, end_s, rate_bytes_per_s), idle times left out
+    use: list[
+        tuple[float, float, float]
+    ]  #: (start_s, end_s, rate_bytes_per_s) of the busiest links, without idle times
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class TimelineData:
     title: str  #: "pipelined_chain in 32 pieces"
     ranks: int
     makespan_s: float
-    num_operations: int  #: of the program; more than bars when neighbouring operations are drawn as one bar
+    num_operations: int  #: those that take time; more than bars when neighbouring operations are drawn as one bar
     ranks_shown: list[int]  #: all of them, or a sample when there are too many
     bars: Bars
     links: list[TimelineLink]
