@@ -22,145 +22,110 @@ using namespace hocket;
 
 namespace {
 
-/// An Op with its chunks and dependencies, which the core keeps in arrays of
-/// the rank.
+/// An Op with its chunks and dependencies, which the core keeps in arrays of the rank.
 struct PythonOp {
-  std::string kind;
-  std::int32_t peer;
-  std::vector<std::pair<std::int32_t, std::int32_t>> chunks;
-  std::vector<std::int32_t> after;
+    std::string kind;
+    std::int32_t peer;
+    std::vector<std::pair<std::int32_t, std::int32_t>> chunks;
+    std::vector<std::int32_t> after;
 };
 
-std::vector<PythonOp> ops_of(const Schedule &schedule, std::int32_t rank) {
-  if (rank < 0 || rank >= schedule.num_ranks)
-    throw InvalidInput("rank is " + std::to_string(rank) + ": expected 0 to " +
-                       std::to_string(schedule.num_ranks - 1));
-  const RankSchedule &part = schedule.ranks[static_cast<std::size_t>(rank)];
-  std::vector<PythonOp> ops;
-  ops.reserve(part.ops.size());
-  for (const Op &op : part.ops) {
-    PythonOp &out = ops.emplace_back(
-        PythonOp{std::string(name_of(op.kind)), op.peer.value, {}, {}});
-    for (const ChunkRange &range : part.chunks_of(op))
-      out.chunks.emplace_back(range.first, range.count);
-    const auto after = part.dependencies_of(op);
-    out.after.assign(after.begin(), after.end());
-  }
-  return ops;
+std::vector<PythonOp> ops_of(const Schedule& schedule, std::int32_t rank) {
+    if (rank < 0 || rank >= schedule.num_ranks)
+        throw InvalidInput("rank is " + std::to_string(rank) + ": expected 0 to " +
+                           std::to_string(schedule.num_ranks - 1));
+    const RankSchedule& part = schedule.ranks[static_cast<std::size_t>(rank)];
+    std::vector<PythonOp> ops;
+    ops.reserve(part.ops.size());
+    for (const Op& op : part.ops) {
+        PythonOp& out = ops.emplace_back(PythonOp{std::string(name_of(op.kind)), op.peer.value, {}, {}});
+        for (const ChunkRange& range : part.chunks_of(op)) out.chunks.emplace_back(range.first, range.count);
+        const auto after = part.dependencies_of(op);
+        out.after.assign(after.begin(), after.end());
+    }
+    return ops;
 }
 
-Schedule build(std::string_view collective, std::string_view algorithm,
-               std::int32_t num_ranks, std::int32_t root, std::int32_t pieces,
-               const std::optional<std::vector<std::int32_t>> &order) {
-  std::vector<Rank> ranks;
-  if (order) {
-    for (const std::int32_t r : *order)
-      ranks.emplace_back(r);
-    if (ranks.empty())
-      throw InvalidInput("order is empty", "leave it out for 0 .. p-1");
-  }
-  const collectives::Algorithm &found =
-      collectives::find_algorithm(collective_from(collective), algorithm);
-  return collectives::emit(found, {num_ranks, pieces}, {Rank{root}, ranks});
+Schedule build(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int32_t root,
+               std::int32_t pieces, const std::optional<std::vector<std::int32_t>>& order) {
+    std::vector<Rank> ranks;
+    if (order) {
+        for (const std::int32_t r : *order) ranks.emplace_back(r);
+        if (ranks.empty()) throw InvalidInput("order is empty", "leave it out for 0 .. p-1");
+    }
+    const collectives::Algorithm& found = collectives::find_algorithm(collective_from(collective), algorithm);
+    return collectives::emit(found, {num_ranks, pieces}, {Rank{root}, ranks});
 }
 
 std::vector<collectives::Algorithm> list_algorithms() {
-  const auto all = collectives::all_algorithms();
-  return {all.begin(), all.end()};
+    const auto all = collectives::all_algorithms();
+    return {all.begin(), all.end()};
 }
 
-} // namespace
+}  // namespace
 
-void bind_schedule(nb::module_ &module) {
-  using collectives::Algorithm;
-  nb::class_<Algorithm>(module, "Algorithm",
-                        "A textbook algorithm for a collective operation.")
-      .def_prop_ro("collective",
-                   [](const Algorithm &a) { return name_of(a.collective); })
-      .def_prop_ro(
-          "name", [](const Algorithm &a) { return a.name; },
-          "As in the literature.")
-      .def_prop_ro(
-          "source", [](const Algorithm &a) { return a.source; },
-          "Key in docs/literature.bib.")
-      .def_prop_ro(
-          "pipelines", [](const Algorithm &a) { return a.pipelines; },
-          "More than one piece makes sense.")
-      .def_prop_ro(
-          "preserves_order",
-          [](const Algorithm &a) { return a.preserves_order; },
-          "With root 0 and no order given it combines in rank order.")
-      .def(
-          "pieces_for",
-          [](const Algorithm &a, std::int32_t num_ranks, std::int32_t pieces) {
-            return collectives::pieces_for(a, {num_ranks, pieces});
-          },
-          "num_ranks"_a, "pieces"_a = 1,
-          "Schedule.pieces for this request: blocks that the algorithm cuts, "
-          "times pieces.")
-      .def("__repr__", [](const Algorithm &a) {
-        return "Algorithm(" + std::string(name_of(a.collective)) + ", " +
-               std::string(a.name) + ")";
-      });
-  module.def("algorithms", &list_algorithms,
-             "Every algorithm, grouped by collective.");
+void bind_schedule(nb::module_& module) {
+    using collectives::Algorithm;
+    nb::class_<Algorithm>(module, "Algorithm", "A textbook algorithm for a collective operation.")
+        .def_prop_ro("collective", [](const Algorithm& a) { return name_of(a.collective); })
+        .def_prop_ro(
+            "name", [](const Algorithm& a) { return a.name; }, "As in the literature.")
+        .def_prop_ro(
+            "source", [](const Algorithm& a) { return a.source; }, "Key in docs/literature.bib.")
+        .def_prop_ro(
+            "pipelines", [](const Algorithm& a) { return a.pipelines; }, "More than one piece makes sense.")
+        .def_prop_ro(
+            "preserves_order", [](const Algorithm& a) { return a.preserves_order; },
+            "With root 0 and no order given it combines in rank order.")
+        .def(
+            "pieces_for",
+            [](const Algorithm& a, std::int32_t num_ranks, std::int32_t pieces) {
+                return collectives::pieces_for(a, {num_ranks, pieces});
+            },
+            "num_ranks"_a, "pieces"_a = 1,
+            "Schedule.pieces for this request: blocks that the algorithm cuts, times pieces.")
+        .def("__repr__", [](const Algorithm& a) {
+            return "Algorithm(" + std::string(name_of(a.collective)) + ", " + std::string(a.name) + ")";
+        });
+    module.def("algorithms", &list_algorithms, "Every algorithm, grouped by collective.");
 
-  nb::class_<PythonOp>(module, "Op", "One operation of one rank of a Schedule.")
-      .def_ro("kind", &PythonOp::kind,
-              "send, recv, recv_reduce_left or recv_reduce_right")
-      .def_ro("peer", &PythonOp::peer)
-      .def_ro("chunks", &PythonOp::chunks, "Pairs (first, count).")
-      .def_ro("after", &PythonOp::after,
-              "Indices of the ops of this rank that it waits for.")
-      .def("__repr__", [](const PythonOp &op) {
-        return "Op(" + op.kind + ", " + std::to_string(op.peer) + ")";
-      });
+    nb::class_<PythonOp>(module, "Op", "One operation of one rank of a Schedule.")
+        .def_ro("kind", &PythonOp::kind, "send, recv, recv_reduce_left or recv_reduce_right")
+        .def_ro("peer", &PythonOp::peer)
+        .def_ro("chunks", &PythonOp::chunks, "Pairs (first, count).")
+        .def_ro("after", &PythonOp::after, "Indices of the ops of this rank that it waits for.")
+        .def("__repr__", [](const PythonOp& op) { return "Op(" + op.kind + ", " + std::to_string(op.peer) + ")"; });
 
-  nb::class_<Schedule>(
-      module, "Schedule",
-      "A collective operation, symbolically: free of sizes, times and links.")
-      .def_static("build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a,
-                  "root"_a = 0, "pieces"_a = 1, "order"_a = nb::none(),
-                  nb::call_guard<nb::gil_scoped_release>(),
-                  "A textbook algorithm; `order` is a cyclic sequence of all "
-                  "ranks, rotated to begin at the root.")
-      .def_static("from_json", &schedule_from_json, "text"_a,
-                  "source_name"_a = "schedule",
-                  nb::call_guard<nb::gil_scoped_release>())
-      .def("to_json", &to_json, nb::call_guard<nb::gil_scoped_release>())
-      .def_prop_ro("collective",
-                   [](const Schedule &s) { return name_of(s.collective); })
-      .def_ro("algorithm", &Schedule::algorithm)
-      .def_ro("num_ranks", &Schedule::num_ranks)
-      .def_prop_ro("root", [](const Schedule &s) { return s.root.value; })
-      .def_ro("pieces", &Schedule::pieces, "Pieces per block.")
-      .def_prop_ro("num_chunks",
-                   [](const Schedule &s) {
-                     return num_chunks(s.collective, s.num_ranks, s.pieces);
-                   })
-      .def("ops", &ops_of, "rank"_a)
-      .def(
-          "__eq__", [](const Schedule &a, const Schedule &b) { return a == b; },
-          nb::is_operator())
-      .def("__repr__", [](const Schedule &s) {
-        return "Schedule(" + std::string(name_of(s.collective)) + ", " +
-               s.algorithm + ", num_ranks=" + std::to_string(s.num_ranks) +
-               ", pieces=" + std::to_string(s.pieces) + ")";
-      });
+    nb::class_<Schedule>(module, "Schedule", "A collective operation, symbolically: free of sizes, times and links.")
+        .def_static("build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a, "root"_a = 0, "pieces"_a = 1,
+                    "order"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+                    "A textbook algorithm; `order` is a cyclic sequence of all ranks, rotated to begin at the root.")
+        .def_static("from_json", &schedule_from_json, "text"_a, "source_name"_a = "schedule",
+                    nb::call_guard<nb::gil_scoped_release>())
+        .def("to_json", &to_json, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("collective", [](const Schedule& s) { return name_of(s.collective); })
+        .def_ro("algorithm", &Schedule::algorithm)
+        .def_ro("num_ranks", &Schedule::num_ranks)
+        .def_prop_ro("root", [](const Schedule& s) { return s.root.value; })
+        .def_ro("pieces", &Schedule::pieces, "Pieces per block.")
+        .def_prop_ro("num_chunks", [](const Schedule& s) { return num_chunks(s.collective, s.num_ranks, s.pieces); })
+        .def("ops", &ops_of, "rank"_a)
+        .def(
+            "__eq__", [](const Schedule& a, const Schedule& b) { return a == b; }, nb::is_operator())
+        .def("__repr__", [](const Schedule& s) {
+            return "Schedule(" + std::string(name_of(s.collective)) + ", " + s.algorithm +
+                   ", num_ranks=" + std::to_string(s.num_ranks) + ", pieces=" + std::to_string(s.pieces) + ")";
+        });
 
-  nb::class_<Validation>(module, "Validation", "What validate found.")
-      .def_prop_ro("ok", &Validation::ok)
-      .def_ro("violations", &Validation::violations)
-      .def_ro("preserves_order", &Validation::preserves_order,
-              "Serves operators that are not commutative.")
-      .def("__bool__", &Validation::ok)
-      .def("__repr__", [](const Validation &v) {
-        return v.ok() ? std::string("Validation(ok)")
-                      : "Validation(" + std::to_string(v.violations.size()) +
-                            " violations)";
-      });
-  module.def("validate", &validate, "schedule"_a,
-             nb::call_guard<nb::gil_scoped_release>(),
-             "Executes the schedule symbolically and says everything that is "
-             "wrong with it.");
+    nb::class_<Validation>(module, "Validation", "What validate found.")
+        .def_prop_ro("ok", &Validation::ok)
+        .def_ro("violations", &Validation::violations)
+        .def_ro("preserves_order", &Validation::preserves_order, "Serves operators that are not commutative.")
+        .def("__bool__", &Validation::ok)
+        .def("__repr__", [](const Validation& v) {
+            return v.ok() ? std::string("Validation(ok)")
+                          : "Validation(" + std::to_string(v.violations.size()) + " violations)";
+        });
+    module.def("validate", &validate, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
+               "Executes the schedule symbolically and says everything that is wrong with it.");
 }

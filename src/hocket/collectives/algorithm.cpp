@@ -11,58 +11,47 @@
 namespace hocket::collectives {
 
 namespace {
-constexpr std::int32_t max_ranks =
-    1 << 30; // distances double up to it without overflow
+constexpr std::int32_t max_ranks = 1 << 30;  // distances double up to it without overflow
 }
 
 std::span<const Algorithm> all_algorithms() {
-  static const std::vector<Algorithm> all = [] {
-    std::vector<Algorithm> joined;
-    for (const auto table :
-         {bcast_algorithms(), reduce_algorithms(), allreduce_algorithms(),
-          allgather_algorithms(), alltoall_algorithms(),
-          reduce_scatter_block_algorithms(), scatter_gather_algorithms(),
-          barrier_algorithms()})
-      joined.insert(joined.end(), table.begin(), table.end());
-    return joined;
-  }();
-  return all;
+    static const std::vector<Algorithm> all = [] {
+        std::vector<Algorithm> joined;
+        for (const auto table : {bcast_algorithms(), reduce_algorithms(), allreduce_algorithms(),
+                                 allgather_algorithms(), alltoall_algorithms(), reduce_scatter_block_algorithms(),
+                                 scatter_gather_algorithms(), barrier_algorithms()})
+            joined.insert(joined.end(), table.begin(), table.end());
+        return joined;
+    }();
+    return all;
 }
 
-const Algorithm &find_algorithm(Collective collective, std::string_view name) {
-  std::string accepted;
-  for (const Algorithm &algorithm : all_algorithms()) {
-    if (algorithm.collective != collective)
-      continue;
-    if (algorithm.name == name)
-      return algorithm;
-    accepted += (accepted.empty() ? "" : ", ") + std::string(algorithm.name);
-  }
-  throw InvalidInput("unknown algorithm \"" + std::string(name) + "\" for " +
-                         std::string(name_of(collective)),
-                     "accepted: " + accepted);
+const Algorithm& find_algorithm(Collective collective, std::string_view name) {
+    std::string accepted;
+    for (const Algorithm& algorithm : all_algorithms()) {
+        if (algorithm.collective != collective) continue;
+        if (algorithm.name == name) return algorithm;
+        accepted += (accepted.empty() ? "" : ", ") + std::string(algorithm.name);
+    }
+    throw InvalidInput("unknown algorithm \"" + std::string(name) + "\" for " + std::string(name_of(collective)),
+                       "accepted: " + accepted);
 }
 
-std::int32_t pieces_for(const Algorithm &algorithm, const Shape &shape) {
-  if (shape.num_ranks < 1 || shape.num_ranks > max_ranks)
-    throw InvalidInput("number of ranks is " + std::to_string(shape.num_ranks) +
-                       ": expected 1 to " + std::to_string(max_ranks));
-  if (shape.pieces < 1)
-    throw InvalidInput("number of pieces is " + std::to_string(shape.pieces) +
-                       ": expected at least 1");
-  if (algorithm.collective == Collective::barrier)
-    return 1;
-  const std::int64_t pieces =
-      std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.pieces;
-  const std::int64_t blocks = num_blocks(algorithm.collective, shape.num_ranks);
-  if (pieces > std::numeric_limits<std::int32_t>::max() / blocks)
-    throw InvalidInput(std::string(name_of(algorithm.collective)) + " of " +
-                           std::to_string(shape.num_ranks) + " ranks with " +
-                           std::to_string(shape.pieces) + " pieces by " +
-                           std::string(algorithm.name) +
-                           " comes to more than 2147483647 chunks",
-                       "use fewer pieces or fewer ranks");
-  return static_cast<std::int32_t>(pieces);
+std::int32_t pieces_for(const Algorithm& algorithm, const Shape& shape) {
+    if (shape.num_ranks < 1 || shape.num_ranks > max_ranks)
+        throw InvalidInput("number of ranks is " + std::to_string(shape.num_ranks) + ": expected 1 to " +
+                           std::to_string(max_ranks));
+    if (shape.pieces < 1)
+        throw InvalidInput("number of pieces is " + std::to_string(shape.pieces) + ": expected at least 1");
+    if (algorithm.collective == Collective::barrier) return 1;
+    const std::int64_t pieces = std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.pieces;
+    const std::int64_t blocks = num_blocks(algorithm.collective, shape.num_ranks);
+    if (pieces > std::numeric_limits<std::int32_t>::max() / blocks)
+        throw InvalidInput(std::string(name_of(algorithm.collective)) + " of " + std::to_string(shape.num_ranks) +
+                               " ranks with " + std::to_string(shape.pieces) + " pieces by " +
+                               std::string(algorithm.name) + " comes to more than 2147483647 chunks",
+                           "use fewer pieces or fewer ranks");
+    return static_cast<std::int32_t>(pieces);
 }
 
 namespace {
@@ -70,139 +59,112 @@ namespace {
 /// Virtual to real ranks and back, checked once.
 class Mapping {
 public:
-  Mapping(const Algorithm &algorithm, std::int32_t num_ranks,
-          const Placement &placement)
-      : num_ranks_(num_ranks), order_(placement.order) {
-    if (placement.root.value < 0 || placement.root.value >= num_ranks)
-      throw InvalidInput("root is " + std::to_string(placement.root.value) +
-                         ": expected 0 to " + std::to_string(num_ranks - 1));
-    const bool rooted = is_rooted(algorithm.collective);
-    if (!rooted && placement.root.value != 0)
-      throw InvalidInput("root is " + std::to_string(placement.root.value) +
-                         ", but " + std::string(name_of(algorithm.collective)) +
-                         " has no root: expected 0");
-    check_order();
-    first_ = rooted ? position_of(placement.root) : 0;
-  }
+    Mapping(const Algorithm& algorithm, std::int32_t num_ranks, const Placement& placement)
+        : num_ranks_(num_ranks), order_(placement.order) {
+        if (placement.root.value < 0 || placement.root.value >= num_ranks)
+            throw InvalidInput("root is " + std::to_string(placement.root.value) + ": expected 0 to " +
+                               std::to_string(num_ranks - 1));
+        const bool rooted = is_rooted(algorithm.collective);
+        if (!rooted && placement.root.value != 0)
+            throw InvalidInput("root is " + std::to_string(placement.root.value) + ", but " +
+                               std::string(name_of(algorithm.collective)) + " has no root: expected 0");
+        check_order();
+        first_ = rooted ? position_of(placement.root) : 0;
+    }
 
-  [[nodiscard]] std::int32_t real(std::int32_t v) const {
-    const std::int32_t position = around(first_, v, num_ranks_);
-    return order_.empty() ? position
-                          : order_[static_cast<std::size_t>(position)].value;
-  }
-  [[nodiscard]] std::int32_t virtual_of(Rank rank) const {
-    return around(position_of(rank), -first_, num_ranks_);
-  }
-  [[nodiscard]] bool is_identity() const {
-    return order_.empty() && first_ == 0;
-  }
+    [[nodiscard]] std::int32_t real(std::int32_t v) const {
+        const std::int32_t position = around(first_, v, num_ranks_);
+        return order_.empty() ? position : order_[static_cast<std::size_t>(position)].value;
+    }
+    [[nodiscard]] std::int32_t virtual_of(Rank rank) const { return around(position_of(rank), -first_, num_ranks_); }
+    [[nodiscard]] bool is_identity() const { return order_.empty() && first_ == 0; }
 
 private:
-  void check_order() const {
-    if (order_.empty())
-      return;
-    if (order_.size() != static_cast<std::size_t>(num_ranks_))
-      throw InvalidInput("order has " + std::to_string(order_.size()) +
-                         " ranks: expected each of the " +
-                         std::to_string(num_ranks_) + " once");
-    std::vector<bool> seen(order_.size(), false);
-    for (const Rank rank : order_) {
-      if (rank.value < 0 || rank.value >= num_ranks_)
-        throw InvalidInput("order names rank " + std::to_string(rank.value) +
-                           ": expected 0 to " + std::to_string(num_ranks_ - 1));
-      if (seen[rank.at()])
-        throw InvalidInput("order names rank " + std::to_string(rank.value) +
-                           " twice: expected each rank once");
-      seen[rank.at()] = true;
+    void check_order() const {
+        if (order_.empty()) return;
+        if (order_.size() != static_cast<std::size_t>(num_ranks_))
+            throw InvalidInput("order has " + std::to_string(order_.size()) + " ranks: expected each of the " +
+                               std::to_string(num_ranks_) + " once");
+        std::vector<bool> seen(order_.size(), false);
+        for (const Rank rank : order_) {
+            if (rank.value < 0 || rank.value >= num_ranks_)
+                throw InvalidInput("order names rank " + std::to_string(rank.value) + ": expected 0 to " +
+                                   std::to_string(num_ranks_ - 1));
+            if (seen[rank.at()])
+                throw InvalidInput("order names rank " + std::to_string(rank.value) +
+                                   " twice: expected each rank once");
+            seen[rank.at()] = true;
+        }
     }
-  }
-  [[nodiscard]] std::int32_t position_of(Rank rank) const {
-    if (order_.empty())
-      return rank.value;
-    std::size_t position = 0;
-    while (order_[position] != rank)
-      ++position;
-    return static_cast<std::int32_t>(position);
-  }
+    [[nodiscard]] std::int32_t position_of(Rank rank) const {
+        if (order_.empty()) return rank.value;
+        std::size_t position = 0;
+        while (order_[position] != rank) ++position;
+        return static_cast<std::int32_t>(position);
+    }
 
-  std::int32_t num_ranks_;
-  std::int32_t first_ = 0; ///< position of the root in the order
-  std::span<const Rank> order_;
+    std::int32_t num_ranks_;
+    std::int32_t first_ = 0;  ///< position of the root in the order
+    std::span<const Rank> order_;
 };
 
-/// Renames peers, and blocks where blocks belong to ranks. Both ends of a
-/// message rename the same list, so they still agree.
-RankSchedule relabel(RankSchedule part, Collective collective,
-                     std::int32_t pieces, std::int32_t num_ranks,
-                     const Mapping &mapping) {
-  if (mapping.is_identity())
-    return part;
-  for (Op &op : part.ops)
-    op.peer = Rank{mapping.real(op.peer.value)};
-  if (num_blocks(collective, num_ranks) == 1)
-    return part;
+/// Renames peers, and blocks where blocks belong to ranks. Both ends of a message rename the same list, so they still
+/// agree.
+RankSchedule relabel(RankSchedule part, Collective collective, std::int32_t pieces, std::int32_t num_ranks,
+                     const Mapping& mapping) {
+    if (mapping.is_identity()) return part;
+    for (Op& op : part.ops) op.peer = Rank{mapping.real(op.peer.value)};
+    if (num_blocks(collective, num_ranks) == 1) return part;
 
-  const auto real_block = [&](std::int32_t block) {
-    if (collective != Collective::alltoall)
-      return mapping.real(block);
-    return mapping.real(block / num_ranks) * num_ranks +
-           mapping.real(block % num_ranks);
-  };
-  std::vector<ChunkRange> ranges;
-  for (Op &op : part.ops) {
-    const auto begin = ranges.size();
-    for (const ChunkRange &range : part.chunks_of(op)) {
-      const std::int32_t end = range.first + range.count;
-      for (std::int32_t chunk = range.first; chunk < end;) {
-        const std::int32_t block = chunk / pieces;
-        const std::int32_t within = chunk - block * pieces;
-        const std::int32_t count = std::min(pieces - within, end - chunk);
-        const std::int32_t first = real_block(block) * pieces + within;
-        if (ranges.size() > begin &&
-            ranges.back().first + ranges.back().count == first)
-          ranges.back().count += count;
-        else
-          ranges.push_back({first, count});
-        chunk += count;
-      }
+    const auto real_block = [&](std::int32_t block) {
+        if (collective != Collective::alltoall) return mapping.real(block);
+        return mapping.real(block / num_ranks) * num_ranks + mapping.real(block % num_ranks);
+    };
+    std::vector<ChunkRange> ranges;
+    for (Op& op : part.ops) {
+        const auto begin = ranges.size();
+        for (const ChunkRange& range : part.chunks_of(op)) {
+            const std::int32_t end = range.first + range.count;
+            for (std::int32_t chunk = range.first; chunk < end;) {
+                const std::int32_t block = chunk / pieces;
+                const std::int32_t within = chunk - block * pieces;
+                const std::int32_t count = std::min(pieces - within, end - chunk);
+                const std::int32_t first = real_block(block) * pieces + within;
+                if (ranges.size() > begin && ranges.back().first + ranges.back().count == first)
+                    ranges.back().count += count;
+                else
+                    ranges.push_back({first, count});
+                chunk += count;
+            }
+        }
+        op.first_range = static_cast<std::int32_t>(begin);
+        op.num_ranges = static_cast<std::int32_t>(ranges.size() - begin);
     }
-    op.first_range = static_cast<std::int32_t>(begin);
-    op.num_ranges = static_cast<std::int32_t>(ranges.size() - begin);
-  }
-  part.ranges = std::move(ranges);
-  return part;
+    part.ranges = std::move(ranges);
+    return part;
 }
 
-} // namespace
+}  // namespace
 
-RankSchedule emit_rank(const Algorithm &algorithm, const Shape &shape,
-                       const Placement &placement, Rank self) {
-  const std::int32_t pieces = pieces_for(algorithm, shape);
-  const Mapping mapping(algorithm, shape.num_ranks, placement);
-  if (self.value < 0 || self.value >= shape.num_ranks)
-    throw InvalidInput("rank is " + std::to_string(self.value) +
-                       ": expected 0 to " +
-                       std::to_string(shape.num_ranks - 1));
-  return relabel(algorithm.emit(mapping.virtual_of(self), shape),
-                 algorithm.collective, pieces, shape.num_ranks, mapping);
+RankSchedule emit_rank(const Algorithm& algorithm, const Shape& shape, const Placement& placement, Rank self) {
+    const std::int32_t pieces = pieces_for(algorithm, shape);
+    const Mapping mapping(algorithm, shape.num_ranks, placement);
+    if (self.value < 0 || self.value >= shape.num_ranks)
+        throw InvalidInput("rank is " + std::to_string(self.value) + ": expected 0 to " +
+                           std::to_string(shape.num_ranks - 1));
+    return relabel(algorithm.emit(mapping.virtual_of(self), shape), algorithm.collective, pieces, shape.num_ranks,
+                   mapping);
 }
 
-Schedule emit(const Algorithm &algorithm, const Shape &shape,
-              const Placement &placement) {
-  const std::int32_t pieces = pieces_for(algorithm, shape);
-  const Mapping mapping(algorithm, shape.num_ranks, placement);
-  Schedule schedule{algorithm.collective,
-                    std::string(algorithm.name),
-                    shape.num_ranks,
-                    placement.root,
-                    pieces,
-                    {}};
-  schedule.ranks.resize(static_cast<std::size_t>(shape.num_ranks));
-  for (std::int32_t v = 0; v < shape.num_ranks; ++v)
-    schedule.ranks[static_cast<std::size_t>(mapping.real(v))] =
-        relabel(algorithm.emit(v, shape), algorithm.collective, pieces,
-                shape.num_ranks, mapping);
-  return schedule;
+Schedule emit(const Algorithm& algorithm, const Shape& shape, const Placement& placement) {
+    const std::int32_t pieces = pieces_for(algorithm, shape);
+    const Mapping mapping(algorithm, shape.num_ranks, placement);
+    Schedule schedule{algorithm.collective, std::string(algorithm.name), shape.num_ranks, placement.root, pieces, {}};
+    schedule.ranks.resize(static_cast<std::size_t>(shape.num_ranks));
+    for (std::int32_t v = 0; v < shape.num_ranks; ++v)
+        schedule.ranks[static_cast<std::size_t>(mapping.real(v))] =
+            relabel(algorithm.emit(v, shape), algorithm.collective, pieces, shape.num_ranks, mapping);
+    return schedule;
 }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

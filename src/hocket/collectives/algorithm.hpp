@@ -10,63 +10,53 @@
 
 #include "hocket/schedule/schedule.hpp"
 
-/// Textbook algorithms as index arithmetic. Each can emit the part of one rank
-/// alone, in time and memory proportional to that part.
+/// Textbook algorithms as index arithmetic. Each can emit the part of one rank alone, in time and memory proportional
+/// to that part.
 namespace hocket::collectives {
 
 /// What an algorithm is asked for.
 struct Shape {
-  std::int32_t num_ranks;
-  /// How fine to cut for pipelining, >= 1. An algorithm that itself cuts the
-  /// message of bcast or allreduce into blocks (one for each rank, say) cuts
-  /// each of those into this many; pieces_for() tells what Schedule::pieces
-  /// becomes.
-  std::int32_t pieces = 1;
+    std::int32_t num_ranks;
+    /// How fine to cut for pipelining, >= 1. An algorithm that itself cuts the message of bcast or allreduce into
+    /// blocks (one for each rank, say) cuts each of those into this many; pieces_for() tells what Schedule::pieces
+    /// becomes.
+    std::int32_t pieces = 1;
 };
 
-/// An algorithm for virtual ranks 0 .. p-1 with root 0. Other roots and rank
-/// orders are made by relabelling.
+/// An algorithm for virtual ranks 0 .. p-1 with root 0. Other roots and rank orders are made by relabelling.
 struct Algorithm {
-  Collective collective;
-  std::string_view name;   ///< as in the literature: "pipelined_chain"
-  std::string_view source; ///< key in docs/literature.bib
-  bool pipelines; ///< pieces > 1 makes sense: pieces travel as messages of
-                  ///< their own
-  bool preserves_order; ///< with root 0 and no order given it reduces in rank
-                        ///< order, for any p (see Validation)
-  std::int32_t (*cuts)(
-      std::int32_t num_ranks); ///< blocks that the algorithm cuts one message
-                               ///< into; 1 for most
-  RankSchedule (*emit)(std::int32_t virtual_rank, const Shape &);
+    Collective collective;
+    std::string_view name;    ///< as in the literature: "pipelined_chain"
+    std::string_view source;  ///< key in docs/literature.bib
+    bool pipelines;           ///< pieces > 1 makes sense: pieces travel as messages of their own
+    bool preserves_order;     ///< with root 0 and no order given it reduces in rank order, for any p (see Validation)
+    std::int32_t (*cuts)(std::int32_t num_ranks);  ///< blocks that the algorithm cuts one message into; 1 for most
+    RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
 };
 
 /// Every algorithm, grouped by collective.
 std::span<const Algorithm> all_algorithms();
 /// @throws InvalidInput  listing the algorithms of the collective.
-const Algorithm &find_algorithm(Collective, std::string_view name);
+const Algorithm& find_algorithm(Collective, std::string_view name);
 
-/// Schedule::pieces of this algorithm for this shape: cuts * pieces; 1 for
-/// barrier.
-/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 -
-/// 1 chunks.
-std::int32_t pieces_for(const Algorithm &, const Shape &);
+/// Schedule::pieces of this algorithm for this shape: cuts * pieces; 1 for barrier.
+/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks.
+std::int32_t pieces_for(const Algorithm&, const Shape&);
 
 /// How virtual ranks map to real ones.
-/// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted
-/// collectives it is rotated so that the root comes first; for the others it
-/// starts as given. order[v] is the real rank of virtual rank v; block v
-/// becomes block order[v].
+/// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted collectives it is rotated so that the root
+/// comes first; for the others it starts as given. order[v] is the real rank of virtual rank v; block v becomes block
+/// order[v].
 struct Placement {
-  Rank root{0};
-  std::span<const Rank> order;
+    Rank root{0};
+    std::span<const Rank> order;
 };
 
-/// The part of real rank `self`. @throws InvalidInput  if the shape, root, self
-/// or order is not valid (order not a permutation). Without an order, time and
-/// memory are those of the part; with one, plus O(p).
-RankSchedule emit_rank(const Algorithm &, const Shape &, const Placement &,
-                       Rank self);
+/// The part of real rank `self`.
+/// @throws InvalidInput  if the shape, root, self or order is not valid (order not a permutation).
+/// Without an order, time and memory are those of the part; with one, plus O(p).
+RankSchedule emit_rank(const Algorithm&, const Shape&, const Placement&, Rank self);
 /// The whole Schedule.
-Schedule emit(const Algorithm &, const Shape &, const Placement &);
+Schedule emit(const Algorithm&, const Shape&, const Placement&);
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

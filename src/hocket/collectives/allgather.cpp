@@ -11,140 +11,113 @@ namespace hocket::collectives {
 
 namespace {
 
-RankSchedule ring(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const std::int32_t pieces = shape.pieces;
-  RankSchedule part;
-  std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
-                                 -1); // [piece] receive of the block sent next
-  for (std::int32_t step = 0; step + 1 < p; ++step) {
-    const std::int32_t block_out = around(v, -step, p);
-    const std::int32_t block_in = around(v, -step - 1, p);
-    for (std::int32_t i = 0; i < pieces; ++i) {
-      std::int32_t &piece = have[static_cast<std::size_t>(i)];
-      std::vector<std::int32_t> after;
-      if (piece >= 0)
-        after = {piece};
-      part.add(OpKind::send, Rank{around(v, 1, p)},
-               {{block_out * pieces + i, 1}}, after);
-      piece = part.add(OpKind::recv, Rank{around(v, -1, p)},
-                       {{block_in * pieces + i, 1}}, {});
+RankSchedule ring(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const std::int32_t pieces = shape.pieces;
+    RankSchedule part;
+    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
+                                   -1);  // [piece] receive of the block sent next
+    for (std::int32_t step = 0; step + 1 < p; ++step) {
+        const std::int32_t block_out = around(v, -step, p);
+        const std::int32_t block_in = around(v, -step - 1, p);
+        for (std::int32_t i = 0; i < pieces; ++i) {
+            std::int32_t& piece = have[static_cast<std::size_t>(i)];
+            std::vector<std::int32_t> after;
+            if (piece >= 0) after = {piece};
+            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * pieces + i, 1}}, after);
+            piece = part.add(OpKind::recv, Rank{around(v, -1, p)}, {{block_in * pieces + i, 1}}, {});
+        }
     }
-  }
-  return part;
+    return part;
 }
 
-/// Ranks outside the largest power of two give their block to rank v - power
-/// first and get all the others from it last.
-RankSchedule recursive_doubling(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const std::int32_t pieces = shape.pieces;
-  const std::int32_t power = power_of_two_within(p);
-  // Blocks first .. first+count-1 and those that the ranks outside gave to
-  // these ranks.
-  const auto with_given = [&](std::int32_t first, std::int32_t count) {
-    const std::int32_t given =
-        std::min(power + first + count, p) - (power + first);
-    return std::vector<ChunkRange>{
-        {first * pieces, count * pieces},
-        {(power + first) * pieces, std::max(given, 0) * pieces}};
-  };
-  RankSchedule part;
-  const std::vector<ChunkRange> but_own = {
-      {0, (v < power ? v + power : v) * pieces},
-      {((v < power ? v + power : v) + 1) * pieces,
-       std::max(p - (v < power ? v + power : v) - 1, 0) * pieces}};
-  if (v >= power) {
-    part.add(OpKind::send, Rank{v - power}, {{v * pieces, pieces}}, {});
-    part.add(OpKind::recv, Rank{v - power}, but_own, {});
+/// Ranks outside the largest power of two give their block to rank v - power first and get all the others from it last.
+RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const std::int32_t pieces = shape.pieces;
+    const std::int32_t power = power_of_two_within(p);
+    // Blocks first .. first+count-1 and those that the ranks outside gave to these ranks.
+    const auto with_given = [&](std::int32_t first, std::int32_t count) {
+        const std::int32_t given = std::min(power + first + count, p) - (power + first);
+        return std::vector<ChunkRange>{{first * pieces, count * pieces},
+                                       {(power + first) * pieces, std::max(given, 0) * pieces}};
+    };
+    RankSchedule part;
+    const std::vector<ChunkRange> but_own = {
+        {0, (v < power ? v + power : v) * pieces},
+        {((v < power ? v + power : v) + 1) * pieces, std::max(p - (v < power ? v + power : v) - 1, 0) * pieces}};
+    if (v >= power) {
+        part.add(OpKind::send, Rank{v - power}, {{v * pieces, pieces}}, {});
+        part.add(OpKind::recv, Rank{v - power}, but_own, {});
+        return part;
+    }
+    std::vector<std::int32_t> received;
+    const bool serves = v + power < p;
+    if (serves) received = {part.add(OpKind::recv, Rank{v + power}, {{(v + power) * pieces, pieces}}, {})};
+    for (std::int32_t bit = 1; bit < power; bit *= 2) {
+        const std::int32_t partner = v ^ bit;
+        part.add(OpKind::send, Rank{partner}, with_given(v & -bit, bit), received);
+        received.push_back(part.add(OpKind::recv, Rank{partner}, with_given(partner & -bit, bit), {}));
+    }
+    if (serves) part.add(OpKind::send, Rank{v + power}, but_own, received);
     return part;
-  }
-  std::vector<std::int32_t> received;
-  const bool serves = v + power < p;
-  if (serves)
-    received = {part.add(OpKind::recv, Rank{v + power},
-                         {{(v + power) * pieces, pieces}}, {})};
-  for (std::int32_t bit = 1; bit < power; bit *= 2) {
-    const std::int32_t partner = v ^ bit;
-    part.add(OpKind::send, Rank{partner}, with_given(v & -bit, bit), received);
-    received.push_back(part.add(OpKind::recv, Rank{partner},
-                                with_given(partner & -bit, bit), {}));
-  }
-  if (serves)
-    part.add(OpKind::send, Rank{v + power}, but_own, received);
-  return part;
 }
 
 /// Blocks first .. first+count-1 around the ring of p, as chunks.
-std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count,
-                                      std::int32_t p, std::int32_t pieces) {
-  const std::int32_t before_wrap = std::min(count, p - first);
-  return {{first * pieces, before_wrap * pieces},
-          {0, (count - before_wrap) * pieces}};
+std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, std::int32_t p, std::int32_t pieces) {
+    const std::int32_t before_wrap = std::min(count, p - first);
+    return {{first * pieces, before_wrap * pieces}, {0, (count - before_wrap) * pieces}};
 }
 
-RankSchedule bruck(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  std::vector<std::int32_t> received;
-  for (std::int64_t distance = 1; distance < p; distance *= 2) {
-    const auto d = static_cast<std::int32_t>(distance);
-    const std::int32_t count = std::min(d, p - d);
-    const std::int32_t source = around(v, d, p);
-    part.add(OpKind::send, Rank{around(v, -d, p)},
-             blocks_around(v, count, p, shape.pieces), received);
-    received.push_back(part.add(OpKind::recv, Rank{source},
-                                blocks_around(source, count, p, shape.pieces),
-                                {}));
-  }
-  return part;
+RankSchedule bruck(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    std::vector<std::int32_t> received;
+    for (std::int64_t distance = 1; distance < p; distance *= 2) {
+        const auto d = static_cast<std::int32_t>(distance);
+        const std::int32_t count = std::min(d, p - d);
+        const std::int32_t source = around(v, d, p);
+        part.add(OpKind::send, Rank{around(v, -d, p)}, blocks_around(v, count, p, shape.pieces), received);
+        received.push_back(part.add(OpKind::recv, Rank{source}, blocks_around(source, count, p, shape.pieces), {}));
+    }
+    return part;
 }
 
-/// Neighbours exchange, to the right and to the left in turn, the two blocks
-/// that came last: p/2 steps. It needs pairs: for an odd p this is the ring.
-RankSchedule neighbor_exchange(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const std::int32_t pieces = shape.pieces;
-  if (p % 2 != 0)
-    return ring(v, {p, pieces});
-  RankSchedule part;
-  const std::int32_t pairs = p / 2;
-  const bool even = v % 2 == 0;
-  const std::int32_t mate = even ? v + 1 : v - 1;
-  part.add(OpKind::send, Rank{mate}, {{v * pieces, pieces}}, {});
-  std::int32_t received =
-      part.add(OpKind::recv, Rank{mate}, {{mate * pieces, pieces}}, {});
-  std::int32_t pair_out = v / 2;
-  for (std::int32_t step = 1; step < pairs; ++step) {
-    // In odd steps even ranks face left and get pairs from the left, in even
-    // steps both are to the right; odd ranks mirror that. The pairs come from
-    // farther away each time the direction returns.
-    const bool left = even == (step % 2 != 0);
-    const std::int32_t pair_in =
-        around(v / 2, left ? -(step + 1) / 2 : (step + 1) / 2, pairs);
-    const Rank peer{around(v, left ? -1 : 1, p)};
-    part.add(OpKind::send, peer, {{pair_out * 2 * pieces, 2 * pieces}},
-             {received});
-    received =
-        part.add(OpKind::recv, peer, {{pair_in * 2 * pieces, 2 * pieces}}, {});
-    pair_out = pair_in;
-  }
-  return part;
+/// Neighbours exchange, to the right and to the left in turn, the two blocks that came last: p/2 steps. It needs pairs:
+/// for an odd p this is the ring.
+RankSchedule neighbor_exchange(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const std::int32_t pieces = shape.pieces;
+    if (p % 2 != 0) return ring(v, {p, pieces});
+    RankSchedule part;
+    const std::int32_t pairs = p / 2;
+    const bool even = v % 2 == 0;
+    const std::int32_t mate = even ? v + 1 : v - 1;
+    part.add(OpKind::send, Rank{mate}, {{v * pieces, pieces}}, {});
+    std::int32_t received = part.add(OpKind::recv, Rank{mate}, {{mate * pieces, pieces}}, {});
+    std::int32_t pair_out = v / 2;
+    for (std::int32_t step = 1; step < pairs; ++step) {
+        // In odd steps even ranks face left and get pairs from the left, in even steps both are to the right; odd ranks
+        // mirror that. The pairs come from farther away each time the direction returns.
+        const bool left = even == (step % 2 != 0);
+        const std::int32_t pair_in = around(v / 2, left ? -(step + 1) / 2 : (step + 1) / 2, pairs);
+        const Rank peer{around(v, left ? -1 : 1, p)};
+        part.add(OpKind::send, peer, {{pair_out * 2 * pieces, 2 * pieces}}, {received});
+        received = part.add(OpKind::recv, peer, {{pair_in * 2 * pieces, 2 * pieces}}, {});
+        pair_out = pair_in;
+    }
+    return part;
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::allgather, "ring", "Thakur05", true, false,
-              whole_message, ring},
-    Algorithm{Collective::allgather, "recursive_doubling", "Thakur05", false,
-              false, whole_message, recursive_doubling},
-    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false,
-              whole_message, bruck},
-    Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false,
-              false, whole_message, neighbor_exchange},
+    Algorithm{Collective::allgather, "ring", "Thakur05", true, false, whole_message, ring},
+    Algorithm{Collective::allgather, "recursive_doubling", "Thakur05", false, false, whole_message, recursive_doubling},
+    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, bruck},
+    Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, neighbor_exchange},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const Algorithm> allgather_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

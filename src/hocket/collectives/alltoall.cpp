@@ -11,77 +11,69 @@ namespace hocket::collectives {
 
 namespace {
 
-ChunkRange block(std::int32_t source, std::int32_t target, const Shape &shape) {
-  return {(source * shape.num_ranks + target) * shape.pieces, shape.pieces};
+ChunkRange block(std::int32_t source, std::int32_t target, const Shape& shape) {
+    return {(source * shape.num_ranks + target) * shape.pieces, shape.pieces};
 }
 
 /// Everything at once.
-RankSchedule linear(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  for (std::int32_t distance = 1; distance < p; ++distance) {
-    const std::int32_t source = around(v, -distance, p);
-    const std::int32_t target = around(v, distance, p);
-    part.add(OpKind::recv, Rank{source}, {block(source, v, shape)}, {});
-    part.add(OpKind::send, Rank{target}, {block(v, target, shape)}, {});
-  }
-  return part;
+RankSchedule linear(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    for (std::int32_t distance = 1; distance < p; ++distance) {
+        const std::int32_t source = around(v, -distance, p);
+        const std::int32_t target = around(v, distance, p);
+        part.add(OpKind::recv, Rank{source}, {block(source, v, shape)}, {});
+        part.add(OpKind::send, Rank{target}, {block(v, target, shape)}, {});
+    }
+    return part;
 }
 
 /// One partner in each direction at a time.
-RankSchedule pairwise(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  std::vector<std::int32_t> previous;
-  for (std::int32_t distance = 1; distance < p; ++distance) {
-    const std::int32_t source = around(v, -distance, p);
-    const std::int32_t target = around(v, distance, p);
-    const std::int32_t received = part.add(OpKind::recv, Rank{source},
-                                           {block(source, v, shape)}, previous);
-    const std::int32_t sent = part.add(OpKind::send, Rank{target},
-                                       {block(v, target, shape)}, previous);
-    previous = {received, sent};
-  }
-  return part;
+RankSchedule pairwise(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    std::vector<std::int32_t> previous;
+    for (std::int32_t distance = 1; distance < p; ++distance) {
+        const std::int32_t source = around(v, -distance, p);
+        const std::int32_t target = around(v, distance, p);
+        const std::int32_t received = part.add(OpKind::recv, Rank{source}, {block(source, v, shape)}, previous);
+        const std::int32_t sent = part.add(OpKind::send, Rank{target}, {block(v, target, shape)}, previous);
+        previous = {received, sent};
+    }
+    return part;
 }
 
-/// The block from s to d travels d - s mod p in powers of two, the smallest
-/// first: in the step of a bit, rank v sends on each block whose distance has
-/// the bit, and which came to v by the smaller bits of its distance.
-RankSchedule bruck(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const auto passing = [&](std::int32_t holder, std::int32_t bit) {
-    std::vector<ChunkRange> chunks;
-    for (std::int32_t distance = bit; distance < p; ++distance) {
-      if ((distance & bit) == 0)
-        continue;
-      const std::int32_t source = around(holder, -(distance & (bit - 1)), p);
-      chunks.push_back(block(source, around(source, distance, p), shape));
+/// The block from s to d travels d - s mod p in powers of two, the smallest first: in the step of a bit, rank v sends
+/// on each block whose distance has the bit, and which came to v by the smaller bits of its distance.
+RankSchedule bruck(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const auto passing = [&](std::int32_t holder, std::int32_t bit) {
+        std::vector<ChunkRange> chunks;
+        for (std::int32_t distance = bit; distance < p; ++distance) {
+            if ((distance & bit) == 0) continue;
+            const std::int32_t source = around(holder, -(distance & (bit - 1)), p);
+            chunks.push_back(block(source, around(source, distance, p), shape));
+        }
+        return chunks;
+    };
+    RankSchedule part;
+    std::vector<std::int32_t> received;
+    for (std::int32_t bit = 1; bit < p; bit *= 2) {
+        const std::int32_t source = around(v, -bit, p);
+        part.add(OpKind::send, Rank{around(v, bit, p)}, passing(v, bit), received);
+        received.push_back(part.add(OpKind::recv, Rank{source}, passing(source, bit), {}));
     }
-    return chunks;
-  };
-  RankSchedule part;
-  std::vector<std::int32_t> received;
-  for (std::int32_t bit = 1; bit < p; bit *= 2) {
-    const std::int32_t source = around(v, -bit, p);
-    part.add(OpKind::send, Rank{around(v, bit, p)}, passing(v, bit), received);
-    received.push_back(
-        part.add(OpKind::recv, Rank{source}, passing(source, bit), {}));
-  }
-  return part;
+    return part;
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::alltoall, "linear", "Thakur05", false, false,
-              whole_message, linear},
-    Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false,
-              whole_message, pairwise},
-    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false,
-              whole_message, bruck},
+    Algorithm{Collective::alltoall, "linear", "Thakur05", false, false, whole_message, linear},
+    Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, pairwise},
+    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, bruck},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const Algorithm> alltoall_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

@@ -9,28 +9,24 @@ namespace hocket::collectives {
 
 namespace {
 
-/// After the step of distance d a rank has heard, perhaps through others, of
-/// the 2d ranks that end with itself.
-RankSchedule dissemination(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  std::vector<std::int32_t> heard;
-  for (std::int32_t distance = 1; distance < p; distance *= 2) {
-    part.add(OpKind::send, Rank{around(v, distance, p)},
-             std::vector<ChunkRange>{}, heard);
-    heard.push_back(
-        part.add(OpKind::recv, Rank{around(v, -distance, p)}, {}, {}));
-  }
-  return part;
+/// After the step of distance d a rank has heard, perhaps through others, of the 2d ranks that end with itself.
+RankSchedule dissemination(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    std::vector<std::int32_t> heard;
+    for (std::int32_t distance = 1; distance < p; distance *= 2) {
+        part.add(OpKind::send, Rank{around(v, distance, p)}, std::vector<ChunkRange>{}, heard);
+        heard.push_back(part.add(OpKind::recv, Rank{around(v, -distance, p)}, {}, {}));
+    }
+    return part;
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::barrier, "dissemination", "Hensgen88", false, false,
-              whole_message, dissemination},
+    Algorithm{Collective::barrier, "dissemination", "Hensgen88", false, false, whole_message, dissemination},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const Algorithm> barrier_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

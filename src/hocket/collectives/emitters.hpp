@@ -7,12 +7,10 @@
 
 #include "hocket/collectives/algorithm.hpp"
 
-/// What the files of the algorithms share. Everything is for virtual ranks with
-/// root 0.
+/// What the files of the algorithms share. Everything is for virtual ranks with root 0.
 namespace hocket::collectives {
 
-// The tables of algorithms, one for each collective, joined by
-// all_algorithms().
+// The tables of algorithms, one for each collective, joined by all_algorithms().
 std::span<const Algorithm> bcast_algorithms();
 std::span<const Algorithm> reduce_algorithms();
 std::span<const Algorithm> allreduce_algorithms();
@@ -24,69 +22,49 @@ std::span<const Algorithm> barrier_algorithms();
 
 /// Values of Algorithm::cuts.
 constexpr std::int32_t whole_message(std::int32_t /*num_ranks*/) { return 1; }
-constexpr std::int32_t block_for_each_rank(std::int32_t num_ranks) {
-  return num_ranks;
-}
+constexpr std::int32_t block_for_each_rank(std::int32_t num_ranks) { return num_ranks; }
 
 /// Largest power of two <= p.
 constexpr std::int32_t power_of_two_within(std::int32_t p) {
-  std::int32_t power = 1;
-  while (power <= p / 2)
-    power *= 2;
-  return power;
+    std::int32_t power = 1;
+    while (power <= p / 2) power *= 2;
+    return power;
 }
-constexpr std::int32_t block_for_each_of_power_of_two(std::int32_t num_ranks) {
-  return power_of_two_within(num_ranks);
-}
+constexpr std::int32_t block_for_each_of_power_of_two(std::int32_t num_ranks) { return power_of_two_within(num_ranks); }
 
 /// (a + b) mod p for a in 0 .. p-1 and |b| <= p.
 constexpr std::int32_t around(std::int32_t a, std::int32_t b, std::int32_t p) {
-  const std::int64_t sum = std::int64_t{a} + b;
-  return static_cast<std::int32_t>(sum < 0    ? sum + p
-                                   : sum >= p ? sum - p
-                                              : sum);
+    const std::int64_t sum = std::int64_t{a} + b;
+    return static_cast<std::int32_t>(sum < 0 ? sum + p : sum >= p ? sum - p : sum);
 }
 
-/// The binomial tree of root 0: the children of v are v + 1, v + 2, v + 4, ...
-/// below its lowest set bit, so that the subtree of v is the ranks v ..
-/// subtree_end - 1.
+/// The binomial tree of root 0: the children of v are v + 1, v + 2, v + 4, ... below its lowest set bit, so that the
+/// subtree of v is the ranks v .. subtree_end - 1.
 constexpr std::int32_t binomial_parent(std::int32_t v) { return v & (v - 1); }
 constexpr std::int32_t binomial_subtree_end(std::int32_t v, std::int32_t p) {
-  const std::int32_t size = v & -v;
-  return v == 0 || size > p - v ? p : v + size;
+    const std::int32_t size = v & -v;
+    return v == 0 || size > p - v ? p : v + size;
 }
 /// Smallest subtree first.
-inline std::vector<std::int32_t> binomial_children(std::int32_t v,
-                                                   std::int32_t p) {
-  std::vector<std::int32_t> children;
-  for (std::int32_t bit = 1; bit < binomial_subtree_end(v, p) - v; bit *= 2)
-    children.push_back(v + bit);
-  return children;
+inline std::vector<std::int32_t> binomial_children(std::int32_t v, std::int32_t p) {
+    std::vector<std::int32_t> children;
+    for (std::int32_t bit = 1; bit < binomial_subtree_end(v, p) - v; bit *= 2) children.push_back(v + bit);
+    return children;
 }
 
-/// Non-powers of two for algorithms that need one: of the first 2e ranks, e = p
-/// - power, the odd ones give their part to the even one before them and get
-/// the result from it at the end. The others act under new, consecutive
-/// numbers, so that the order of ranks is kept [Thakur05, section 4.5].
+/// Non-powers of two for algorithms that need one: of the first 2e ranks, where e is p minus the power, the odd ones
+/// give their part to the even one before them and get the result from it at the end. The others act under new,
+/// consecutive numbers, so that the order of ranks is kept [Thakur05].
 struct Folding {
-  std::int32_t power;  ///< ranks that act
-  std::int32_t excess; ///< e
+    std::int32_t power;   ///< ranks that act
+    std::int32_t excess;  ///< e
 
-  explicit constexpr Folding(std::int32_t p)
-      : power(power_of_two_within(p)), excess(p - power) {}
-  [[nodiscard]] constexpr bool gives(std::int32_t v) const {
-    return v < 2 * excess && v % 2 == 1;
-  }
-  [[nodiscard]] constexpr bool takes(std::int32_t v) const {
-    return v < 2 * excess && v % 2 == 0;
-  }
-  [[nodiscard]] constexpr std::int32_t number_of(std::int32_t v) const {
-    return v < 2 * excess ? v / 2 : v - excess;
-  }
-  /// Also for n = power: then p.
-  [[nodiscard]] constexpr std::int32_t rank_of(std::int32_t n) const {
-    return n < excess ? 2 * n : n + excess;
-  }
+    explicit constexpr Folding(std::int32_t p) : power(power_of_two_within(p)), excess(p - power) {}
+    [[nodiscard]] constexpr bool gives(std::int32_t v) const { return v < 2 * excess && v % 2 == 1; }
+    [[nodiscard]] constexpr bool takes(std::int32_t v) const { return v < 2 * excess && v % 2 == 0; }
+    [[nodiscard]] constexpr std::int32_t number_of(std::int32_t v) const { return v < 2 * excess ? v / 2 : v - excess; }
+    /// Also for n = power: then p.
+    [[nodiscard]] constexpr std::int32_t rank_of(std::int32_t n) const { return n < excess ? 2 * n : n + excess; }
 };
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

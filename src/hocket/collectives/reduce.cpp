@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Reduction of chunks 0 .. c-1 to rank 0. In each of these trees the ranks of a
-// subtree are consecutive and children come in rank order, so that own (op)
-// received keeps the order of ranks.
+// Reduction of chunks 0 .. c-1 to rank 0. In each of these trees the ranks of a subtree are consecutive and children
+// come in rank order, so that own (op) received keeps the order of ranks.
 
 #include <array>
 
@@ -13,65 +12,48 @@ namespace hocket::collectives {
 
 namespace {
 
-/// From the children in the order given to the parent (-1 at the root);
-/// `messages` of equal numbers of pieces.
-RankSchedule up_tree(std::int32_t parent,
-                     const std::vector<std::int32_t> &children,
-                     std::int32_t pieces, std::int32_t messages) {
-  RankSchedule part;
-  const std::int32_t count = pieces / messages;
-  for (std::int32_t m = 0; m < messages; ++m) {
-    const ChunkRange chunks{m * count, count};
-    std::vector<std::int32_t> after;
-    for (const std::int32_t child : children)
-      after = {
-          part.add(OpKind::recv_reduce_right, Rank{child}, {chunks}, after)};
-    if (parent >= 0)
-      part.add(OpKind::send, Rank{parent}, {chunks}, after);
-  }
-  return part;
+/// From the children in the order given to the parent (-1 at the root); `messages` of equal numbers of pieces.
+RankSchedule up_tree(std::int32_t parent, const std::vector<std::int32_t>& children, std::int32_t pieces,
+                     std::int32_t messages) {
+    RankSchedule part;
+    const std::int32_t count = pieces / messages;
+    for (std::int32_t m = 0; m < messages; ++m) {
+        const ChunkRange chunks{m * count, count};
+        std::vector<std::int32_t> after;
+        for (const std::int32_t child : children)
+            after = {part.add(OpKind::recv_reduce_right, Rank{child}, {chunks}, after)};
+        if (parent >= 0) part.add(OpKind::send, Rank{parent}, {chunks}, after);
+    }
+    return part;
 }
 
-RankSchedule linear(std::int32_t v, const Shape &shape) {
-  std::vector<std::int32_t> children;
-  for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
-    children.push_back(child);
-  return up_tree(v == 0 ? -1 : 0, children, shape.pieces, 1);
+RankSchedule linear(std::int32_t v, const Shape& shape) {
+    std::vector<std::int32_t> children;
+    for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child) children.push_back(child);
+    return up_tree(v == 0 ? -1 : 0, children, shape.pieces, 1);
 }
 
-RankSchedule binomial(std::int32_t v, const Shape &shape) {
-  return up_tree(v == 0 ? -1 : binomial_parent(v),
-                 binomial_children(v, shape.num_ranks), shape.pieces,
-                 shape.pieces);
+RankSchedule binomial(std::int32_t v, const Shape& shape) {
+    return up_tree(v == 0 ? -1 : binomial_parent(v), binomial_children(v, shape.num_ranks), shape.pieces, shape.pieces);
 }
 
-RankSchedule along_chain(std::int32_t v, const Shape &shape,
-                         std::int32_t messages) {
-  std::vector<std::int32_t> children;
-  if (v + 1 < shape.num_ranks)
-    children.push_back(v + 1);
-  return up_tree(v - 1, children, shape.pieces, messages);
+RankSchedule along_chain(std::int32_t v, const Shape& shape, std::int32_t messages) {
+    std::vector<std::int32_t> children;
+    if (v + 1 < shape.num_ranks) children.push_back(v + 1);
+    return up_tree(v - 1, children, shape.pieces, messages);
 }
-RankSchedule chain(std::int32_t v, const Shape &shape) {
-  return along_chain(v, shape, 1);
-}
-RankSchedule pipelined_chain(std::int32_t v, const Shape &shape) {
-  return along_chain(v, shape, shape.pieces);
-}
+RankSchedule chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, 1); }
+RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.pieces); }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true,
-              whole_message, linear},
-    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true,
-              whole_message, binomial},
-    Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true,
-              whole_message, chain},
-    Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true,
-              true, whole_message, pipelined_chain},
+    Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, linear},
+    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, binomial},
+    Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, chain},
+    Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, pipelined_chain},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const Algorithm> reduce_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Reduce-scatter: block b, chunks b*c .. b*c+c-1, reduced over all ranks, to
-// rank b.
+// Reduce-scatter: block b, chunks b*c .. b*c+c-1, reduced over all ranks, to rank b.
 
 #include <array>
 
@@ -13,78 +12,67 @@ namespace hocket::collectives {
 namespace {
 
 /// Block b starts at rank b+1 and is reduced along the ring to rank b.
-RankSchedule ring(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const std::int32_t pieces = shape.pieces;
-  RankSchedule part;
-  std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
-                                 -1); // [piece] receive of the block sent next
-  for (std::int32_t step = 0; step + 1 < p; ++step) {
-    const std::int32_t block_out = around(v, -step - 1, p);
-    const std::int32_t block_in = around(block_out, -1, p);
-    for (std::int32_t i = 0; i < pieces; ++i) {
-      std::int32_t &piece = have[static_cast<std::size_t>(i)];
-      std::vector<std::int32_t> after;
-      if (piece >= 0)
-        after = {piece};
-      part.add(OpKind::send, Rank{around(v, 1, p)},
-               {{block_out * pieces + i, 1}}, after);
-      piece = part.add(OpKind::recv_reduce_left, Rank{around(v, -1, p)},
-                       {{block_in * pieces + i, 1}}, {});
+RankSchedule ring(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const std::int32_t pieces = shape.pieces;
+    RankSchedule part;
+    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
+                                   -1);  // [piece] receive of the block sent next
+    for (std::int32_t step = 0; step + 1 < p; ++step) {
+        const std::int32_t block_out = around(v, -step - 1, p);
+        const std::int32_t block_in = around(block_out, -1, p);
+        for (std::int32_t i = 0; i < pieces; ++i) {
+            std::int32_t& piece = have[static_cast<std::size_t>(i)];
+            std::vector<std::int32_t> after;
+            if (piece >= 0) after = {piece};
+            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * pieces + i, 1}}, after);
+            piece = part.add(OpKind::recv_reduce_left, Rank{around(v, -1, p)}, {{block_in * pieces + i, 1}}, {});
+        }
     }
-  }
-  return part;
+    return part;
 }
 
-/// In each step half of the blocks at hand go to a partner in the other half of
-/// the ranks. Blocks stay contiguous; the price is that ranks are not combined
-/// in order.
-RankSchedule recursive_halving(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  const std::int32_t pieces = shape.pieces;
-  const Folding folding(p);
-  const ChunkRange whole{0, p * pieces};
-  const ChunkRange own{v * pieces, pieces};
-  RankSchedule part;
-  if (folding.gives(v)) {
-    const std::int32_t given = part.add(OpKind::send, Rank{v - 1}, {whole}, {});
-    part.add(OpKind::recv, Rank{v - 1}, {own}, {given});
+/// In each step half of the blocks at hand go to a partner in the other half of the ranks. Blocks stay contiguous; the
+/// price is that ranks are not combined in order.
+RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    const std::int32_t pieces = shape.pieces;
+    const Folding folding(p);
+    const ChunkRange whole{0, p * pieces};
+    const ChunkRange own{v * pieces, pieces};
+    RankSchedule part;
+    if (folding.gives(v)) {
+        const std::int32_t given = part.add(OpKind::send, Rank{v - 1}, {whole}, {});
+        part.add(OpKind::recv, Rank{v - 1}, {own}, {given});
+        return part;
+    }
+    std::vector<std::int32_t> reduced;
+    if (folding.takes(v)) reduced = {part.add(OpKind::recv_reduce_right, Rank{v + 1}, {whole}, {})};
+    // The blocks of the ranks that act under numbers first .. first+count-1.
+    const auto blocks_of = [&](std::int32_t first, std::int32_t count) {
+        const std::int32_t begin = folding.rank_of(first);
+        return ChunkRange{begin * pieces, (folding.rank_of(first + count) - begin) * pieces};
+    };
+    const std::int32_t self = folding.number_of(v);
+    for (std::int32_t bit = folding.power / 2; bit > 0; bit /= 2) {
+        const std::int32_t partner = self ^ bit;
+        const Rank peer{folding.rank_of(partner)};
+        part.add(OpKind::send, peer, {blocks_of(partner & -bit, bit)}, reduced);
+        const OpKind kind = partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
+        reduced = {part.add(kind, peer, {blocks_of(self & -bit, bit)}, reduced)};
+    }
+    if (folding.takes(v)) part.add(OpKind::send, Rank{v + 1}, {{(v + 1) * pieces, pieces}}, reduced);
     return part;
-  }
-  std::vector<std::int32_t> reduced;
-  if (folding.takes(v))
-    reduced = {part.add(OpKind::recv_reduce_right, Rank{v + 1}, {whole}, {})};
-  // The blocks of the ranks that act under numbers first .. first+count-1.
-  const auto blocks_of = [&](std::int32_t first, std::int32_t count) {
-    const std::int32_t begin = folding.rank_of(first);
-    return ChunkRange{begin * pieces,
-                      (folding.rank_of(first + count) - begin) * pieces};
-  };
-  const std::int32_t self = folding.number_of(v);
-  for (std::int32_t bit = folding.power / 2; bit > 0; bit /= 2) {
-    const std::int32_t partner = self ^ bit;
-    const Rank peer{folding.rank_of(partner)};
-    part.add(OpKind::send, peer, {blocks_of(partner & -bit, bit)}, reduced);
-    const OpKind kind =
-        partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
-    reduced = {part.add(kind, peer, {blocks_of(self & -bit, bit)}, reduced)};
-  }
-  if (folding.takes(v))
-    part.add(OpKind::send, Rank{v + 1}, {{(v + 1) * pieces, pieces}}, reduced);
-  return part;
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::reduce_scatter_block, "ring", "Patarasuk09", true,
-              false, whole_message, ring},
-    Algorithm{Collective::reduce_scatter_block, "recursive_halving", "Thakur05",
-              false, false, whole_message, recursive_halving},
+    Algorithm{Collective::reduce_scatter_block, "ring", "Patarasuk09", true, false, whole_message, ring},
+    Algorithm{Collective::reduce_scatter_block, "recursive_halving", "Thakur05", false, false, whole_message,
+              recursive_halving},
 };
 
-} // namespace
+}  // namespace
 
-std::span<const Algorithm> reduce_scatter_block_algorithms() {
-  return algorithms;
-}
+std::span<const Algorithm> reduce_scatter_block_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Scatter and gather: block b, chunks b*c .. b*c+c-1, between rank 0 and rank
-// b. One is the other backwards.
+// Scatter and gather: block b, chunks b*c .. b*c+c-1, between rank 0 and rank b. One is the other backwards.
 
 #include <array>
 
@@ -13,73 +12,61 @@ namespace hocket::collectives {
 namespace {
 
 ChunkRange blocks(std::int32_t begin, std::int32_t end, std::int32_t pieces) {
-  return {begin * pieces, (end - begin) * pieces};
+    return {begin * pieces, (end - begin) * pieces};
 }
 
-RankSchedule linear_scatter(std::int32_t v, const Shape &shape) {
-  RankSchedule part;
-  if (v != 0)
-    part.add(OpKind::recv, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
-  for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
-    part.add(OpKind::send, Rank{child},
-             {blocks(child, child + 1, shape.pieces)}, {});
-  return part;
+RankSchedule linear_scatter(std::int32_t v, const Shape& shape) {
+    RankSchedule part;
+    if (v != 0) part.add(OpKind::recv, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
+    for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
+        part.add(OpKind::send, Rank{child}, {blocks(child, child + 1, shape.pieces)}, {});
+    return part;
 }
 
-RankSchedule linear_gather(std::int32_t v, const Shape &shape) {
-  RankSchedule part;
-  if (v != 0)
-    part.add(OpKind::send, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
-  for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
-    part.add(OpKind::recv, Rank{child},
-             {blocks(child, child + 1, shape.pieces)}, {});
-  return part;
+RankSchedule linear_gather(std::int32_t v, const Shape& shape) {
+    RankSchedule part;
+    if (v != 0) part.add(OpKind::send, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
+    for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
+        part.add(OpKind::recv, Rank{child}, {blocks(child, child + 1, shape.pieces)}, {});
+    return part;
 }
 
-RankSchedule binomial_scatter(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  std::vector<std::int32_t> after;
-  if (v != 0)
-    after = {part.add(OpKind::recv, Rank{binomial_parent(v)},
-                      {blocks(v, binomial_subtree_end(v, p), shape.pieces)},
-                      {})};
-  const std::vector<std::int32_t> children = binomial_children(v, p);
-  for (auto child = children.rbegin(); child != children.rend();
-       ++child) // the largest subtree has the longest way to go
-    part.add(OpKind::send, Rank{*child},
-             {blocks(*child, binomial_subtree_end(*child, p), shape.pieces)},
-             after);
-  return part;
+RankSchedule binomial_scatter(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    std::vector<std::int32_t> after;
+    if (v != 0)
+        after = {part.add(OpKind::recv, Rank{binomial_parent(v)}, {blocks(v, binomial_subtree_end(v, p), shape.pieces)},
+                          {})};
+    const std::vector<std::int32_t> children = binomial_children(v, p);
+    for (auto child = children.rbegin(); child != children.rend();
+         ++child)  // the largest subtree has the longest way to go
+        part.add(OpKind::send, Rank{*child}, {blocks(*child, binomial_subtree_end(*child, p), shape.pieces)}, after);
+    return part;
 }
 
-RankSchedule binomial_gather(std::int32_t v, const Shape &shape) {
-  const std::int32_t p = shape.num_ranks;
-  RankSchedule part;
-  std::vector<std::int32_t> received;
-  for (const std::int32_t child : binomial_children(v, p))
-    received.push_back(part.add(
-        OpKind::recv, Rank{child},
-        {blocks(child, binomial_subtree_end(child, p), shape.pieces)}, {}));
-  if (v != 0)
-    part.add(OpKind::send, Rank{binomial_parent(v)},
-             {blocks(v, binomial_subtree_end(v, p), shape.pieces)}, received);
-  return part;
+RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
+    const std::int32_t p = shape.num_ranks;
+    RankSchedule part;
+    std::vector<std::int32_t> received;
+    for (const std::int32_t child : binomial_children(v, p))
+        received.push_back(
+            part.add(OpKind::recv, Rank{child}, {blocks(child, binomial_subtree_end(child, p), shape.pieces)}, {}));
+    if (v != 0)
+        part.add(OpKind::send, Rank{binomial_parent(v)}, {blocks(v, binomial_subtree_end(v, p), shape.pieces)},
+                 received);
+    return part;
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::scatter, "linear", "PjesivacGrbovic07", false, false,
-              whole_message, linear_scatter},
-    Algorithm{Collective::scatter, "binomial", "Thakur05", false, false,
-              whole_message, binomial_scatter},
-    Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false,
-              whole_message, linear_gather},
-    Algorithm{Collective::gather, "binomial", "Thakur05", false, false,
-              whole_message, binomial_gather},
+    Algorithm{Collective::scatter, "linear", "PjesivacGrbovic07", false, false, whole_message, linear_scatter},
+    Algorithm{Collective::scatter, "binomial", "Thakur05", false, false, whole_message, binomial_scatter},
+    Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false, whole_message, linear_gather},
+    Algorithm{Collective::gather, "binomial", "Thakur05", false, false, whole_message, binomial_gather},
 };
 
-} // namespace
+}  // namespace
 
 std::span<const Algorithm> scatter_gather_algorithms() { return algorithms; }
 
-} // namespace hocket::collectives
+}  // namespace hocket::collectives

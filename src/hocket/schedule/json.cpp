@@ -16,186 +16,146 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view format = "hocket.schedule/1";
-constexpr std::array<std::string_view, 7> keys = {
-    "format", "collective", "algorithm", "num_ranks",
-    "root",   "pieces",     "ranks"};
-constexpr std::array<OpKind, 4> kinds = {OpKind::send, OpKind::recv,
-                                         OpKind::recv_reduce_left,
+constexpr std::array<std::string_view, 7> keys = {"format", "collective", "algorithm", "num_ranks",
+                                                  "root",   "pieces",     "ranks"};
+constexpr std::array<OpKind, 4> kinds = {OpKind::send, OpKind::recv, OpKind::recv_reduce_left,
                                          OpKind::recv_reduce_right};
 
-/// A short print of a value, so that a message stays one line whatever the file
-/// holds.
-std::string shown(const json &value) {
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > 60)
-    text = text.substr(0, 57) + "...";
-  return text;
+/// A short print of a value, so that a message stays one line whatever the file holds.
+std::string shown(const json& value) {
+    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    if (text.size() > 60) text = text.substr(0, 57) + "...";
+    return text;
 }
 
-[[noreturn]] void refuse(std::string_view source, const std::string &place,
-                         const json &found, const std::string &expected) {
-  throw InvalidInput(std::string(source) + ": " + place + " is " +
-                     shown(found) + ": expected " + expected);
+[[noreturn]] void refuse(std::string_view source, const std::string& place, const json& found,
+                         const std::string& expected) {
+    throw InvalidInput(std::string(source) + ": " + place + " is " + shown(found) + ": expected " + expected);
 }
 
-std::int32_t integer(std::string_view source, const std::string &place,
-                     const json &value) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <=
-                              std::numeric_limits<std::int32_t>::max()
-                    : value.is_number_integer()
-                        ? value.get<std::int64_t>() >=
-                                  std::numeric_limits<std::int32_t>::min() &&
-                              value.get<std::int64_t>() <=
-                                  std::numeric_limits<std::int32_t>::max()
-                        : false;
-  if (!fits)
-    refuse(source, place, value, "a whole number of 32 bits");
-  return value.get<std::int32_t>();
+std::int32_t integer(std::string_view source, const std::string& place, const json& value) {
+    const bool fits =
+        value.is_number_unsigned()  ? value.get<std::uint64_t>() <= std::numeric_limits<std::int32_t>::max()
+        : value.is_number_integer() ? value.get<std::int64_t>() >= std::numeric_limits<std::int32_t>::min() &&
+                                          value.get<std::int64_t>() <= std::numeric_limits<std::int32_t>::max()
+                                    : false;
+    if (!fits) refuse(source, place, value, "a whole number of 32 bits");
+    return value.get<std::int32_t>();
 }
 
-std::string text_of(std::string_view source, const std::string &place,
-                    const json &value) {
-  if (!value.is_string())
-    refuse(source, place, value, "a text");
-  return value.get<std::string>();
+std::string text_of(std::string_view source, const std::string& place, const json& value) {
+    if (!value.is_string()) refuse(source, place, value, "a text");
+    return value.get<std::string>();
 }
 
-const json &array_of(std::string_view source, const std::string &place,
-                     const json &value) {
-  if (!value.is_array())
-    refuse(source, place, value, "a list");
-  return value;
+const json& array_of(std::string_view source, const std::string& place, const json& value) {
+    if (!value.is_array()) refuse(source, place, value, "a list");
+    return value;
 }
 
-void read_op(std::string_view source, const std::string &place,
-             const json &value, RankSchedule &rank) {
-  if (!value.is_array() || value.size() != 4)
-    refuse(source, place, value,
-           "[kind, peer, [first, count, ...], [dependency, ...]]");
-  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](OpKind k) {
-    return value[0] == name_of(k);
-  });
-  if (kind == kinds.end())
-    refuse(source, place + "[0]", value[0],
-           "\"send\", \"recv\", \"recv_reduce_left\" or \"recv_reduce_right\"");
-  const json &chunks = array_of(source, place + "[2]", value[2]);
-  if (chunks.size() % 2 != 0)
-    refuse(source, place + "[2]", chunks, "pairs first, count");
-  std::vector<ChunkRange> ranges;
-  for (std::size_t i = 0; i < chunks.size(); i += 2) {
-    ranges.push_back({integer(source, place + "[2]", chunks[i]),
-                      integer(source, place + "[2]", chunks[i + 1])});
-    if (ranges.back().count < 1)
-      refuse(source, place + "[2]", chunks, "counts of at least 1");
-  }
-  std::vector<std::int32_t> after;
-  for (const json &dependency : array_of(source, place + "[3]", value[3]))
-    after.push_back(integer(source, place + "[3]", dependency));
-  rank.add(*kind, Rank{integer(source, place + "[1]", value[1])}, ranges,
-           after);
+void read_op(std::string_view source, const std::string& place, const json& value, RankSchedule& rank) {
+    if (!value.is_array() || value.size() != 4)
+        refuse(source, place, value, "[kind, peer, [first, count, ...], [dependency, ...]]");
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](OpKind k) { return value[0] == name_of(k); });
+    if (kind == kinds.end())
+        refuse(source, place + "[0]", value[0], "\"send\", \"recv\", \"recv_reduce_left\" or \"recv_reduce_right\"");
+    const json& chunks = array_of(source, place + "[2]", value[2]);
+    if (chunks.size() % 2 != 0) refuse(source, place + "[2]", chunks, "pairs first, count");
+    std::vector<ChunkRange> ranges;
+    for (std::size_t i = 0; i < chunks.size(); i += 2) {
+        ranges.push_back({integer(source, place + "[2]", chunks[i]), integer(source, place + "[2]", chunks[i + 1])});
+        if (ranges.back().count < 1) refuse(source, place + "[2]", chunks, "counts of at least 1");
+    }
+    std::vector<std::int32_t> after;
+    for (const json& dependency : array_of(source, place + "[3]", value[3]))
+        after.push_back(integer(source, place + "[3]", dependency));
+    rank.add(*kind, Rank{integer(source, place + "[1]", value[1])}, ranges, after);
 }
 
 json parse(std::string_view text, std::string_view source) {
-  try {
-    return json::parse(text);
-  } catch (const json::exception &error) {
-    // The library's own text starts with its error number in brackets; what
-    // follows says line and column.
-    const std::string what = error.what();
-    const std::size_t bracket = what.find("] ");
-    throw InvalidInput(
-        std::string(source) + ": not JSON: " +
-        (bracket == std::string::npos ? what : what.substr(bracket + 2)));
-  }
+    try {
+        return json::parse(text);
+    } catch (const json::exception& error) {
+        // The library's own text starts with its error number in brackets; what follows says line and column.
+        const std::string what = error.what();
+        const std::size_t bracket = what.find("] ");
+        throw InvalidInput(std::string(source) +
+                           ": not JSON: " + (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+    }
 }
 
-} // namespace
+}  // namespace
 
-std::string to_json(const Schedule &schedule) {
-  // Written by hand for one rank a line: a file that can be read by people too,
-  // at a third of the size.
-  std::string out =
-      "{\"format\":\"" + std::string(format) + "\",\"collective\":\"" +
-      std::string(name_of(schedule.collective)) + "\",\"algorithm\":" +
-      json(schedule.algorithm)
-          .dump(-1, ' ', true, json::error_handler_t::replace) +
-      ",\"num_ranks\":" + std::to_string(schedule.num_ranks) +
-      ",\"root\":" + std::to_string(schedule.root.value) +
-      ",\"pieces\":" + std::to_string(schedule.pieces) + ",\"ranks\":[";
-  bool first_rank = true;
-  for (const RankSchedule &rank : schedule.ranks) {
-    out += first_rank ? "\n[" : ",\n[";
-    first_rank = false;
-    for (std::size_t i = 0; i < rank.ops.size(); ++i) {
-      const Op &op = rank.ops[i];
-      out += (i == 0 ? "[\"" : ",[\"") + std::string(name_of(op.kind)) + "\"," +
-             std::to_string(op.peer.value) + ",[";
-      const char *separator = "";
-      for (const ChunkRange &range : rank.chunks_of(op)) {
-        out += separator + std::to_string(range.first) + "," +
-               std::to_string(range.count);
-        separator = ",";
-      }
-      out += "],[";
-      separator = "";
-      for (const std::int32_t dependency : rank.dependencies_of(op)) {
-        out += separator + std::to_string(dependency);
-        separator = ",";
-      }
-      out += "]]";
+std::string to_json(const Schedule& schedule) {
+    // Written by hand for one rank a line: a file that can be read by people too, at a third of the size.
+    std::string out =
+        "{\"format\":\"" + std::string(format) + "\",\"collective\":\"" + std::string(name_of(schedule.collective)) +
+        "\",\"algorithm\":" + json(schedule.algorithm).dump(-1, ' ', true, json::error_handler_t::replace) +
+        ",\"num_ranks\":" + std::to_string(schedule.num_ranks) + ",\"root\":" + std::to_string(schedule.root.value) +
+        ",\"pieces\":" + std::to_string(schedule.pieces) + ",\"ranks\":[";
+    bool first_rank = true;
+    for (const RankSchedule& rank : schedule.ranks) {
+        out += first_rank ? "\n[" : ",\n[";
+        first_rank = false;
+        for (std::size_t i = 0; i < rank.ops.size(); ++i) {
+            const Op& op = rank.ops[i];
+            out += (i == 0 ? "[\"" : ",[\"") + std::string(name_of(op.kind)) + "\"," + std::to_string(op.peer.value) +
+                   ",[";
+            const char* separator = "";
+            for (const ChunkRange& range : rank.chunks_of(op)) {
+                out += separator + std::to_string(range.first) + "," + std::to_string(range.count);
+                separator = ",";
+            }
+            out += "],[";
+            separator = "";
+            for (const std::int32_t dependency : rank.dependencies_of(op)) {
+                out += separator + std::to_string(dependency);
+                separator = ",";
+            }
+            out += "]]";
+        }
+        out += "]";
     }
-    out += "]";
-  }
-  return out + "\n]}\n";
+    return out + "\n]}\n";
 }
 
 Schedule schedule_from_json(std::string_view text, std::string_view source) {
-  const json value = parse(text, source);
-  if (!value.is_object())
-    throw InvalidInput(std::string(source) + ": " + shown(value) +
-                       ": expected an object");
-  if (!value.contains("format") || value["format"] != format)
-    throw InvalidInput(std::string(source) + ": format is " +
-                           (value.contains("format") ? shown(value["format"])
-                                                     : std::string("missing")) +
-                           ": expected \"" + std::string(format) + "\"",
-                       "`hocket schedule COLLECTIVE --ranks P --format json` "
-                       "writes this format");
-  for (const auto &[key, unused] : value.items())
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw InvalidInput(std::string(source) + ": unknown key " +
-                             shown(json(key)),
-                         "accepted: format, collective, algorithm, num_ranks, "
-                         "root, pieces, ranks");
-  for (const std::string_view key : keys)
-    if (!value.contains(key))
-      throw InvalidInput(std::string(source) + ": key \"" + std::string(key) +
-                         "\" is missing");
+    const json value = parse(text, source);
+    if (!value.is_object()) throw InvalidInput(std::string(source) + ": " + shown(value) + ": expected an object");
+    if (!value.contains("format") || value["format"] != format)
+        throw InvalidInput(std::string(source) + ": format is " +
+                               (value.contains("format") ? shown(value["format"]) : std::string("missing")) +
+                               ": expected \"" + std::string(format) + "\"",
+                           "`hocket schedule COLLECTIVE --ranks P --format json` writes this format");
+    for (const auto& [key, unused] : value.items())
+        if (std::find(keys.begin(), keys.end(), key) == keys.end())
+            throw InvalidInput(std::string(source) + ": unknown key " + shown(json(key)),
+                               "accepted: format, collective, algorithm, num_ranks, root, pieces, ranks");
+    for (const std::string_view key : keys)
+        if (!value.contains(key))
+            throw InvalidInput(std::string(source) + ": key \"" + std::string(key) + "\" is missing");
 
-  Schedule schedule{};
-  try {
-    schedule.collective =
-        collective_from(text_of(source, "collective", value["collective"]));
-  } catch (const InvalidInput &error) {
-    throw InvalidInput(std::string(source) + ": " + error.what(), error.hint());
-  }
-  schedule.algorithm = text_of(source, "algorithm", value["algorithm"]);
-  schedule.num_ranks = integer(source, "num_ranks", value["num_ranks"]);
-  schedule.root = Rank{integer(source, "root", value["root"])};
-  schedule.pieces = integer(source, "pieces", value["pieces"]);
-  const json &ranks = array_of(source, "ranks", value["ranks"]);
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const std::string place = "ranks[" + std::to_string(r) + "]";
-    RankSchedule &rank = schedule.ranks.emplace_back();
-    const json &ops = array_of(source, place, ranks[r]);
-    for (std::size_t i = 0; i < ops.size(); ++i)
-      read_op(source, place + "[" + std::to_string(i) + "]", ops[i], rank);
-  }
-  const std::vector<std::string> wrong = malformations(schedule);
-  if (!wrong.empty())
-    throw InvalidInput(std::string(source) + ": " + wrong.front());
-  return schedule;
+    Schedule schedule{};
+    try {
+        schedule.collective = collective_from(text_of(source, "collective", value["collective"]));
+    } catch (const InvalidInput& error) {
+        throw InvalidInput(std::string(source) + ": " + error.what(), error.hint());
+    }
+    schedule.algorithm = text_of(source, "algorithm", value["algorithm"]);
+    schedule.num_ranks = integer(source, "num_ranks", value["num_ranks"]);
+    schedule.root = Rank{integer(source, "root", value["root"])};
+    schedule.pieces = integer(source, "pieces", value["pieces"]);
+    const json& ranks = array_of(source, "ranks", value["ranks"]);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        const std::string place = "ranks[" + std::to_string(r) + "]";
+        RankSchedule& rank = schedule.ranks.emplace_back();
+        const json& ops = array_of(source, place, ranks[r]);
+        for (std::size_t i = 0; i < ops.size(); ++i)
+            read_op(source, place + "[" + std::to_string(i) + "]", ops[i], rank);
+    }
+    const std::vector<std::string> wrong = malformations(schedule);
+    if (!wrong.empty()) throw InvalidInput(std::string(source) + ": " + wrong.front());
+    return schedule;
 }
 
-} // namespace hocket
+}  // namespace hocket
