@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from hocket import Network
 
 
@@ -30,24 +28,19 @@ class CostTable:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
-    def to_rich(self) -> Table:
-        from rich.table import Table
-
+    def title(self) -> str:
         from hocket import print_bandwidth, print_bytes, print_duration
 
-        title = (
+        return (
             f"{self.collective} of {print_bytes(self.bytes)} on {self.ranks} ranks, "
             f"{print_duration(self.latency_s)} + n / ({print_bandwidth(self.bandwidth_bytes_per_s)})"
         )
-        table = Table(title=title, title_justify="left")
-        table.add_column("algorithm")
-        table.add_column("time", justify="right")
-        for algorithm, seconds in self.hockney_s.items():
-            table.add_row(algorithm, f"{seconds * 1e3:.3f} ms")
+
+    def rows(self) -> list[tuple[str, str]]:
+        rows = [(algorithm, f"{seconds * 1e3:.3f} ms") for algorithm, seconds in self.hockney_s.items()]
         if self.wire_limit_s is not None:
-            table.add_section()
-            table.add_row("lower bound of the network", f"{self.wire_limit_s * 1e3:.3f} ms")
-        return table
+            rows.append(("(lower bound of the network)", f"{self.wire_limit_s * 1e3:.3f} ms"))
+        return rows
 
 
 def cost_table(

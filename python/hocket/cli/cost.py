@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import generator_options, load_network, network_option
 
 
@@ -20,7 +19,7 @@ from hocket.cli.options import generator_options, load_network, network_option
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
 @network_option(required=False)
 @generator_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def command(
     collective: str,
     ranks: int | None,
@@ -48,8 +47,6 @@ def command(
         network = load_network(network_text, bandwidth if generated else None, latency if generated else None)
     table = cost_table(collective, ranks, bytes_text, pieces, root, network, bandwidth, latency)
     if as_json:
-        click.echo(json.dumps(table.to_dict()))
-        return
-    from rich.console import Console
-
-    Console().print(table.to_rich())
+        print_json(table.to_dict())
+    else:
+        print_table(["algorithm", "time"], table.rows(), table.title())

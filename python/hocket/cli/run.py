@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from hocket.cli.common import command_argument, note
 
-@click.command(context_settings={"ignore_unknown_options": True})
+
+@click.command()
 @click.option("--plan", "plan_path", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The plan.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(plan_path: Path, command: tuple[str, ...]) -> None:
+@command_argument
+def command(plan_path: Path, command: tuple[str, ...]) -> int:
     """Run an MPI program, unchanged, with the collective schedules of a plan.
 
     \b
@@ -23,4 +24,4 @@ def command(plan_path: Path, command: tuple[str, ...]) -> None:
     """
     from hocket.tune.run import run_with_plan
 
-    sys.exit(run_with_plan(command, plan_path))
+    return run_with_plan(command, plan_path, note)

@@ -12,11 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import Error
-from hocket.mpi.launch import Completed, run_command, with_preload
+from hocket.mpi.launch import run_command, with_preload
 
 if TYPE_CHECKING:
     from hocket.mpi.discover import Mpi
     from hocket.testbed import Testbed
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command that ended well."""
+
+    stdout: str
+    wall_s: float
+    link_bytes: list[int] | None  # by link of the network; None where there is no testbed
 
 
 @dataclass(frozen=True)
@@ -31,22 +40,19 @@ class Machine:
         environment: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
         what: str = "the program",
-    ) -> Completed:
+    ) -> Run:
         """Runs the command with the libraries preloaded into its program. Raises Error if it fails or takes too long."""
         changed, needed = with_preload(command, self.mpi, libraries, environment or {})
         if self.testbed is None:
-            done = run_command(changed, env=needed, timeout=timeout_s, capture=True)
+            local = run_command(changed, env=needed, timeout=timeout_s, capture=True)
+            run = Run(local.stdout, local.elapsed_s, None)
+            status, stderr = local.returncode, local.stderr
         else:
-            done = self.testbed.run(changed, env=needed, mpi=self.mpi, timeout=timeout_s, capture=True)
-        if done.returncode != 0:
-            raise Error(f"{what} failed with {_exit(done.returncode)}: {shlex.join(command)}{_last_lines(done)}")
-        return done
-
-
-def _exit(status: int) -> str:
-    return f"exit status {status}" if status >= 0 else f"signal {-status}"
-
-
-def _last_lines(done: Completed, count: int = 8) -> str:
-    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()][-count:]
-    return "".join(f"\n  | {line}" for line in lines)
+            inside = self.testbed.run(changed, env=needed, mpi=self.mpi, timeout=timeout_s, capture=True)
+            run = Run(inside.stdout, inside.wall_s, inside.link_bytes)
+            status, stderr = inside.returncode, inside.stderr
+        if status != 0:
+            end = f"exit status {status}" if status > 0 else f"signal {-status}"
+            lines = [line for line in (stderr or run.stdout).splitlines() if line.strip()][-8:]
+            raise Error(f"{what} failed with {end}: {shlex.join(command)}" + "".join(f"\n  | {line}" for line in lines))
+        return run

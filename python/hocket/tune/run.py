@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hocket.mpi.build import build_mpi_parts
@@ -14,14 +14,14 @@ from hocket.mpi.launch import num_ranks, run_command, with_preload
 from hocket.plan import Plan
 
 
-def run_with_plan(command: Sequence[str], plan_path: Path) -> int:
+def run_with_plan(command: Sequence[str], plan_path: Path, note: Callable[[str], None] | None = None) -> int:
     """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks."""
     plan = Plan.from_file(plan_path)
     mpi = mpi_of_command(command)
     ranks = num_ranks(command)
     if ranks is not None:
         plan.check_ranks(ranks, str(plan_path))
-    parts = build_mpi_parts(mpi)
+    parts = build_mpi_parts(mpi, notify=note)
     changed, needed = with_preload(command, mpi, [parts.interpose], {"HOCKET_PLAN": str(plan_path.absolute())})
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status

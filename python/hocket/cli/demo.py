@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket demo`: the main job on a bundled program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hocket.cli.common import json_option, note, print_json, print_table
+
+
+@click.command()
+@click.option("--mpi", "mpi_name", metavar="NAME", help="The MPI to use, as `hocket doctor` calls it: mpich-4.0.2, openmpi.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("hocket-demo"), show_default=True, help="Result folder."
+)
+@click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Runs with the plan, and without.")
+@click.option("--keep", is_flag=True, help="Keep the trace and the program too.")
+@json_option
+def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as_json: bool) -> None:
+    """Tune a small k-means program on an emulated cluster of two groups of four hosts.
+
+    Takes about two minutes, changes nothing on this machine, and needs no privileges where user namespaces are allowed.
+
+    \b
+    Example:
+      hocket demo
+    """
+    from hocket.tune.demo import demo
+    from hocket.tune.summary import COLUMNS, rows, sentences, summary
+
+    result = demo(mpi_name, output, repetitions, keep, note)
+    if as_json:
+        print_json(summary(result, output))
+        return
+    print_table(COLUMNS, rows(result), f"{result.mpi}, {result.ranks} ranks, network {result.network}")
+    for line in sentences(result, output):
+        click.echo(line)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket tune`: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hocket.cli.common import command_argument, json_option, note, print_json, print_table
+from hocket.cli.options import load_network, message_cost_options, message_costs, network_option
+
+
+@click.command()
+@network_option()
+@click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("hocket-result"), show_default=True, help="Result folder."
+)
+@click.option("--repetitions", type=click.IntRange(5), default=5, show_default=True, help="Runs with the plan, and without.")
+@click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
+@message_cost_options
+@json_option
+@command_argument
+def command(
+    network_text: str,
+    testbed: bool,
+    output: Path,
+    repetitions: int,
+    timeout_s: float | None,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Make the communication of an MPI program faster on its network.
+
+    Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the schedules,
+    keeps those that are faster, and runs the program with and without them in turns. Writes a folder with the plan (for
+    `hocket run`) and a report.
+
+    \b
+    Example:
+      hocket tune --network cluster.toml -- mpiexec -n 8 ./app
+    """
+    from hocket.tune.summary import COLUMNS, rows, sentences, summary
+    from hocket.tune.tune import TuneOptions, tune
+
+    options = TuneOptions(
+        repetitions=repetitions,
+        testbed=testbed,
+        timeout_s=timeout_s,
+        costs=message_costs(send_overhead, receive_overhead, rendezvous, sharing),
+    )
+    result = tune(command, load_network(network_text), output, options, note)
+    if as_json:
+        print_json(summary(result, output))
+        return
+    print_table(COLUMNS, rows(result), f"{result.mpi}, {result.ranks} ranks, network {result.network}")
+    for line in sentences(result, output):
+        click.echo(line)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The outcome of tune for people (a table and a few sentences) and for programs (one JSON object)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hocket.report.result import CollectiveResult, Result
+
+COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit", "")
+
+
+def summary(result: Result, folder: Path) -> dict[str, Any]:
+    """What `--json` prints. `collectives`: those that were measured; times are medians of one call."""
+    program = result.program
+    return {
+        "native_s": statistics.median(program.native_s),
+        "tuned_s": statistics.median(program.tuned_s),
+        "speedup": program.speedup,
+        "speedup_quartiles": list(program.speedup_quartiles),
+        "predicted_s": program.predicted_s,
+        "output_identical": program.output_identical,
+        "mpi": result.mpi,
+        "ranks": result.ranks,
+        "network": result.network,
+        "testbed": result.testbed,
+        "collectives": [_collective(c) for c in result.collectives if c.native_s],
+        "left_native": [
+            {"collective": c.collective, "bytes": c.bytes, "calls": c.calls, "reason": c.reason}
+            for c in result.collectives
+            if not c.kept
+        ],
+        "notes": result.notes,
+        "plan": str(folder / "plan.json"),
+        "report": str(folder / "report.html"),
+    }
+
+
+def _collective(entry: CollectiveResult) -> dict[str, Any]:
+    return {
+        "collective": entry.collective,
+        "bytes": entry.bytes,
+        "ranks": len(entry.members),
+        "calls": entry.calls,
+        "algorithm": entry.algorithm,
+        "pieces": entry.pieces,
+        "native_s": _median(entry.native_s),
+        "tuned_s": _median(entry.tuned_s),
+        "predicted_s": entry.predicted_s,
+        "wire_limit_s": entry.wire_limit_s,
+        "kept": entry.kept,
+    }
+
+
+def rows(result: Result) -> list[tuple[str, ...]]:
+    """One row for each collective that was looked at; see COLUMNS."""
+    return [_row(entry) for entry in result.collectives]
+
+
+def _row(entry: CollectiveResult) -> tuple[str, ...]:
+    from hocket import print_bytes
+
+    native, tuned = _median(entry.native_s), _median(entry.tuned_s)
+    algorithm = entry.algorithm + (f", {entry.pieces} pieces" if entry.pieces > 1 else "") if entry.native_s else "native"
+    return (
+        entry.collective,
+        print_bytes(entry.bytes),
+        str(entry.calls),
+        algorithm,
+        _milliseconds(native),
+        _milliseconds(tuned),
+        f"{native / tuned:.2f}" if native and tuned else "",
+        _milliseconds(entry.predicted_s) if entry.native_s else "",
+        _milliseconds(entry.wire_limit_s) if entry.native_s else "",
+        entry.reason or "",
+    )
+
+
+def sentences(result: Result, folder: Path) -> list[str]:
+    program = result.program
+    native, tuned = statistics.median(program.native_s), statistics.median(program.tuned_s)
+    low, high = program.speedup_quartiles
+    lines = [
+        f"program: native {native:.2f} s, with the plan {tuned:.2f} s: {program.speedup:.2f} times as fast "
+        f"(quartiles {low:.2f} to {high:.2f}, {len(program.tuned_s)} runs each)"
+    ]
+    if program.predicted_s:
+        lines.append(f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)")
+    lines.append("output: identical in all runs" if program.output_identical else "output: NOT identical, see below")
+    lines += [f"note: {text}" for text in result.notes]
+    return [*lines, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]
+
+
+def _median(times: Sequence[float]) -> float | None:
+    return statistics.median(times) if times else None
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e3:.1f} ms"

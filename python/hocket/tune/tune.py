@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The main job: record a program, choose schedules, measure them, and run the program with and without the plan."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import itertools
+import os
+import platform
+import shutil
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hocket import __version__
+from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls
+from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.discover import mpi_of_command
+from hocket.mpi.launch import num_ranks
+from hocket.plan import Plan
+from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.tune.compare import Measurement, measure_entries
+from hocket.tune.folder import result_folder
+from hocket.tune.machine import Machine, Run
+from hocket.tune.predict import predict_program
+from hocket.tune.timelines import write_timelines
+
+if TYPE_CHECKING:
+    from hocket import Network
+    from hocket.trace import Trace
+
+PLAN_FILE = "plan.json"
+NETWORK_FILE = "network.toml"
+TRACE_FOLDER = "trace"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    repetitions: int = 5  # runs of the program with the plan, and without
+    compare_repetitions: int = 5  # of each collective, with and without
+    testbed: bool = False  # emulate the network on this machine
+    timeout_s: float | None = None  # of one run
+    costs: MessageCosts = field(default_factory=MessageCosts)
+    keep_trace: bool = True
+    notes: tuple[str, ...] = ()  # for the reader of the result
+
+
+def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
+    """Tunes the MPI program that `command` starts; writes the result folder `target`. `say` is told what is going on."""
+    mpi = mpi_of_command(command)
+    ranks = num_ranks(command)
+    if ranks is not None:
+        check_ranks(network, ranks)
+    with ExitStack() as stack:
+        folder = stack.enter_context(result_folder(target))
+        parts = build_mpi_parts(mpi, notify=say)
+        machine = Machine(mpi)
+        if options.testbed:
+            from hocket.testbed import Testbed
+
+            say(f"setting up the emulated network {network.name}")
+            machine = Machine(mpi, stack.enter_context(Testbed(network)))
+        result = _Job(list(command), network, folder, options, say, machine, parts).run()
+    return result
+
+
+@dataclass
+class _Job:
+    command: list[str]
+    network: Network
+    folder: Path
+    options: TuneOptions
+    say: Say
+    machine: Machine
+    parts: MpiParts
+
+    def run(self) -> Result:
+        started = datetime.datetime.now(datetime.UTC)
+        trace, recorded = self._record()
+        self.say("choosing schedules by simulation")
+        advice = advise(group_calls(trace), self.network, trace.ranks, self.options.costs, recorded_here=True)
+        measured = self._measure(advice.plan)
+        plan = advice.plan.with_entries(
+            dataclasses.replace(entry, native_s=statistics.median(m.native_s), tuned_s=statistics.median(m.tuned_s))
+            for entry, m in zip(advice.plan.entries, measured, strict=True)
+            if not m.reason
+        )
+        plan.write(self.folder / PLAN_FILE)
+        native, tuned = self._run_both(plan)
+        result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
+        self.say("writing the report")
+        self._write(result)
+        return result
+
+    def _record(self) -> tuple[Trace, Run]:
+        from hocket.trace import Trace
+
+        self.say("recording the program")
+        path = self.folder / TRACE_FOLDER
+        path.mkdir()
+        environment = {"HOCKET_TRACE": str(path)}
+        run = self.machine.run(self.command, [self.parts.record], environment, self.options.timeout_s)
+        self.say(f"  {run.wall_s:.2f} s")
+        return Trace.open(path), run
+
+    def _measure(self, plan: Plan) -> list[Measurement]:
+        if not plan.entries:
+            return []
+        self.say(f"measuring {len(plan.entries)} collective(s), native and with the new schedule in turns")
+        path = self.folder / PLAN_FILE
+        plan.write(path)
+        options = self.options
+        return measure_entries(
+            self.command, path, len(plan.entries), options.compare_repetitions, self.machine, self.parts, options.timeout_s
+        )
+
+    def _run_both(self, plan: Plan) -> tuple[list[Run], list[Run]]:
+        """Native and tuned runs in turns, so that a change of the machine's load meets both."""
+        native: list[Run] = []
+        tuned: list[Run] = []
+        libraries, environment = [self.parts.interpose], {"HOCKET_PLAN": str(self.folder / PLAN_FILE)}
+        for i in range(self.options.repetitions):
+            native.append(self.machine.run(self.command, timeout_s=self.options.timeout_s))
+            what = "the program with the plan"
+            tuned.append(self.machine.run(self.command, libraries, environment, self.options.timeout_s, what))
+            times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
+            self.say(f"run {i + 1} of {self.options.repetitions}: {times}")
+        return native, tuned
+
+    def _result(
+        self,
+        started: datetime.datetime,
+        trace: Trace,
+        recorded: Run,
+        advice: Advice,
+        measured: Sequence[Measurement],
+        plan: Plan,
+        native: Sequence[Run],
+        tuned: Sequence[Run],
+    ) -> Result:
+        network = self.network
+        same = len({run.stdout for run in [*native, *tuned]}) == 1
+        notes = [*self.options.notes] if same else [*self.options.notes, _difference(native[0].stdout, tuned[0].stdout)]
+        program = ProgramResult.from_runs(
+            [run.wall_s for run in native],
+            [run.wall_s for run in tuned],
+            predict_program(trace, recorded.wall_s, plan, network, self.options.costs),
+            same,
+        )
+        return Result(
+            hocket=__version__,
+            date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            command=self.command,
+            mpi=self.machine.mpi.name,
+            ranks=trace.ranks,
+            hosts=[network.nodes[network.rank_nodes[rank]].name for rank in range(trace.ranks)],
+            machine=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores",
+            network=network.name,
+            testbed=self.machine.testbed is not None,
+            program=program,
+            collectives=self._collectives(advice.choices, iter(measured)),
+            link_bytes=self._link_bytes(native[-1], tuned[-1]),
+            notes=notes,
+        )
+
+    def _collectives(self, choices: Sequence[Choice], measured: Iterator[Measurement]) -> list[CollectiveResult]:
+        results = []
+        for i, choice in enumerate(choices):
+            measurement = Measurement([], [], None, choice.reason) if choice.reason else next(measured)
+            group = choice.group
+            timelines = TimelineFiles()
+            if not choice.reason:
+                name = f"{i}-{group.collective}-{group.bytes_max}"
+                timelines = write_timelines(choice, name, self.network, self.options.costs, self.folder)
+            entry = choice.entry()
+            results.append(
+                CollectiveResult(
+                    collective=group.collective,
+                    members=list(group.members),
+                    bytes=group.bytes_max,
+                    root=group.root,
+                    calls=group.calls,
+                    algorithm=entry.algorithm,
+                    pieces=entry.pieces,
+                    order=None if entry.order is None else list(entry.order),
+                    native_s=measurement.native_s,
+                    tuned_s=measurement.tuned_s,
+                    predicted_s=choice.predicted_s,
+                    wire_limit_s=choice.lower_bound_s,
+                    kept=not measurement.reason,
+                    reason=measurement.reason or None,
+                    output_identical=measurement.equal,
+                    timelines=timelines,
+                )
+            )
+        return results
+
+    def _link_bytes(self, native: Run, tuned: Run) -> list[LinkBytes]:
+        if native.link_bytes is None or tuned.link_bytes is None:
+            return []
+        nodes = self.network.nodes
+        return [
+            LinkBytes(nodes[link.source].name, nodes[link.target].name, before, after)
+            for link, before, after in zip(self.network.links, native.link_bytes, tuned.link_bytes, strict=True)
+        ]
+
+    def _write(self, result: Result) -> None:
+        from hocket.report import write_report
+
+        (self.folder / NETWORK_FILE).write_text(self.network.to_toml(), encoding="utf-8")
+        write_result(result, self.folder)
+        write_report(self.folder)
+        if not self.options.keep_trace:
+            shutil.rmtree(self.folder / TRACE_FOLDER)
+
+
+def _difference(native: str, tuned: str) -> str:
+    """Tells where the output of a run with the plan first differs from one without."""
+    if native == tuned:
+        return "the program's output differs from run to run, with and without the plan"
+    pairs = itertools.zip_longest(native.splitlines(), tuned.splitlines(), fillvalue="(no line)")
+    for number, (before, after) in enumerate(pairs, 1):
+        if before != after:
+            return f'output differs in line {number}: native "{before[:80]}", with the plan "{after[:80]}"'
+    return "output differs in its line ends"
