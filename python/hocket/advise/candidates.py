@@ -29,6 +29,10 @@ class Candidate:
     pieces: int
     order: tuple[int, ...]
 
+    @property
+    def label(self) -> str:
+        return self.algorithm + (f" in {self.pieces} pieces" if self.pieces > 1 else "")
+
     def schedule(self, root: int) -> Schedule:
         from hocket import Schedule
 

@@ -37,5 +37,4 @@ def _write(choice: Choice, candidate: Candidate, network: Network, costs: Messag
     schedule = candidate.schedule(group.roots[0])
     program = place(lower(schedule, group.bytes_max), list(group.members), network.num_ranks)
     timeline = costs.simulate(program, network, record_links=True)
-    title = candidate.algorithm + (f" in {candidate.pieces} pieces" if candidate.pieces > 1 else "")
-    write_timeline(timeline_of(program, timeline, network, title), path)
+    write_timeline(timeline_of(program, timeline, network, candidate.label), path)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What advise decided, as a table and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hocket.advise.advise import Advice
+
+COLUMNS = ("collective", "ranks", "bytes", "calls", "algorithm", "predicted", "textbook", "wire limit", "")
+
+
+def rows(advice: Advice) -> list[tuple[str, ...]]:
+    from hocket import print_bytes
+
+    return [
+        (
+            choice.group.collective,
+            str(len(choice.group.members)),
+            print_bytes(choice.group.bytes_max),
+            str(choice.group.calls),
+            "native" if choice.reason else choice.best.label,
+            f"{choice.predicted_s * 1e3:.2f} ms",
+            f"{choice.native_model_s * 1e3:.2f} ms",
+            f"{choice.lower_bound_s * 1e3:.2f} ms",
+            choice.reason,
+        )
+        for choice in advice.choices
+    ]
+
+
+def to_dict(advice: Advice) -> dict[str, Any]:
+    return {
+        "ranks": advice.plan.ranks,
+        "network": advice.plan.network,
+        "collectives": [
+            {
+                "collective": choice.group.collective,
+                "ranks": len(choice.group.members),
+                "bytes": choice.group.bytes_max,
+                "calls": choice.group.calls,
+                "algorithm": choice.best.algorithm,
+                "pieces": choice.best.pieces,
+                "order": list(choice.best.order),
+                "predicted_s": choice.predicted_s,
+                "textbook_algorithm": choice.native_model.algorithm,
+                "textbook_s": choice.native_model_s,
+                "wire_limit_s": choice.lower_bound_s,
+                "in_plan": not choice.reason,
+                "reason": choice.reason,
+            }
+            for choice in advice.choices
+        ],
+    }

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket advise`: from a trace and a network to a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hocket.cli.common import json_option, print_json, print_table, progress
+from hocket.cli.options import load_network, message_cost_options, message_costs, network_option
+
+
+@click.command()
+@click.argument("trace_folder", metavar="TRACE", type=click.Path(path_type=Path))
+@network_option()
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("plan.json"), show_default=True, help="The plan.")
+@message_cost_options
+@json_option
+def command(
+    trace_folder: Path,
+    network_text: str,
+    output: Path,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+    as_json: bool,
+) -> None:
+    """Choose faster schedules for the collectives of a recorded program, and write a plan.
+
+    Every textbook algorithm is simulated on the network, over rank orders from the network's structure and several sizes of
+    pieces. Calls for which no gain over a usual MPI is predicted stay with the MPI: `hocket tune` measures as well.
+
+    \b
+    Example:
+      hocket advise trace --network cluster.toml -o plan.json
+    """
+    from hocket import Trace
+    from hocket.advise import advise, group_calls
+    from hocket.advise.summary import COLUMNS, rows, to_dict
+
+    network = load_network(network_text)
+    costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
+    trace = Trace.open(trace_folder)
+    with progress("simulating", total=None) as advance:
+        advice = advise(group_calls(trace), network, trace.ranks, costs, progress=lambda *_: advance(""))
+    advice.plan.write(output)
+    if as_json:
+        print_json(to_dict(advice) | {"plan": str(output)})
+        return
+    print_table(COLUMNS, rows(advice), f"{trace.ranks} ranks on {network.name}")
+    click.echo(f"plan: {output} ({len(advice.plan.entries)} entries)")

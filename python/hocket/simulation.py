@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket simulate WHAT`: finds out what WHAT is, and simulates it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import InvalidInput
+from hocket.plan import Plan
+
+if TYPE_CHECKING:
+    from hocket import Network, Program, Schedule, Timeline
+    from hocket.advise import MessageCosts
+
+ACCEPTED = (
+    "accepted: a schedule (JSON), a program (GOAL text), a trace folder, a collective (bcast), or a collective and an "
+    "algorithm (bcast:pipelined_chain)"
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a schedule is to be made and lowered; unused for programs and traces."""
+
+    size_bytes: int | None = None
+    root: int = 0
+    pieces: int = 1
+    depth_first: bool = False  # rank order
+
+
+@dataclass(frozen=True)
+class Simulated:
+    name: str
+    timeline: Timeline
+
+    def to_dict(self, network: Network) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "makespan_s": self.timeline.makespan_s,
+            "events": self.timeline.num_events,
+            "links": [
+                {"source": source, "target": target, "bytes": size, "use": use}
+                for source, target, size, use in link_loads(self.timeline, network)
+            ],
+        }
+
+
+def simulate_what(
+    what: str, network: Network, request: Request, costs: MessageCosts, plan: Plan | None = None
+) -> list[Simulated]:
+    """One result, or one an algorithm where WHAT is a collective. Sorted by time."""
+    programs = _programs(what, network, request, plan)
+    found = [Simulated(name, costs.simulate(program, network)) for name, program in programs]
+    return sorted(found, key=lambda one: one.timeline.makespan_s)
+
+
+def link_loads(timeline: Timeline, network: Network) -> list[tuple[str, str, float, float]]:
+    """(source, target, bytes, share of the link's capacity used until the end) of links that carried something; fullest first."""
+    loads = []
+    for link, size in zip(network.links, timeline.link_bytes, strict=True):
+        if size > 0:
+            use = size / (link.bandwidth_bytes_per_s * timeline.makespan_s) if timeline.makespan_s > 0 else 0.0
+            loads.append((network.nodes[link.source].name, network.nodes[link.target].name, float(size), float(use)))
+    return sorted(loads, key=lambda load: -load[3])
+
+
+def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:
+    from hocket import Program, Schedule, Trace
+
+    path = Path(what)
+    if path.is_dir():
+        from hocket.replay import replay
+
+        trace = Trace.open(path)
+        if plan is not None:
+            plan.check_ranks(trace.ranks)
+        return [(what, replay(trace, plan).program)]
+    if plan is not None:
+        raise InvalidInput(f"{what}: a plan goes with a trace only")
+    if path.is_file():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInput(f"{what}: neither JSON nor GOAL text", hint=ACCEPTED) from None
+        if text.lstrip().startswith("{"):
+            return [(what, _lowered(Schedule.from_json(text, what), request))]
+        return [(what, Program.from_goal(text, what))]
+    return [(s.algorithm, _lowered(s, request)) for s in _schedules(what, network, request)]
+
+
+def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedule]:
+    from hocket import Schedule, algorithms
+
+    collective, _, wanted = what.partition(":")
+    known = {a.collective for a in algorithms()}
+    if collective not in known:
+        raise InvalidInput(f"{what}: no such file, folder or collective", hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}")
+    names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
+    if wanted and wanted not in names:
+        raise InvalidInput(f"{what}: accepted algorithms of {collective}: {', '.join(names)}")
+    order = list(network.depth_first_order(request.root)) if request.depth_first else None
+    return [
+        Schedule.build(
+            collective,
+            name,
+            network.num_ranks,
+            root=request.root,
+            pieces=request.pieces if pipelines else 1,
+            order=order,
+        )
+        for name, pipelines in names.items()
+        if not wanted or name == wanted
+    ]
+
+
+def _lowered(schedule: Schedule, request: Request) -> Program:
+    from hocket import lower
+
+    if request.size_bytes is None and schedule.collective != "barrier":
+        raise InvalidInput("a schedule has no sizes: give --bytes", hint='for instance --bytes "1 MB"')
+    return lower(schedule, request.size_bytes or 0)
