@@ -9,6 +9,7 @@ import base64
 import gzip
 import importlib.resources
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from hocket.report.result import NETWORK_FILE, CollectiveResult, Result, read_re
 from hocket.report.timeline import TimelineData, read_timeline
 
 REPORT_FILE = "report.html"
+MAX_LINK_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Detail:
     links: list[LinkRow]
     merged: bool  #: not every operation has a bar of its own
     sampled: bool  #: not every rank has a row
+    some_use_left_out: bool  #: not every link has its use over time
 
 
 def write_report(folder: Path, output: Path | None = None) -> Path:
@@ -102,6 +105,8 @@ def render(folder: Path) -> str:
     )  # fmt: skip
     return environment.get_template("page.html").render(
         result=result,
+        command=shlex.join(result.command),
+        max_link_rows=MAX_LINK_ROWS,
         network=network,
         drawing=draw_network(network, f"Drawing of the network {network.name}"),
         labelled=labelled,
@@ -152,9 +157,18 @@ def _detail(
         if drawing is not None:
             drawings.append((title, drawing))
     rows = _link_rows(panels, entry)
-    merged = any(len(timeline.bars) < timeline.num_operations for _, timeline in panels)
-    sampled = any(len(timeline.ranks_shown) < timeline.ranks for _, timeline in panels)
-    return Detail(number, label, entry, panels, drawings, rows, merged, sampled)
+    timelines = [timeline for _, timeline in panels]
+    return Detail(
+        number,
+        label,
+        entry,
+        panels,
+        drawings,
+        rows,
+        merged=any(max(timeline.bars.count, default=1) > 1 for timeline in timelines),
+        sampled=any(len(timeline.ranks_shown) < len(entry.members) for timeline in timelines),
+        some_use_left_out=any(link.bytes and not link.use for timeline in timelines for link in timeline.links),
+    )
 
 
 def _link_rows(panels: list[tuple[str, TimelineData]], entry: CollectiveResult) -> list[LinkRow]:
