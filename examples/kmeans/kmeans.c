@@ -3,14 +3,14 @@
 
 // Data-parallel k-means: the program of `hocket demo`.
 //
-// Each iteration rank 0 broadcasts the model (the centroids), every rank assigns its own points to the nearest centroid,
-// and all ranks add up the sums and the counts, from which rank 0 computes the next model: one broadcast and one allreduce
-// of 1,000,000 bytes an iteration, with the default 10 clusters of points in 12,500 dimensions.
+// Each iteration rank 0 broadcasts the model (the centroids), every rank assigns its own points to the nearest
+// centroid, and all ranks add up the sums and the counts, from which rank 0 computes the next model: one broadcast and
+// one allreduce of 1,000,000 bytes an iteration, with the default 10 clusters of points in 12,500 dimensions.
 //
-// Points and centroids are integers (think of pixels). So every sum is exact in a double, whatever the order in which an
-// allreduce adds, and the answer must be the same to the last bit under every MPI and every algorithm. The mean rounded to
-// the nearest integer is the best integer centroid, so the objective never increases. Rank 0 checks that, and that a serial
-// run over all the points gives the same centroids.
+// Points and centroids are integers (think of pixels). So every sum is exact in a double, whatever the order in which
+// an allreduce adds, and the answer must be the same to the last bit under every MPI and every algorithm. The mean
+// rounded to the nearest integer is the best integer centroid, so the objective never increases. Rank 0 checks that,
+// and that a serial run over all the points gives the same centroids.
 //
 // Usage: kmeans [iterations [points_per_rank]]
 
@@ -44,7 +44,9 @@ static void make_point(int64_t index, int16_t* point) {
 // Adds each point to the sums of its nearest centroid and counts it; returns the sum of the squared distances.
 static double assign(const int16_t* points, int num_points, const double* model, double* sums, double* counts) {
     static int16_t centroids[model_size];
-    for (int i = 0; i < model_size; ++i) centroids[i] = (int16_t)model[i];
+    for (int i = 0; i < model_size; ++i) {
+        centroids[i] = (int16_t)model[i];
+    }
     double objective = 0;
     for (int p = 0; p < num_points; ++p) {
         const int16_t* point = points + (size_t)p * dimensions;
@@ -61,7 +63,9 @@ static double assign(const int16_t* points, int num_points, const double* model,
                 nearest = c;
             }
         }
-        for (int d = 0; d < dimensions; ++d) sums[nearest * dimensions + d] += point[d];
+        for (int d = 0; d < dimensions; ++d) {
+            sums[nearest * dimensions + d] += point[d];
+        }
         counts[nearest] += 1;
         objective += least;
     }
@@ -70,16 +74,20 @@ static double assign(const int16_t* points, int num_points, const double* model,
 
 // The new model: means rounded to the nearest integer; a cluster without points stays where it is.
 static void update(const double* sums, const double* counts, double* model) {
-    for (int c = 0; c < clusters; ++c)
-        for (int d = 0; counts[c] > 0 && d < dimensions; ++d)
+    for (int c = 0; c < clusters; ++c) {
+        for (int d = 0; counts[c] > 0 && d < dimensions; ++d) {
             model[c * dimensions + d] = (double)(int64_t)(sums[c * dimensions + d] / counts[c] + 0.5);
+        }
+    }
 }
 
 static void first_model(double* model) {
     static int16_t point[dimensions];
     for (int c = 0; c < clusters; ++c) {
         make_point(c, point);
-        for (int d = 0; d < dimensions; ++d) model[c * dimensions + d] = point[d];
+        for (int d = 0; d < dimensions; ++d) {
+            model[c * dimensions + d] = point[d];
+        }
     }
 }
 
@@ -111,46 +119,65 @@ int main(int argc, char** argv) {
     const int num_points = argc > 2 ? number(argv[2], "points_per_rank") : 32;
 
     int16_t* points = allocate((size_t)num_points * dimensions, sizeof *points);
-    for (int p = 0; p < num_points; ++p)
+    for (int p = 0; p < num_points; ++p) {
         make_point((int64_t)rank * num_points + p, points + (size_t)p * dimensions);
+    }
     double* model = allocate(model_size, sizeof *model);
     double* sums = allocate(model_size, sizeof *sums);
     double statistics[clusters + 1];  // the counts and the objective
-    if (rank == 0) first_model(model);
+    if (rank == 0) {
+        first_model(model);
+    }
 
     int ok = 1;
     double objective = 0;
     for (int i = 0; i < iterations; ++i) {
         MPI_Bcast(model, model_size, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        for (int m = 0; m < model_size; ++m) sums[m] = 0;
-        for (int s = 0; s <= clusters; ++s) statistics[s] = 0;
+        for (int m = 0; m < model_size; ++m) {
+            sums[m] = 0;
+        }
+        for (int s = 0; s <= clusters; ++s) {
+            statistics[s] = 0;
+        }
         statistics[clusters] = assign(points, num_points, model, sums, statistics);
         MPI_Allreduce(MPI_IN_PLACE, sums, model_size, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, statistics, clusters + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0) update(sums, statistics, model);
-        if (i > 0 && statistics[clusters] > objective) ok = 0;
+        if (rank == 0) {
+            update(sums, statistics, model);
+        }
+        if (i > 0 && statistics[clusters] > objective) {
+            ok = 0;
+        }
         objective = statistics[clusters];
     }
 
     if (rank == 0) {
         const int all_points = num_points * num_ranks;
         int16_t* all = allocate((size_t)all_points * dimensions, sizeof *all);
-        for (int p = 0; p < all_points; ++p) make_point(p, all + (size_t)p * dimensions);
+        for (int p = 0; p < all_points; ++p) {
+            make_point(p, all + (size_t)p * dimensions);
+        }
         double* expected = allocate(model_size, sizeof *expected);
         first_model(expected);
         double expected_objective = 0;
         for (int i = 0; i < iterations; ++i) {
             double counts[clusters] = {0};
-            for (int m = 0; m < model_size; ++m) sums[m] = 0;
+            for (int m = 0; m < model_size; ++m) {
+                sums[m] = 0;
+            }
             expected_objective = assign(all, all_points, expected, sums, counts);
             update(sums, counts, expected);
         }
         uint64_t checksum = UINT64_C(14695981039346656037);  // FNV-1a over the centroids
         for (int m = 0; m < model_size; ++m) {
             checksum = (checksum ^ (uint64_t)model[m]) * UINT64_C(1099511628211);
-            if (model[m] != expected[m]) ok = 0;
+            if (model[m] != expected[m]) {
+                ok = 0;
+            }
         }
-        if (objective != expected_objective) ok = 0;
+        if (objective != expected_objective) {
+            ok = 0;
+        }
         printf("kmeans: ranks %d, points %d, iterations %d, objective %.0f, checksum %016llx, answer: %s\n", num_ranks,
                all_points, iterations, objective, (unsigned long long)checksum, ok ? "ok" : "WRONG");
         free(expected);

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "hocket/replay/program_builder.hpp"
+#include "hocket/replay/replay.hpp"
 #include "hocket/replay/textbook.hpp"
 
 namespace nb = nanobind;
@@ -17,8 +19,31 @@ namespace {
 std::vector<Rank> ranks_from(const std::vector<std::int32_t>& values) {
     std::vector<Rank> ranks;
     ranks.reserve(values.size());
-    for (const std::int32_t value : values) ranks.emplace_back(value);
+    for (const std::int32_t value : values) {
+        ranks.emplace_back(value);
+    }
     return ranks;
+}
+
+replay::Rule make_rule(const std::string& collective, std::vector<std::int32_t> members, std::int64_t bytes_min,
+                       std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
+                       std::int32_t pieces, const std::optional<std::vector<std::int32_t>>& order,
+                       std::optional<Schedule> custom) {
+    replay::Rule rule{};
+    rule.collective = collective_from(collective);
+    rule.members = std::move(members);
+    rule.bytes_min = bytes_min;
+    rule.bytes_max = bytes_max;
+    if (root) {
+        rule.root = Rank{*root};
+    }
+    rule.algorithm = std::move(algorithm);
+    rule.pieces = pieces;
+    if (order) {
+        rule.order = ranks_from(*order);
+    }
+    rule.custom = std::move(custom);
+    return rule;
 }
 
 }  // namespace
@@ -36,5 +61,32 @@ void bind_replay(nb::module_& module) {
         [](const std::string& collective, std::int32_t num_ranks, std::int64_t bytes) {
             return std::string(replay::textbook_algorithm(collective_from(collective), num_ranks, bytes));
         },
-        "collective"_a, "num_ranks"_a, "bytes"_a, "The algorithm that an MPI is assumed to use when nothing better is known.");
+        "collective"_a, "num_ranks"_a, "bytes"_a,
+        "The algorithm that an MPI is assumed to use when nothing better is known.");
+
+    nb::class_<replay::Rule>(module, "ReplayRule", "A schedule for some of the collective calls of a trace.")
+        .def(
+            "__init__",
+            [](replay::Rule* self, const std::string& collective, std::vector<std::int32_t> members,
+               std::int64_t bytes_min, std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
+               std::int32_t pieces, const std::optional<std::vector<std::int32_t>>& order,
+               std::optional<Schedule> custom) {
+                new (self) replay::Rule(make_rule(collective, std::move(members), bytes_min, bytes_max, root,
+                                                  std::move(algorithm), pieces, order, std::move(custom)));
+            },
+            "collective"_a, "members"_a, "bytes_min"_a, "bytes_max"_a, "root"_a.none(), "algorithm"_a, "pieces"_a,
+            "order"_a.none(), "custom"_a.none());
+    nb::class_<replay::Replayed>(module, "Replayed")
+        .def_ro("program", &replay::Replayed::program)
+        .def_ro("recorded_span_s", &replay::Replayed::recorded_span_s,
+                "From the first rank's return from MPI_Init to the last one's call of MPI_Finalize.")
+        .def_ro("notes", &replay::Replayed::notes, "What the program leaves out.");
+    module.def(
+        "replay",
+        [](const Trace& trace, const std::vector<replay::Rule>& rules, bool cpu_time, std::int64_t eager_bytes) {
+            return replay::replay(trace, rules, {cpu_time, eager_bytes});
+        },
+        "trace"_a, "rules"_a, "cpu_time"_a, "eager_bytes"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "A recorded program as a Program; collectives by the first rule that serves them, else by a textbook "
+        "algorithm.");
 }

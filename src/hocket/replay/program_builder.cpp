@@ -24,7 +24,9 @@ std::int32_t ProgramBuilder::add(Rank rank, ProgramOp op, std::span<const std::i
 }
 
 void ProgramBuilder::compute(Rank rank, double seconds) {
-    if (!(seconds > 0)) return;
+    if (!(seconds > 0)) {
+        return;
+    }
     ProgramOp op{};
     op.kind = ProgramOpKind::compute;
     op.seconds = seconds;
@@ -61,7 +63,9 @@ ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part
             awaited[static_cast<std::size_t>(dependency)] = true;
             after.push_back(offset + dependency);
         }
-        if (after.empty()) after = frontier_[rank.at()];
+        if (after.empty()) {
+            after = frontier_[rank.at()];
+        }
         ProgramOp moved = op;
         if (op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv) {
             moved.peer = members[op.peer.at()];
@@ -70,8 +74,11 @@ ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part
         add(rank, moved, after);
     }
     Pending last;
-    for (std::size_t i = 0; i < awaited.size(); ++i)
-        if (!awaited[i]) last.push_back(offset + static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < awaited.size(); ++i) {
+        if (!awaited[i]) {
+            last.push_back(offset + static_cast<std::int32_t>(i));
+        }
+    }
     return last;
 }
 
@@ -79,27 +86,36 @@ void ProgramBuilder::await(Rank rank, const Pending& pending) {
     // What was begun earlier may end before what was done since, so both stay.
     Pending& frontier = frontier_[rank.at()];
     frontier.insert(frontier.end(), pending.begin(), pending.end());
-    if (frontier.size() <= widest_frontier) return;
+    if (frontier.size() <= widest_frontier) {
+        return;
+    }
     ProgramOp join{};
     join.kind = ProgramOpKind::compute;
     frontier = {add(rank, join, frontier)};
 }
 
 Program place(const Program& program, std::span<const Rank> members, std::int32_t num_ranks) {
-    if (members.size() != program.ranks.size())
+    if (members.size() != program.ranks.size()) {
         throw InvalidInput("a program of " + std::to_string(program.ranks.size()) + " ranks cannot be placed on " +
                            std::to_string(members.size()) + " members");
+    }
     Program placed{std::vector<RankProgram>(static_cast<std::size_t>(num_ranks))};
     for (std::size_t i = 0; i < members.size(); ++i) {
         const Rank rank = members[i];
-        if (rank.value < 0 || rank.value >= num_ranks)
+        if (rank.value < 0 || rank.value >= num_ranks) {
             throw InvalidInput("member " + std::to_string(rank.value) + ": accepted are ranks 0 to " +
                                std::to_string(num_ranks - 1));
+        }
         RankProgram& part = placed.ranks[rank.at()];
-        if (!part.ops.empty()) throw InvalidInput("member " + std::to_string(rank.value) + " occurs twice");
+        if (!part.ops.empty()) {
+            throw InvalidInput("member " + std::to_string(rank.value) + " occurs twice");
+        }
         part = program.ranks[i];
-        for (ProgramOp& op : part.ops)
-            if (op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv) op.peer = members[op.peer.at()];
+        for (ProgramOp& op : part.ops) {
+            if (op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv) {
+                op.peer = members[op.peer.at()];
+            }
+        }
     }
     return placed;
 }

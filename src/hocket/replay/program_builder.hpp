@@ -11,14 +11,15 @@
 
 namespace hocket::replay {
 
-/// Builds a Program as an MPI program runs: each rank does one thing after another, and what a non-blocking call has begun
-/// goes on beside it until it is awaited.
+/// Builds a Program as an MPI program runs: each rank does one thing after another, and what a non-blocking call has
+/// begun goes on beside it until it is awaited.
 class ProgramBuilder {
 public:
     /// Ops that a call has begun; awaited at once by a blocking call, later by a non-blocking one.
     using Pending = std::vector<std::int32_t>;
 
-    explicit ProgramBuilder(std::int32_t num_ranks) : program_{std::vector<RankProgram>(num_ranks)}, frontier_(num_ranks) {}
+    explicit ProgramBuilder(std::int32_t num_ranks)
+        : program_{std::vector<RankProgram>(num_ranks)}, frontier_(num_ranks) {}
 
     void compute(Rank rank, double seconds);
     Pending send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes);

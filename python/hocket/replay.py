@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""A recorded program as a Program, with the collectives of a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hocket import Schedule
+
+if TYPE_CHECKING:
+    from hocket._core import Replayed
+    from hocket.plan import Plan
+    from hocket.trace import Trace
+
+
+def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager_bytes: int = 65536) -> Replayed:
+    """The recorded program; collectives that the plan does not serve run by the algorithm that MPIs usually choose.
+
+    Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of fewer
+    than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from MPI_Init to
+    MPI_Finalize) and `.notes` on what the program leaves out.
+    """
+    from hocket import _core
+
+    rules = [
+        _core.ReplayRule(
+            collective=entry.collective,
+            members=list(entry.members),
+            bytes_min=entry.bytes_min,
+            bytes_max=entry.bytes_max,
+            root=entry.root,
+            algorithm=entry.algorithm,
+            pieces=entry.pieces,
+            order=None if entry.order is None else list(entry.order),
+            custom=None if entry.custom is None else Schedule.from_json(entry.custom),
+        )
+        for entry in (plan.entries if plan else ())
+    ]
+    return _core.replay(trace.core, rules, cpu_time, eager_bytes)
