@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The documents: their commands exist and the cheap ones run, their examples are read, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from hocket.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN = ("simulate", "cost", "doctor", "--help", "--version")  # these need no MPI program and take a second or two
+
+
+def _blocks(page: Path, language: str) -> list[str]:
+    blocks = re.findall(rf"^( *)```{language}\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in blocks]
+
+
+def _commands() -> list[tuple[str, str]]:
+    lines = [
+        (page.name, line.removeprefix("$ "))
+        for page in PAGES
+        for block in _blocks(page, "console")
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+    inline = [
+        (page.name, text)
+        for page in PAGES
+        for text in re.findall(r"`(hocket [^`]*)`", re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL))
+    ]
+    return list(dict.fromkeys(lines + inline))
+
+
+COMMANDS = _commands()
+HOCKET = [(page, command) for page, command in COMMANDS if command.startswith("hocket ")]
+
+
+def test_documents_show_commands() -> None:
+    assert len(HOCKET) > 15
+
+
+@pytest.mark.parametrize(("page", "command"), HOCKET)
+def test_every_command_parses(page: str, command: str) -> None:
+    """The verb exists and knows every option that is used."""
+    words = shlex.split(command)[1:]
+    own = words[: words.index("--")] if "--" in words else words
+    group: click.Command = cli
+    while isinstance(group, click.Group) and own and not own[0].startswith("-"):
+        found = group.get_command(click.Context(group), own.pop(0))
+        assert found is not None, f"{page}: {command}: no such command"
+        group = found
+    known = {name for parameter in group.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    used = {word.split("=")[0] for word in own if word.startswith("-")} - {"--help", "--version"}
+    assert used <= known, f"{page}: {command}: unknown {used - known}"
+
+
+@pytest.mark.parametrize(
+    "command", sorted({c for _, c in HOCKET if shlex.split(c)[1] in RUN and not c.endswith(" simulate")})
+)
+def test_cheap_commands_run(command: str) -> None:
+    words = shlex.split(command)
+    words[0] = str(Path(sys.executable).with_name("hocket"))
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_exist(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for name, command in COMMANDS:
+        if name == page.name and command.startswith("make "):
+            assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE), command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_network_examples_are_read(page: Path) -> None:
+    from hocket import Network
+
+    for block in _blocks(page, "toml"):
+        if "hocket.network/1" in block:
+            assert Network.from_text(block, page.name).num_ranks > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        if target.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = target.partition("#")
+        other = page.parent / name if name else page
+        assert other.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in anchors, f"{page.name}: {target}; {other.name} has {anchors}"
+
+
+def test_cited_keys_are_in_the_bibliography() -> None:
+    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs/literature.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        cited = set(re.findall(r"\[([A-Z][A-Za-z]+\d\d)\](?!\()", page.read_text(encoding="utf-8")))
+        assert cited <= keys, f"{page.name}: {cited - keys}"
