@@ -39,7 +39,8 @@ def group_calls(trace: Trace) -> list[CallGroup]:
     """The groups, the one that took longest in all first."""
     rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
     for call in trace.collectives():
-        if call.collective in COLLECTIVES and len(call.members) > 1:
+        served = call.form == "blocking" and call.uniform and call.collective in COLLECTIVES
+        if served and len(call.members) > 1:
             key = (call.collective, tuple(call.members), int(call.bytes).bit_length())
             rows.setdefault(key, []).append(call)
     groups = []

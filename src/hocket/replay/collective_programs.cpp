@@ -21,12 +21,11 @@ void add(RankProgram& part, ProgramOpKind kind, std::size_t peer, std::int64_t b
     op.kind = kind;
     op.peer = Rank{static_cast<std::int32_t>(peer)};
     op.bytes = bytes;
-    op.first_dependency = static_cast<std::int32_t>(part.dependencies.size());
     if (after >= 0) {
-        part.dependencies.push_back(after);
-        op.num_dependencies = 1;
+        part.add(op, {{after}});
+    } else {
+        part.add(op);
     }
-    part.ops.push_back(op);
 }
 
 }  // namespace

@@ -14,15 +14,6 @@ namespace {
 constexpr std::size_t widest_frontier = 4;
 }  // namespace
 
-std::int32_t ProgramBuilder::add(Rank rank, ProgramOp op, std::span<const std::int32_t> after) {
-    RankProgram& part = program_.ranks[rank.at()];
-    op.first_dependency = static_cast<std::int32_t>(part.dependencies.size());
-    op.num_dependencies = static_cast<std::int32_t>(after.size());
-    part.dependencies.insert(part.dependencies.end(), after.begin(), after.end());
-    part.ops.push_back(op);
-    return static_cast<std::int32_t>(part.ops.size() - 1);
-}
-
 void ProgramBuilder::compute(Rank rank, double seconds) {
     if (!(seconds > 0)) {
         return;
@@ -30,7 +21,7 @@ void ProgramBuilder::compute(Rank rank, double seconds) {
     ProgramOp op{};
     op.kind = ProgramOpKind::compute;
     op.seconds = seconds;
-    frontier_[rank.at()] = {add(rank, op, frontier_[rank.at()])};
+    frontier_[rank.at()] = {program_.ranks[rank.at()].add(op, frontier_[rank.at()])};
 }
 
 ProgramBuilder::Pending ProgramBuilder::send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes) {
@@ -39,7 +30,7 @@ ProgramBuilder::Pending ProgramBuilder::send(Rank rank, Rank to, std::int32_t ta
     op.peer = to;
     op.tag = tag;
     op.bytes = bytes;
-    return {add(rank, op, frontier_[rank.at()])};
+    return {program_.ranks[rank.at()].add(op, frontier_[rank.at()])};
 }
 
 ProgramBuilder::Pending ProgramBuilder::recv(Rank rank, Rank from, std::int32_t tag, std::int64_t bytes) {
@@ -48,7 +39,7 @@ ProgramBuilder::Pending ProgramBuilder::recv(Rank rank, Rank from, std::int32_t 
     op.peer = from;
     op.tag = tag;
     op.bytes = bytes;
-    return {add(rank, op, frontier_[rank.at()])};
+    return {program_.ranks[rank.at()].add(op, frontier_[rank.at()])};
 }
 
 ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part, std::span<const Rank> members,
@@ -71,7 +62,7 @@ ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part
             moved.peer = members[op.peer.at()];
             moved.tag = tag;
         }
-        add(rank, moved, after);
+        program_.ranks[rank.at()].add(moved, after);
     }
     Pending last;
     for (std::size_t i = 0; i < awaited.size(); ++i) {
@@ -91,7 +82,7 @@ void ProgramBuilder::await(Rank rank, const Pending& pending) {
     }
     ProgramOp join{};
     join.kind = ProgramOpKind::compute;
-    frontier = {add(rank, join, frontier)};
+    frontier = {program_.ranks[rank.at()].add(join, frontier)};
 }
 
 Program place(const Program& program, std::span<const Rank> members, std::int32_t num_ranks) {

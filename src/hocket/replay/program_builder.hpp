@@ -32,8 +32,6 @@ public:
     [[nodiscard]] Program take() { return std::move(program_); }
 
 private:
-    std::int32_t add(Rank rank, ProgramOp op, std::span<const std::int32_t> after);
-
     Program program_;
     std::vector<Pending> frontier_;  ///< [rank] ops that the next one starts after
 };
