@@ -14,6 +14,8 @@ namespace hocket {
 /// sendcount or recvcount times the type's size) for the others; 0 for barrier.
 /// Blocks are cut as schedule/pieces.hpp says; `element_bytes` is the granularity of the cut.
 /// Messages that come to 0 bytes are left out unless the collective is a barrier. A recv_reduce becomes recv + reduce.
+/// The k-th message from one rank to another has tag k.
+/// @throws InvalidInput  if the schedule is malformed, or bytes is negative or not a multiple of element_bytes.
 Program lower(const Schedule&, std::int64_t bytes, std::int64_t element_bytes = 1);
 
 }  // namespace hocket

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hocket/base/index.hpp"
@@ -20,21 +23,47 @@ enum class ProgramOpKind : std::uint8_t {
 
 struct ProgramOp {
     ProgramOpKind kind;
-    Rank peer;              ///< send, recv
-    std::int32_t tag = 0;   ///< send, recv; messages of equal (source, target, tag) match in the order of the ops
-    std::int64_t bytes = 0; ///< send, recv, reduce
-    double seconds = 0;     ///< compute
+    Rank peer;               ///< send, recv
+    std::int32_t tag = 0;    ///< send, recv; messages of equal (source, target, tag) match in the order of the ops
+    std::int64_t bytes = 0;  ///< send, recv, reduce
+    double seconds = 0;      ///< compute
     std::int32_t first_dependency = 0, num_dependencies = 0;  ///< into RankProgram::dependencies
+    bool operator==(const ProgramOp&) const = default;
 };
 
 struct RankProgram {
     std::vector<ProgramOp> ops;
     std::vector<std::int32_t> dependencies;  ///< op indices of the same rank; any order, no cycle
+
+    /// Appends an op that starts after the ops `after`; returns its index.
+    std::int32_t add(ProgramOp op, std::span<const std::int32_t> after = {});
+
+    [[nodiscard]] std::span<const std::int32_t> dependencies_of(const ProgramOp& op) const {
+        return {dependencies.data() + op.first_dependency, static_cast<std::size_t>(op.num_dependencies)};
+    }
+    bool operator==(const RankProgram&) const = default;
 };
 
-/// Per rank, a DAG of operations with sizes, free of links and times of arrival. An op starts when its dependencies are done.
+/// Per rank, a DAG of operations with sizes, free of links and times of arrival. An op starts when its dependencies are
+/// done.
 struct Program {
     std::vector<RankProgram> ranks;
+    bool operator==(const Program&) const = default;
 };
+
+/// "send", "recv", "compute", "reduce"
+std::string_view name_of(ProgramOpKind);
+
+/// What makes a program meaningless whatever it runs on: a peer that is no rank, a negative size, a wait for itself.
+/// That each message has its counterpart is for the simulation to find, because a part of a program may lack it.
+struct ProgramFault {
+    Rank rank;
+    std::int32_t op;
+    std::string what;
+};
+std::optional<ProgramFault> first_fault(const Program&);
+
+/// @throws InvalidInput  naming the first fault.
+void check(const Program&);
 
 }  // namespace hocket
