@@ -22,6 +22,7 @@ static int64_t read_clock(clockid_t clock) {
 }
 
 int64_t hocket_clock_ns(void) { return read_clock(CLOCK_MONOTONIC); }
+int64_t hocket_cpu_ns(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 /* The next library's function: MPI's own, or another tool's that stands between. */
 void* hocket_resolve(const char* name) {
@@ -62,7 +63,7 @@ static int is_named(uint16_t function) { return named[function / 8] >> (function
 
 static void read_cpu(int64_t now_ns, int64_t* cpu_ns, struct call* call, uint32_t field) {
     if (now_ns < hocket_thread.next_cpu_ns) return;
-    *cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    *cpu_ns = hocket_cpu_ns();
     hocket_thread.next_cpu_ns = now_ns + HOCKET_TRACE_CPU_INTERVAL_NS;
     call->fields |= field;
 }

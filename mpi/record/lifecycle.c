@@ -135,7 +135,7 @@ static void open_trace(const char* folder) {
     }
 }
 
-void hocket_start(int64_t enter_ns, uint16_t function) {
+void hocket_start(const struct call* entered, uint16_t function) {
     const char* folder = getenv("HOCKET_TRACE");
     if (!folder || !*folder || hocket_state.active) return;
     hocket_thread.depth = 1;
@@ -151,7 +151,9 @@ void hocket_start(int64_t enter_ns, uint16_t function) {
     hocket_thread.depth = 0;
     struct call call;
     if (!hocket_enter(&call, function)) return;
-    call.enter_ns = enter_ns;
+    call.enter_ns = entered->enter_ns;
+    call.cpu_enter_ns = entered->cpu_enter_ns;
+    call.fields |= HOCKET_TRACE_CPU_ENTER;
     hocket_exit(&call, MPI_SUCCESS);
     hocket_write(&call);
 }
@@ -191,10 +193,10 @@ int MPI_Init(int* argc, char*** argv) {
         --hocket_thread.depth;
         return result;
     }
-    const int64_t enter_ns = hocket_clock_ns();
+    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv);
     hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) hocket_start(enter_ns, FUNCTION_MPI_Init);
+    if (result == MPI_SUCCESS) hocket_start(&entered, FUNCTION_MPI_Init);
     return result;
 }
 
@@ -206,10 +208,10 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
         --hocket_thread.depth;
         return result;
     }
-    const int64_t enter_ns = hocket_clock_ns();
+    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv, required, provided);
     hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) hocket_start(enter_ns, FUNCTION_MPI_Init_thread);
+    if (result == MPI_SUCCESS) hocket_start(&entered, FUNCTION_MPI_Init_thread);
     return result;
 }
 

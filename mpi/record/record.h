@@ -8,15 +8,16 @@
 #ifndef HOCKET_RECORD_H
 #define HOCKET_RECORD_H
 
-#include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "hocket/trace/format.h"
 
-/* Only the MPI functions are seen from outside. */
-#pragma GCC visibility push(hidden)
+/* All is compiled with hidden visibility, except the MPI functions. */
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
 
 /* All MPI handles are integers or pointers: one key for both. */
 #define KEY(handle) ((uint64_t)(handle))
@@ -72,6 +73,7 @@ void hocket_write(struct call*);
 void hocket_forget_names(void);
 void* hocket_resolve(const char* name);
 int64_t hocket_clock_ns(void);
+int64_t hocket_cpu_ns(void);
 
 /* details.c: what a call was about; all under the lock. */
 void hocket_comm(struct call*, MPI_Comm);
@@ -138,9 +140,7 @@ int hocket_table_insert(struct table*, uint64_t key, uint64_t value, uint32_t ki
 void hocket_table_remove(struct table*, struct entry*);
 
 /* lifecycle.c */
-void hocket_start(int64_t enter_ns, uint16_t function);
+void hocket_start(const struct call* entered, uint16_t function);
 void hocket_stop(enum hocket_trace_end);
-
-#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Traces: what each rank of a real MPI program did, as `hocket record` wrote it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hocket import _core
+from hocket.errors import InvalidInput
+
+FORMAT = "hocket.trace/1"
+META_KEYS = ("format", "ranks", "mpi", "thread_level", "functions_wrapped", "cost_per_call_ns", "program", "command", "created_by")
+RECORD_HINT = "record the program again: hocket record -o FOLDER -- mpiexec -n 8 ./app"
+
+
+def _dtype(fields: list[tuple[str, str, int]], size: int) -> np.dtype[Any]:
+    names, formats, offsets = zip(*fields, strict=True)
+    return np.dtype({"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
+
+
+# One row a call; -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype` and `op` are ids: see Trace.
+CALL = _dtype(*_core.trace_call_fields())
+COMPLETION = _dtype(*_core.trace_completion_fields())
+
+
+@dataclass(frozen=True)
+class Communicator:
+    id: int
+    members: tuple[int, ...]  # world ranks in the order of the communicator; -1: a process outside this world
+    remote: tuple[int, ...]  # the other group of an inter-communicator
+    inter: bool
+    made_by: str  # "MPI_Comm_split", ...; empty: predefined, or first seen in use
+    parent: int | None
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective call on an intra-communicator, matched over its ranks."""
+
+    collective: str  # "bcast", "alltoallv", ...
+    form: str  # "blocking", "nonblocking" or "persistent"
+    communicator: int
+    members: tuple[int, ...]
+    bytes: int  # the message of bcast, reduce, allreduce; the block of one rank of the others; the most of any rank
+    uniform: bool  # all ranks gave the same bytes; never so for a v-variant
+    root: int  # rank in the communicator; -1: none
+    op: str  # "MPI_SUM", ..., "user"; empty: none
+    commutative: bool  # True where there is no operator
+    datatype: str
+    in_place: bool  # at some rank
+    first_enter_ns: int
+    last_enter_ns: int
+    last_exit_ns: int  # the last rank's call returned, or its request was complete
+    enter_ns: npt.NDArray[np.int64]  # by rank in the communicator
+    exit_ns: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RankSummary:
+    """What one rank did from its first recorded call to its last."""
+
+    rank: int
+    host: str
+    complete: bool
+    end: str  # "finalize", "exit", "abort" or "cut off"
+    stopped_in: str  # the call that the main thread was in when recording was cut off; empty: none
+    calls: int
+    elapsed_s: float
+    mpi_s: float  # wall time in MPI calls of all threads
+    mpi_cpu_s: float  # CPU time in MPI calls of all threads
+    compute_cpu_s: float  # CPU time of the main thread between MPI calls
+
+
+class Trace:
+    """A trace folder, read-only."""
+
+    def __init__(self, core: _core.Trace, meta: Mapping[str, Any], folder: Path) -> None:
+        self.core = core
+        self.meta = meta
+        self.folder = folder
+
+    @staticmethod
+    def open(folder: str | Path) -> Trace:
+        """Raises InvalidInput, naming the file, for anything that is not a whole trace folder.
+
+        Ranks whose recording was cut off have what was recorded until then: see `complete`.
+        """
+        folder = Path(folder)
+        meta = _read_meta(folder / "meta.json")
+        core = _core.Trace.open(folder)
+        if core.num_ranks != meta["ranks"]:
+            raise InvalidInput(
+                f"{folder / 'meta.json'}: ranks: found {meta['ranks']}; accepted: {core.num_ranks}, as in the rank files",
+                RECORD_HINT,
+            )
+        return Trace(core, meta, folder)
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return self.core.num_ranks
+
+    def complete(self, rank: int) -> bool:
+        """Whether the rank called MPI_Finalize, so that all its calls are here."""
+        return self.core.complete(rank)
+
+    @cached_property
+    def functions(self) -> list[str]:
+        return list(self.core.functions)
+
+    @cached_property
+    def communicators(self) -> list[Communicator]:
+        """By id; 0 is MPI_COMM_WORLD. Equal on all ranks."""
+        return [
+            Communicator(
+                id=number,
+                members=tuple(found.members),
+                remote=tuple(found.remote),
+                inter=found.inter,
+                made_by=self.functions[found.made_by] if found.made_by >= 0 else "",
+                parent=found.parent if found.parent >= 0 else None,
+            )
+            for number, found in enumerate(self.core.communicators)
+        ]
+
+    @cached_property
+    def datatypes(self) -> list[tuple[str, int]]:
+        """Name and bytes, by id."""
+        return [(found.name, found.bytes) for found in self.core.datatypes]
+
+    @cached_property
+    def operators(self) -> list[tuple[str, bool]]:
+        """Name and whether it commutes, by id."""
+        return [(found.name, found.commutative) for found in self.core.operators]
+
+    def calls(self, rank: int) -> npt.NDArray[Any]:
+        """One row a call (dtype CALL), in the order in which they returned. A view: nothing is copied."""
+        return self.core.call_rows(rank).view(CALL)
+
+    def names(self, rank: int) -> npt.NDArray[np.str_]:
+        """The function of each call, as text."""
+        return np.array(self.functions or [""])[self.calls(rank)["function"]]
+
+    def completions(self, rank: int) -> npt.NDArray[Any]:
+        """Requests that calls started or completed (dtype COMPLETION): a call has `num_completions` from `completions` on."""
+        return self.core.completion_rows(rank).view(COMPLETION)
+
+    def blocks(self, rank: int, call: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Bytes sent to and received from each rank by a v-variant, a row of `calls(rank)`; empty where not recorded."""
+        values, at = self.core.blocks(rank), int(call["blocks"])
+        if at < 0:
+            return values[:0], values[:0]
+        middle = at + 1 + int(values[at])
+        return values[at + 1 : middle], values[middle + 1 : middle + 1 + int(values[middle])]
+
+    def collectives(self) -> list[Collective]:
+        """All collective calls on intra-communicators, in the order of their first entry.
+
+        Raises InvalidInput if the ranks of a communicator disagree on what they called.
+        """
+        members = [communicator.members for communicator in self.communicators]
+        rows = []
+        for row in self.core.collectives():
+            op, commutative = self.operators[row.op] if row.op >= 0 else ("", True)
+            rows.append(
+                Collective(
+                    collective=row.collective,
+                    form=row.form,
+                    communicator=row.communicator,
+                    members=members[row.communicator],
+                    bytes=row.bytes,
+                    uniform=row.uniform,
+                    root=row.root,
+                    op=op,
+                    commutative=commutative,
+                    datatype=self.datatypes[row.datatype][0] if row.datatype >= 0 else "",
+                    in_place=row.in_place,
+                    first_enter_ns=row.first_enter_ns,
+                    last_enter_ns=row.last_enter_ns,
+                    last_exit_ns=row.last_exit_ns,
+                    enter_ns=row.enter_ns,
+                    exit_ns=row.exit_ns,
+                )
+            )
+        return rows
+
+    def summary(self, rank: int) -> RankSummary:
+        calls = self.calls(rank)
+        main = calls[calls["thread"] == 0]
+        stopped = self.core.open_call(rank)
+        return RankSummary(
+            rank=rank,
+            host=self.core.host(rank),
+            complete=self.complete(rank),
+            end=self.core.end(rank),
+            stopped_in=self.functions[stopped] if stopped >= 0 else "",
+            calls=len(calls),
+            elapsed_s=float(calls["exit_ns"].max() - calls["enter_ns"].min()) * 1e-9 if len(calls) else 0.0,
+            mpi_s=float((calls["exit_ns"] - calls["enter_ns"]).sum()) * 1e-9,
+            mpi_cpu_s=float((calls["exit_cpu_ns"] - calls["enter_cpu_ns"]).sum()) * 1e-9,
+            compute_cpu_s=float((main["enter_cpu_ns"][1:] - main["exit_cpu_ns"][:-1]).sum()) * 1e-9,
+        )
+
+
+def _read_meta(path: Path) -> dict[str, Any]:
+    try:
+        meta = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InvalidInput(
+            f"{path}: cannot be read: {error.strerror}; accepted: a trace folder, with meta.json and rank-000000.bin and so on",
+            RECORD_HINT,
+        ) from error
+    except ValueError as error:
+        raise InvalidInput(f"{path}: found no JSON ({error}); accepted: what hocket record writes", RECORD_HINT) from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        found = meta.get("format") if isinstance(meta, dict) else meta
+        raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {json.dumps(FORMAT)}", RECORD_HINT)
+    unknown = sorted(set(meta) - set(META_KEYS))
+    if unknown:
+        raise InvalidInput(f"{path}: {unknown[0]}: unknown key; accepted: {', '.join(META_KEYS)}", RECORD_HINT)
+    if not isinstance(meta.get("ranks"), int):
+        raise InvalidInput(f"{path}: ranks: found {meta.get('ranks')!r}; accepted: a whole number", RECORD_HINT)
+    return meta

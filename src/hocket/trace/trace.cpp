@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/trace/trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "hocket/base/error.hpp"
+
+namespace hocket {
+
+namespace {
+
+namespace fs = std::filesystem;
+using trace::LocalCommunicator;
+using trace::RankFile;
+
+constexpr const char* kRecordHint = "record the program again: hocket record -o FOLDER -- mpiexec -n 8 ./app";
+
+std::string rank_file_name(std::int64_t rank) {
+    std::string digits = std::to_string(rank);
+    if (digits.size() < 6) digits.insert(0, 6 - digits.size(), '0');
+    return "rank-" + digits + ".bin";
+}
+
+std::vector<fs::path> rank_files(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (name.starts_with("rank-") && name.ends_with(".bin")) files.push_back(entry->path());
+    }
+    if (error) throw InvalidInput(folder.string() + ": cannot be read as a trace folder: " + error.message(), kRecordHint);
+    if (files.empty()) {
+        throw InvalidInput(folder.string() + ": found no rank file; accepted: a trace folder, with rank-000000.bin and so on", kRecordHint);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+/// Gives the tables of all ranks one numbering.
+struct Trace::Merger {
+    Trace& trace;
+    using Key = std::tuple<bool, std::vector<std::int32_t>, std::vector<std::int32_t>, std::int32_t>;
+    std::map<Key, std::int32_t> communicators;
+
+    template <class T>
+    static std::vector<std::int32_t> merge_table(std::vector<T>& all, std::vector<T>& own) {
+        std::vector<std::int32_t> to;
+        for (T& entry : own) {
+            auto found = std::find(all.begin(), all.end(), entry);
+            if (found == all.end()) found = all.insert(all.end(), std::move(entry));
+            to.push_back(static_cast<std::int32_t>(found - all.begin()));
+        }
+        own.clear();
+        return to;
+    }
+
+    std::vector<std::int32_t> merge_communicators(std::vector<LocalCommunicator>& own, const std::vector<std::int32_t>& functions) {
+        std::map<Key, std::int32_t> made_before;
+        std::vector<std::int32_t> to;
+        for (LocalCommunicator& local : own) {
+            // Both sides of an inter-communicator must come to the same key.
+            const bool swapped = local.inter && local.remote < local.members;
+            Key key{local.inter, swapped ? local.remote : local.members, swapped ? local.members : local.remote, 0};
+            std::get<3>(key) = made_before[key]++;
+            const auto [entry, is_new] = communicators.try_emplace(key, static_cast<std::int32_t>(trace.communicators_.size()));
+            if (is_new) {
+                trace.communicators_.push_back({-1, -1, local.inter, std::get<1>(key), std::get<2>(key)});
+            }
+            trace::Communicator& merged = trace.communicators_[static_cast<std::size_t>(entry->second)];
+            if (merged.made_by < 0 && local.made_by >= 0) merged.made_by = functions[static_cast<std::size_t>(local.made_by)];
+            if (merged.parent < 0 && local.parent >= 0) merged.parent = to[static_cast<std::size_t>(local.parent)];
+            to.push_back(entry->second);
+        }
+        own.clear();
+        return to;
+    }
+
+    void merge(RankFile& file) {
+        const auto functions = merge_table(trace.functions_, file.functions);
+        const auto datatypes = merge_table(trace.datatypes_, file.datatypes);
+        const auto operators = merge_table(trace.operators_, file.operators);
+        const auto comms = merge_communicators(file.communicators, functions);
+        const auto replace = [](std::int32_t& id, const std::vector<std::int32_t>& to) {
+            if (id >= 0) id = to[static_cast<std::size_t>(id)];
+        };
+        replace(file.open_function, functions);
+        for (trace::Call& call : file.calls) {
+            replace(call.function, functions);
+            replace(call.communicator, comms);
+            replace(call.new_communicator, comms);
+            replace(call.datatype, datatypes);
+            replace(call.op, operators);
+        }
+    }
+};
+
+Trace Trace::open(const fs::path& folder) {
+    const std::vector<fs::path> files = rank_files(folder);
+    Trace trace;
+    Merger merger{trace, {}};
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        RankFile file = trace::read_rank_file(files[i]);
+        // In order of rank, a gap shows as a name that is not the expected one.
+        const std::string expected = rank_file_name(static_cast<std::int64_t>(i));
+        if (files[i].filename() != expected || file.rank != static_cast<std::int32_t>(i)) {
+            throw InvalidInput(folder.string() + ": found " + files[i].filename().string() + " of rank " + std::to_string(file.rank) +
+                                   " where " + expected + " is expected; accepted: one file for each rank",
+                               kRecordHint);
+        }
+        if (i > 0 && file.num_ranks != trace.ranks_[0].num_ranks) {
+            throw InvalidInput(files[i].string() + ": found a run of " + std::to_string(file.num_ranks) + " ranks; accepted: " +
+                                   std::to_string(trace.ranks_[0].num_ranks) + ", as in " + files[0].filename().string(),
+                               kRecordHint);
+        }
+        merger.merge(file);
+        trace.ranks_.push_back(std::move(file));
+    }
+    if (trace.num_ranks() != trace.ranks_[0].num_ranks) {
+        throw InvalidInput(folder.string() + ": found the files of " + std::to_string(trace.num_ranks()) + " ranks, " +
+                               rank_file_name(trace.num_ranks()) + " is missing; accepted: all " +
+                               std::to_string(trace.ranks_[0].num_ranks) + " ranks of the run",
+                           "copy the folder again with all its files, or record the program again");
+    }
+    return trace;
+}
+
+}  // namespace hocket
