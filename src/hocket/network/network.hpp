@@ -22,6 +22,7 @@ enum class NodeKind : std::uint8_t {
 struct Node {
     std::string name;
     NodeKind kind = NodeKind::host;
+    bool operator==(const Node&) const = default;
 };
 
 /// A directed link. A full-duplex cable is two links; a half-duplex one is two links that share one bandwidth.
@@ -31,6 +32,7 @@ struct Link {
     double bandwidth_bytes_per_s;  ///< > 0; infinity = unlimited
     double latency_s;              ///< >= 0, wire and switch delay; excludes serialisation
     std::int32_t capacity;         ///< index of the shared capacity: equal for both directions of a half-duplex cable, else unique
+    bool operator==(const Link&) const = default;
 };
 
 namespace network {
@@ -40,8 +42,10 @@ class Router;
 /// Nodes, links and where each rank sits; fixed after construction. Shared between threads without locks.
 class Network {
 public:
-    /// `rank_nodes[r]` is the node of rank r (kind host or process).
-    /// @throws InvalidInput  if a link names an unknown node, has bandwidth <= 0, latency < 0 or a non-finite latency,
+    /// `rank_nodes[r]` is the node of rank r (kind host or process). Without a `router`, routes on a tree are its paths
+    /// and elsewhere the shortest paths (see network/routing.hpp).
+    /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has bandwidth <= 0,
+    ///         latency < 0 or a non-finite latency, a capacity is shared by other than the two directions of one cable,
     ///         a rank sits on a switch, or two ranks cannot reach each other.
     Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
             std::shared_ptr<const network::Router> router = nullptr);
@@ -53,20 +57,28 @@ public:
     [[nodiscard]] const Link& link(LinkId l) const { return links_[l.at()]; }
     [[nodiscard]] std::int32_t num_ranks() const { return static_cast<std::int32_t>(rank_nodes_.size()); }
     [[nodiscard]] NodeId node_of(Rank r) const { return rank_nodes_[r.at()]; }
+    [[nodiscard]] std::span<const NodeId> rank_nodes() const { return rank_nodes_; }
+    /// The host that rank r sits on: its node, or the host beside its process node.
+    [[nodiscard]] NodeId host_of(Rank r) const;
+    /// Links that start at `n`, by target id, then link id.
     [[nodiscard]] std::span<const LinkId> links_from(NodeId n) const;
     [[nodiscard]] std::int32_t num_capacities() const { return num_capacities_; }
 
-    /// True if the undirected cables form a tree (every cut by one cable separates the ranks).
+    /// True if the cables that the ranks can reach form a tree (so that a cut of one cable separates the network).
     [[nodiscard]] bool is_tree() const { return is_tree_; }
 
     /// The directed links from `a` to `b` in order; empty if both sit on the same node. O(length).
     [[nodiscard]] std::vector<LinkId> route(Rank a, Rank b) const;
     /// The same, appended to `out` (which is cleared): no allocation in the steady state.
     void route(Rank a, Rank b, std::vector<LinkId>& out) const;
+    [[nodiscard]] const network::Router& router() const { return *router_; }
 
     /// Hosts in the order of a depth-first walk of the network from `start`'s host, smaller node ids first; ranks of one
     /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.
     [[nodiscard]] std::vector<Rank> depth_first_order(Rank start) const;
+
+    /// The same name, nodes, links, ranks and routes.
+    friend bool operator==(const Network&, const Network&);
 
 private:
     std::string name_;

@@ -23,13 +23,30 @@ enum class Sharing : std::uint8_t {
 
 struct SimulationOptions {
     Sharing sharing = Sharing::maxmin;
-    double send_overhead_s = 0;     ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
+    double send_overhead_s = 0;  ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
     double receive_overhead_s = 0;  ///< and received (o_r)
     double reduce_bytes_per_s = std::numeric_limits<double>::infinity();
     std::int64_t rendezvous_bytes = std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
     bool ordered_pairs = true;      ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;      ///< fill Timeline::link_use
 };
+
+// What the engine takes a Program to mean.
+//
+// Messages. The k-th send of a rank to a peer with a tag, in the order of the ops, is received by the peer's k-th recv of
+// that rank and tag; a recv has room for at least the bytes sent. A message becomes a flow of its bytes on its route when
+// the send is ready (its dependencies done, its overhead paid), from `rendezvous_bytes` on also the recv posted (its
+// dependencies done), and, with `ordered_pairs`, all flows of the pair that became ready before have left. The
+// flow holds its share of every link of the route from its start t on; when its bytes have passed, at t + transfer time,
+// the send ends; its last byte is delivered the latencies of the route later. Messages of 0 bytes, between ranks on one
+// node, or over unlimited links alone, have no transfer time. A recv ends when the message is delivered, the recv
+// posted, and its overhead paid.
+//
+// Processors. Overheads, computations and reductions of a rank run one after another in the order in which they became
+// ready; those of no duration do not wait.
+//
+// Intervals. send: from the start of its overhead to when its bytes have left; recv: posted to end; compute and
+// reduce: the time on the processor.
 
 /// The result of simulating a Program on a Network. Times in seconds from the start.
 struct Timeline {
@@ -48,8 +65,13 @@ struct Timeline {
     std::int64_t num_events = 0;                   ///< completed messages, computations and reductions
 };
 
-/// @throws InvalidInput  if the program has more ranks than the network, names a rank that is not there, or cannot finish
-///         (a message without its counterpart, or a cycle of waits): the message names the first op that waits.
+/// Events are ordered by (time, sequence number): the same input gives the same Timeline, bit for bit.
+/// @throws InvalidInput  if an option is out of range, the program has more ranks than the network, names a rank or
+///         dependency that is not there, has a negative size or duration, or cannot finish (a message without its
+///         counterpart, or a cycle of waits): the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
+
+/// "none", "equal", "maxmin". @throws InvalidInput  listing these.
+Sharing sharing_from(std::string_view name);
 
 }  // namespace hocket

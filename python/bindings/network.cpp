@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/network/network.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <optional>
+#include <variant>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/units.hpp"
+#include "hocket/network/file.hpp"
+#include "hocket/network/generate.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// A number in SI units, or text with a unit.
+using Quantity = std::optional<std::variant<double, std::string>>;
+
+std::optional<double> bandwidth_of(const Quantity& quantity, const char* key) {
+    if (!quantity) return std::nullopt;
+    if (const auto* number = std::get_if<double>(&*quantity)) return *number;
+    return base::parse_bandwidth(std::get<std::string>(*quantity), key);
+}
+std::optional<double> duration_of(const Quantity& quantity, const char* key) {
+    if (!quantity) return std::nullopt;
+    if (const auto* number = std::get_if<double>(&*quantity)) return *number;
+    return base::parse_duration(std::get<std::string>(*quantity), key);
+}
+
+Network generate(std::string_view kind_and_shape, const Quantity& bandwidth, const Quantity& latency,
+                 const Quantity& second_bandwidth, const Quantity& trunk_bandwidth, const Quantity& trunk_latency) {
+    network::GenerateOptions options;
+    if (const auto value = bandwidth_of(bandwidth, "bandwidth")) options.bandwidth_bytes_per_s = *value;
+    if (const auto value = duration_of(latency, "latency")) options.latency_s = *value;
+    options.second_bandwidth_bytes_per_s = bandwidth_of(second_bandwidth, "second_bandwidth");
+    options.trunk_bandwidth_bytes_per_s = bandwidth_of(trunk_bandwidth, "trunk_bandwidth");
+    options.trunk_latency_s = duration_of(trunk_latency, "trunk_latency");
+    return network::build(network::generate(kind_and_shape, options));
+}
+
+Rank checked(const Network& network, std::int32_t rank) {
+    if (rank < 0 || rank >= network.num_ranks())
+        throw InvalidInput("rank is " + std::to_string(rank) + ": expected 0 to " +
+                           std::to_string(network.num_ranks() - 1));
+    return Rank{rank};
+}
+
+template <class Indices>
+std::vector<std::int32_t> values_of(const Indices& indices) {
+    std::vector<std::int32_t> values;
+    values.reserve(indices.size());
+    for (const auto index : indices) values.push_back(index.value);
+    return values;
+}
+
+std::string_view name_of(NodeKind kind) {
+    return kind == NodeKind::host ? "host" : kind == NodeKind::switch_ ? "switch" : "process";
+}
+
+std::vector<std::int32_t> rank_hosts(const Network& network) {
+    std::vector<std::int32_t> hosts;
+    for (std::int32_t r = 0; r < network.num_ranks(); ++r) hosts.push_back(network.host_of(Rank{r}).value);
+    return hosts;
+}
+
+/// A Link that knows whether another shares its capacity.
+struct PythonLink : Link {
+    bool half_duplex;
+};
+
+std::vector<PythonLink> links_of(const Network& network) {
+    std::vector<std::int32_t> uses(static_cast<std::size_t>(network.num_capacities()), 0);
+    for (const Link& link : network.links()) ++uses[static_cast<std::size_t>(link.capacity)];
+    std::vector<PythonLink> links;
+    for (const Link& link : network.links()) links.push_back({link, uses[static_cast<std::size_t>(link.capacity)] > 1});
+    return links;
+}
+
+void bind_units(nb::module_& module) {
+    module.def("parse_bandwidth", &base::parse_bandwidth, "text"_a, "where"_a = "",
+               "\"93 Mbit/s\", \"25 GB/s\" -> bytes per second. `where` stands before the message of an error.");
+    module.def("parse_duration", &base::parse_duration, "text"_a, "where"_a = "", "\"50 us\", \"1.5 ms\" -> seconds.");
+    module.def("parse_bytes", &base::parse_bytes, "text"_a, "where"_a = "", "\"64 KiB\", \"1 MB\" -> bytes.");
+    const auto refuse = [](double value, const char* expected) {
+        throw InvalidInput(std::to_string(value) + " is not " + expected);
+    };
+    module.def(
+        "print_bandwidth",
+        [refuse](double bytes_per_s) {
+            if (!(bytes_per_s > 0)) refuse(bytes_per_s, "a bandwidth: expected a number above 0");
+            return base::print_bandwidth(bytes_per_s);
+        },
+        "bytes_per_s"_a, "The shortest text that parses back to the same value; \"unlimited\" for infinity.");
+    module.def(
+        "print_duration",
+        [refuse](double seconds) {
+            if (!(seconds >= 0) || !std::isfinite(seconds)) refuse(seconds, "a duration: expected a finite number, at least 0");
+            return base::print_duration(seconds);
+        },
+        "seconds"_a, "The shortest text that parses back to the same value.");
+    module.def(
+        "print_bytes",
+        [](std::int64_t bytes) {
+            if (bytes < 0) throw InvalidInput(std::to_string(bytes) + " is not a number of bytes: expected at least 0");
+            return base::print_bytes(bytes);
+        },
+        "bytes"_a, "The shortest text that parses back to the same value.");
+}
+
+}  // namespace
+
+void bind_network(nb::module_& module) {
+    bind_units(module);
+
+    nb::class_<Node>(module, "Node", "A vertex of a network.")
+        .def_ro("name", &Node::name)
+        .def_prop_ro(
+            "kind", [](const Node& node) { return name_of(node.kind); },
+            "\"host\" carries ranks and may relay, \"switch\" only relays, \"process\" is one of several ranks of a host.")
+        .def("__repr__", [](const Node& node) { return "Node(" + node.name + ", " + std::string(name_of(node.kind)) + ")"; });
+
+    nb::class_<PythonLink>(module, "Link", "A directed link. A cable is two: 2i and 2i+1 in a network from a file.")
+        .def_prop_ro(
+            "source", [](const PythonLink& link) { return link.source.value; }, "Index into Network.nodes.")
+        .def_prop_ro(
+            "target", [](const PythonLink& link) { return link.target.value; }, "Index into Network.nodes.")
+        .def_ro("bandwidth_bytes_per_s", &PythonLink::bandwidth_bytes_per_s, "Infinity if unlimited.")
+        .def_ro("latency_s", &PythonLink::latency_s)
+        .def_ro("capacity", &PythonLink::capacity, "Equal for the two directions of a half-duplex cable, else unique.")
+        .def_ro("half_duplex", &PythonLink::half_duplex, "It shares its bandwidth with its opposite.")
+        .def("__repr__", [](const PythonLink& link) {
+            return "Link(" + std::to_string(link.source.value) + " -> " + std::to_string(link.target.value) + ", " +
+                   base::print_bandwidth(link.bandwidth_bytes_per_s) + ", " + base::print_duration(link.latency_s) + ")";
+        });
+
+    using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<Network>(module, "Network", "Nodes, links and where each rank sits. Immutable.")
+        .def_static("from_file", &network::from_file, "path"_a, ReleaseGil(), "Reads a network file (TOML).")
+        .def_static("from_text", &network::from_text, "text"_a, "source_name"_a = "network", ReleaseGil(),
+                    "Reads the text of a network file; `source_name` stands for the file in messages.")
+        .def_static("generate", &generate, "kind_and_shape"_a, "bandwidth"_a = nb::none(), "latency"_a = nb::none(),
+                    "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(),
+                    "trunk_latency"_a = nb::none(), ReleaseGil(),
+                    "star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16. Bandwidths and latencies of the links are "
+                    "text with a unit, or numbers in bytes per second and seconds; 1 Gbit/s and 0 unless given. The "
+                    "last three are of two-clusters alone: the links of the second group, and the link between both.")
+        .def("to_toml", &network::to_toml, ReleaseGil(), "A network file that reads back as an equal network.")
+        .def_prop_ro("name", &Network::name)
+        .def_prop_ro("num_ranks", &Network::num_ranks)
+        .def_prop_ro("is_tree", &Network::is_tree)
+        .def_prop_ro("nodes", [](const Network& n) { return std::vector<Node>(n.nodes().begin(), n.nodes().end()); })
+        .def_prop_ro("links", &links_of)
+        .def_prop_ro(
+            "rank_nodes", [](const Network& n) { return values_of(n.rank_nodes()); }, "The node of each rank.")
+        .def_prop_ro("rank_hosts", &rank_hosts, "The host of each rank: its node, or the host of its process node.")
+        .def(
+            "route",
+            [](const Network& n, std::int32_t source, std::int32_t target) {
+                return values_of(n.route(checked(n, source), checked(n, target)));
+            },
+            "source"_a, "target"_a, "The links from one rank to another, in order.")
+        .def(
+            "depth_first_order",
+            [](const Network& n, std::int32_t start) { return values_of(n.depth_first_order(checked(n, start))); },
+            "start"_a, "All ranks in the order of a depth-first walk from the host of rank `start`.")
+        .def(
+            "__eq__", [](const Network& a, const Network& b) { return a == b; }, nb::is_operator())
+        .def("__repr__", [](const Network& n) {
+            return "Network(" + n.name() + ", num_ranks=" + std::to_string(n.num_ranks()) +
+                   ", nodes=" + std::to_string(n.nodes().size()) + ", links=" + std::to_string(n.links().size()) + ")";
+        });
+}

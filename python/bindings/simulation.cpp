@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/simulation/simulate.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <limits>
+#include <optional>
+
+#include "hocket/base/error.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+Timeline run(const Program& program, const Network& network, std::string_view sharing, double send_overhead_s,
+             double receive_overhead_s, double reduce_bytes_per_s, std::optional<std::int64_t> rendezvous_bytes,
+             bool ordered_pairs, bool record_links) {
+    SimulationOptions options;
+    options.sharing = sharing_from(sharing);
+    options.send_overhead_s = send_overhead_s;
+    options.receive_overhead_s = receive_overhead_s;
+    options.reduce_bytes_per_s = reduce_bytes_per_s;
+    if (rendezvous_bytes) options.rendezvous_bytes = *rendezvous_bytes;
+    options.ordered_pairs = ordered_pairs;
+    options.record_links = record_links;
+    return simulate(program, network, options);
+}
+
+using Vector = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
+using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
+
+/// Views into the Timeline `self`, which they keep alive.
+Vector view(nb::handle self, const double* data, std::size_t size, std::int64_t stride) {
+    return Vector(data, {size}, self, {stride});
+}
+
+template <class Part>
+const Part& part_of(const std::vector<Part>& parts, std::int64_t index, const char* what) {
+    if (index < 0 || static_cast<std::size_t>(index) >= parts.size())
+        throw InvalidInput(std::string(what) + " is " + std::to_string(index) + ": expected 0 to " +
+                           std::to_string(static_cast<std::int64_t>(parts.size()) - 1));
+    return parts[static_cast<std::size_t>(index)];
+}
+
+Vector times_of(nb::handle self, std::int64_t rank, double Timeline::Interval::* which) {
+    static_assert(sizeof(Timeline::Interval) == 2 * sizeof(double));
+    const auto& intervals = part_of(nb::cast<const Timeline&>(self).ranks, rank, "rank");
+    return view(self, intervals.empty() ? nullptr : &(intervals.front().*which), intervals.size(), 2);
+}
+
+Matrix link_use(nb::handle self, std::int64_t link) {
+    static_assert(sizeof(Timeline::LinkUse) == 3 * sizeof(double));
+    const auto& timeline = nb::cast<const Timeline&>(self);
+    if (timeline.link_use.empty() && !timeline.link_bytes.empty())
+        throw InvalidInput("the use of links was not recorded", "simulate with record_links=True");
+    const auto& use = part_of(timeline.link_use, link, "link");
+    return Matrix(use.empty() ? nullptr : &use.front().start_s, {use.size(), 3}, self);
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+    nb::class_<Timeline>(module, "Timeline", "The result of simulating a Program on a Network. Times are in seconds.")
+        .def_ro("makespan_s", &Timeline::makespan_s)
+        .def_prop_ro("num_ranks", [](const Timeline& t) { return t.ranks.size(); })
+        .def_ro("num_events", &Timeline::num_events, "Completed messages, computations and reductions.")
+        .def_prop_ro(
+            "finish_s",
+            [](nb::handle self) {
+                const auto& finish = nb::cast<const Timeline&>(self).finish_s;
+                return view(self, finish.data(), finish.size(), 1);
+            },
+            "End of the last op of each rank.")
+        .def(
+            "start_s", [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::start_s); },
+            "rank"_a, "Start of each op of a rank.")
+        .def(
+            "end_s", [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::end_s); },
+            "rank"_a, "End of each op of a rank.")
+        .def_prop_ro(
+            "link_bytes",
+            [](nb::handle self) {
+                const auto& bytes = nb::cast<const Timeline&>(self).link_bytes;
+                return view(self, bytes.data(), bytes.size(), 1);
+            },
+            "Bytes that crossed each link.")
+        .def("link_use", &link_use, "link"_a,
+             "Rows (start_s, end_s, rate_bytes_per_s) of the link, without idle times; needs record_links=True.")
+        .def("__repr__", [](const Timeline& t) {
+            return "Timeline(makespan_s=" + std::to_string(t.makespan_s) + ", num_events=" + std::to_string(t.num_events) + ")";
+        });
+
+    module.def("simulate", &run, "program"_a, "network"_a, "sharing"_a = "maxmin", "send_overhead_s"_a = 0.0,
+               "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
+               "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false,
+               nb::call_guard<nb::gil_scoped_release>(),
+               "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
+               "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
+               "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
+               "`ordered_pairs` the messages from one rank to another travel one after another.");
+}

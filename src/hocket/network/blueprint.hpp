@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hocket/network/network.hpp"
+
+namespace hocket::network {
+
+/// What a network file says: hosts with their ranks, switches and cables. Readers and generators make it, build() turns it
+/// into a Network.
+struct Blueprint {
+    struct Node {
+        std::string name;
+        NodeKind kind = NodeKind::host;  ///< host or switch_
+        std::int32_t ranks = 1;          ///< hosts: places for ranks; switches: not used
+        double memory_bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();  ///< only with ranks > 1
+        double memory_latency_s = 0;
+        bool operator==(const Node&) const = default;
+    };
+    struct Cable {
+        std::int32_t first, second;  ///< indices into nodes
+        double bandwidth_bytes_per_s, bandwidth_back_bytes_per_s;
+        double latency_s = 0, latency_back_s = 0;
+        bool half_duplex = false;
+        bool operator==(const Cable&) const = default;
+    };
+    std::string name;
+    std::vector<Node> nodes;
+    std::vector<Cable> cables;
+    std::vector<std::int32_t> placement;  ///< [rank] node; empty = host by host, all places filled
+    std::shared_ptr<const Router> router; ///< none = by the structure
+};
+
+/// A network larger than this is refused when it is read or generated, before it fills the memory.
+inline constexpr std::int64_t max_nodes = std::int64_t{1} << 24U;
+
+/// The hosts of the ranks, host by host, or in turn ("cyclic"): first the first rank of every host, then the second ...
+std::vector<std::int32_t> block_placement(const Blueprint&);
+std::vector<std::int32_t> cyclic_placement(const Blueprint&);
+
+/// Cable i becomes the links 2i (first to second) and 2i+1. A host with several ranks gets one process node for each,
+/// named "a0/0", "a0/1" ..., behind all other nodes, and their cables behind all others; a host's ranks take its process
+/// nodes in rank order.
+/// @throws InvalidInput  as Network does
+Network build(const Blueprint&);
+
+/// The inverse of build(). @throws InvalidInput  if the network has links that are no cables, which build() never makes.
+Blueprint blueprint_of(const Network&);
+
+}  // namespace hocket::network

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/network/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
+#include "hocket/network/routing.hpp"
+
+namespace hocket {
+namespace {
+
+[[noreturn]] void refuse(const std::string& network, const std::string& why) {
+    throw InvalidInput("network " + base::quoted(network) + ": " + why);
+}
+
+void check_links(const std::string& name, const std::vector<Node>& nodes, const std::vector<Link>& links) {
+    const auto num_nodes = static_cast<std::int32_t>(nodes.size());
+    std::vector<std::int32_t> first_with(links.size(), -1), num_with(links.size(), 0);
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        const Link& link = links[i];
+        const std::string where = "link " + std::to_string(i) + ": ";
+        for (const NodeId end : {link.source, link.target})
+            if (end.value < 0 || end.value >= num_nodes)
+                refuse(name, where + "node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
+        if (link.source == link.target) refuse(name, where + "it joins a node with itself");
+        if (!(link.bandwidth_bytes_per_s > 0))
+            refuse(name, where + "bandwidth " + std::to_string(link.bandwidth_bytes_per_s) + " is not above 0");
+        if (!(link.latency_s >= 0) || !std::isfinite(link.latency_s))
+            refuse(name, where + "latency " + std::to_string(link.latency_s) + " is not finite and at least 0");
+        if (link.capacity < 0 || static_cast<std::size_t>(link.capacity) >= links.size())
+            refuse(name, where + "capacity " + std::to_string(link.capacity) + " is not in 0.." +
+                             std::to_string(links.size() - 1));
+        const auto capacity = static_cast<std::size_t>(link.capacity);
+        if (++num_with[capacity] == 1) {
+            first_with[capacity] = static_cast<std::int32_t>(i);
+            continue;
+        }
+        const Link& other = links[static_cast<std::size_t>(first_with[capacity])];
+        if (num_with[capacity] > 2 || other.source != link.target || other.target != link.source ||
+            std::not_equal_to<>{}(other.bandwidth_bytes_per_s, link.bandwidth_bytes_per_s))
+            refuse(name, where + "only the two directions of one cable, of equal bandwidth, may share a capacity");
+    }
+}
+
+/// Nodes that can be reached from `start` along (or against) the links.
+std::vector<bool> reachable(std::size_t num_nodes, std::span<const Link> links, NodeId start, bool forward) {
+    std::vector<std::int32_t> first(num_nodes + 1, 0);
+    const auto from = [&](const Link& link) { return forward ? link.source : link.target; };
+    const auto to = [&](const Link& link) { return forward ? link.target : link.source; };
+    for (const Link& link : links) ++first[from(link).at() + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<NodeId> neighbours(links.size());
+    std::vector<std::int32_t> next(first.begin(), first.end() - 1);
+    for (const Link& link : links) neighbours[static_cast<std::size_t>(next[from(link).at()]++)] = to(link);
+    std::vector<bool> seen(num_nodes, false);
+    std::vector<NodeId> waiting{start};
+    seen[start.at()] = true;
+    while (!waiting.empty()) {
+        const std::size_t node = waiting.back().at();
+        waiting.pop_back();
+        for (auto i = static_cast<std::size_t>(first[node]); i < static_cast<std::size_t>(first[node + 1]); ++i) {
+            if (seen[neighbours[i].at()]) continue;
+            seen[neighbours[i].at()] = true;
+            waiting.push_back(neighbours[i]);
+        }
+    }
+    return seen;
+}
+
+void check_connected(const std::string& name, std::span<const Node> nodes, std::span<const Link> links,
+                     std::span<const NodeId> rank_nodes) {
+    const std::vector<bool> there = reachable(nodes.size(), links, rank_nodes[0], true);
+    const std::vector<bool> back = reachable(nodes.size(), links, rank_nodes[0], false);
+    constexpr std::size_t most_named = 8;
+    std::string lost;
+    std::size_t num_lost = 0;
+    for (std::size_t r = 0; r < rank_nodes.size(); ++r) {
+        if (there[rank_nodes[r].at()] && back[rank_nodes[r].at()]) continue;
+        if (++num_lost > most_named) continue;
+        if (!lost.empty()) lost += ", ";
+        lost += std::to_string(r) + " on " + base::quoted(nodes[rank_nodes[r].at()].name);
+    }
+    if (num_lost > most_named) lost += " and " + std::to_string(num_lost - most_named) + " more";
+    if (num_lost > 0)
+        throw InvalidInput("network " + base::quoted(name) + ": no path between rank 0 on " +
+                               base::quoted(nodes[rank_nodes[0].at()].name) + " and back for rank" +
+                               (num_lost > 1 ? "s " : " ") + lost,
+                           "join the parts with a link");
+}
+
+/// Whether the cables within the part that contains `start` form a tree with both directions of each cable.
+bool forms_tree(std::size_t num_nodes, std::span<const Link> links, NodeId start) {
+    const std::vector<bool> part = reachable(num_nodes, links, start, true);
+    const auto part_size = static_cast<std::size_t>(std::count(part.begin(), part.end(), true));
+    std::vector<std::pair<NodeId, NodeId>> pairs;
+    for (const Link& link : links) {
+        if (part[link.source.at()] != part[link.target.at()]) return false;  // leads in, not out
+        if (part[link.source.at()]) pairs.emplace_back(link.source, link.target);
+    }
+    if (pairs.size() != 2 * (part_size - 1)) return false;
+    std::sort(pairs.begin(), pairs.end());
+    if (std::adjacent_find(pairs.begin(), pairs.end()) != pairs.end()) return false;
+    // n nodes, connected, 2(n-1) different directed links, each with its opposite: n-1 cables, so a tree.
+    return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+        return std::binary_search(pairs.begin(), pairs.end(), std::pair(pair.second, pair.first));
+    });
+}
+
+}  // namespace
+
+Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
+                 std::shared_ptr<const network::Router> router)
+    : name_(std::move(name)),
+      nodes_(std::move(nodes)),
+      links_(std::move(links)),
+      rank_nodes_(std::move(rank_nodes)),
+      router_(std::move(router)) {
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+    if (nodes_.size() > most || links_.size() > most || rank_nodes_.size() > most) refuse(name_, "it has more than 2^31 parts");
+    check_links(name_, nodes_, links_);
+    if (rank_nodes_.empty()) refuse(name_, "it has no rank");
+    for (std::size_t r = 0; r < rank_nodes_.size(); ++r) {
+        const NodeId node = rank_nodes_[r];
+        if (!node.valid() || node.at() >= nodes_.size())
+            refuse(name_, "rank " + std::to_string(r) + " sits on an unknown node");
+        if (nodes_[node.at()].kind == NodeKind::switch_)
+            refuse(name_, "rank " + std::to_string(r) + " sits on the switch " + base::quoted(nodes_[node.at()].name));
+    }
+    check_connected(name_, nodes_, links_, rank_nodes_);
+
+    for (const Link& link : links_) num_capacities_ = std::max(num_capacities_, link.capacity + 1);
+    first_out_.assign(nodes_.size() + 1, 0);
+    for (const Link& link : links_) ++first_out_[link.source.at() + 1];
+    std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
+    for (std::int32_t l = 0; l < static_cast<std::int32_t>(links_.size()); ++l) out_.push_back(LinkId{l});
+    std::sort(out_.begin(), out_.end(), [&](LinkId a, LinkId b) {
+        const Link &left = link(a), &right = link(b);
+        return std::tie(left.source, left.target, a) < std::tie(right.source, right.target, b);
+    });
+
+    is_tree_ = forms_tree(nodes_.size(), links_, rank_nodes_[0]);
+    if (!router_)
+        router_ = is_tree_ ? network::make_tree_router(*this, rank_nodes_[0]) : network::make_shortest_path_router(*this);
+}
+
+std::span<const LinkId> Network::links_from(NodeId n) const {
+    const auto first = static_cast<std::size_t>(first_out_[n.at()]);
+    return std::span(out_).subspan(first, static_cast<std::size_t>(first_out_[n.at() + 1]) - first);
+}
+
+NodeId Network::host_of(Rank r) const {
+    const NodeId node = node_of(r);
+    if (nodes_[node.at()].kind != NodeKind::process) return node;
+    for (const LinkId l : links_from(node))
+        if (nodes_[link(l).target.at()].kind == NodeKind::host) return link(l).target;
+    return node;
+}
+
+std::vector<LinkId> Network::route(Rank a, Rank b) const {
+    std::vector<LinkId> links;
+    route(a, b, links);
+    return links;
+}
+
+void Network::route(Rank a, Rank b, std::vector<LinkId>& out) const {
+    out.clear();
+    if (node_of(a) != node_of(b)) router_->route(node_of(a), node_of(b), out);
+}
+
+std::vector<Rank> Network::depth_first_order(Rank start) const {
+    std::vector<std::vector<Rank>> ranks_on(nodes_.size());
+    for (std::int32_t r = 0; r < num_ranks(); ++r) ranks_on[host_of(Rank{r}).at()].push_back(Rank{r});
+    std::vector<Rank> order;
+    order.reserve(rank_nodes_.size());
+    std::vector<bool> seen(nodes_.size(), false);
+    std::vector<NodeId> waiting{host_of(start)};
+    while (!waiting.empty()) {
+        const NodeId node = waiting.back();
+        waiting.pop_back();
+        if (seen[node.at()]) continue;
+        seen[node.at()] = true;
+        order.insert(order.end(), ranks_on[node.at()].begin(), ranks_on[node.at()].end());
+        const auto out = links_from(node);
+        for (std::size_t i = out.size(); i-- > 0;)  // the smallest id comes off the stack first
+            if (!seen[link(out[i]).target.at()]) waiting.push_back(link(out[i]).target);
+    }
+    return order;
+}
+
+bool operator==(const Network& a, const Network& b) {
+    return a.name_ == b.name_ && a.nodes_ == b.nodes_ && a.links_ == b.links_ && a.rank_nodes_ == b.rank_nodes_ &&
+           a.router_->generate_table() == b.router_->generate_table();
+}
+
+}  // namespace hocket

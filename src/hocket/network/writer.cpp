@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <cmath>
+#include <functional>
+
+#include "hocket/base/units.hpp"
+#include "hocket/network/blueprint.hpp"
+#include "hocket/network/file.hpp"
+#include "hocket/network/routing.hpp"
+
+namespace hocket::network {
+namespace {
+
+/// A TOML basic string.
+std::string string(std::string_view text) {
+    constexpr std::string_view hexadecimal = "0123456789ABCDEF";
+    std::string result = "\"";
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 0x20 || code == 0x7F) {
+            result += "\\u00";
+            result += hexadecimal[code >> 4U];
+            result += hexadecimal[code & 15U];
+        } else {
+            if (c == '"' || c == '\\') result += '\\';
+            result += c;
+        }
+    }
+    return result + "\"";
+}
+
+std::string line(std::string_view key, std::string_view value) {
+    return std::string(key) + " = " + std::string(value) + "\n";
+}
+std::string bandwidth_line(std::string_view key, double value) { return line(key, string(base::print_bandwidth(value))); }
+std::string latency_line(std::string_view key, double value) { return line(key, string(base::print_duration(value))); }
+
+std::string node_table(const Blueprint::Node& node) {
+    std::string text = "\n[[node]]\n" + line("name", string(node.name));
+    if (node.kind == NodeKind::switch_) return text + line("kind", string("switch"));
+    text += line("kind", string("host"));
+    if (node.ranks != 1) text += line("ranks", std::to_string(node.ranks));
+    if (std::isfinite(node.memory_bandwidth_bytes_per_s))
+        text += bandwidth_line("memory_bandwidth", node.memory_bandwidth_bytes_per_s);
+    if (node.memory_latency_s > 0) text += latency_line("memory_latency", node.memory_latency_s);
+    return text;
+}
+
+std::string link_table(const Blueprint& blueprint, const Blueprint::Cable& cable) {
+    constexpr std::not_equal_to<> differ;  // exact on purpose: the file says what the network says
+    const auto name = [&](std::int32_t node) { return string(blueprint.nodes[static_cast<std::size_t>(node)].name); };
+    std::string text = "\n[[link]]\n" + line("between", std::string("[") + name(cable.first) + ", " + name(cable.second) + "]") +
+                       bandwidth_line("bandwidth", cable.bandwidth_bytes_per_s);
+    if (differ(cable.bandwidth_back_bytes_per_s, cable.bandwidth_bytes_per_s))
+        text += bandwidth_line("bandwidth_back", cable.bandwidth_back_bytes_per_s);
+    if (cable.latency_s > 0) text += latency_line("latency", cable.latency_s);
+    if (differ(cable.latency_back_s, cable.latency_s)) text += latency_line("latency_back", cable.latency_back_s);
+    if (cable.half_duplex) text += line("duplex", string("half"));
+    return text;
+}
+
+std::string placement_line(const Blueprint& blueprint) {
+    if (blueprint.placement.empty()) return {};
+    if (blueprint.placement == cyclic_placement(blueprint)) return line("placement", string("cyclic"));
+    std::string names;
+    for (const std::int32_t node : blueprint.placement)
+        names += (names.empty() ? "" : ", ") + string(blueprint.nodes[static_cast<std::size_t>(node)].name);
+    return line("placement", std::string("[") + names + "]");
+}
+
+}  // namespace
+
+std::string to_toml(const Network& network) {
+    const Blueprint blueprint = blueprint_of(network);
+    std::string text = line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) +
+                       placement_line(blueprint);
+    if (const auto table = network.router().generate_table()) return text + "\n" + *table;
+    for (const Blueprint::Node& node : blueprint.nodes) text += node_table(node);
+    for (const Blueprint::Cable& cable : blueprint.cables) text += link_table(blueprint, cable);
+    return text;
+}
+
+}  // namespace hocket::network

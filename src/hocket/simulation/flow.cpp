@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/simulation/flow.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
+
+namespace hocket {
+
+Sharing sharing_from(std::string_view name) {
+    constexpr std::array<std::string_view, 3> names{"none", "equal", "maxmin"};
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+        throw InvalidInput("sharing " + base::quoted(name) + " is not known; accepted: " + base::list_of(names),
+                           base::did_you_mean(name, names));
+    return static_cast<Sharing>(found - names.begin());
+}
+
+}  // namespace hocket
+
+namespace hocket::simulation {
+
+std::vector<double> capacities_of(const Network& network) {
+    std::vector<double> bandwidths(static_cast<std::size_t>(network.num_capacities()),
+                                   std::numeric_limits<double>::infinity());
+    for (const Link& link : network.links()) bandwidths[static_cast<std::size_t>(link.capacity)] = link.bandwidth_bytes_per_s;
+    return bandwidths;
+}
+
+std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths) {
+    switch (sharing) {
+        case Sharing::none: return make_unshared(std::move(bandwidths));
+        case Sharing::equal: return make_equal_sharing(std::move(bandwidths));
+        case Sharing::maxmin: return make_maxmin_sharing(std::move(bandwidths));
+    }
+    throw InvalidInput("sharing is not one of none, equal, maxmin");
+}
+
+void Crossings::touch(std::int32_t capacity) {
+    if (is_touched_[static_cast<std::size_t>(capacity)]) return;
+    is_touched_[static_cast<std::size_t>(capacity)] = true;
+    touched_.push_back(capacity);
+}
+
+void Crossings::add(std::int32_t flow, std::span<const std::int32_t> capacities) {
+    if (static_cast<std::size_t>(flow) >= capacities_.size()) capacities_.resize(static_cast<std::size_t>(flow) + 1);
+    capacities_[static_cast<std::size_t>(flow)] = capacities;
+    for (const std::int32_t capacity : capacities) {
+        flows_on_[static_cast<std::size_t>(capacity)].push_back(flow);
+        touch(capacity);
+    }
+}
+
+void Crossings::remove(std::int32_t flow) {
+    for (const std::int32_t capacity : capacities_[static_cast<std::size_t>(flow)]) {
+        std::vector<std::int32_t>& flows = flows_on_[static_cast<std::size_t>(capacity)];
+        // The search costs no more than re-rating the flows of the capacity, which follows.
+        *std::find(flows.begin(), flows.end(), flow) = flows.back();
+        flows.pop_back();
+        touch(capacity);
+    }
+    capacities_[static_cast<std::size_t>(flow)] = {};
+}
+
+void Crossings::forget_touched() {
+    for (const std::int32_t capacity : touched_) is_touched_[static_cast<std::size_t>(capacity)] = false;
+    touched_.clear();
+}
+
+}  // namespace hocket::simulation

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/simulation/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "hocket/base/error.hpp"
+#include "hocket/simulation/event_queue.hpp"
+#include "hocket/simulation/flow.hpp"
+#include "hocket/simulation/link_recorder.hpp"
+#include "hocket/simulation/matching.hpp"
+
+namespace hocket {
+namespace {
+
+using namespace simulation;
+
+void check(const Program& program, const Network& network, const SimulationOptions& options) {
+    const auto refuse = [](const std::string& what) { throw InvalidInput("simulation: " + what); };
+    if (program.ranks.size() > static_cast<std::size_t>(network.num_ranks()))
+        throw InvalidInput("the program has " + std::to_string(program.ranks.size()) + " ranks, the network \"" +
+                               network.name() + "\" has " + std::to_string(network.num_ranks()),
+                           "use a network with at least as many ranks");
+    for (const double overhead_s : {options.send_overhead_s, options.receive_overhead_s})
+        if (!(overhead_s >= 0) || !std::isfinite(overhead_s))
+            refuse("overhead " + std::to_string(overhead_s) + " s is not finite and at least 0");
+    if (!(options.reduce_bytes_per_s > 0))
+        refuse("reduce rate " + std::to_string(options.reduce_bytes_per_s) + " bytes/s is not above 0");
+    if (options.rendezvous_bytes < 0)
+        refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
+}
+
+/// Runs a program once. Everything that happens at one instant happens before rates are looked at again.
+class Engine {
+public:
+    Engine(const Program& program, const Network& network, const SimulationOptions& options)
+        : program_(program),
+          network_(network),
+          options_(options),
+          matched_(match(program)),
+          waits_for_(matched_.num_dependencies),
+          messages_(matched_.messages.size()),
+          pairs_(matched_.pairs.size()),
+          processor_free_s_(program.ranks.size(), 0),
+          intervals_(matched_.message_of.size(), {0, -1}),
+          bandwidths_(capacities_of(network)),
+          sharing_(make_sharing(options.sharing, bandwidths_)) {
+        if (options.record_links) recorder_.emplace(network.links().size());
+        timeline_.link_bytes.assign(network.links().size(), 0);
+        rank_of_.reserve(matched_.message_of.size());
+        for (std::size_t r = 0; r < program.ranks.size(); ++r)
+            rank_of_.insert(rank_of_.end(), program.ranks[r].ops.size(), static_cast<std::int32_t>(r));
+    }
+
+    Timeline run() {
+        for (std::int32_t op = 0; op < num_ops(); ++op)
+            if (waits_for_[static_cast<std::size_t>(op)] == 0) at_once(EventKind::ready, op);
+        while (true) {
+            run_instant();
+            update_rates();
+            if (events_.empty() && flow_queue_.empty()) break;
+            now_s_ = flow_queue_.empty() ? events_.top().time_s
+                     : events_.empty()   ? flow_queue_.top_time_s()
+                                         : std::min(events_.top().time_s, flow_queue_.top_time_s());
+        }
+        if (num_done_ < num_ops()) report_deadlock();
+        return take_timeline();
+    }
+
+private:
+    struct MessageState {
+        bool sender_waits = false;  ///< for the recv, by rendezvous
+        bool posted = false;
+        bool delivered = false;
+        std::int32_t next = -1;  ///< in the queue of the pair
+    };
+    struct Pair {
+        bool has_path = false;
+        bool busy = false;
+        std::int32_t first = -1, last = -1;  ///< messages that wait for those before them
+        std::vector<LinkId> links;
+        std::vector<std::int32_t> capacities;  ///< the finite ones
+        double latency_s = 0;
+    };
+    struct Flow {
+        std::int32_t message;
+        std::int64_t sequence;
+        double bytes_left;
+        double rate;     ///< since since_s
+        double since_s;
+    };
+
+    [[nodiscard]] std::int32_t num_ops() const { return static_cast<std::int32_t>(intervals_.size()); }
+    [[nodiscard]] const Message& message(std::int32_t m) const { return matched_.messages[static_cast<std::size_t>(m)]; }
+    MessageState& state(std::int32_t m) { return messages_[static_cast<std::size_t>(m)]; }
+    Pair& pair_of(std::int32_t m) { return pairs_[static_cast<std::size_t>(message(m).pair)]; }
+    Timeline::Interval& interval(std::int32_t op) { return intervals_[static_cast<std::size_t>(op)]; }
+    [[nodiscard]] const ProgramOp& op_at(std::int32_t op) const {
+        const auto rank = static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)]);
+        return program_.ranks[rank].ops[static_cast<std::size_t>(op - matched_.first_op[rank])];
+    }
+
+    void at_once(EventKind kind, std::int32_t subject) { instant_.push_back({now_s_, next_sequence_++, kind, subject}); }
+    void at(double time_s, EventKind kind, std::int32_t subject) {
+        if (time_s > now_s_)
+            events_.push({time_s, next_sequence_++, kind, subject});
+        else
+            at_once(kind, subject);
+    }
+
+    /// What was scheduled for this instant runs by sequence number, then its consequences in the order of their causes,
+    /// which have larger numbers.
+    void run_instant() {
+        while (true) {
+            const bool event_due = !events_.empty() && events_.top().time_s <= now_s_;
+            const bool flow_due = !flow_queue_.empty() && flow_queue_.top_time_s() <= now_s_;
+            if (!event_due && !flow_due) break;
+            if (event_due && (!flow_due || events_.top().sequence < flow_queue_.top_sequence())) {
+                const Event event = events_.top();
+                events_.pop();
+                handle(event);
+            } else {
+                finish_flow(flow_queue_.top());
+            }
+        }
+        for (std::size_t next = 0; next < instant_.size(); ++next) handle(Event{instant_[next]});
+        instant_.clear();
+    }
+
+    void handle(const Event& event) {
+        switch (event.kind) {
+            case EventKind::ready: ready(event.subject); break;
+            case EventKind::done: done(event.subject); break;
+            case EventKind::injected: injected(event.subject); break;
+            case EventKind::released: start_flow(event.subject); break;
+            case EventKind::transmitted: transmitted(event.subject); break;
+            case EventKind::delivered: delivered(event.subject); break;
+        }
+    }
+
+    /// Takes the processor of the op's rank; returns when it has done `seconds` of work.
+    double occupy_processor(std::int32_t op, double seconds) {
+        double& free_s = processor_free_s_[static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)])];
+        const double start_s = std::max(now_s_, free_s);
+        if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = start_s;
+        return free_s = start_s + seconds;
+    }
+
+    void ready(std::int32_t op) {
+        interval(op).start_s = now_s_;
+        const ProgramOp& what = op_at(op);
+        const std::int32_t m = matched_.message_of[static_cast<std::size_t>(op)];
+        double seconds = what.seconds;
+        switch (what.kind) {
+            case ProgramOpKind::send:
+                if (options_.send_overhead_s > 0)
+                    at(occupy_processor(op, options_.send_overhead_s), EventKind::injected, m);
+                else
+                    injected(m);
+                return;
+            case ProgramOpKind::recv:
+                state(m).posted = true;
+                if (state(m).sender_waits) enqueue(m);
+                if (state(m).delivered) take(m);
+                return;
+            case ProgramOpKind::reduce: seconds = static_cast<double>(what.bytes) / options_.reduce_bytes_per_s; break;
+            case ProgramOpKind::compute: break;
+        }
+        ++timeline_.num_events;
+        at(seconds > 0 ? occupy_processor(op, seconds) : now_s_, EventKind::done, op);
+    }
+
+    void done(std::int32_t op) {
+        interval(op).end_s = now_s_;
+        ++num_done_;
+        const auto first = static_cast<std::size_t>(matched_.first_dependent[static_cast<std::size_t>(op)]);
+        const auto last = static_cast<std::size_t>(matched_.first_dependent[static_cast<std::size_t>(op) + 1]);
+        for (std::size_t i = first; i < last; ++i)
+            if (--waits_for_[static_cast<std::size_t>(matched_.dependents[i])] == 0)
+                at_once(EventKind::ready, matched_.dependents[i]);
+    }
+
+    void injected(std::int32_t m) {
+        if (message(m).bytes >= options_.rendezvous_bytes && !state(m).posted)
+            state(m).sender_waits = true;
+        else
+            enqueue(m);
+    }
+
+    void enqueue(std::int32_t m) {
+        Pair& pair = pair_of(m);
+        if (!options_.ordered_pairs) {
+            start_flow(m);
+        } else if (!pair.busy) {
+            pair.busy = true;
+            start_flow(m);
+        } else {
+            (pair.first < 0 ? pair.first : state(pair.last).next) = m;
+            pair.last = m;
+        }
+    }
+
+    void find_path(Pair& pair, const std::pair<Rank, Rank>& ends) {
+        pair.has_path = true;
+        network_.route(ends.first, ends.second, pair.links);
+        for (const LinkId l : pair.links) {
+            const Link& link = network_.link(l);
+            pair.latency_s += link.latency_s;
+            if (std::isfinite(link.bandwidth_bytes_per_s)) pair.capacities.push_back(link.capacity);
+        }
+    }
+
+    void start_flow(std::int32_t m) {
+        Pair& pair = pair_of(m);
+        if (!pair.has_path) find_path(pair, matched_.pairs[static_cast<std::size_t>(message(m).pair)]);
+        const auto bytes = static_cast<double>(message(m).bytes);
+        for (const LinkId l : pair.links) timeline_.link_bytes[l.at()] += bytes;
+        if (message(m).bytes == 0 || pair.capacities.empty()) {
+            at_once(EventKind::transmitted, m);
+            return;
+        }
+        std::int32_t f = static_cast<std::int32_t>(flows_.size());
+        if (free_flows_.empty()) {
+            flows_.emplace_back();
+        } else {
+            f = free_flows_.back();
+            free_flows_.pop_back();
+        }
+        flows_[static_cast<std::size_t>(f)] = {m, next_sequence_++, bytes, 0, now_s_};
+        sharing_->add(f, pair.capacities);
+    }
+
+    void finish_flow(std::int32_t f) {
+        const Flow& flow = flows_[static_cast<std::size_t>(f)];
+        record(flow, 0);
+        flow_queue_.pop();
+        sharing_->remove(f);
+        free_flows_.push_back(f);
+        transmitted(flow.message);
+    }
+
+    void update_rates() {
+        changed_.clear();
+        sharing_->update(changed_);
+        for (const std::int32_t f : changed_) {
+            Flow& flow = flows_[static_cast<std::size_t>(f)];
+            const double rate = sharing_->rate(f);
+            if (!(rate < flow.rate) && !(flow.rate < rate)) continue;  // keeps its finish time to the last bit
+            record(flow, rate);
+            flow.bytes_left = std::max(0.0, flow.bytes_left - flow.rate * (now_s_ - flow.since_s));
+            flow.rate = rate;
+            flow.since_s = now_s_;
+            flow_queue_.set(f, now_s_ + flow.bytes_left / rate, flow.sequence);
+        }
+    }
+
+    void record(const Flow& flow, double rate) {
+        if (!recorder_) return;
+        for (const LinkId l : pair_of(flow.message).links) recorder_->change(l, now_s_, flow.rate, rate);
+    }
+
+    void transmitted(std::int32_t m) {
+        Pair& pair = pair_of(m);
+        at_once(EventKind::done, message(m).send);
+        at(now_s_ + pair.latency_s, EventKind::delivered, m);
+        if (!options_.ordered_pairs) return;
+        const std::int32_t next = pair.first;
+        if (next < 0) {
+            pair.busy = false;
+            return;
+        }
+        pair.first = state(next).next;
+        at_once(EventKind::released, next);
+    }
+
+    void delivered(std::int32_t m) {
+        state(m).delivered = true;
+        if (state(m).posted) take(m);
+    }
+
+    void take(std::int32_t m) {
+        ++timeline_.num_events;
+        const std::int32_t op = message(m).recv;
+        at(options_.receive_overhead_s > 0 ? occupy_processor(op, options_.receive_overhead_s) : now_s_, EventKind::done, op);
+    }
+
+    [[noreturn]] void report_deadlock() {
+        // An op waits itself if its dependencies are done; if all are blocked, they wait for each other within a rank.
+        constexpr double never = -1;
+        std::vector<bool> is_done(intervals_.size());
+        for (std::size_t i = 0; i < intervals_.size(); ++i) is_done[i] = intervals_[i].end_s > never;
+        std::size_t first = intervals_.size();
+        for (std::size_t i = intervals_.size(); i-- > 0;)
+            if (!is_done[i] && waits_for_[i] == 0) first = i;
+        const bool within_rank = first == intervals_.size();
+        if (within_rank) first = static_cast<std::size_t>(std::find(is_done.begin(), is_done.end(), false) - is_done.begin());
+        const auto rank = static_cast<std::size_t>(rank_of_[first]);
+        throw InvalidInput(describe(program_, Rank{static_cast<std::int32_t>(rank)},
+                                    static_cast<std::int32_t>(first) - matched_.first_op[rank]) +
+                               " waits for ever: " +
+                               (within_rank ? "its dependencies form a cycle" : "its counterpart never becomes ready"),
+                           std::to_string(num_ops() - num_done_) + " of " + std::to_string(num_ops()) +
+                               " ops did not finish: look for a cycle of waits");
+    }
+
+    Timeline take_timeline() {
+        timeline_.makespan_s = 0;
+        for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
+            timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r], intervals_.begin() + matched_.first_op[r + 1]);
+            double finish_s = 0;
+            for (const Timeline::Interval& i : timeline_.ranks.back()) finish_s = std::max(finish_s, i.end_s);
+            timeline_.finish_s.push_back(finish_s);
+            timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
+        }
+        if (recorder_) timeline_.link_use = recorder_->take();
+        return std::move(timeline_);
+    }
+
+    const Program& program_;
+    const Network& network_;
+    const SimulationOptions& options_;
+    Matched matched_;
+    std::vector<std::int32_t> waits_for_;  // [op] dependencies that are not done
+    std::vector<std::int32_t> rank_of_;    // [op]
+    std::vector<MessageState> messages_;
+    std::vector<Pair> pairs_;
+    std::vector<double> processor_free_s_;         // [rank]
+    std::vector<Timeline::Interval> intervals_;    // [op] end_s < 0 until done
+    std::vector<double> bandwidths_;
+    std::unique_ptr<SharingModel> sharing_;
+
+    double now_s_ = 0;
+    std::int64_t next_sequence_ = 0;
+    std::int32_t num_done_ = 0;
+    EventQueue events_;             // later than now
+    std::vector<Event> instant_;    // now, in order
+    FlowQueue flow_queue_;
+    std::vector<Flow> flows_;
+    std::vector<std::int32_t> free_flows_, changed_;
+    std::optional<LinkRecorder> recorder_;
+    Timeline timeline_;
+};
+
+}  // namespace
+
+Timeline simulate(const Program& program, const Network& network, const SimulationOptions& options) {
+    check(program, network, options);
+    return Engine(program, network, options).run();
+}
+
+}  // namespace hocket
