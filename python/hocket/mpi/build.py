@@ -154,7 +154,7 @@ def _sources(source: Path) -> Iterator[Path]:
     folders = [source / "mpi", *(source / "src/hocket" / module for module in CORE_MODULES), source / "third_party/nlohmann_json"]
     for folder in folders:
         for path in folder.rglob("*"):
-            if path.suffix in (".c", ".h", ".cpp", ".hpp", ".txt", ".in", ".map", ".f90"):
+            if path.is_file() and path.parent.name != "__pycache__":
                 yield path
 
 
@@ -206,6 +206,7 @@ def _build(mpi: Mpi, target: Path) -> None:
             *("-S", str(source / "mpi")),
             *("-B", str(folder / "build")),
             f"-DMPI_C_COMPILER={mpi.mpicc}",
+            f"-DPython3_EXECUTABLE={sys.executable}",
             f"-DHOCKET_CORE_SOURCE={source / 'src'}",
             f"-DHOCKET_THIRD_PARTY={source / 'third_party'}",
             f"-DHOCKET_OUTPUT={folder / 'output'}",

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The frame of the command line: help, failures, exit statuses, speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+import hocket
+from hocket.cli import main as cli_main
+
+HOCKET = str(Path(sys.executable).with_name("hocket"))
+
+
+@pytest.fixture
+def run_main(monkeypatch, capsys):
+    """Calls main() with a verb `probe` that does what the test says; gives (exit status, stdout, stderr)."""
+
+    def call(body, *arguments: str):
+        command = click.Command("probe", callback=body)
+        monkeypatch.setattr(cli_main.Verbs, "list_commands", lambda self, context: ["probe"])
+        monkeypatch.setattr(cli_main.Verbs, "get_command", lambda self, context, name: command)
+        monkeypatch.setitem(cli_main.VERBS, "probe", "A probe.")
+        monkeypatch.setattr(sys, "argv", ["hocket", *(arguments or ("probe",))])
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        with pytest.raises(SystemExit) as caught:
+            cli_main.main()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return call
+
+
+def raises(error: BaseException):
+    def body():
+        raise error
+
+    return body
+
+
+def test_wrong_input_is_status_2_with_a_hint(run_main):
+    assert run_main(raises(hocket.InvalidInput("a.toml:3: odd", "write even"))) == (2, "", "error: a.toml:3: odd\nhint: write even\n")
+
+
+def test_a_failure_is_status_1(run_main):
+    assert run_main(raises(hocket.Error("it failed"))) == (1, "", "error: it failed\n")
+
+
+def test_our_own_bug_is_one_line_without_a_traceback(run_main):
+    status, out, err = run_main(raises(ValueError("first\nsecond")))
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == "error: internal error: ValueError: first"
+    assert "--debug" in err
+    assert "Traceback" not in err
+
+
+def test_debug_shows_the_traceback(run_main):
+    assert "Traceback" in run_main(raises(ValueError("x")), "probe", "--debug")[2]
+    assert "Traceback" in run_main(raises(ValueError("x")), "--debug", "probe")[2]
+
+
+def test_an_interrupt_is_status_130(run_main):
+    assert run_main(raises(KeyboardInterrupt()))[0] == 130
+
+
+def test_sigterm_unwinds(run_main):
+    cleaned = []
+
+    def body():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        finally:
+            cleaned.append(True)
+
+    assert run_main(body)[0] == 143
+    assert cleaned
+
+
+def test_no_arguments_is_the_help():
+    result = subprocess.run([HOCKET], capture_output=True, text=True, check=False)
+    assert result.returncode == 0
+    assert result.stdout.startswith("Usage: hocket")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["doctr"], "did you mean `hocket doctor`?"), (["--odd"], "No such option"), (["doctor", "--odd"], "hocket doctor --help")],
+)
+def test_a_wrong_command_line_is_status_2(arguments, message):
+    result = subprocess.run([HOCKET, *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.startswith("error: ")
+
+
+def test_a_reader_that_leaves_is_no_failure():
+    result = subprocess.run(["bash", "-c", f"'{HOCKET}' doctor --json | head -c 1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True)
+    assert result.stdout == "{0\n"
+    assert result.stderr == ""
+
+
+def test_version():
+    result = subprocess.run([HOCKET, "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout == f"hocket {hocket.__version__}\n"
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert f'version = "{hocket.__version__}"' in project
+
+
+def verbs() -> list[str]:
+    return cli_main.cli.list_commands(click.Context(cli_main.cli))
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_every_command_has_a_help_with_an_example(verb):
+    result = subprocess.run([HOCKET, verb, "--help"], capture_output=True, text=True, check=True)
+    assert "xample" in result.stdout
+    assert f"hocket {verb}" in result.stdout
+
+
+def test_every_command_file_is_a_verb_of_the_table():
+    others = {"__init__", "main", "common", "options"}
+    files = {path.stem for path in Path(cli_main.__file__).parent.glob("*.py")} - others
+    assert files <= set(cli_main.VERBS)
+
+
+def test_the_help_loads_nothing_heavy():
+    script = "import sys; from hocket.cli.main import cli\ntry: cli(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    for heavy in ("numpy", "rich", "plotly", "jinja2", "pyroute2", "hocket._core", "psutil"):
+        assert f"'{heavy}'" not in result.stderr, heavy
+
+
+def test_the_help_answers_in_03_s():
+    def once() -> float:
+        start = time.perf_counter()
+        subprocess.run([HOCKET, "--help"], stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - start
+
+    # The fastest of some: this is about hocket, not about what else the machine does.
+    assert min(once() for _ in range(7)) < 0.3
+
+
+def test_doctor_json_is_one_object_that_agrees_with_the_machine():
+    result = subprocess.run([HOCKET, "doctor", "--json"], capture_output=True, text=True, check=True)
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert found["machine"]["user"] == ("root" if os.geteuid() == 0 else "ordinary user")
+    assert found["machine"]["hardware_threads"] == len(os.sched_getaffinity(0))
+    from conftest import ALL_MPIS
+
+    assert [mpi["name"] for mpi in found["mpis"]] == [mpi.name for mpi in ALL_MPIS]
+    assert set(found["works"]) == {"record, run, tune", "testbed", "demo", "compile Fortran programs"}
+
+
+def test_doctor_without_any_tool_says_what_to_install(tmp_path):
+    # A PATH that has nothing, and an environment without the mpich wheel's mpicc beside its Python.
+    python = tmp_path / "bin/python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    site = re.sub(r"/__init__\.py$", "", click.__file__).rpartition("/")[0]
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "PYTHONPATH": f"{site}:{Path(hocket.__file__).parents[1]}"}
+    result = subprocess.run([str(python), "-m", "hocket", "doctor", "--json"], capture_output=True, text=True, check=False, env=env)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["mpis"] == []
+    assert found["works"]["record, run, tune"].startswith("no: no MPI was found; install one:")

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Finding MPIs, building the MPI parts for them, and what the wheel carries for it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from hocket.errors import Error, InvalidInput
+from hocket.mpi import build
+from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A project as small as a CMake project can be, so that the tests of cache and lock take no time.
+SMALL_PROJECT = """
+cmake_minimum_required(VERSION 3.21)
+project(small LANGUAGES C)
+find_package(MPI REQUIRED COMPONENTS C)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${HOCKET_OUTPUT}/lib)
+add_library(hocket_record SHARED record.c)
+target_link_libraries(hocket_record PRIVATE MPI::MPI_C)
+"""
+
+
+@pytest.fixture
+def small_source(tmp_path, monkeypatch) -> Path:
+    source = tmp_path / "source"
+    (source / "mpi").mkdir(parents=True)
+    (source / "mpi/CMakeLists.txt").write_text(SMALL_PROJECT)
+    (source / "mpi/record.c").write_text("#include <mpi.h>\nint hocket_small(void) { return MPI_VERSION; }\n")
+    monkeypatch.setattr(build, "source_folder", lambda: source)
+    monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path / "cache"))
+    return source
+
+
+def test_an_mpi_compiles_and_its_library_is_the_one_that_the_program_uses(mpi: Mpi, runner):
+    text = """
+    #include <mpi.h>
+    #include <stdio.h>
+    int main(int argc, char** argv) {
+        char version[MPI_MAX_LIBRARY_VERSION_STRING];
+        int length;
+        MPI_Init(&argc, &argv);
+        MPI_Get_library_version(version, &length);
+        puts(version);
+        MPI_Finalize();
+    }
+    """
+    program = runner.compile(text)
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    assert str(mpi.library.resolve()) in {os.path.realpath(word) for word in linked.split() if word.startswith("/")}
+    version = runner.run(1, program).stdout
+    assert mpi.version in version
+    assert {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}[mpi.family] in version
+
+
+@pytest.mark.timeout(600)
+def test_the_mpi_parts_build_for_every_mpi(mpi: Mpi):
+    parts = build.build_mpi_parts(mpi)
+    assert build.built_mpi_parts(mpi) == parts
+    for path in (parts.record, parts.interpose, parts.runtime):
+        assert path.is_file(), path
+    assert os.access(parts.compare, os.X_OK)
+    assert (parts.include / "hocket.h").is_file()
+    needed = subprocess.run(["ldd", parts.record], capture_output=True, text=True, check=True).stdout
+    assert "not found" not in needed
+    assert mpi.library.resolve().name in needed or str(mpi.library.resolve()) in {
+        os.path.realpath(word) for word in needed.split() if word.startswith("/")
+    }
+
+
+def test_the_second_time_is_served_from_the_cache(mpi: Mpi, small_source):
+    said: list[str] = []
+    first = build.build_mpi_parts(mpi, notify=said.append)
+    assert len(said) == 1
+    assert mpi.name in said[0]
+    before = first.record.stat().st_mtime_ns
+    assert build.build_mpi_parts(mpi, notify=said.append) == first
+    assert len(said) == 1
+    assert first.record.stat().st_mtime_ns == before
+    leftovers = [path.name for path in first.folder.parent.iterdir() if path != first.folder and path.suffix != ".lock"]
+    assert leftovers == []
+
+
+@pytest.fixture
+def any_mpi() -> Mpi:
+    mpis = find_mpis()
+    if not mpis:
+        pytest.skip("no MPI was found on this machine")
+    return mpis[0]
+
+
+def test_a_changed_source_makes_a_new_build(any_mpi, small_source):
+    first = build.build_mpi_parts(any_mpi)
+    (small_source / "mpi/record.c").write_text("int hocket_small(void) { return 4711; }\n")
+    second = build.build_mpi_parts(any_mpi)
+    assert second.folder != first.folder
+    assert ctypes.CDLL(str(second.record)).hocket_small() == 4711
+
+
+def test_a_changed_compiler_makes_a_new_build(any_mpi, small_source, tmp_path, monkeypatch):
+    first = build.build_mpi_parts(any_mpi)
+    other = tmp_path / "other-cc"
+    other.write_text('#!/bin/sh\n[ "$1" = --version ] && echo other 1.0 && exit\nexec cc "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("CC", str(other))
+    assert build.built_mpi_parts(any_mpi) is None
+    assert build.build_mpi_parts(any_mpi).folder != first.folder
+
+
+def test_a_failed_build_is_one_message_and_leaves_only_the_log(any_mpi, small_source, tmp_path):
+    (small_source / "mpi/record.c").write_text("int hocket_small(void) { return missing_name; }\n")
+    with pytest.raises(Error) as caught:
+        build.build_mpi_parts(any_mpi)
+    assert any_mpi.name in caught.value.message
+    assert "missing_name" in caught.value.message
+    log = Path(caught.value.hint.split()[5].rstrip(";"))
+    assert "missing_name" in log.read_text()
+    assert {path.suffix for path in log.parent.iterdir()} == {".log", ".lock"}
+
+
+def test_many_callers_at_once_build_once(any_mpi, small_source):
+    said: list[str] = []
+    results: list[build.MpiParts] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(build.build_mpi_parts(any_mpi, notify=said.append))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert len(set(results)) == 1
+    assert len([text for text in said if text.startswith("building")]) == 1, said
+
+
+def test_a_killed_build_is_cleaned_up_by_the_next(any_mpi, small_source):
+    target = build._target(any_mpi)
+    stale = target.parent / f".{target.name}-killed"
+    (stale / "build").mkdir(parents=True)
+    build.build_mpi_parts(any_mpi)
+    assert not stale.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_written_is_told(any_mpi, small_source, tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed").chmod(stat.S_IREAD | stat.S_IEXEC)
+    monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path / "closed"))
+    with pytest.raises(Error, match="cannot be written") as caught:
+        build.build_mpi_parts(any_mpi)
+    assert "HOCKET_CACHE_DIR" in caught.value.hint
+
+
+def test_a_cache_that_is_a_file_is_told(any_mpi, small_source, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(Error, match="cannot be written"):
+        build.build_mpi_parts(any_mpi)
+
+
+def test_missing_tools_are_told(any_mpi, small_source, monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(Error, match=r"no-such-compiler, a C\+\+ compiler, is not installed"):
+        build.build_mpi_parts(any_mpi)
+    monkeypatch.setattr(build, "_program", lambda name: None)
+    with pytest.raises(Error, match="cmake is not installed"):
+        build.build_mpi_parts(any_mpi)
+
+
+def test_only_unused_builds_of_ours_are_removed(tmp_path):
+    names = ["mpich-5.0.2-0123456789abcdef", "mpich-5.0.2-fedcba9876543210", "photos"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    for name in (names[0], names[2]):
+        os.utime(tmp_path / name, (0, 0))
+    build._remove_unused(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+def test_a_wrapper_that_is_none_is_told(tmp_path):
+    with pytest.raises(InvalidInput, match="no such compiler wrapper"):
+        inspect_mpi(Path("no-such-mpicc"))
+    with pytest.raises(InvalidInput, match=r"`\S*true -E|mpi.h is of no MPI"):
+        inspect_mpi(Path("true"))
+
+
+@pytest.mark.timeout(300)
+def test_a_wheel_carries_the_sources_of_the_mpi_parts(tmp_path):
+    # From a copy: a wheel must not be made from what the working folder happens to contain.
+    copy = tmp_path / "copy"
+    ignored = shutil.ignore_patterns("build", ".venv", ".git", "__pycache__", "*.so", ".*_cache", ".hypothesis")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    for path in copy.glob("src/hocket/*"):
+        # The content of the core is not what is tested; an empty one compiles in a second.
+        for source in path.glob("*.cpp"):
+            source.write_text("")
+    for path in copy.glob("python/bindings/*.cpp"):
+        path.write_text("#include <nanobind/nanobind.h>\nNB_MODULE(_core, module) { module.doc() = \"empty\"; }\n" if path.name == "module.cpp" else "")
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    command = [sys.executable, "-c", f"from scikit_build_core.build import build_wheel; build_wheel({str(tmp_path)!r})"]
+    result = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (wheel,) = tmp_path.glob("hocket-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder, source in (("hocket/_src/mpi", ROOT / "mpi"), ("hocket/_src/src/hocket", ROOT / "src/hocket")):
+        expected = {f"{folder}/{p.relative_to(source)}" for p in source.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+        assert expected <= names, expected - names
+    assert "hocket/_src/third_party/nlohmann_json/nlohmann/json.hpp" in names
+    assert "hocket/py.typed" in names
+    assert any(name.startswith("hocket/_core.") and name.endswith(".so") for name in names)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if "__pycache__" in name]
+    # Nothing of an MPI is in it.
+    zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
+    (module,) = (tmp_path / "wheel/hocket").glob("_core.*.so")
+    assert "libmpi" not in subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
