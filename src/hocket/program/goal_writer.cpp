@@ -27,8 +27,10 @@ std::string line_of(const ProgramOp& op, std::size_t index, double reduce_bytes_
             return start + "send " + bytes + " to " + peer + " tag " + std::to_string(op.tag) + "\n";
         case ProgramOpKind::recv:
             return start + "recv " + bytes + " from " + peer + " tag " + std::to_string(op.tag) + "\n";
-        case ProgramOpKind::compute: return start + "calc " + whole_ns(op.seconds) + "\n";
-        case ProgramOpKind::reduce: break;
+        case ProgramOpKind::compute:
+            return start + "calc " + whole_ns(op.seconds) + "\n";
+        case ProgramOpKind::reduce:
+            break;
     }
     // LogGOPSim takes comments on lines of their own only.
     return "// reduce " + bytes + "\n" + start + "calc " +

@@ -72,10 +72,14 @@ std::int32_t RankProgram::add(ProgramOp op, std::span<const std::int32_t> after)
 
 std::string_view name_of(ProgramOpKind kind) {
     switch (kind) {
-        case ProgramOpKind::send: return "send";
-        case ProgramOpKind::recv: return "recv";
-        case ProgramOpKind::compute: return "compute";
-        case ProgramOpKind::reduce: return "reduce";
+        case ProgramOpKind::send:
+            return "send";
+        case ProgramOpKind::recv:
+            return "recv";
+        case ProgramOpKind::compute:
+            return "compute";
+        case ProgramOpKind::reduce:
+            return "reduce";
     }
     return "unknown";
 }

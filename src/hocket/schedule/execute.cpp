@@ -63,21 +63,30 @@ Condition condition_of(const Schedule& schedule, std::int32_t rank) {
     const bool is_root = schedule.root.value == rank;
     const std::vector<ChunkRange> all = {{0, chunks}};
     const std::vector<ChunkRange> none;
-    const std::vector<ChunkRange> own = {{rank * c, c}};  // not used by alltoall, where it could overflow
+    const std::vector<ChunkRange> own = {
+        {chunks / p == c ? rank * c : 0, c}};  // elsewhere it is not used, and could overflow
     switch (schedule.collective) {
-        case Collective::bcast: return {is_root ? all : none, all};
-        case Collective::reduce: return {all, is_root ? all : none};
-        case Collective::allreduce: return {all, all};
-        case Collective::allgather: return {own, all};
-        case Collective::reduce_scatter_block: return {all, own};
-        case Collective::scatter: return {is_root ? all : none, own};
-        case Collective::gather: return {own, is_root ? all : none};
+        case Collective::bcast:
+            return {is_root ? all : none, all};
+        case Collective::reduce:
+            return {all, is_root ? all : none};
+        case Collective::allreduce:
+            return {all, all};
+        case Collective::allgather:
+            return {own, all};
+        case Collective::reduce_scatter_block:
+            return {all, own};
+        case Collective::scatter:
+            return {is_root ? all : none, own};
+        case Collective::gather:
+            return {own, is_root ? all : none};
         case Collective::alltoall: {
             std::vector<ChunkRange> to_me;
             for (std::int32_t source = 0; source < p; ++source) to_me.push_back({(source * p + rank) * c, c});
             return {{{rank * p * c, p * c}}, to_me};
         }
-        case Collective::barrier: break;
+        case Collective::barrier:
+            break;
     }
     return {};
 }

@@ -94,9 +94,12 @@ std::int64_t num_blocks(Collective collective, std::int32_t num_ranks) {
     switch (collective) {
         case Collective::bcast:
         case Collective::reduce:
-        case Collective::allreduce: return 1;
-        case Collective::alltoall: return std::int64_t{num_ranks} * num_ranks;
-        default: return num_ranks;
+        case Collective::allreduce:
+            return 1;
+        case Collective::alltoall:
+            return std::int64_t{num_ranks} * num_ranks;
+        default:
+            return num_ranks;
     }
 }
 
