@@ -226,7 +226,11 @@ def _library(wrapper: Path, compile_line: str) -> Path:
     names = [word[2:] for word in words if word.startswith("-l") and re.fullmatch(r"-lmpi(ch)?", word)] or ["mpi", "mpich"]
     for name in names:
         for folder in folders:
-            for path in (folder / f"lib{name}.so", *sorted(folder.glob(f"lib{name}.so.*"))):
+            linked = folder / f"lib{name}.so"
+            if linked.is_symlink() and linked.exists():
+                return linked
+            # A Python wheel has copies instead of links; programs load the one whose name has a number.
+            for path in (*sorted(folder.glob(f"lib{name}.so.*")), linked):
                 if path.exists():
                     return path
     raise InvalidInput(
