@@ -126,7 +126,7 @@ def _merged(bars: list[_Bar], makespan_s: float, max_bars: int) -> list[_Bar]:
 
 def _links(timeline: Timeline, network: Network) -> list[TimelineLink]:
     nodes, links = network.nodes, network.links
-    carried = [int(value) for value in timeline.link_bytes]
+    carried = [round(float(value)) for value in timeline.link_bytes]
     busy_s = {
         i: carried[i] / link.bandwidth_bytes_per_s
         for i, link in enumerate(links)

@@ -31,6 +31,18 @@ class _Box:
     y: float = 0
 
 
+@dataclass
+class _Bundle:
+    """One direction of a cable, or of all the cables between two boxes."""
+
+    start: _Box
+    end: _Box
+    name: str  #: of the first link
+    first_link: Any
+    links: int = 0
+    bytes: float | None = None  #: on the busiest of the links
+
+
 def draw_network(
     network: Any, label: str, link_bytes: Mapping[tuple[str, str], float] | None = None, most_bytes: float | None = None
 ) -> Markup | None:
@@ -58,27 +70,30 @@ def draw_network(
     height = max(box.y for box in boxes) + BOX_HEIGHT / 2 + MARGIN
 
     top = most_bytes or max((link_bytes or {}).values(), default=0) or 1
-    lines, labels = [], []
-    cables: dict[tuple[int, int], tuple[_Box, _Box, Any, float | None]] = {}
+    bundles: dict[tuple[int, int], _Bundle] = {}
     for link in network.links:
-        a, b = box_of[link.source], box_of[link.target]
-        if a is b:
-            continue
-        source, target = names[link.source], names[link.target]
-        carried = None if link_bytes is None else link_bytes.get((source, target), 0)
-        lines.append(_line(a, b, f"{source} → {target}", link, carried, top))
-        back = cables.get((link.target, link.source))
-        if (link.source, link.target) not in cables:
-            cables[link.source, link.target] = (a, b, link, carried)
-        if back is not None:
-            labels.append(_cable_label(*back, link, carried))
+        start, end = box_of[link.source], box_of[link.target]
+        if start is not end:
+            source, target = names[link.source], names[link.target]
+            bundle = bundles.setdefault((id(start), id(end)), _Bundle(start, end, f"{source} → {target}", link))
+            bundle.links += 1
+            if link_bytes is not None:
+                bundle.bytes = max(bundle.bytes or 0, link_bytes.get((source, target), 0))
+    lines = [_line(bundle, top) for bundle in bundles.values()]
+    labels = [
+        _cable_label(bundle, bundles[back])
+        for (start_id, end_id), bundle in bundles.items()
+        if (back := (end_id, start_id)) in bundles and bundle.first_link.source < bundle.first_link.target
+    ]
     return Markup(
-        '<svg class="network" role="img" viewBox="0 0 {w} {h}" style="width:{w}px" aria-label="{label}">{body}</svg>'
+        '<svg class="network" role="img" viewBox="0 0 {w} {h}" style="width:{w}px;min-width:{least}px" '
+        'aria-label="{label}">{body}</svg>'
     ).format(
         w=round(width),
         h=round(height),
+        least=round(0.7 * width),
         label=label,
-        body=Markup("").join([*_unique(lines), *[_draw_box(box) for box in boxes], *_unique(labels)]),
+        body=Markup("").join([*lines, *map(_draw_box, boxes), *labels]),
     )
 
 
@@ -156,36 +171,46 @@ def _place(
         box_of[node] = box
 
 
-def _line(a: _Box, b: _Box, name: str, link: Any, carried: float | None, most: float) -> Markup:
-    length = ((b.x - a.x) ** 2 + (b.y - a.y) ** 2) ** 0.5
+def _line(bundle: _Bundle, most: float) -> Markup:
+    a, b, link = bundle.start, bundle.end, bundle.first_link
+    ay, by = _edges(a, b)
+    length = ((b.x - a.x) ** 2 + (by - ay) ** 2) ** 0.5
     # to the right of the direction of travel, as on a road
-    dx, dy = -(b.y - a.y) / length * LANE, (b.x - a.x) / length * LANE
-    title = f"{name}: {text.bandwidth(link.bandwidth_bytes_per_s)}, latency {text.seconds(link.latency_s)}"
+    dx, dy = -(by - ay) / length * LANE, (b.x - a.x) / length * LANE
+    title = f"{bundle.name}: {text.bandwidth(link.bandwidth_bytes_per_s)}, latency {text.seconds(link.latency_s)}"
+    if bundle.links > 1:
+        title = f"{bundle.links} links such as {title}"
     css = "link"
-    if carried is not None:
-        title += f"; {text.byte_count(carried)}"
-        shade = 0 if carried == 0 else 1 + min(SHADES - 1, int(carried / most * SHADES * 0.9999))
-        css += f" shade{shade}"
+    if bundle.bytes is not None:
+        title += f"; {'at most ' if bundle.links > 1 else ''}{text.byte_count(bundle.bytes)}"
+        css += f" shade{0 if bundle.bytes == 0 else 1 + min(SHADES - 1, int(bundle.bytes / most * SHADES * 0.9999))}"
     return Markup('<line class="{}" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"><title>{}</title></line>').format(
-        css, a.x + dx, a.y + dy, b.x + dx, b.y + dy, title
+        css, a.x + dx, ay + dy, b.x + dx, by + dy, title
     )
 
 
-def _cable_label(
-    a: _Box, b: _Box, there: Any, carried_there: float | None, back: Any, carried_back: float | None
-) -> Markup:
-    """The bandwidth, or the bytes of the busier direction; near the lower end, where a switch's cables are apart."""
-    if carried_there is not None and carried_back is not None:
-        label = text.byte_count(max(carried_there, carried_back))
-    else:
-        both = dict.fromkeys(text.bandwidth(link.bandwidth_bytes_per_s) for link in (there, back))
-        label = " / ".join(both)
+def _edges(a: _Box, b: _Box) -> tuple[float, float]:
+    """Where a line leaves `a` and meets `b`: at the edges that face each other, so that it crosses no other box."""
+    half = BOX_HEIGHT / 2
     if a.y == b.y:
-        x, y = (a.x + b.x) / 2, a.y - 8
+        return a.y, b.y
+    return (a.y + half, b.y - half) if a.y < b.y else (a.y - half, b.y + half)
+
+
+def _cable_label(there: _Bundle, back: _Bundle) -> Markup:
+    """The bandwidth, or the bytes of the busier direction; near the lower end, where a switch's cables are apart."""
+    if there.bytes is not None and back.bytes is not None:
+        label = text.byte_count(max(there.bytes, back.bytes))
     else:
-        lower, upper = (a, b) if a.y > b.y else (b, a)
-        from_box = (BOX_HEIGHT / 2 + 14) / LEVEL_HEIGHT
-        x, y = lower.x + from_box * (upper.x - lower.x) / 2, lower.y - BOX_HEIGHT / 2 - 8
+        rates = (text.bandwidth(bundle.first_link.bandwidth_bytes_per_s) for bundle in (there, back))
+        label = " / ".join(dict.fromkeys(rates))
+    upper, lower = sorted((there.start, there.end), key=lambda box: box.y)
+    if upper.y == lower.y:
+        x, y = (upper.x + lower.x) / 2, upper.y - 8
+    else:
+        # the line is not steep where the boxes are far apart: stay near the column of the lower one
+        x = lower.x + max(-12.0, min(12.0, 0.2 * (upper.x - lower.x)))
+        y = lower.y - BOX_HEIGHT / 2 - 9
     return Markup('<text class="cable" x="{:.1f}" y="{:.1f}">{}</text>').format(x, y, label)
 
 
@@ -209,8 +234,3 @@ def _draw_box(box: _Box) -> Markup:
         4 if box.kind == "switch" else 12,
         lines,
     )
-
-
-def _unique(parts: list[Markup]) -> list[Markup]:
-    """Without repetitions: the cables of collapsed hosts are equal."""
-    return list(dict.fromkeys(parts))

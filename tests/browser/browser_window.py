@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""A page in headless Chromium."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+class Browser:
+    """One window on one page."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self.script = driver.execute_script
+
+    def open(self, path: Path, width: int = 1280, dark: bool = False) -> None:
+        """Loads the page and draws all its charts."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self._driver.get("about:blank")
+        self._driver.get_log("browser")  # forgets what earlier pages have logged
+        self._driver.get_log("performance")
+        self._resize(width, 900)
+        self._driver.get(path.as_uri())
+        self.script("document.querySelectorAll('details').forEach((element) => { element.open = true; });")
+        # a window as tall as the page brings every chart into view
+        self._resize(width, self.script("return document.documentElement.scrollHeight"))
+        self._driver.set_script_timeout(60)
+        self._driver.execute_async_script(
+            """
+            const done = arguments[0];
+            const charts = [...document.querySelectorAll("[data-chart]")];
+            const wait = () => charts.every((chart) => chart.dataset.drawn) ? done() : setTimeout(wait, 50);
+            wait();
+            """
+        )
+
+    def set_dark(self, dark: bool) -> None:
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def console(self) -> list[str]:
+        return [entry["message"] for entry in self._driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """Everything that was asked for by address, but for the page itself and data in the page."""
+        urls = []
+        for entry in self._driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                urls.append(message["params"]["request"]["url"])
+        return [url for url in urls if not url.startswith(("data:", "blob:", "about:"))]
+
+    def screenshot(self, path: Path) -> None:
+        self._driver.save_screenshot(str(path))
+
+    def _resize(self, width: int, height: int) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The report in a real browser: nothing in the console, no request, every figure with all its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser_window import Browser
+from report_sample import HOSTILE, write_sample
+
+from hocket.report import write_report
+from hocket.report.result import Result
+from hocket.report.timeline import read_timeline
+
+MAX_FILE_BYTES = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    folder = tmp_path_factory.mktemp("result")
+    result = write_sample(folder)
+    return write_report(folder), result
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile result & more")
+    write_sample(folder, hostile=True)
+    return write_report(folder)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_is_logged_or_requested(
+    browser: Browser, report: tuple[Path, Result], width: int, dark: bool, tmp_path: Path
+) -> None:
+    page, _ = report
+    browser.open(page, width, dark)
+    assert browser.console() == []
+    assert browser.requests() == [page.as_uri()]
+    assert page.stat().st_size < MAX_FILE_BYTES
+
+
+def test_every_figure_shows_all_its_data(browser: Browser, report: tuple[Path, Result]) -> None:
+    page, result = report
+    browser.open(page)
+    folder = page.parent
+    assert browser.script("return document.querySelectorAll('[data-chart] .main-svg').length") > 0
+    # one point per run
+    points = "return document.querySelectorAll('[data-chart=program] .scatterlayer .point').length"
+    assert (
+        browser.script(points) == len(result.program.native_s) + len(result.program.tuned_s) + 1
+    )  # and the prediction
+    # two bars and one prediction per measured collective, and a line for its limit
+    measured = [entry for entry in result.collectives if entry.native_s]
+    bars = "return document.querySelectorAll('[data-chart=collectives] .barlayer .point').length"
+    assert browser.script(bars) == 2 * len(measured)
+    lines = "return document.querySelectorAll('[data-chart=collectives] .scatterlayer .js-line').length"
+    assert browser.script(lines) == len(measured)
+    assert browser.script("return document.querySelectorAll('#collectives tbody tr').length") == len(result.collectives)
+    # one bar per operation
+    with_timelines = [entry for entry in result.collectives if entry.timelines.tuned]
+    assert len(with_timelines) == 2
+    for entry in with_timelines:
+        timelines = [
+            read_timeline(folder / name) for name in (entry.timelines.native_model, entry.timelines.tuned) if name
+        ]
+        number = browser.script(
+            "return [...document.querySelectorAll('details.collective')].find((d) => d.querySelector('h2').textContent"
+            ".startsWith(arguments[0])).querySelector('[data-chart]').dataset.chart",
+            entry.collective,
+        )
+        bars = f"return document.querySelectorAll('[data-chart={number}] .barlayer .point').length"
+        assert browser.script(bars) == sum(len(timeline.bars) for timeline in timelines)
+
+
+def test_drawing_has_every_node_and_both_directions_of_every_cable(
+    browser: Browser, report: tuple[Path, Result]
+) -> None:
+    browser.open(report[0])
+    first = "document.querySelector('svg.network')"
+    assert browser.script(f"return {first}.querySelectorAll('.node').length") == 10
+    assert browser.script(f"return {first}.querySelectorAll('.link').length") == 18
+    titles = browser.script(f"return [...{first}.querySelectorAll('.link title')].map((t) => t.textContent)")
+    assert "s0 → s1: 93 Mbit/s, latency 50 µs" in titles
+    # The root a0 is the first voice of the chain and sends the message once; the pipelined chain crosses s0 -> s1 once.
+    second = "document.querySelectorAll('details.collective')[0].querySelectorAll('svg.network')[1]"
+    titles = browser.script(f"return [...{second}.querySelectorAll('.link title')].map((t) => t.textContent)")
+    assert "s0 → s1: 93 Mbit/s, latency 50 µs; 1 MB" in titles
+    assert "s1 → s0: 93 Mbit/s, latency 50 µs; 0 B" in titles
+
+
+def test_time_axes_begin_at_zero(browser: Browser, report: tuple[Path, Result]) -> None:
+    browser.open(report[0])
+    starts = browser.script(
+        "return [...document.querySelectorAll('[data-chart]')].flatMap((chart) => Object.entries(chart._fullLayout)"
+        ".filter(([key, axis]) => /^xaxis/.test(key) && axis.range).map(([key, axis]) => axis.range[0]))"
+    )
+    assert len(starts) >= 8
+    assert all(start == 0 for start in starts)
+
+
+def test_hostile_text_is_shown_as_it_is(browser: Browser, hostile_report: Path) -> None:
+    browser.open(hostile_report)
+    assert browser.console() == []
+    assert browser.script("return document.querySelectorAll('img, b img').length") == 0
+    assert HOSTILE in browser.script("return document.querySelector('.note').textContent")
+    assert HOSTILE in browser.script("return document.querySelector('h1').textContent")
+    assert HOSTILE in browser.script("return document.querySelector('#collectives').textContent")
+    # plotly shows the host names, cut or whole, but makes no markup of them
+    labels = browser.script("return [...document.querySelectorAll('.ytick text')].map((t) => t.textContent)")
+    assert any("<b>&amp;" in label and "onerror" in label for label in labels)
+
+
+def test_scheme_changes_while_open(browser: Browser, report: tuple[Path, Result]) -> None:
+    browser.open(report[0], dark=False)
+    colour = "return getComputedStyle(document.querySelector('.xtick text')).fill"
+    background = "return getComputedStyle(document.body).backgroundColor"
+    light = browser.script(colour), browser.script(background)
+    browser.set_dark(True)
+    browser.script("return new Promise((done) => setTimeout(done, 300))")
+    dark = browser.script(colour), browser.script(background)
+    assert _brightness(light[0]) < 80 < 180 < _brightness(dark[0])
+    assert _brightness(light[1]) > 180 > 80 > _brightness(dark[1])
+
+
+@pytest.mark.parametrize("width", [1280, 400, 320])
+def test_page_is_never_wider_than_the_window(browser: Browser, report: tuple[Path, Result], width: int) -> None:
+    browser.open(report[0], width)
+    assert browser.script("return document.documentElement.scrollWidth") <= width
+
+
+def _brightness(colour: str) -> float:
+    """Mean of "rgb(1, 2, 3)"."""
+    values = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    return sum(values) / 3
