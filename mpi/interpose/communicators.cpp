@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/communicators.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <tuple>
+
+#include "interpose/session.hpp"
+
+namespace hocket::interpose {
+
+namespace {
+
+int keyval = MPI_KEYVAL_INVALID;
+
+std::mutex registry_mutex;
+std::vector<Communicator*> registry;
+std::map<std::vector<int>, std::uint64_t> num_made;
+
+// Each thread remembers a few communicators, because even an attribute takes longer to find than a call may cost. When a
+// communicator is freed its handle may come to mean another one: then all threads forget.
+std::atomic<std::uint64_t> generation{1};
+constexpr std::size_t num_remembered = 8;
+struct Remembered {
+    MPI_Comm comm;
+    Communicator* found;
+};
+thread_local std::array<Remembered, num_remembered> remembered;
+thread_local std::uint64_t remembered_generation = 0;
+
+std::size_t place_of(MPI_Comm comm) {
+    const auto bits = (std::uint64_t)comm;  // NOLINT: an integer in MPICH, a pointer in Open MPI
+    return bits * 0x9E3779B97F4A7C15U >> 61;
+}
+
+int forget(MPI_Comm, int, void* attribute, void*) {
+    auto* communicator = static_cast<Communicator*>(attribute);
+    generation.fetch_add(1, std::memory_order_release);
+    {
+        const std::lock_guard lock(registry_mutex);
+        std::erase(registry, communicator);
+    }
+    for (auto& routes : communicator->routes) routes.clear();
+    if (communicator->own != MPI_COMM_NULL) PMPI_Comm_free(&communicator->own);
+    delete communicator;
+    return MPI_SUCCESS;
+}
+
+std::vector<int> world_ranks(MPI_Comm comm, int size) {
+    MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &here);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    std::vector<int> local(static_cast<std::size_t>(size)), global(local.size());
+    std::iota(local.begin(), local.end(), 0);
+    PMPI_Group_translate_ranks(here, size, local.data(), world, global.data());
+    PMPI_Group_free(&here);
+    PMPI_Group_free(&world);
+    return global;  // MPI_UNDEFINED for a process outside this world, which no entry names
+}
+
+Communicator* make(MPI_Comm comm) {
+    auto communicator = std::make_unique<Communicator>();
+    communicator->users = comm;
+    int inter = 0;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return nullptr;
+    PMPI_Comm_rank(comm, &communicator->rank);
+    PMPI_Comm_size(comm, &communicator->size);
+    if (inter == 0) {
+        const std::vector<int> members = world_ranks(comm, communicator->size);
+        const auto& entries = session.plan().entries;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i].members != members) continue;
+            communicator->members = members;
+            communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back({&entries[i], i, {}, {}, {}});
+        }
+    }
+    Communicator* const made = communicator.get();
+    if (PMPI_Comm_set_attr(comm, keyval, made) != MPI_SUCCESS) return nullptr;
+    const std::lock_guard lock(registry_mutex);
+    made->sequence = num_made[made->members]++;
+    registry.push_back(communicator.release());
+    return made;
+}
+
+}  // namespace
+
+void prepare_communicators() {
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
+}
+
+Communicator* find_communicator(MPI_Comm comm) {
+    const std::uint64_t now = generation.load(std::memory_order_acquire);
+    if (remembered_generation != now) {
+        remembered.fill({MPI_COMM_NULL, nullptr});
+        remembered_generation = now;
+    }
+    Remembered& place = remembered[place_of(comm)];
+    if (place.comm == comm) return place.found;
+    void* attribute = nullptr;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, keyval, &attribute, &found) != MPI_SUCCESS) return nullptr;
+    auto* communicator = found != 0 ? static_cast<Communicator*>(attribute) : make(comm);
+    if (communicator != nullptr) place = {comm, communicator};
+    return communicator;
+}
+
+void release_communicators() {
+    std::vector<Communicator*> left;
+    {
+        const std::lock_guard lock(registry_mutex);
+        left = registry;
+    }
+    // Freeing is collective: all ranks go through the communicators that they share in the same order.
+    std::sort(left.begin(), left.end(), [](const Communicator* a, const Communicator* b) {
+        return std::tie(a->members, a->sequence) < std::tie(b->members, b->sequence);
+    });
+    for (const Communicator* communicator : left) PMPI_Comm_delete_attr(communicator->users, keyval);
+    PMPI_Comm_free_keyval(&keyval);
+}
+
+}  // namespace hocket::interpose

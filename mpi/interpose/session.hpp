@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hocket/schedule/schedule.hpp"
+#include "runtime/plan.hpp"
+
+namespace hocket::interpose {
+
+/// How often an entry was met.
+struct EntryCount {
+    std::atomic<std::int64_t> rerouted{0};
+    std::atomic<std::int64_t> kept_native{0};  ///< calls with an operator that the schedule must not be used for
+};
+
+/// What holds between the end of MPI_Init and the beginning of MPI_Finalize. World rank 0 alone reads the environment and the
+/// plan, so that all ranks hold the same plan whatever their environment and file systems.
+///   HOCKET_PLAN        absolute path of the plan
+///   HOCKET_VERBOSE=1   print at the end how often each entry was used
+///   HOCKET_STATISTICS  path of a JSON file with the same, format "hocket.statistics/1"
+class Session {
+public:
+    /// After MPI_Init. Collective over the world.
+    void start();
+    /// Before MPI_Finalize. Collective over the world.
+    void stop();
+
+    [[nodiscard]] const runtime::Plan& plan() const { return plan_; }
+    EntryCount& count(std::size_t entry) { return counts_[entry]; }
+
+private:
+    void share_settings(int world_rank);
+    void report() const;
+
+    runtime::Plan plan_{};
+    std::unique_ptr<EntryCount[]> counts_;
+    std::string plan_path_;
+    bool reports_ = false;   // on rank 0 something is to be told at the end
+    std::string plan_text_;
+};
+
+/// Not destroyed, since other threads may still run when the process ends.
+extern Session& session;
+
+/// Bit c: the plan has entries for collective c and the session is on. The only thing that a call looks at if not.
+extern std::atomic<std::uint32_t> active_collectives;
+
+inline bool is_active(Collective collective) {
+    return (active_collectives.load(std::memory_order_acquire) >> static_cast<unsigned>(collective) & 1U) != 0;
+}
+
+}  // namespace hocket::interpose

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "runtime/executor.hpp"
+
+#include <algorithm>
+
+#include "runtime/message.hpp"
+
+namespace hocket::runtime {
+
+namespace {
+
+constexpr int receiving = 0, sending = 1;
+
+int direction(OpKind kind) { return kind == OpKind::send ? sending : receiving; }
+
+// Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 pieces must not post 1000 requests, since
+// MPI searches its queues and Testsome all requests. lift_limits() keeps this from ever blocking a schedule.
+constexpr std::int32_t max_in_flight = 64;
+
+// Receives that reduce are posted before their turn so that messages find a buffer, but only a few and small ones.
+constexpr std::int32_t max_early = max_in_flight / 4;
+constexpr std::int64_t max_early_bytes = 1 << 20;
+
+}  // namespace
+
+Executor::Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm)
+    : graph_(graph), memory_(memory), comm_(comm), states_(static_cast<std::size_t>(graph.num_ops())) {}
+
+void Executor::start(MPI_Op op, bool commutative) {
+    op_ = op;
+    commutative_ = commutative;
+    error_ = MPI_SUCCESS;
+    left_ = graph_.num_ops();
+    limit_ = max_in_flight;
+    next_early_ = 0;
+    for (const int way : {receiving, sending}) {
+        ready_[way].clear();
+        next_ready_[way] = 0;
+        in_flight_[way] = 0;
+    }
+    for (std::int32_t i = 0; i < graph_.num_ops(); ++i) {
+        const std::int32_t waits = graph_.num_dependencies()[static_cast<std::size_t>(i)];
+        state(i) = {waits, waits, -1, false, false};
+        if (waits == 0) ready_[direction(graph_.op(i).kind)].push_back(i);
+    }
+}
+
+bool Executor::progress() {
+    advanced_ = false;
+    post_ready();
+    if (error_ != MPI_SUCCESS || left_ == 0) return true;
+
+    const auto active = requests_.size();
+    completed_.resize(active);
+    statuses_.resize(active);
+    int num_completed = 0;
+    const int code = PMPI_Testsome(static_cast<int>(active), requests_.data(), &num_completed, completed_.data(), statuses_.data());
+    if (code == MPI_ERR_IN_STATUS) {
+        for (int i = 0; i < num_completed; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR);
+    } else {
+        check(code);
+    }
+    if (error_ != MPI_SUCCESS) return true;
+    if (num_completed <= 0) return false;  // MPI_UNDEFINED is negative: nothing is under way
+
+    advanced_ = true;
+    for (int i = 0; i < num_completed; ++i) {
+        const std::int32_t op = op_of_request_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+        --in_flight_[direction(graph_.op(op).kind)];
+        arrived(op);
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < active; ++i) {
+        if (requests_[i] == MPI_REQUEST_NULL) continue;
+        requests_[kept] = requests_[i];
+        op_of_request_[kept++] = op_of_request_[i];
+    }
+    requests_.resize(kept);
+    op_of_request_.resize(kept);
+    post_ready();
+    return error_ != MPI_SUCCESS || left_ == 0;
+}
+
+void Executor::post_ready() {
+    const auto may_post = [&](int way) {
+        return next_ready_[way] < ready_[way].size() && in_flight_[way] < limit_ && error_ == MPI_SUCCESS;
+    };
+    // Posting opens gates and finishes empty messages, which may make more ready.
+    do {
+        for (const int way : {receiving, sending}) {
+            while (may_post(way)) {
+                const std::int32_t op = ready_[way][next_ready_[way]++];
+                if (!state(op).posted) post(op);
+            }
+        }
+        post_early();
+    } while (may_post(receiving) || may_post(sending));
+}
+
+void Executor::post_early() {
+    const auto& reductions = graph_.reductions();
+    while (next_early_ < reductions.size() && in_flight_[receiving] < max_early && error_ == MPI_SUCCESS) {
+        const std::int32_t op = reductions[next_early_];
+        if (!state(op).posted) {
+            segments_.clear();
+            const std::int64_t bytes = memory_.find(graph_.ranges(op), segments_) * memory_.element().extent_bytes;
+            if (bytes * (in_flight_[receiving] + 1) > max_early_bytes) return;
+            post(op);
+        }
+        ++next_early_;
+    }
+}
+
+void Executor::post(std::int32_t op) {
+    const Op& what = graph_.op(op);
+    state(op).posted = true;
+    segments_.clear();
+    const std::int64_t elements = memory_.find(graph_.ranges(op), segments_);
+    if (elements == 0 && what.num_ranges > 0) {  // both ends know that there is nothing to send
+        if (what.kind == OpKind::send) started(op);
+        return arrived(op);
+    }
+    if (reduces(what.kind)) {
+        state(op).slot = take_slot(elements);
+        char* address = elements_in(slots_[static_cast<std::size_t>(state(op).slot)], memory_.element(), elements);
+        for (Segment& segment : segments_) {
+            segment.address = address;
+            address += segment.count * memory_.element().extent_bytes;
+        }
+        join(segments_, memory_.element().extent_bytes);
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    const Message message{segments_, memory_.element_type(), what.peer.value, graph_.tag(op), comm_};
+    check(what.kind == OpKind::send ? send(message, &request) : receive(message, &request));
+    if (error_ != MPI_SUCCESS) return;
+    requests_.push_back(request);
+    op_of_request_.push_back(op);
+    ++in_flight_[direction(what.kind)];
+    if (what.kind == OpKind::send) started(op);
+}
+
+void Executor::started(std::int32_t send) {
+    // A receive that reduces has a buffer of its own: it need not wait until a send that it depends on has completed.
+    for (const std::int32_t next : graph_.successors(send)) {
+        if (reduces(graph_.op(next).kind)) open_gate(next);
+    }
+}
+
+void Executor::open_gate(std::int32_t op) {
+    if (--state(op).waits_to_post == 0 && !state(op).posted) ready_[direction(graph_.op(op).kind)].push_back(op);
+}
+
+void Executor::arrived(std::int32_t op) {
+    state(op).arrived = true;
+    if (reduces(graph_.op(op).kind) && state(op).waits_to_finish > 0) return;
+    finish(op);
+}
+
+void Executor::finish(std::int32_t first) {
+    // A work list, since chains of receives that have arrived out of turn may be long.
+    finished_.push_back(first);
+    for (std::size_t i = 0; i < finished_.size(); ++i) {
+        const std::int32_t op = finished_[i];
+        const bool sent = graph_.op(op).kind == OpKind::send;
+        if (reduces(graph_.op(op).kind)) combine(op);
+        --left_;
+        for (const std::int32_t next : graph_.successors(op)) {
+            const bool combines_next = reduces(graph_.op(next).kind);
+            if (!combines_next || !sent) open_gate(next);
+            if (combines_next && --state(next).waits_to_finish == 0 && state(next).arrived) finished_.push_back(next);
+        }
+    }
+    finished_.clear();
+}
+
+void Executor::combine(std::int32_t op) {
+    OpState& current = state(op);
+    if (current.slot < 0 || error_ != MPI_SUCCESS) return;  // an empty message
+    segments_.clear();
+    const std::int64_t elements = memory_.find(graph_.ranges(op), segments_);
+    char* received = elements_in(slots_[static_cast<std::size_t>(current.slot)], memory_.element(), elements);
+    const MPI_Datatype type = memory_.element_type();
+    for (const Segment& own : segments_) {
+        // MPI_Reduce_local(a, b) computes b = a (op) b.
+        if (graph_.op(op).kind == OpKind::recv_reduce_left || commutative_) {
+            check(PMPI_Reduce_local(received, own.address, own.count, type, op_));
+        } else {
+            check(PMPI_Reduce_local(own.address, received, own.count, type, op_));
+            check(copy({received, own.count, type}, {own.address, own.count, type}, comm_));
+        }
+        received += own.count * memory_.element().extent_bytes;
+    }
+    free_slots_.push_back(current.slot);
+    current.slot = -1;
+}
+
+std::int32_t Executor::take_slot(std::int64_t elements) {
+    if (free_slots_.empty()) {
+        slots_.emplace_back();
+        free_slots_.push_back(static_cast<std::int32_t>(slots_.size() - 1));
+    }
+    const std::int32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    elements_in(slots_[static_cast<std::size_t>(slot)], memory_.element(), elements);
+    return slot;
+}
+
+void Executor::check(int code) {
+    if (error_ == MPI_SUCCESS) error_ = code;
+}
+
+void Executor::abandon() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] == MPI_REQUEST_NULL) continue;
+        if (graph_.op(op_of_request_[i]).kind != OpKind::send) PMPI_Cancel(&requests_[i]);
+        PMPI_Request_free(&requests_[i]);
+    }
+    requests_.clear();
+    op_of_request_.clear();
+    // A late message may still be written to a temporary: it is never used again.
+    new std::deque<Region>(std::move(slots_));
+    slots_.clear();
+    free_slots_.clear();
+}
+
+}  // namespace hocket::runtime

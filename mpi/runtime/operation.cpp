@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "runtime/operation.hpp"
+
+#include <utility>
+
+#include "runtime/patience.hpp"
+
+namespace hocket::runtime {
+
+int duplicate(MPI_Comm parent, MPI_Comm* own) {
+    MPI_Group members = MPI_GROUP_NULL;
+    int code = PMPI_Comm_group(parent, &members);
+    if (code != MPI_SUCCESS) return code;
+    code = PMPI_Comm_create(parent, members, own);
+    PMPI_Group_free(&members);
+    return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : code;
+}
+
+Operation::Operation(const Role& role, RankSchedule schedule, MPI_Comm own)
+    : role_(role), graph_(std::move(schedule)), memory_(role_, graph_), comm_(own), executor_(graph_, memory_, comm_) {}
+
+int Operation::execute(const Arguments& arguments) {
+    int commutative = 1;
+    if (combines(role_.collective)) PMPI_Op_commutative(arguments.op, &commutative);
+    const int opened = memory_.open(arguments, comm_);
+    if (opened != MPI_SUCCESS) return opened;
+
+    executor_.start(arguments.op, commutative != 0);
+    Patience patience;
+    while (!executor_.progress()) {
+        if (executor_.advanced()) {
+            patience.reset();
+        } else {
+            patience.pause();
+            if (patience.exhausted()) executor_.lift_limits();
+        }
+    }
+    if (executor_.error() != MPI_SUCCESS) {
+        executor_.abandon();
+        return executor_.error();
+    }
+    return memory_.close(arguments, comm_);
+}
+
+}  // namespace hocket::runtime

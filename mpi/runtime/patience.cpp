@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "runtime/patience.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace hocket::runtime {
+
+namespace {
+
+constexpr std::int64_t polls_before_yield = 32;
+constexpr std::int64_t yield_ns = 50'000;       // then naps
+constexpr std::int64_t nap_fraction = 8;
+constexpr std::int64_t max_nap_ns = 200'000;
+constexpr std::int64_t exhausted_ns = 50'000'000;
+
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+}  // namespace
+
+Patience::~Patience() {
+    if (timer_slack_ns_ > 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(timer_slack_ns_));
+}
+
+void Patience::pause() {
+    if (++num_polls_ < polls_before_yield) return;
+    if (num_polls_ == polls_before_yield) idle_since_ns_ = now_ns();
+    const std::int64_t idle_ns = now_ns() - idle_since_ns_;
+    exhausted_ = exhausted_ || idle_ns > exhausted_ns;
+    if (idle_ns < yield_ns) {
+        sched_yield();
+        return;
+    }
+    if (timer_slack_ns_ < 0) {  // the usual slack of 50 us would double a short nap
+        timer_slack_ns_ = prctl(PR_GET_TIMERSLACK);
+        prctl(PR_SET_TIMERSLACK, 1UL);
+    }
+    const timespec nap{0, std::min(idle_ns / nap_fraction, max_nap_ns)};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+
+namespace hocket::runtime {
+
+/// What a rank does between two polls that found nothing. On a node with more ranks than cores, the rank that polls keeps the one
+/// from running that would send: so poll a little, then yield, then nap. A nap is a fraction of the time already waited, which
+/// bounds what it can add to the wait; naps are short enough for a network with messages of a few kilobytes.
+class Patience {
+public:
+    Patience() = default;
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience();
+
+    /// Something moved.
+    void reset() { num_polls_ = 0; }
+    /// Nothing moved.
+    void pause();
+    /// Nothing has moved for so long that a limit of ours may be the reason.
+    [[nodiscard]] bool exhausted() const { return exhausted_; }
+
+private:
+    std::int64_t num_polls_ = 0;
+    std::int64_t idle_since_ns_ = 0;
+    bool exhausted_ = false;
+    int timer_slack_ns_ = -1;  // what to give back, once changed
+};
+
+}  // namespace hocket::runtime

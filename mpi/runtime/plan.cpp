@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "runtime/plan.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "hocket/base/error.hpp"
+#include "hocket/schedule/validate.hpp"
+
+namespace hocket::runtime {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();
+
+// Beyond this many ops and chunks the symbolic execution of a whole schedule has no place inside a running program.
+constexpr std::int64_t max_validated = 1 << 16;
+
+std::string shown(const json& value) {
+    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    return text.size() > 40 ? text.substr(0, 37) + "..." : text;
+}
+
+/// A JSON value and where it stands, so that every message can name the place.
+class Place {
+public:
+    Place(const json& value, std::string where) : value_(value), where_(std::move(where)) {}
+
+    [[nodiscard]] const json& value() const { return value_; }
+    [[nodiscard]] const std::string& where() const { return where_; }
+    [[noreturn]] void refuse(const std::string& accepted) const {
+        throw InvalidInput(where_ + " is " + shown(value_) + "; accepted: " + accepted);
+    }
+
+    void expect_keys(std::initializer_list<const char*> required, std::initializer_list<const char*> optional) const {
+        if (!value_.is_object()) refuse("an object");
+        for (const char* key : required) {
+            if (!value_.contains(key)) throw InvalidInput(where_ + ": key \"" + key + "\" is missing");
+        }
+        for (const auto& [key, ignored] : value_.items()) {
+            const auto same = [&](const char* known) { return key == known; };
+            if (std::none_of(required.begin(), required.end(), same) && std::none_of(optional.begin(), optional.end(), same)) {
+                throw InvalidInput(where_ + ": unknown key \"" + key + "\"");
+            }
+        }
+    }
+    [[nodiscard]] bool has(const char* key) const { return value_.contains(key); }
+    [[nodiscard]] Place at(const char* key) const { return {value_.at(key), where_ + ": " + key}; }
+
+    [[nodiscard]] std::int64_t integer(std::int64_t low, std::int64_t high) const {
+        const bool whole = value_.is_number_unsigned() ? value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(max_bytes)
+                                                       : value_.is_number_integer();
+        if (!whole || value_.get<std::int64_t>() < low || value_.get<std::int64_t>() > high) {
+            refuse("a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+        }
+        return value_.get<std::int64_t>();
+    }
+    [[nodiscard]] std::string text() const {
+        if (!value_.is_string()) refuse("text");
+        return value_.get<std::string>();
+    }
+    /// Different ranks below `limit`, in the order listed.
+    [[nodiscard]] std::vector<std::int32_t> ranks(std::int64_t limit) const {
+        if (!value_.is_array() || value_.empty()) refuse("a list of ranks");
+        std::vector<std::int32_t> found;
+        for (const json& item : value_) {
+            found.push_back(static_cast<std::int32_t>(Place(item, where_ + ": a rank").integer(0, limit - 1)));
+        }
+        std::vector<std::int32_t> sorted = found;
+        std::sort(sorted.begin(), sorted.end());
+        const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+        if (twice != sorted.end()) throw InvalidInput(where_ + " holds rank " + std::to_string(*twice) + " twice");
+        return found;
+    }
+
+private:
+    const json& value_;
+    std::string where_;
+};
+
+void read_custom(const Place& place, PlanEntry& entry) {
+    Schedule schedule = schedule_from_json(place.value().dump(), place.where());
+    if (schedule.collective != entry.collective || schedule.num_ranks != entry.num_ranks()) {
+        throw InvalidInput(place.where() + " is a " + std::string(name_of(schedule.collective)) + " of " +
+                           std::to_string(schedule.num_ranks) + " ranks; the entry needs a " +
+                           std::string(name_of(entry.collective)) + " of " + std::to_string(entry.num_ranks()));
+    }
+    if (is_rooted(entry.collective) && entry.root != schedule.root) {
+        throw InvalidInput(place.where() + " has root " + std::to_string(schedule.root.value) + "; the entry must name that root");
+    }
+    const Validation validation = validate(schedule);
+    if (!validation.ok()) throw InvalidInput(place.where() + " is wrong: " + validation.violations.front());
+    entry.custom = std::make_shared<const Schedule>(std::move(schedule));
+    entry.pieces = entry.custom->pieces;
+}
+
+void read_schedule(const Place& place, PlanEntry& entry) {
+    if (place.value().is_object() && place.has("custom")) {
+        place.expect_keys({"custom"}, {});
+        return read_custom(place.at("custom"), entry);
+    }
+    place.expect_keys({"algorithm"}, {"pieces", "order"});
+    entry.algorithm = &collectives::find_algorithm(entry.collective, place.at("algorithm").text());
+    if (place.has("pieces")) entry.pieces = static_cast<std::int32_t>(place.at("pieces").integer(1, max_int));
+    if (place.has("order")) {
+        for (const std::int32_t rank : place.at("order").ranks(entry.num_ranks())) entry.order.emplace_back(rank);
+        if (entry.order.size() != entry.members.size()) place.at("order").refuse("each rank of the members once");
+    }
+    try {  // now, not inside a call; what one rank can be given, all can
+        static_cast<void>(entry.rank_schedule(entry.root.value_or(Rank{0}), Rank{0}));
+    } catch (const InvalidInput& error) {
+        throw InvalidInput(place.where() + ": " + error.what());
+    }
+}
+
+PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
+    place.expect_keys({"collective", "members", "bytes_min", "bytes_max", "root", "schedule"},
+                      {"predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls"});
+    PlanEntry entry;
+    entry.collective = collective_from(place.at("collective").text());
+    entry.members = place.at("members").ranks(num_ranks);
+    entry.bytes_min = place.at("bytes_min").integer(0, max_bytes);
+    entry.bytes_max = place.at("bytes_max").integer(entry.bytes_min, max_bytes);
+    if (!place.at("root").value().is_null()) {
+        if (!is_rooted(entry.collective)) place.at("root").refuse("null, since the collective has no root");
+        entry.root = Rank{static_cast<std::int32_t>(place.at("root").integer(0, entry.num_ranks() - 1))};
+    }
+    read_schedule(place.at("schedule"), entry);
+    return entry;
+}
+
+Plan read(const json& document, std::string_view source) {
+    const Place place(document, std::string(source));
+    place.expect_keys({"format", "ranks", "network", "entries"}, {"created_by"});
+    if (place.at("format").text() != "hocket.plan/1") place.at("format").refuse("\"hocket.plan/1\"");
+    Plan plan{static_cast<std::int32_t>(place.at("ranks").integer(1, max_int)), {}};
+    if (!document["entries"].is_array()) place.at("entries").refuse("a list");
+    for (const json& entry : document["entries"]) {
+        const std::string where = std::string(source) + ": entries[" + std::to_string(plan.entries.size()) + "]";
+        try {
+            plan.entries.push_back(read_entry({entry, where}, plan.num_ranks));
+        } catch (const InvalidInput& error) {
+            const std::string what = error.what();
+            throw InvalidInput(what.starts_with(where) ? what : where + ": " + what);
+        }
+    }
+    return plan;
+}
+
+}  // namespace
+
+std::string PlanEntry::description() const {
+    std::string text = std::string(name_of(collective)) + " of " + std::to_string(bytes_min);
+    if (bytes_max != bytes_min) text += " to " + std::to_string(bytes_max);
+    text += " B on " + std::to_string(members.size()) + " ranks: ";
+    if (custom) return text + "a schedule found by search";
+    return text + std::string(algorithm->name) + (pieces > 1 ? ", " + std::to_string(pieces) + " pieces" : "");
+}
+
+RankSchedule PlanEntry::rank_schedule(Rank chosen, Rank self) const {
+    if (custom) return custom->ranks[self.at()];
+    return collectives::emit_rank(*algorithm, {num_ranks(), pieces}, {chosen, order}, self);
+}
+
+std::int32_t PlanEntry::schedule_pieces() const {
+    return custom ? custom->pieces : collectives::pieces_for(*algorithm, {num_ranks(), pieces});
+}
+
+bool PlanEntry::preserves_order(Rank chosen) const {
+    if (custom) return validate(*custom).preserves_order;
+    if (algorithm->preserves_order && chosen.value == 0 && order.empty()) return true;
+    if (std::int64_t{num_ranks()} * num_ranks() * schedule_pieces() > max_validated) return false;
+    return validate(collectives::emit(*algorithm, {num_ranks(), pieces}, {chosen, order})).preserves_order;
+}
+
+Plan parse_plan(std::string_view text, std::string_view source) {
+    json document;
+    try {
+        document = json::parse(text);
+    } catch (const json::exception& error) {
+        throw InvalidInput(std::string(source) + ": not JSON: " + error.what());
+    }
+    return read(document, source);
+}
+
+}  // namespace hocket::runtime

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hocket/collectives/algorithm.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+/// The plan file, format "hocket.plan/1": which Schedule serves which collective call.
+namespace hocket::runtime {
+
+struct PlanEntry {
+    Collective collective;
+    std::vector<int> members;  ///< world ranks in communicator order
+    std::int64_t bytes_min;    ///< message of bcast, reduce, allreduce; block of one rank for the others; 0 for barrier
+    std::int64_t bytes_max;
+    std::optional<Rank> root;  ///< none = any root
+    const collectives::Algorithm* algorithm = nullptr;  ///< none = `custom`
+    std::int32_t pieces = 1;  ///< as the algorithm is asked for
+    std::vector<Rank> order;
+    std::shared_ptr<const Schedule> custom;
+
+    /// "bcast 1000000 B on 8 ranks: pipelined_chain, 64 pieces"
+    [[nodiscard]] std::string description() const;
+    [[nodiscard]] std::int32_t num_ranks() const { return static_cast<std::int32_t>(members.size()); }
+    /// The part of rank `self` of the communicator when `root` is the root.
+    [[nodiscard]] RankSchedule rank_schedule(Rank root, Rank self) const;
+    /// Schedule::pieces.
+    [[nodiscard]] std::int32_t schedule_pieces() const;
+    /// Whether a non-commutative operator gives the right result. Executes the whole schedule symbolically, so it is asked
+    /// only when such an operator comes; schedules too large for that count as not preserving the order.
+    [[nodiscard]] bool preserves_order(Rank root) const;
+};
+
+struct Plan {
+    std::int32_t num_ranks;
+    std::vector<PlanEntry> entries;
+};
+
+/// @throws InvalidInput  naming `source` and the entry and key at fault. Survives any bytes.
+Plan parse_plan(std::string_view text, std::string_view source);
+
+}  // namespace hocket::runtime
