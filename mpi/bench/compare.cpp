@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// hocket-compare: for each entry of a plan, runs the MPI's own collective and the entry's schedule in turn, checks that both leave
+// the same data, and prints one JSON object on rank 0.
+
+#include <mpi.h>
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bench/workload.hpp"
+#include "hocket/base/error.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/plan.hpp"
+
+namespace {
+
+using namespace hocket;
+using nlohmann::ordered_json;
+
+constexpr const char* usage =
+    "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S]\n"
+    "  --plan FILE        the plan (\"hocket.plan/1\"), read by rank 0\n"
+    "  --repetitions N    at most N measurements of each entry and kind (default 20)\n"
+    "  --seconds S        start no more measurements of an entry after S seconds (default 10)\n";
+
+struct Options {
+    std::string plan;
+    int repetitions = 20;
+    double seconds = 10;
+};
+
+template <class Number>
+Number number_of(const std::string& option, const char* text) {
+    Number number{};
+    const char* const end = text + std::strlen(text);
+    const auto [stop, code] = std::from_chars(text, end, number);
+    if (code != std::errc{} || stop != end || !(number > 0)) {
+        throw InvalidInput(option + " is \"" + text + "\"; accepted: a number above 0");
+    }
+    return number;
+}
+
+Options read_options(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; i += 2) {
+        const std::string option = argv[i];
+        if (i + 1 == argc) throw InvalidInput("option " + option + " needs a value");
+        if (option == "--plan") {
+            options.plan = argv[i + 1];
+        } else if (option == "--repetitions") {
+            options.repetitions = number_of<int>(option, argv[i + 1]);
+        } else if (option == "--seconds") {
+            options.seconds = number_of<double>(option, argv[i + 1]);
+        } else {
+            throw InvalidInput("unknown option " + option, "options: --plan, --repetitions, --seconds");
+        }
+    }
+    if (options.plan.empty()) throw InvalidInput("no plan given", "name it with --plan FILE");
+    return options;
+}
+
+/// The file as rank 0 sees it, on all ranks. Empty if rank 0 cannot read it.
+std::string shared_text(const std::string& path, int world_rank) {
+    std::string text;
+    if (world_rank == 0) {
+        std::ifstream file(path, std::ios::binary);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    auto length = static_cast<int>(text.size());
+    PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    text.resize(static_cast<std::size_t>(length));
+    PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}
+
+/// What an entry is measured with: its largest message, but an open-ended range must not fill the memory.
+std::int64_t measured_bytes(const runtime::PlanEntry& entry) {
+    return std::min(entry.bytes_max, std::max(entry.bytes_min, std::int64_t{64} << 20));
+}
+
+double now_s() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void require(int code, const char* what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    PMPI_Error_string(code, text, &length);
+    throw Error(std::string(what) + " failed: " + text);
+}
+
+/// An entry on the communicator that it serves; lives on members only.
+class Comparison {
+public:
+    Comparison(const runtime::PlanEntry& entry, MPI_Comm comm, MPI_Comm own)
+        : entry_(entry), comm_(comm), role_(role_of(entry, comm)), operation_(role_, entry.rank_schedule(role_.root, role_.self), own) {}
+
+    bool equal(std::int64_t bytes) {
+        bench::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
+        native.refill();
+        tuned.refill();
+        require(native.call_native(comm_), "the MPI's collective");
+        require(operation_.execute(tuned.arguments()), "the schedule");
+        int same = native.received() == tuned.received() ? 1 : 0, all = 0;
+        PMPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, comm_);
+        return all != 0;
+    }
+
+    void measure(const Options& options, std::vector<double>& native_s, std::vector<double>& tuned_s) {
+        bench::Workload workload(role_, measured_bytes(entry_), 2);
+        workload.refill();
+        const auto native = [&] { return workload.call_native(comm_); };
+        const auto tuned = [&] { return operation_.execute(workload.arguments()); };
+        for (int warm_up = 0; warm_up < 3; ++warm_up) {
+            time_of(native);
+            time_of(tuned);
+        }
+        const double begin_s = now_s();
+        for (int i = 0; i < options.repetitions; ++i) {
+            int go_on = now_s() - begin_s < options.seconds || i == 0 ? 1 : 0;
+            PMPI_Bcast(&go_on, 1, MPI_INT, 0, comm_);
+            if (go_on == 0) break;
+            // Each goes first half of the time, since what runs before leaves its mark on queues and caches.
+            if (i % 2 == 0) native_s.push_back(time_of(native));
+            tuned_s.push_back(time_of(tuned));
+            if (i % 2 != 0) native_s.push_back(time_of(native));
+        }
+    }
+
+private:
+    static runtime::Role role_of(const runtime::PlanEntry& entry, MPI_Comm comm) {
+        int rank = 0;
+        PMPI_Comm_rank(comm, &rank);
+        return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, entry.schedule_pieces()};
+    }
+
+    /// The longest that any rank took; the clocks of the ranks need not agree.
+    template <class Run>
+    double time_of(const Run& run) {
+        PMPI_Barrier(comm_);
+        const double begin_s = now_s();
+        require(run(), "a collective");
+        double took_s = now_s() - begin_s, most_s = 0;
+        PMPI_Allreduce(&took_s, &most_s, 1, MPI_DOUBLE, MPI_MAX, comm_);
+        return most_s;
+    }
+
+    const runtime::PlanEntry& entry_;
+    MPI_Comm comm_;
+    runtime::Role role_;
+    runtime::Operation operation_;
+};
+
+/// Collective over the world; the first member's answer reaches rank 0.
+ordered_json compare(const runtime::PlanEntry& entry, const Options& options, int tag, int world_rank) {
+    MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_incl(world, entry.num_ranks(), entry.members.data(), &members);
+    const bool is_member = std::find(entry.members.begin(), entry.members.end(), world_rank) != entry.members.end();
+    std::vector<double> native_s, tuned_s;
+    int equal = 0;
+    if (is_member) {
+        MPI_Comm comm = MPI_COMM_NULL, own = MPI_COMM_NULL;
+        require(PMPI_Comm_create_group(MPI_COMM_WORLD, members, tag, &comm), "MPI_Comm_create_group");
+        require(runtime::duplicate(comm, &own), "MPI_Comm_create");
+        {
+            Comparison comparison(entry, comm, own);
+            const bool at_least = comparison.equal(entry.bytes_min), at_most = comparison.equal(measured_bytes(entry));
+            comparison.measure(options, native_s, tuned_s);
+            equal = at_least && at_most && comparison.equal(measured_bytes(entry)) ? 1 : 0;
+        }
+        PMPI_Comm_free(&own);
+        PMPI_Comm_free(&comm);
+    }
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&members);
+
+    const int first = entry.members.front();
+    if (first != 0) {
+        int counts[2] = {static_cast<int>(native_s.size()), equal};
+        if (world_rank == first) {
+            PMPI_Send(counts, 2, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            PMPI_Send(native_s.data(), counts[0], MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+            PMPI_Send(tuned_s.data(), counts[0], MPI_DOUBLE, 0, 2, MPI_COMM_WORLD);
+        } else if (world_rank == 0) {
+            PMPI_Recv(counts, 2, MPI_INT, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            native_s.resize(static_cast<std::size_t>(counts[0]));
+            tuned_s.resize(static_cast<std::size_t>(counts[0]));
+            equal = counts[1];
+            PMPI_Recv(native_s.data(), counts[0], MPI_DOUBLE, first, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            PMPI_Recv(tuned_s.data(), counts[0], MPI_DOUBLE, first, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);  // the next entry has the network for itself
+    return {{"collective", name_of(entry.collective)}, {"members", entry.members},    {"bytes", measured_bytes(entry)},
+            {"root", entry.root.value_or(Rank{0}).value}, {"description", entry.description()}, {"native_s", native_s},
+            {"tuned_s", tuned_s},                      {"equal", equal != 0}};
+}
+
+int run(int argc, char** argv, int world_rank) {
+    const Options options = read_options(argc, argv);
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const std::string text = shared_text(options.plan, world_rank);
+    if (text.empty()) throw InvalidInput(options.plan + ": cannot read the plan, or it is empty", "write one with `hocket advise`");
+    const runtime::Plan plan = runtime::parse_plan(text, options.plan);
+    if (plan.num_ranks != world_size) {
+        throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " + std::to_string(world_size) +
+                               " run",
+                           "start " + std::to_string(plan.num_ranks) + " ranks");
+    }
+    ordered_json entries = ordered_json::array();
+    for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+        entries.push_back(compare(plan.entries[i], options, static_cast<int>(i % 1024), world_rank));
+    }
+    if (world_rank != 0) return 0;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    const ordered_json document = {
+        {"format", "hocket.comparison/1"}, {"mpi", std::string(version, strcspn(version, "\n"))}, {"ranks", world_size}, {"entries", entries}};
+    std::printf("%s\n", document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+        std::fputs(usage, stdout);
+        return 0;
+    }
+    if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
+    int world_rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    const auto tell = [&](const std::string& what, const std::string& hint) {
+        if (world_rank == 0) std::fprintf(stderr, "error: %s\n%s%s%s", what.c_str(), hint.empty() ? "" : "hint: ", hint.c_str(), hint.empty() ? "" : "\n");
+    };
+    int status = 0;
+    try {
+        status = run(argc, argv, world_rank);
+    } catch (const InvalidInput& error) {  // on all ranks alike
+        tell(error.what(), error.hint());
+        status = 2;
+    } catch (const std::exception& error) {  // on this rank: the others may wait for it
+        std::fprintf(stderr, "error: rank %d: %s\n", world_rank, error.what());
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    PMPI_Finalize();
+    return status;
+}

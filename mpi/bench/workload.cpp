@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "bench/workload.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "hocket/base/error.hpp"
+
+namespace hocket::bench {
+
+namespace {
+
+std::int64_t send_blocks(const runtime::Role& role) {
+    switch (role.collective) {
+        case Collective::bcast:
+        case Collective::barrier: return 0;
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::allgather:
+        case Collective::gather: return 1;
+        case Collective::scatter: return role.is_root() ? role.num_ranks : 0;
+        case Collective::alltoall:
+        case Collective::reduce_scatter_block: return role.num_ranks;
+    }
+    return 0;
+}
+
+std::int64_t recv_blocks(const runtime::Role& role) {
+    switch (role.collective) {
+        case Collective::barrier: return 0;
+        case Collective::bcast:
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::reduce_scatter_block:
+        case Collective::scatter: return 1;
+        case Collective::gather: return role.is_root() ? role.num_ranks : 0;
+        case Collective::allgather:
+        case Collective::alltoall: return role.num_ranks;
+    }
+    return 0;
+}
+
+template <class Number>
+void fill_with(std::vector<char>& buffer, std::uint32_t seed) {
+    std::minstd_rand random(seed);
+    for (std::size_t at = 0; at < buffer.size(); at += sizeof(Number)) {
+        // Below 2^20, so that a double holds any sum of 2^33 of them exactly; integers wrap around.
+        const auto number = static_cast<Number>(random() & 0xFFFFFU);
+        std::memcpy(buffer.data() + at, &number, sizeof number);
+    }
+}
+
+}  // namespace
+
+Workload::Workload(const runtime::Role& role, std::int64_t bytes, std::uint32_t seed)
+    : role_(role), seed_(seed), element_bytes_(bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 1),
+      type_(element_bytes_ == 8   ? MPI_DOUBLE
+            : element_bytes_ == 4 ? MPI_UINT32_T
+                                  : MPI_UINT8_T),
+      block_elements_(bytes / element_bytes_) {
+    if (block_elements_ > std::numeric_limits<int>::max()) {
+        throw InvalidInput("a message of " + std::to_string(bytes) + " B is more than MPI's functions count");
+    }
+    send_.resize(static_cast<std::size_t>(send_blocks(role) * bytes));
+    recv_.resize(static_cast<std::size_t>(recv_blocks(role) * bytes));
+}
+
+void Workload::fill(std::vector<char>& buffer, std::uint32_t seed) const {
+    if (element_bytes_ == 8) fill_with<double>(buffer, seed);
+    if (element_bytes_ == 4) fill_with<std::uint32_t>(buffer, seed);
+    if (element_bytes_ == 1) fill_with<std::uint8_t>(buffer, seed);
+}
+
+void Workload::refill() {
+    const auto own = static_cast<std::uint32_t>(role_.self.value) + 1;
+    fill(send_, seed_ + own);
+    const bool is_source = role_.collective == Collective::bcast && role_.is_root();
+    if (is_source) {
+        fill(recv_, seed_ + own);
+    } else {
+        std::fill(recv_.begin(), recv_.end(), '\x55');
+    }
+}
+
+runtime::Arguments Workload::arguments() {
+    return {{send_.data(), block_elements_, type_}, {recv_.data(), block_elements_, type_}, MPI_SUM};
+}
+
+int Workload::call_native(MPI_Comm comm) {
+    const int count = static_cast<int>(block_elements_);
+    const int root = role_.root.value;
+    void* const send = send_.data();
+    void* const recv = recv_.data();
+    switch (role_.collective) {
+        case Collective::bcast: return PMPI_Bcast(recv, count, type_, root, comm);
+        case Collective::reduce: return PMPI_Reduce(send, recv, count, type_, MPI_SUM, root, comm);
+        case Collective::allreduce: return PMPI_Allreduce(send, recv, count, type_, MPI_SUM, comm);
+        case Collective::allgather: return PMPI_Allgather(send, count, type_, recv, count, type_, comm);
+        case Collective::alltoall: return PMPI_Alltoall(send, count, type_, recv, count, type_, comm);
+        case Collective::reduce_scatter_block: return PMPI_Reduce_scatter_block(send, recv, count, type_, MPI_SUM, comm);
+        case Collective::scatter: return PMPI_Scatter(send, count, type_, recv, count, type_, root, comm);
+        case Collective::gather: return PMPI_Gather(send, count, type_, recv, count, type_, root, comm);
+        case Collective::barrier: return PMPI_Barrier(comm);
+    }
+    return MPI_ERR_INTERN;
+}
+
+}  // namespace hocket::bench
