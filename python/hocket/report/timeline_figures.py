@@ -16,6 +16,7 @@ from hocket.report.timeline import TimelineData, TimelineLink
 KIND_COLOURS = {"send": "--send", "recv": "--receive", "compute": "--compute", "reduce": "--reduce"}
 KIND_LABELS = {"send": "send", "recv": "receive", "compute": "compute", "reduce": "combine"}
 TIME_BINS = 240  #: columns of the link-use chart
+MAX_LANES = 8  #: bars of one rank at the same time that are drawn beside each other
 
 
 def gantt_figure(panels: Sequence[tuple[str, TimelineData]], rank_label: Callable[[int], str]) -> Figure:
@@ -29,6 +30,7 @@ def gantt_figure(panels: Sequence[tuple[str, TimelineData]], rank_label: Callabl
     for i, (title, timeline) in enumerate(panels):
         suffix = "" if i == 0 else str(i + 1)
         row_of = {rank: row for row, rank in enumerate(timeline.ranks_shown)}
+        lanes = _lanes(timeline)
         for kind, colour in KIND_COLOURS.items():
             rows = [j for j, k in enumerate(timeline.bars.kind) if k == kind and timeline.bars.rank[j] in row_of]
             if not rows:
@@ -39,9 +41,8 @@ def gantt_figure(panels: Sequence[tuple[str, TimelineData]], rank_label: Callabl
                 [row_of[bars.rank[j]] for j in rows],
                 colour,
                 base=[bars.start_s[j] / scale for j in rows],
-                # sends in the upper half of the row, the rest in the lower one (the axis points down)
-                offset=-0.42 if kind == "send" else 0.02,
-                width=0.4,
+                offset=[lanes[j][0] for j in rows],
+                width=[lanes[j][1] for j in rows],
                 name=KIND_LABELS[kind],
                 legendgroup=kind,
                 showlegend=kind not in seen,
@@ -174,6 +175,30 @@ def _panel_title(layout: Figure, title: str, top: float) -> None:
             "showarrow": False,
         }
     )
+
+
+def _lanes(timeline: TimelineData) -> list[tuple[float, float]]:
+    """Offset and width of each bar in the row of its rank: sends in the upper half, the rest in the lower one (the axis
+    points down); bars at the same time beside each other."""
+    bars = timeline.bars
+    halves: dict[tuple[int, bool], list[int]] = {}
+    for j in sorted(range(len(bars)), key=lambda j: bars.start_s[j]):
+        halves.setdefault((bars.rank[j], bars.kind[j] == "send"), []).append(j)
+    places = [(0.0, 0.0)] * len(bars)
+    for (_, is_send), members in halves.items():
+        ends_s: list[float] = []
+        lane_of = {}
+        for j in members:
+            free = (lane for lane, end_s in enumerate(ends_s) if end_s <= bars.start_s[j] + 1e-9 * timeline.makespan_s)
+            lane = next(free, min(len(ends_s), MAX_LANES - 1))
+            if lane == len(ends_s):
+                ends_s.append(0)
+            ends_s[lane] = bars.end_s[j]
+            lane_of[j] = lane
+        width = 0.4 / len(ends_s)
+        for j, lane in lane_of.items():
+            places[j] = ((-0.42 if is_send else 0.02) + lane * width, width * (1 if len(ends_s) == 1 else 0.85))
+    return places
 
 
 def _bar_text(timeline: TimelineData, j: int, rank_label: Callable[[int], str]) -> str:
