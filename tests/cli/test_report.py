@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket report`: the file it writes, and one clear message for whatever is wrong with the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hocket import Network
+from hocket.report.result import CollectiveResult, ProgramResult, Result, TimelineFiles, write_result
+
+RESULT = Result(
+    "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "-n", "2", "./app"], "MPICH 5.0.2", 2, ["h0", "h1"], "Linux", "star:2",
+    False, ProgramResult.from_runs([2.0, 2.1], [1.0, 1.1]), [],
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The smallest result: a program without collectives, whose time was not predicted."""
+    folder = tmp_path / "result"
+    folder.mkdir()
+    write_result(RESULT, folder)
+    (folder / "network.toml").write_text(Network.generate("star:2").to_toml())
+    return folder
+
+
+def test_writes_into_the_folder_or_elsewhere(hocket_cli: Callable, folder: Path, tmp_path: Path) -> None:
+    done = hocket_cli("report", folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{folder / 'report.html'}\n", "")
+    page = (folder / "report.html").read_text()
+    assert "1.95\N{MULTIPLICATION SIGN} faster on star:2" in page
+    done = hocket_cli("report", folder, "-o", tmp_path / "x.html")
+    assert done.returncode == 0
+    assert (tmp_path / "x.html").read_text() == page
+    assert sorted(path.name for path in folder.iterdir()) == ["network.toml", "report.html", "result.json"]
+
+
+def _error(done: object, message: str, hint: str = "") -> None:
+    assert done.returncode == 2  # type: ignore[attr-defined]
+    assert done.stdout == ""  # type: ignore[attr-defined]
+    lines = done.stderr.splitlines()  # type: ignore[attr-defined]
+    assert lines[0].startswith("error: ")
+    assert message in lines[0]
+    assert len(lines) <= 2
+    assert not hint or hint in lines[1]
+
+
+def test_no_folder(hocket_cli: Callable) -> None:
+    _error(hocket_cli("report", "nowhere"), "nowhere: no such folder", "hocket tune")
+
+
+def test_not_a_result(hocket_cli: Callable, tmp_path: Path) -> None:
+    _error(hocket_cli("report", tmp_path), "result.json is missing", "hocket tune")
+
+
+def test_truncated(hocket_cli: Callable, folder: Path) -> None:
+    path = folder / "result.json"
+    path.write_text(path.read_text()[:-20])
+    _error(hocket_cli("report", folder), "result.json:", "cut off")
+    assert not (folder / "report.html").exists()
+
+
+def test_another_version(hocket_cli: Callable, folder: Path) -> None:
+    path = folder / "result.json"
+    path.write_text(path.read_text().replace("hocket.result/1", "hocket.result/9"))
+    _error(hocket_cli("report", folder), '"format" is "hocket.result/9", expected "hocket.result/1"', "another version")
+
+
+def test_no_network(hocket_cli: Callable, folder: Path) -> None:
+    (folder / "network.toml").unlink()
+    _error(hocket_cli("report", folder), "network.toml is missing")
+
+
+def test_broken_network(hocket_cli: Callable, folder: Path) -> None:
+    (folder / "network.toml").write_text("format = 1")
+    _error(hocket_cli("report", folder), "network.toml")
+
+
+def test_missing_timeline(hocket_cli: Callable, folder: Path) -> None:
+    entry = CollectiveResult(
+        "bcast",
+        [0, 1],
+        8,
+        0,
+        1,
+        "binomial",
+        1,
+        None,
+        [1.0],
+        [0.5],
+        0.5,
+        0.4,
+        True,
+        timelines=TimelineFiles(None, "t/a.json"),
+    )
+    write_result(Result(**{**vars(RESULT), "collectives": [entry]}), folder)
+    _error(hocket_cli("report", folder), f"{folder / 't/a.json'}: no such file")
+
+
+def test_cannot_write(hocket_cli: Callable, folder: Path, tmp_path: Path) -> None:
+    _error(hocket_cli("report", folder, "-o", tmp_path / "no" / "x.html"), "x.html: cannot be written", "--output")
+    assert list(tmp_path.glob(".*")) == []
