@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket trace`: show what was recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from hocket.cli.common import json_option, note, print_json, print_table
+
+
+@click.group()
+def command() -> None:
+    """Show recorded traces."""
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--rows", default=30, show_default=True, type=click.IntRange(min=1), help="Show so many rows of the table.")
+@json_option
+def show(folder: Path, rows: int, as_json: bool) -> None:
+    """Show the calls of a trace by function, communicator and size.
+
+    \b
+    Example:
+      hocket trace show hocket-trace
+    """
+    from hocket.trace import Trace
+    from hocket.trace_profile import profile
+
+    trace = Trace.open(folder)
+    ranks = [trace.summary(rank) for rank in range(trace.ranks)]
+    table = profile(trace)
+    if as_json:
+        print_json(
+            {
+                "format": "hocket.trace-profile/1",
+                "trace": str(folder),
+                "meta": trace.meta,
+                "complete": all(rank.complete for rank in ranks),
+                "ranks": [dataclasses.asdict(rank) for rank in ranks],
+                "communicators": [dataclasses.asdict(communicator) for communicator in trace.communicators],
+                "calls": [dataclasses.asdict(row) for row in table],
+            }
+        )
+        return
+    from hocket import print_bytes, print_duration
+
+    def cell(seconds: float) -> str:
+        return print_duration(float(f"{seconds:.3g}"))
+
+    print_table(
+        ["function", "communicator", "bytes", "calls", "total", "median", "share"],
+        [
+            [
+                row.function,
+                "" if row.communicator is None else f"{row.communicator} ({row.communicator_size} ranks)",
+                "" if row.bytes is None else print_bytes(row.bytes),
+                row.calls,
+                cell(row.total_s),
+                cell(row.median_s),
+                f"{row.share:.1%}",
+            ]
+            for row in table[:rows]
+        ],
+        title=f"{trace.ranks} rank(s), {trace.meta['mpi']}; times over all ranks, share of their run time",
+    )
+    if len(table) > rows:
+        note(f"{len(table) - rows} more rows: --rows {len(table)}")
+    for rank in ranks:
+        if not rank.complete:
+            where = f", in {rank.stopped_in}" if rank.stopped_in else ""
+            note(f"rank {rank.rank} did not reach MPI_Finalize (recording ended by {rank.end}{where}): its trace is a part")

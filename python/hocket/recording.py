@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Runs an MPI program with the recorder preloaded."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hocket import __version__
+from hocket.errors import Error, InvalidInput
+from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.discover import Mpi, mpi_of_command
+from hocket.mpi.launch import run_command, with_preload
+from hocket.trace import Trace
+
+
+@dataclass(frozen=True)
+class Recording:
+    trace: Trace
+    elapsed_s: float  # of the whole command, its launcher included
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.trace.folder.glob("rank-*.bin"))
+
+
+def record(command: Sequence[str], folder: Path, force: bool = False, notify: Callable[[str], None] | None = None) -> Recording:
+    """Runs `command` and writes its trace to `folder`.
+
+    Raises InvalidInput if the folder is taken or the command cannot be started, Error if the program fails (what was
+    recorded until then stays) or recorded nothing.
+    """
+    mpi = mpi_of_command(command)
+    parts = build_mpi_parts(mpi, notify=notify)
+    folder = folder.absolute()
+    _make_folder(folder, force)
+    changed, needed = with_preload(command, mpi, [parts.record], {"HOCKET_TRACE": str(folder)})
+    try:
+        done = run_command(changed, env=needed)
+    except BaseException:
+        _remove_if_empty(folder)
+        raise
+    recorded = _complete_meta(folder, command)
+    if done.returncode != 0:
+        _remove_if_empty(folder)
+        raise _failure(command, done.returncode, folder if recorded else None)
+    if not recorded:
+        _remove_if_empty(folder)
+        raise _nothing_recorded(command, mpi)
+    return Recording(Trace.open(folder), done.elapsed_s)
+
+
+def _make_folder(folder: Path, force: bool) -> None:
+    if folder.is_dir() and any(folder.iterdir()):
+        if not force:
+            raise InvalidInput(f"{folder}: the folder exists and is not empty", "name another one with -o, or replace it with --force")
+        strange = [path.name for path in folder.iterdir() if not _is_ours(path)]
+        if strange:
+            raise InvalidInput(
+                f"{folder}: not a trace folder, found {strange[0]} in it; accepted with --force: a trace folder",
+                "name another folder with -o",
+            )
+        shutil.rmtree(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{folder}: cannot be made: {error.strerror}", "name another folder with -o") from error
+
+
+def _is_ours(path: Path) -> bool:
+    return path.name == "meta.json" or (path.name.startswith("rank-") and path.suffix == ".bin")
+
+
+def _remove_if_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _complete_meta(folder: Path, command: Sequence[str]) -> bool:
+    """Adds to meta.json what the recorder inside the program cannot know. False if nothing was recorded."""
+    path = folder / "meta.json"
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    meta |= {"command": list(command), "created_by": f"hocket {__version__}"}
+    path.write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+    return True
+
+
+def _failure(command: Sequence[str], status: int, folder: Path | None) -> Error:
+    message = f"`{shlex.join(command)}` {_ending(status)}"
+    if folder is None:
+        return Error(message + "; nothing was recorded", "check whether the command works without hocket")
+    try:
+        trace = Trace.open(folder)
+    except InvalidInput as error:
+        return Error(f"{message}; the trace up to there is damaged: {error}", "check whether the command works without hocket")
+    calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
+    stopped = [trace.summary(rank) for rank in range(trace.ranks)]
+    inside = [f"rank {rank.rank} in {rank.stopped_in}" for rank in stopped if rank.stopped_in]
+    where = f"; at the end {', '.join(inside[:4])}{' and others' if len(inside) > 4 else ''}" if inside else ""
+    return Error(
+        f"{message}; the trace up to there is kept: {folder}, {calls} calls of {trace.ranks} rank(s){where}",
+        f"hocket trace show {shlex.quote(str(folder))}",
+    )
+
+
+def _ending(status: int) -> str:
+    """Launchers report a rank's signal as 128 + its number."""
+    number = -status if status < 0 else status - 128
+    try:
+        return f"was ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended with exit status {status}"
+
+
+def _nothing_recorded(command: Sequence[str], mpi: Mpi) -> Error:
+    return Error(
+        f"`{shlex.join(command)}` made no MPI calls that can be recorded",
+        f"check that the program calls MPI_Init of {mpi.name}, is not linked statically with it, and starts its ranks here",
+    )

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Where a traced program spent its time in MPI: calls grouped by function, communicator and size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hocket.trace import Trace
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    function: str
+    communicator: int | None
+    communicator_size: int | None
+    bytes: int | None
+    calls: int  # over all ranks
+    total_s: float
+    median_s: float
+    share: float  # of the run time of all ranks
+
+
+def profile(trace: Trace) -> list[ProfileRow]:
+    """The rows, the one with the longest total time first."""
+    calls = np.concatenate([trace.calls(rank)[["function", "communicator", "bytes"]] for rank in range(trace.ranks)])
+    times_ns = np.concatenate([trace.calls(rank)["exit_ns"] - trace.calls(rank)["enter_ns"] for rank in range(trace.ranks)])
+    if not len(calls):
+        return []
+    run_s = sum(trace.summary(rank).elapsed_s for rank in range(trace.ranks)) or 1.0
+    # Sorted by group and, inside a group, by time: the median is in the middle.
+    order = np.lexsort((times_ns, calls["bytes"], calls["communicator"], calls["function"]))
+    calls, times_ns = calls[order], times_ns[order]
+    starts = np.flatnonzero(np.concatenate([[True], calls[1:] != calls[:-1]]))
+    counts = np.diff(np.append(starts, len(calls)))
+    totals_s = np.add.reduceat(times_ns, starts) * 1e-9
+    medians_s = (times_ns[starts + (counts - 1) // 2] + times_ns[starts + counts // 2]) * 0.5e-9
+    rows = []
+    for start, count, total_s, median_s in zip(starts, counts, totals_s, medians_s, strict=True):
+        function, communicator, size = (int(value) for value in calls[start])
+        known = trace.communicators[communicator] if communicator >= 0 else None
+        rows.append(
+            ProfileRow(
+                function=trace.functions[function],
+                communicator=known.id if known else None,
+                communicator_size=len(known.members) if known else None,
+                bytes=size if size >= 0 else None,
+                calls=int(count),
+                total_s=float(total_s),
+                median_s=float(median_s),
+                share=float(total_s) / run_s,
+            )
+        )
+    return sorted(rows, key=lambda row: -row.total_s)
