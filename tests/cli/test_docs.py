@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 import subprocess
@@ -91,6 +92,29 @@ def test_network_examples_are_read(page: Path) -> None:
     for block in _blocks(page, "toml"):
         if "hocket.network/1" in block:
             assert Network.from_text(block, page.name).num_ranks > 0
+
+
+def test_goal_example_is_read() -> None:
+    from hocket import Program
+
+    (example,) = _blocks(ROOT / "docs/formats.md", "goal")
+    program = Program.from_goal(example, "formats.md")
+    assert [op.kind for op in program.ops(0)] == ["compute", "send"]
+    assert program.ops(0)[0].seconds == pytest.approx(100e-9)
+
+
+def test_every_key_is_documented() -> None:
+    from hocket.plan import PlanEntry
+    from hocket.report import result, timeline
+    from hocket.trace import META_KEYS
+
+    text = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    classes = (
+        result.Result, result.ProgramResult, result.CollectiveResult, result.TimelineFiles, result.LinkBytes,
+        timeline.TimelineData, timeline.Bars, timeline.TimelineLink, PlanEntry,
+    )  # fmt: skip
+    keys = {field.name for cls in classes for field in dataclasses.fields(cls)} | set(META_KEYS)
+    assert {key for key in keys if f"`{key}`" not in text} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
