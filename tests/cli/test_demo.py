@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+import json
+
+import pytest
+
+from hocket.plan import Plan
+from hocket.report.result import read_result
+
+
+@pytest.mark.timeout(600)
+def test_demo_prints_one_object_and_is_right(hocket_cli, tmp_path):
+    """Structure and correctness only: times are the machine's business."""
+    done = hocket_cli("demo", "--json", "--repetitions", "1", timeout=570)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["ranks"] == 8
+    assert found["output_identical"] is True
+    assert found["mpi"]
+    for name in ("native_s", "tuned_s", "speedup", "predicted_s"):
+        assert found[name] > 0
+    folder = tmp_path / "hocket-demo"
+    assert (folder / "report.html").stat().st_size > 10_000
+    plan = Plan.from_file(folder / "plan.json")
+    assert plan.ranks == 8
+    result = read_result(folder)
+    assert result.program.output_identical
+    assert all(c.output_identical for c in result.collectives if c.native_s)
+    if found["testbed"]:
+        assert {(c["collective"], c["bytes"]) for c in found["collectives"]} == {("bcast", 1_000_000), ("allreduce", 1_000_000)}
+        assert sum(link.tuned_bytes for link in result.link_bytes) > 1_000_000
+        for c in found["collectives"]:
+            assert 0 < c["wire_limit_s"] <= c["predicted_s"]
+            assert c["native_s"] > 0
+            assert c["tuned_s"] > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["hocket-demo"]
+
+
+def test_an_unknown_mpi_is_named(hocket_cli):
+    done = hocket_cli("demo", "--mpi", "lam-7")
+    assert done.returncode == 2
+    assert "no MPI is called lam-7; found: " in done.stderr

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+import json
+
+import pytest
+
+from hocket.plan import Plan, PlanEntry
+
+
+def write_plan(folder, ranks, entries=()):
+    path = folder / "plan.json"
+    Plan(ranks, "test", tuple(entries)).write(path)
+    return path
+
+
+PROGRAM = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank, ranks, values[5000];
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 0; i < 5000; ++i) values[i] = rank == 1 ? i : -1;
+    MPI_Bcast(values, 5000, MPI_INT, 1, MPI_COMM_WORLD);
+    long sum = 0, all = 0;
+    for (int i = 0; i < 5000; ++i) sum += values[i];
+    MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%ld\\n", all);
+    MPI_Finalize();
+    return argc > 1 ? 3 : 0;
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tmp_path):
+    program = runner.compile(PROGRAM)
+    entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
+    plan = write_plan(tmp_path, 4, [entry])
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), timeout=240)
+    assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail", timeout=240)
+    assert done.returncode not in (0, 2)
+    assert "Traceback" not in done.stderr
+
+
+def refused(done, message, status=2):
+    assert done.returncode == status
+    assert done.stdout == ""
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, done.stderr
+    assert message in errors[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_plan_for_other_ranks_starts_nothing(runner, hocket_cli, tmp_path):
+    touched = tmp_path / "touched"
+    plan = write_plan(tmp_path, 8)
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, "touch", touched))
+    refused(done, "is for 8 ranks, but the command starts 2")
+    assert not touched.exists()
+
+
+def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
+    refused(hocket_cli("run", "--plan", "none.json", "--", "mpiexec", "-n", "2", "true"), "none.json: cannot read the plan")
+    (tmp_path / "broken.json").write_text('{"format": "hocket.plan/1", "ranks": 2, "entr')
+    refused(hocket_cli("run", "--plan", "broken.json", "--", "mpiexec", "-n", "2", "true"), "broken.json: not JSON")
+    plan = write_plan(tmp_path, 2)
+    document = json.loads(plan.read_text()) | {"colour": "red"}
+    plan.write_text(json.dumps(document))
+    refused(hocket_cli("run", "--plan", plan, "--", "mpiexec", "-n", "2", "true"), 'unknown key "colour"')
+
+
+def test_a_missing_launcher(hocket_cli, tmp_path):
+    plan = write_plan(tmp_path, 2)
+    refused(hocket_cli("run", "--plan", plan, "--", "no-such-mpiexec", "-n", "2", "true"), "no-such-mpiexec")
+
+
+def test_no_command(hocket_cli, tmp_path):
+    refused(hocket_cli("run", "--plan", write_plan(tmp_path, 2)), "")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+from pathlib import Path
+
+import pytest
+
+from hocket import InvalidInput, Network, validate, wire_limit_s
+from hocket.advise import CallGroup, MessageCosts, advise, candidates
+from hocket.advise.orders import candidate_orders
+from hocket.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[2]
+NETWORK = Network.from_file(str(ROOT / "networks/two-clusters.toml"))
+WORLD = tuple(range(8))
+FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)
+
+
+def group(collective="bcast", size=1_000_000, members=WORLD, roots=(0,), commutative=True, recorded_s=None):
+    return CallGroup(collective, members, size, size, roots, 1, commutative, recorded_s)
+
+
+def test_orders_are_permutations_and_keep_clusters_together():
+    for members in (WORLD, (7, 1, 4), (5,)):
+        for order in candidate_orders(NETWORK, members):
+            assert sorted(order) == list(range(len(members)))
+    slow_first = (0, 2, 4, 6, 1, 3, 5, 7)  # ranks alternate between the clusters
+    assert slow_first in candidate_orders(NETWORK, WORLD)
+
+
+def test_every_candidate_is_a_right_schedule():
+    for collective in ("bcast", "allreduce", "alltoall", "barrier"):
+        found = list(candidates(NETWORK, collective, (6, 1, 2, 5, 0), 100_000))
+        assert found
+        for candidate in found:
+            assert validate(candidate.schedule(0)).ok, candidate
+
+
+@pytest.mark.parametrize("root", [0, 3])
+def test_large_bcast_comes_near_the_wire_limit(root):
+    advice = advise([group(roots=(root,))], NETWORK, 8, FREE)
+    (choice,) = advice.choices
+    limit = wire_limit_s("bcast", NETWORK, list(WORLD), 1_000_000, root)
+    assert choice.reason == ""
+    assert limit <= choice.predicted_s <= 1.1 * limit
+    assert choice.lower_bound_s == limit
+    (entry,) = advice.plan.entries
+    assert (entry.root, entry.members, entry.bytes_min, entry.bytes_max) == (root, WORLD, 1_000_000, 1_000_000)
+    assert Plan.from_text(advice.plan.to_json()).entries == advice.plan.entries
+
+
+def test_the_chosen_schedule_is_the_fastest_of_the_candidates():
+    costs = MessageCosts()
+    (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices
+    from hocket.advise import predict
+
+    times = {c: predict(c, choice.group, NETWORK, costs) for c in candidates(NETWORK, "allreduce", WORLD, 1_000_000)}
+    assert choice.predicted_s == min(times.values())
+    assert times[choice.best] == choice.predicted_s
+    assert choice.lower_bound_s <= choice.predicted_s <= choice.native_model_s
+
+
+def test_any_root_gets_one_entry():
+    (entry,) = advise([group(roots=(0, 5, 2))], NETWORK, 8).plan.entries
+    assert entry.root is None
+    for root in WORLD:
+        assert validate(entry.schedule(root)).ok
+
+
+@pytest.mark.parametrize(("collective", "size"), [("barrier", 0), ("bcast", 8), ("allreduce", 64)])
+def test_latency_stays_with_the_mpi(collective, size):
+    advice = advise([group(collective, size)], NETWORK, 8)
+    assert advice.plan.entries == ()
+    assert "latency decides" in advice.choices[0].reason
+
+
+def test_slow_recorded_calls_count_only_when_recorded_on_this_network():
+    slow = group(size=100, recorded_s=1.0)
+    assert advise([slow], NETWORK, 8, recorded_here=False).choices[0].reason
+    assert not advise([slow], NETWORK, 8, recorded_here=True).choices[0].reason
+
+
+def test_order_of_operands_is_kept():
+    advice = advise([group("reduce", commutative=False), group("allreduce", commutative=False)], NETWORK, 8)
+    for entry in advice.plan.entries:
+        assert validate(entry.schedule()).preserves_order
+
+
+def test_part_of_the_ranks():
+    members = (6, 0, 4)  # all in the slow cluster
+    (choice,) = advise([group(members=members)], NETWORK, 8, FREE).choices
+    assert choice.predicted_s <= 1.1 * wire_limit_s("bcast", NETWORK, list(members), 1_000_000, 0)
+
+
+def test_too_many_ranks_for_the_network():
+    with pytest.raises(InvalidInput, match='the program has 9 ranks, but the network "two-clusters" has places for 8'):
+        advise([], NETWORK, 9)
+
+
+def test_the_answer_does_not_depend_on_the_run():
+    plans = [advise([group(), group("allreduce")], NETWORK, 8).plan for _ in range(2)]
+    assert plans[0].to_json() == plans[1].to_json()
