@@ -4,8 +4,8 @@
 
 """Who may include whom: fails on an include or import that the architecture forbids, and on circular includes.
 
-    tools/check_layers.py [FOLDER]             checks the repository (the default: the one this file is in)
-    tools/check_layers.py --headers [FOLDER]   also compiles every header alone
+tools/check_layers.py [FOLDER]             checks the repository (the default: the one this file is in)
+tools/check_layers.py --headers [FOLDER]   also compiles every header alone
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def check_python(root: Path) -> list[str]:
 
 
 def check_headers(tree: Tree) -> list[str]:
-    """Compiles every header alone. Those of the MPI parts need an MPI: $MPICC or mpicc; without one they are left out."""
+    """Compiles every header alone. Those of the MPI parts need an MPI ($MPICC or mpicc), or are left out."""
     root = tree.root
     flags = [f"-I{root / folder}" for folder in ("src", "mpi", "mpi/include")]
     flags += ["-isystem", str(root / "third_party/nlohmann_json"), "-isystem", str(root / "third_party/tomlplusplus")]
@@ -173,7 +173,9 @@ def check_headers(tree: Tree) -> list[str]:
         return f"{tree.name(path)}: does not compile alone: {line}"
 
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return [problem for problem in pool.map(compile_alone, (p for p in tree.files if p.suffix in HEADERS)) if problem]
+        return [
+            problem for problem in pool.map(compile_alone, (p for p in tree.files if p.suffix in HEADERS)) if problem
+        ]
 
 
 def _mpi_flags(mpicc: str) -> list[str] | None:

@@ -11,48 +11,73 @@ from hocket.errors import Error, InvalidInput
 
 __version__ = "0.1.0"
 
-# Where each public name lives. They are imported on first use, so that `hocket --help` does not load the core.
-_HOME = {
-    **dict.fromkeys(
-        (
-            "Algorithm",
-            "Link",
-            "Network",
-            "Node",
-            "Program",
-            "Schedule",
-            "Timeline",
-            "Validation",
-            "algorithms",
-            "hockney_s",
-            "lower",
-            "parse_bandwidth",
-            "parse_bytes",
-            "parse_duration",
-            "print_bandwidth",
-            "print_bytes",
-            "print_duration",
-            "simulate",
-            "validate",
-            "wire_limit_s",
-        ),
-        "hocket._core",
-    ),
-    "Trace": "hocket.trace",
-}
-
-__all__ = ["Error", "InvalidInput", "__version__", *_HOME]  # noqa: PLE0604
-
+# What the type checker and editors see. At run time each name is imported on first use (below), so that
+# `hocket --help` does not load the core.
 if TYPE_CHECKING:
-    from hocket._core import *  # noqa: F403
+    from hocket._core import (
+        Algorithm,
+        Link,
+        Network,
+        Node,
+        Op,
+        Program,
+        ProgramOp,
+        Schedule,
+        Timeline,
+        Validation,
+        algorithms,
+        hockney_s,
+        lower,
+        parse_bandwidth,
+        parse_bytes,
+        parse_duration,
+        place,
+        print_bandwidth,
+        print_bytes,
+        print_duration,
+        simulate,
+        validate,
+        wire_limit_s,
+    )
+    from hocket.trace import Trace
+
+__all__ = [
+    "Algorithm",
+    "Error",
+    "InvalidInput",
+    "Link",
+    "Network",
+    "Node",
+    "Op",
+    "Program",
+    "ProgramOp",
+    "Schedule",
+    "Timeline",
+    "Trace",
+    "Validation",
+    "__version__",
+    "algorithms",
+    "hockney_s",
+    "lower",
+    "parse_bandwidth",
+    "parse_bytes",
+    "parse_duration",
+    "place",
+    "print_bandwidth",
+    "print_bytes",
+    "print_duration",
+    "simulate",
+    "validate",
+    "wire_limit_s",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'hocket' has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    value = getattr(importlib.import_module("hocket.trace" if name == "Trace" else "hocket._core"), name)
     globals()[name] = value
     return value
 

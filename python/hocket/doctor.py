@@ -108,15 +108,21 @@ def _works(found: dict[str, Any]) -> dict[str, str]:
     else:
         programs = "yes"
     if testbed["veth"] and testbed["bridge"] and testbed["tbf"]:
-        emulated = f"yes, as {testbed['as']}" + ("" if testbed["netem"] else "; without latencies: this kernel lacks sch_netem")
+        emulated = f"yes, as {testbed['as']}" + (
+            "" if testbed["netem"] else "; without latencies: this kernel lacks sch_netem"
+        )
     else:
         emulated = f"no: {testbed['refused']}"
     fortran = [mpi["name"] for mpi in found["mpis"] if mpi["fortran"]]
     return {
         "record, run, tune": programs,
         "testbed": emulated,
-        "demo": programs if programs != "yes" or emulated.startswith("yes") else "on this machine's own network: testbed does not work",
-        "compile Fortran programs": f"yes, with {', '.join(fortran)}" if fortran and tools["Fortran compiler"] else "no",
+        "demo": programs
+        if programs != "yes" or emulated.startswith("yes")
+        else "on this machine's own network: testbed does not work",
+        "compile Fortran programs": f"yes, with {', '.join(fortran)}"
+        if fortran and tools["Fortran compiler"]
+        else "no",
     }
 
 

@@ -52,7 +52,11 @@ def raises(error: BaseException):
 
 
 def test_wrong_input_is_status_2_with_a_hint(run_main):
-    assert run_main(raises(hocket.InvalidInput("a.toml:3: odd", "write even"))) == (2, "", "error: a.toml:3: odd\nhint: write even\n")
+    assert run_main(raises(hocket.InvalidInput("a.toml:3: odd", "write even"))) == (
+        2,
+        "",
+        "error: a.toml:3: odd\nhint: write even\n",
+    )
 
 
 def test_a_failure_is_status_1(run_main):
@@ -98,7 +102,11 @@ def test_no_arguments_is_the_help():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["doctr"], "did you mean `hocket doctor`?"), (["--odd"], "No such option"), (["doctor", "--odd"], "hocket doctor --help")],
+    [
+        (["doctr"], "did you mean `hocket doctor`?"),
+        (["--odd"], "No such option"),
+        (["doctor", "--odd"], "hocket doctor --help"),
+    ],
 )
 def test_a_wrong_command_line_is_status_2(arguments, message):
     result = subprocess.run([HOCKET, *arguments], capture_output=True, text=True, check=False)
@@ -109,7 +117,9 @@ def test_a_wrong_command_line_is_status_2(arguments, message):
 
 
 def test_a_reader_that_leaves_is_no_failure():
-    result = subprocess.run(["bash", "-c", f"'{HOCKET}' doctor --json | head -c 1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True)
+    result = subprocess.run(
+        ["bash", "-c", f"'{HOCKET}' doctor --json | head -c 1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True
+    )
     assert result.stdout == "{0\n"
     assert result.stderr == ""
 
@@ -139,7 +149,10 @@ def test_every_command_file_is_a_verb_of_the_table():
 
 
 def test_the_help_loads_nothing_heavy():
-    script = "import sys; from hocket.cli.main import cli\ntry: cli(['--help'])\nexcept SystemExit: pass\nprint(sorted(sys.modules), file=sys.stderr)"
+    script = (
+        "import sys; from hocket.cli.main import cli\ntry: cli(['--help'])\nexcept SystemExit: pass\n"
+        "print(sorted(sys.modules), file=sys.stderr)"
+    )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     for heavy in ("numpy", "rich", "plotly", "jinja2", "pyroute2", "hocket._core", "psutil"):
         assert f"'{heavy}'" not in result.stderr, heavy
@@ -174,7 +187,9 @@ def test_doctor_without_any_tool_says_what_to_install(tmp_path):
     python.symlink_to(sys.executable)
     site = re.sub(r"/__init__\.py$", "", click.__file__).rpartition("/")[0]
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path), "PYTHONPATH": f"{site}:{Path(hocket.__file__).parents[1]}"}
-    result = subprocess.run([str(python), "-m", "hocket", "doctor", "--json"], capture_output=True, text=True, check=False, env=env)
+    result = subprocess.run(
+        [str(python), "-m", "hocket", "doctor", "--json"], capture_output=True, text=True, check=False, env=env
+    )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert found["mpis"] == []

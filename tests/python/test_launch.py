@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Launching real programs: what reaches the ranks, what does not reach the launcher, and that nothing is left behind."""
+"""Launching real programs: what reaches the ranks, what the launcher must not see, and that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runn
     monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
     plain = [*runner.command(2, program, "first", "3"), ":", "-n", "1", str(program), "second", "3"]
     command, needed = launch.with_preload(plain, runner.mpi, [library], {"HOCKET_PROBE": "a b;c"})
-    process = subprocess.Popen(command, env={**os.environ, **needed}, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, env={**os.environ, **needed}, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         name = program.name[:15]  # as the kernel cuts it
         assert wait_until(lambda: len(environments(marker).get(name, [])) == 3), environments(marker).keys()
@@ -204,7 +206,11 @@ def test_a_missing_command_is_told():
         ("mpiexec ./a", None),
         ("srun --ntasks=8 ./a", 8),
         ("srun -n8 ./a", 8),
-        ("mpiexec -n 2 ./a -n 100", 2),
+        ("mpiexec -n 2 true -n 100", 2),
+        ("mpiexec true -n 100", None),
+        ("mpiexec --oversubscribe true -n 100", None),
+        ("mpiexec -n 2 true -n 50 : -n 3 true -n 50", 5),
+        ("mpiexec -n 2 true : true", None),
     ],
 )
 def test_the_number_of_ranks_of_a_command(command, ranks):

@@ -57,10 +57,16 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
         ({"src/hocket/base/a.cpp": '#include "hocket/base/none.hpp"\n'}, "which does not exist"),
         ({"src/hocket/cost/a.cpp": "#pragma omp parallel\n"}, "OpenMP"),
         (
-            {"src/hocket/base/a.hpp": '#include "hocket/base/b.hpp"\n', "src/hocket/base/b.hpp": '#include "hocket/base/a.hpp"\n'},
+            {
+                "src/hocket/base/a.hpp": '#include "hocket/base/b.hpp"\n',
+                "src/hocket/base/b.hpp": '#include "hocket/base/a.hpp"\n',
+            },
             "circular include: src/hocket/base/a.hpp -> src/hocket/base/b.hpp -> src/hocket/base/a.hpp",
         ),
-        ({"python/hocket/report/a.py": "from hocket.mpi.launch import run_command\n"}, "hocket.report may not import hocket.mpi"),
+        (
+            {"python/hocket/report/a.py": "from hocket.mpi.launch import run_command\n"},
+            "hocket.report may not import hocket.mpi",
+        ),
         ({"python/hocket/plan.py": "import hocket.cli.main\n"}, "hocket.plan may not import hocket.cli"),
     ],
 )

@@ -135,7 +135,8 @@ def test_many_callers_at_once_build_once(any_mpi, small_source):
     said: list[str] = []
     results: list[build.MpiParts] = []
     threads = [
-        threading.Thread(target=lambda: results.append(build.build_mpi_parts(any_mpi, notify=said.append))) for _ in range(4)
+        threading.Thread(target=lambda: results.append(build.build_mpi_parts(any_mpi, notify=said.append)))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -208,7 +209,11 @@ def test_a_wheel_carries_the_sources_of_the_mpi_parts(tmp_path):
         for source in path.glob("*.cpp"):
             source.write_text("")
     for path in copy.glob("python/bindings/*.cpp"):
-        path.write_text("#include <nanobind/nanobind.h>\nNB_MODULE(_core, module) { module.doc() = \"empty\"; }\n" if path.name == "module.cpp" else "")
+        path.write_text(
+            '#include <nanobind/nanobind.h>\nNB_MODULE(_core, module) { module.doc() = "empty"; }\n'
+            if path.name == "module.cpp"
+            else ""
+        )
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = [sys.executable, "-c", f"from scikit_build_core.build import build_wheel; build_wheel({str(tmp_path)!r})"]
     result = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
@@ -216,7 +221,11 @@ def test_a_wheel_carries_the_sources_of_the_mpi_parts(tmp_path):
     (wheel,) = tmp_path.glob("hocket-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder, source in (("hocket/_src/mpi", ROOT / "mpi"), ("hocket/_src/src/hocket", ROOT / "src/hocket")):
-        expected = {f"{folder}/{p.relative_to(source)}" for p in source.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+        expected = {
+            f"{folder}/{p.relative_to(source)}"
+            for p in source.rglob("*")
+            if p.is_file() and "__pycache__" not in p.parts
+        }
         assert expected <= names, expected - names
     assert "hocket/_src/third_party/nlohmann_json/nlohmann/json.hpp" in names
     assert "hocket/py.typed" in names

@@ -57,13 +57,21 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
     Yields a function to call after each of the `total` steps, with what comes next.
     """
     if not sys.stderr.isatty():
-        yield lambda following="": None
+
+        def ignore(following: str = "") -> None:
+            pass
+
+        yield ignore
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = Progress(
-        TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
     )
     with bar:
         task = bar.add_task(text, total=total)

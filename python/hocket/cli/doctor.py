@@ -30,7 +30,13 @@ def command(as_json: bool) -> None:
     print_table(
         ["MPI", "from", "compiler wrapper", "Fortran", "hocket's parts"],
         [
-            (mpi["name"], mpi["source"], mpi["mpicc"], "yes" if mpi["fortran"] else "no", "built" if mpi["parts"] else "on first use")
+            (
+                mpi["name"],
+                mpi["source"],
+                mpi["mpicc"],
+                "yes" if mpi["fortran"] else "no",
+                "built" if mpi["parts"] else "on first use",
+            )
             for mpi in found["mpis"]
         ],
     )

@@ -17,8 +17,8 @@ import click
 from hocket import __version__
 from hocket.errors import Error, InvalidInput
 
-# Verb and its line in `hocket --help`, in the order of work. Each lives in hocket.cli.<verb> as `command`, and is imported
-# only when it is called; a verb without a file is not shown.
+# Verb and its line in `hocket --help`, in the order of work. Each lives in hocket.cli.<verb> as `command`, and is
+# imported only when it is called; a verb without a file is not shown.
 VERBS = {
     "tune": "Make a program's communication faster: record, advise, run, compare, report.",
     "demo": "Tune a bundled program on an emulated cluster.",
@@ -117,7 +117,7 @@ def main() -> NoReturn:
     except _Terminated as error:
         _fail(f"ended by {signal.Signals(error.number).name}", "", 128 + error.number, debug=False)
     except BrokenPipeError:
-        # The reader has left, as in `hocket ... | head`. Nothing more may be written, not even by the interpreter's exit.
+        # The reader has left, as in `hocket ... | head`: nothing more may be written, not even when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:  # our own bug

@@ -80,7 +80,9 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None]
         try:
             lock.acquire(timeout=BUILD_TIMEOUT_S)
         except Timeout as error:
-            raise Error(f"another process has held {lock.lock_file} for {BUILD_TIMEOUT_S} s", "end it and try again") from error
+            raise Error(
+                f"another process has held {lock.lock_file} for {BUILD_TIMEOUT_S} s", "end it and try again"
+            ) from error
     try:
         if force or not target.exists():
             say(f"building the MPI parts for {mpi.name}, once, into {target.parent}")
@@ -108,7 +110,7 @@ def cache_folder() -> Path:
 
 
 def source_folder() -> Path:
-    """The folder with mpi/, src/ and third_party/: the repository if hocket is used from it, else what the wheel carries."""
+    """The folder with mpi/, src/ and third_party/: the repository if hocket is used from it, else the wheel's copy."""
     package = Path(__file__).resolve().parent.parent
     repository = package.parent.parent
     return repository if (repository / "mpi/CMakeLists.txt").exists() else package / "_src"
@@ -151,7 +153,11 @@ def _key(mpi: Mpi) -> str:
 
 
 def _sources(source: Path) -> Iterator[Path]:
-    folders = [source / "mpi", *(source / "src/hocket" / module for module in CORE_MODULES), source / "third_party/nlohmann_json"]
+    folders = [
+        source / "mpi",
+        *(source / "src/hocket" / module for module in CORE_MODULES),
+        source / "third_party/nlohmann_json",
+    ]
     for folder in folders:
         for path in folder.rglob("*"):
             if path.is_file() and path.parent.name != "__pycache__":
@@ -160,7 +166,9 @@ def _sources(source: Path) -> Iterator[Path]:
 
 def _compiler_version(variable: str, default: str) -> str:
     try:
-        result = subprocess.run([os.environ.get(variable, default), "--version"], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [os.environ.get(variable, default), "--version"], capture_output=True, text=True, check=False
+        )
     except OSError:
         return "none"
     return result.stdout
@@ -181,9 +189,14 @@ def _program(name: str) -> Path | None:
 
 def _require_tools() -> None:
     if cmake_program() is None:
-        raise Error("cmake is not installed; hocket needs it to build its MPI parts", "pip install 'hocket[mpi]', or install cmake")
+        raise Error(
+            "cmake is not installed; hocket needs it to build its MPI parts",
+            "pip install 'hocket[mpi]', or install cmake",
+        )
     if _program("ninja") is None and _program("make") is None:
-        raise Error("neither ninja nor make is installed; hocket needs one to build its MPI parts", "pip install 'hocket[mpi]'")
+        raise Error(
+            "neither ninja nor make is installed; hocket needs one to build its MPI parts", "pip install 'hocket[mpi]'"
+        )
     for variable, default, language in (("CC", "cc", "C"), ("CXX", "c++", "C++")):
         name = os.environ.get(variable, default)
         if shutil.which(name) is None:
@@ -215,7 +228,13 @@ def _build(mpi: Mpi, target: Path) -> None:
         ninja = _program("ninja")
         if ninja is not None:
             configure += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-        compile_ = [str(cmake_program()), "--build", str(folder / "build"), "--parallel", str(len(os.sched_getaffinity(0)))]
+        compile_ = [
+            str(cmake_program()),
+            "--build",
+            str(folder / "build"),
+            "--parallel",
+            str(len(os.sched_getaffinity(0))),
+        ]
         with log.open("w") as stream:
             _run_logged(configure, stream.name, mpi)
             _run_logged(compile_, stream.name, mpi)
@@ -254,6 +273,10 @@ def _beside(target: Path, suffix: str) -> Path:
 
 def _remove_unused(folder: Path) -> None:
     for path in folder.iterdir():
-        if re.fullmatch(r"\w+-[\w.]+-[0-9a-f]{16}", path.name) and path.is_dir() and time.time() - path.stat().st_mtime > UNUSED_DAYS * 86400:
+        if (
+            re.fullmatch(r"\w+-[\w.]+-[0-9a-f]{16}", path.name)
+            and path.is_dir()
+            and time.time() - path.stat().st_mtime > UNUSED_DAYS * 86400
+        ):
             shutil.rmtree(path, ignore_errors=True)
             _beside(path, ".lock").unlink(missing_ok=True)

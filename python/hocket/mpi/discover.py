@@ -28,7 +28,8 @@ LAUNCHERS = {
 }
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
 INSTALL_HINT = (
-    "install one: pip install 'hocket[mpi]' (the wheel mpich), or as root apt-get install libopenmpi-dev or libmpich-dev"
+    "install one: pip install 'hocket[mpi]' (the wheel mpich), "
+    "or as root apt-get install libopenmpi-dev or libmpich-dev"
 )
 
 
@@ -110,7 +111,9 @@ def inspect_mpi(mpicc: Path) -> Mpi:
     suffix = wrapper.name.removeprefix("mpicc")
     launcher = next((p for n in LAUNCHERS[family] if (p := _existing(wrapper.with_name(n + suffix)))), None)
     if launcher is None:
-        raise InvalidInput(f"{wrapper}: its launcher mpiexec{suffix} is not beside it", "install the MPI's run-time part")
+        raise InvalidInput(
+            f"{wrapper}: its launcher mpiexec{suffix} is not beside it", "install the MPI's run-time part"
+        )
     return Mpi(
         name=f"{TITLES[family]} {version}",
         family=family,
@@ -140,7 +143,8 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
             return mpi
     if not Path(launcher).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")):
         raise InvalidInput(
-            f"{command[0]} is not an MPI launcher", "the command must start with mpiexec, mpirun or srun, with its full path or not"
+            f"{command[0]} is not an MPI launcher",
+            "the command must start with mpiexec, mpirun or srun, with its full path or not",
         )
     name = re.sub(r"^(mpiexec\.hydra|mpiexec|mpirun|orterun|prterun)", "mpicc", Path(launcher).name)
     beside = Path(launcher).with_name(name)
@@ -217,13 +221,18 @@ def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
         return "intel", value["I_MPI_VERSION"].strip('"').split()[0]
     if "MPICH_VERSION" in value:
         return "mpich", value["MPICH_VERSION"].strip('"')
-    raise InvalidInput(f"{wrapper}: its mpi.h is of no MPI that hocket knows", "known are Open MPI, MPICH and Intel MPI")
+    raise InvalidInput(
+        f"{wrapper}: its mpi.h is of no MPI that hocket knows", "known are Open MPI, MPICH and Intel MPI"
+    )
 
 
 def _library(wrapper: Path, compile_line: str) -> Path:
     words = compile_line.split()
     folders = [Path(word[2:]) for word in words if word.startswith("-L")] + [wrapper.parent.parent / "lib"]
-    names = [word[2:] for word in words if word.startswith("-l") and re.fullmatch(r"-lmpi(ch)?", word)] or ["mpi", "mpich"]
+    names = [word[2:] for word in words if word.startswith("-l") and re.fullmatch(r"-lmpi(ch)?", word)] or [
+        "mpi",
+        "mpich",
+    ]
     for name in names:
         for folder in folders:
             linked = folder / f"lib{name}.so"
@@ -234,7 +243,7 @@ def _library(wrapper: Path, compile_line: str) -> Path:
                 if path.exists():
                     return path
     raise InvalidInput(
-        f"{wrapper}: its library {' or '.join(f'lib{n}.so' for n in names)} is in none of {', '.join(map(str, folders))}",
+        f"{wrapper}: lib{names[0]}.so is in none of {', '.join(map(str, folders))}",
         "hocket needs the MPI's shared library; install its development package",
     )
 

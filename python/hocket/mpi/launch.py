@@ -15,9 +15,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
+from hocket.mpi.command_line import program_index
 from hocket.mpi.discover import Mpi
 
 # How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
@@ -41,7 +43,7 @@ class Completed:
 def with_preload(
     command: Sequence[str], mpi: Mpi, libraries: Sequence[Path], environment: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """`command` with options that set LD_PRELOAD and `environment` in the program's processes, and what the launcher needs.
+    """`command` with options that set LD_PRELOAD and `environment` in the program's processes; what the launcher needs.
 
     The first library comes first in symbol lookup. The second value is for the launcher's own environment: see
     `launch_environment`. All programs of an MPMD command (`a : b`) are served.
@@ -90,12 +92,34 @@ def launch_environment(command: Sequence[str], mpi: Mpi) -> dict[str, str]:
 
 def num_ranks(command: Sequence[str]) -> int | None:
     """The number of ranks that the launcher's options ask for, over all parts of `a : b`; None if they do not say."""
-    counts = [
-        int(value) for option, value in zip(command, command[1:], strict=False) if option in COUNT_OPTIONS and value.isdigit()
-    ]
-    counts += [int(match[1]) for word in command if (match := re.fullmatch(r"(?:-n|--ntasks=|--np=)(\d+)", word))]
-    parts = 1 + list(command).count(":")
-    return sum(counts[:parts]) if counts else None
+    launcher, *words = command
+    total = 0
+    for part in _split(words, ":"):
+        options = _options(launcher, part)
+        counts = [int(value) for option, value in pairwise(options) if option in COUNT_OPTIONS and value.isdigit()]
+        counts += [int(match[1]) for word in options if (match := re.fullmatch(r"(?:-n|--ntasks=|--np=)(\d+)", word))]
+        if not counts:
+            return None
+        total += counts[0]
+    return total
+
+
+def _options(launcher: str, part: Sequence[str]) -> Sequence[str]:
+    """The launcher's options, without the program's name and its arguments."""
+    try:
+        return part[: program_index([launcher, *part]) - 1]
+    except InvalidInput:  # a program that cannot be found; starting it will tell
+        return part
+
+
+def _split(words: Sequence[str], separator: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == separator:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
 
 
 def num_slots() -> int:
@@ -114,7 +138,7 @@ def run_command(
 ) -> Completed:
     """Runs `command` with `env` added to the environment, and leaves no process of it behind, whatever happens.
 
-    Raises InvalidInput if it cannot be started, Error after `timeout` seconds. A captured command gets no standard input.
+    Raises InvalidInput if it cannot be started, Error after `timeout` seconds. Captured, it gets no standard input.
     """
     words = [str(word) for word in command]
     started = time.monotonic()
@@ -204,7 +228,10 @@ def _die_with_parent() -> None:
 def _cannot_start(name: str, error: OSError) -> tuple[str, str]:
     if isinstance(error, FileNotFoundError) and shutil.which(name) is None:
         return f"{name}: command not found", "check the name; `hocket doctor` lists the MPIs and launchers found"
-    return f"{name}: cannot be started: {error.strerror or error}", "check that it is an executable file of this machine"
+    return (
+        f"{name}: cannot be started: {error.strerror or error}",
+        "check that it is an executable file of this machine",
+    )
 
 
 def _preloadable(library: Path) -> str:
@@ -224,4 +251,6 @@ def _refuse_own_preload(command: Sequence[str]) -> None:
                 "set LD_PRELOAD in the environment of hocket instead: hocket adds its own libraries before it",
             )
         if word.startswith("--export"):
-            raise InvalidInput("the command has srun's option --export, which hocket needs to set", "remove it: hocket exports all")
+            raise InvalidInput(
+                "the command has srun's option --export, which hocket needs to set", "remove it: hocket exports all"
+            )
