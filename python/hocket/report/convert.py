@@ -22,7 +22,7 @@ MAX_LINKS_WITH_USE = 64
 USE_BINS = 480
 
 
-@dataclass
+@dataclass(slots=True)
 class _Bar:
     rank: int
     kind: str
