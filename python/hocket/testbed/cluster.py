@@ -164,6 +164,8 @@ def _make_host(host: Host) -> dict[str, int]:
             namespaces.mount(FOLDER, f"{folder}/hocket", flags=namespaces.MOUNT_BIND)
             bind_all = namespaces.MOUNT_BIND | namespaces.MOUNT_RECURSIVE
             namespaces.mount(folder, SHARED_MEMORY, flags=bind_all)
+            with suppress(OSError):  # some containers forbid it, and UCX then looks at the interfaces outside
+                namespaces.mount("sysfs", "/sys", "sysfs")
             names = ["mnt" if kind == "mount" else kind for kind in _KINDS]
             messages.send(theirs, {}, [os.open(f"/proc/self/ns/{name}", os.O_RDONLY) for name in names])
         except BaseException as error:
