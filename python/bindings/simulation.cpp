@@ -8,11 +8,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <optional>
 
 #include "hocket/base/error.hpp"
+#include "hocket/cost/hockney.hpp"
+#include "hocket/cost/wire_limit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -65,6 +68,30 @@ Matrix link_use(nb::handle self, std::int64_t link) {
     return Matrix(use.empty() ? nullptr : &use.front().start_s, {use.size(), 3}, self);
 }
 
+double wire_limit_s(std::string_view collective, const Network& network, const std::vector<std::int32_t>& ranks,
+                    std::int64_t bytes, std::int32_t root) {
+    std::vector<Rank> members;
+    for (const std::int32_t rank : ranks) members.emplace_back(rank);
+    return cost::wire_limit_s(collective_from(collective), network, members, bytes, Rank{root});
+}
+
+double hockney_s(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
+                 double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
+    return cost::hockney_s(collective_from(collective), algorithm, num_ranks, bytes, latency_s, bandwidth_bytes_per_s, pieces);
+}
+
+void bind_cost(nb::module_& module) {
+    using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
+    module.def("wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0, ReleaseGil(),
+               "A time that no schedule of the collective among these network ranks, a communicator's members in order, "
+               "can beat. `bytes` is the message of bcast, reduce and allreduce and the block of one rank for the others; "
+               "`root` is a position in `ranks`.");
+    module.def("hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
+               "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
+               "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
+               "and a rank sends and receives one message at a time.");
+}
+
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
@@ -106,4 +133,5 @@ void bind_simulation(nb::module_& module) {
                "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
                "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
                "`ordered_pairs` the messages from one rank to another travel one after another.");
+    bind_cost(module);
 }

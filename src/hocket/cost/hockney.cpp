@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/cost/hockney.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
+
+namespace hocket::cost {
+namespace {
+
+struct Arguments {
+    double alpha, beta;  ///< s, s per byte
+    std::int32_t ranks;
+    double p, n, k;  ///< ranks, bytes, pieces
+    [[nodiscard]] double message(double size_bytes) const { return alpha + size_bytes * beta; }
+    /// ceil(log2 p)
+    [[nodiscard]] double rounds() const { return std::bit_width(static_cast<std::uint32_t>(ranks) - 1); }
+    /// The largest power of two <= p, for algorithms that need one.
+    [[nodiscard]] double power() const { return std::bit_floor(static_cast<std::uint32_t>(ranks)); }
+    [[nodiscard]] double power_rounds() const { return std::log2(power()); }
+    [[nodiscard]] bool is_power() const { return std::has_single_bit(static_cast<std::uint32_t>(ranks)); }
+};
+
+double one_after_another(const Arguments& a) { return (a.p - 1) * a.message(a.n); }
+
+/// A rank with ceil(log2 p) children serves them all with a piece before it turns to the next piece.
+double binomial(const Arguments& a) { return a.rounds() * a.k * a.message(a.n / a.k); }
+
+/// The last piece starts after the k-1 before it and passes p-1 links.
+double pipelined_chain(const Arguments& a) { return (a.p - 2 + a.k) * a.message(a.n / a.k); }
+
+/// p-1 blocks of n bytes to and from each rank, each in k messages.
+double ring(const Arguments& a) { return (a.p - 1) * a.k * a.message(a.n / a.k); }
+
+/// Blocks that double or halve: p-1 blocks in ceil(log2 p) messages.
+double doubling_blocks(const Arguments& a) { return a.rounds() * a.alpha + (a.p - 1) * a.n * a.beta; }
+
+/// Scatter of n/p to each rank, then the ring.
+double bcast_scatter_allgather(const Arguments& a) {
+    const double scatter = a.rounds() * a.alpha + (a.p - 1) / a.p * a.n * a.beta;
+    return scatter + (a.p - 1) * a.k * a.message(a.n / a.p / a.k);
+}
+
+/// The ranks beyond the power of two get the whole message at the end.
+double bcast_scatter_recursive_doubling(const Arguments& a) {
+    const double within = 2 * (a.power_rounds() * a.alpha + (a.power() - 1) / a.power() * a.n * a.beta);
+    return within + (a.is_power() ? 0 : a.message(a.n));
+}
+
+/// The ranks beyond the power of two give their message first and get the result last.
+double allreduce_folded(const Arguments& a, double within) { return within + (a.is_power() ? 0 : 2 * a.message(a.n)); }
+
+double allreduce_recursive_doubling(const Arguments& a) {
+    return allreduce_folded(a, a.power_rounds() * a.message(a.n));
+}
+double allreduce_rabenseifner(const Arguments& a) {
+    return allreduce_folded(a, 2 * (a.power_rounds() * a.alpha + (a.power() - 1) / a.power() * a.n * a.beta));
+}
+double allreduce_ring(const Arguments& a) { return 2 * (a.p - 1) * a.k * a.message(a.n / a.p / a.k); }
+
+/// The last piece starts after the k-1 before it and passes p-1 links in each direction.
+double allreduce_pipelined_chain(const Arguments& a) { return (2 * (a.p - 1) + a.k - 1) * a.message(a.n / a.k); }
+
+/// Beyond a power of two: one block is given, all others are got; the power's ranks carry up to two blocks each.
+double allgather_recursive_doubling(const Arguments& a) {
+    if (a.is_power()) return doubling_blocks(a);
+    double time = a.message(a.n) + a.message((a.p - 1) * a.n);
+    const double outside = a.p - a.power();
+    // The busiest message of each step carries the blocks of the ranks outside as well.
+    for (double count = 1; count < a.power(); count *= 2) time += a.message((count + std::min(count, outside)) * a.n);
+    return time;
+}
+
+double allgather_neighbor_exchange(const Arguments& a) {
+    return a.ranks % 2 == 0 ? a.p / 2 * a.alpha + (a.p - 1) * a.n * a.beta : one_after_another(a);
+}
+
+/// The message of a bit carries the blocks whose distance has that bit.
+double alltoall_bruck(const Arguments& a) {
+    double time = 0;
+    for (std::int64_t bit = 1; bit < a.ranks; bit *= 2) {
+        const std::int64_t whole = a.ranks / (2 * bit) * bit, rest = a.ranks % (2 * bit);
+        time += a.message(static_cast<double>(whole + std::max<std::int64_t>(0, rest - bit)) * a.n);
+    }
+    return time;
+}
+
+/// Beyond a power of two: all p blocks are given first, one is got last; in between p blocks are halved.
+double reduce_scatter_recursive_halving(const Arguments& a) {
+    const double within = a.power_rounds() * a.alpha + (a.power() - 1) / a.power() * a.p * a.n * a.beta;
+    return within + (a.is_power() ? 0 : a.message(a.p * a.n) + a.message(a.n));
+}
+
+double barrier_dissemination(const Arguments& a) { return a.rounds() * a.alpha; }
+
+struct Form {
+    Collective collective;
+    std::string_view algorithm;
+    double (*time)(const Arguments&);
+};
+
+constexpr std::array forms{
+    Form{Collective::bcast, "linear", one_after_another},
+    Form{Collective::bcast, "binomial", binomial},
+    Form{Collective::bcast, "chain", one_after_another},
+    Form{Collective::bcast, "pipelined_chain", pipelined_chain},
+    Form{Collective::bcast, "scatter_allgather", bcast_scatter_allgather},
+    Form{Collective::bcast, "scatter_recursive_doubling", bcast_scatter_recursive_doubling},
+    Form{Collective::reduce, "linear", one_after_another},
+    Form{Collective::reduce, "binomial", binomial},
+    Form{Collective::reduce, "chain", one_after_another},
+    Form{Collective::reduce, "pipelined_chain", pipelined_chain},
+    Form{Collective::allreduce, "recursive_doubling", allreduce_recursive_doubling},
+    Form{Collective::allreduce, "ring", allreduce_ring},
+    Form{Collective::allreduce, "rabenseifner", allreduce_rabenseifner},
+    Form{Collective::allreduce, "pipelined_chain", allreduce_pipelined_chain},
+    Form{Collective::allgather, "ring", ring},
+    Form{Collective::allgather, "recursive_doubling", allgather_recursive_doubling},
+    Form{Collective::allgather, "bruck", doubling_blocks},
+    Form{Collective::allgather, "neighbor_exchange", allgather_neighbor_exchange},
+    Form{Collective::alltoall, "linear", one_after_another},
+    Form{Collective::alltoall, "pairwise", one_after_another},
+    Form{Collective::alltoall, "bruck", alltoall_bruck},
+    Form{Collective::reduce_scatter_block, "ring", ring},
+    Form{Collective::reduce_scatter_block, "recursive_halving", reduce_scatter_recursive_halving},
+    Form{Collective::scatter, "linear", one_after_another},
+    Form{Collective::scatter, "binomial", doubling_blocks},
+    Form{Collective::gather, "linear", one_after_another},
+    Form{Collective::gather, "binomial", doubling_blocks},
+    Form{Collective::barrier, "dissemination", barrier_dissemination},
+};
+
+}  // namespace
+
+double hockney_s(Collective collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
+                 double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
+    const auto refuse = [](const std::string& key, const std::string& value, const std::string& expected) {
+        throw InvalidInput(key + " is " + value + ": expected " + expected);
+    };
+    if (num_ranks < 1) refuse("number of ranks", std::to_string(num_ranks), "at least 1");
+    if (bytes < 0) refuse("bytes", std::to_string(bytes), "at least 0");
+    if (!(latency_s >= 0) || !std::isfinite(latency_s)) refuse("latency", std::to_string(latency_s), "a finite time, at least 0 s");
+    if (!(bandwidth_bytes_per_s > 0)) refuse("bandwidth", std::to_string(bandwidth_bytes_per_s), "a number above 0");
+    if (pieces < 1) refuse("pieces", std::to_string(pieces), "at least 1");
+    std::vector<std::string_view> known;
+    for (const Form& form : forms) {
+        if (form.collective != collective) continue;
+        known.push_back(form.algorithm);
+        if (form.algorithm != algorithm) continue;
+        if (num_ranks == 1) return 0;
+        return form.time({latency_s, 1 / bandwidth_bytes_per_s, num_ranks, static_cast<double>(num_ranks),
+                          static_cast<double>(bytes), static_cast<double>(pieces)});
+    }
+    const std::string suggestion = base::did_you_mean(algorithm, known);
+    throw InvalidInput("no closed form for the algorithm " + base::quoted(algorithm) + " of " +
+                           std::string(name_of(collective)) + "; accepted: " + base::list_of(known),
+                       suggestion);
+}
+
+}  // namespace hocket::cost
