@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket network`: show, generate and convert network files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.options import load_network
+
+if TYPE_CHECKING:
+    from hocket import Network
+
+MOST_ROWS = 64  # of a table, without --all
+
+
+@click.group(epilog="Example: hocket network show networks/two-clusters.toml")
+def command() -> None:
+    """Show, generate and convert network files."""
+
+
+@command.command(epilog="Example: hocket network show fat-tree:2x2x4")
+@click.argument("network_text", metavar="FILE|KIND:SHAPE")
+@click.option("--all", "show_all", is_flag=True, help=f"Print all rows of tables longer than {MOST_ROWS}.")
+@json_option
+def show(network_text: str, show_all: bool, as_json: bool) -> None:
+    """Print the nodes, ranks and links of a network."""
+    network = load_network(network_text)
+    if as_json:
+        print_json(to_dict(network))
+        return
+    from hocket import print_bandwidth, print_duration
+
+    nodes, links = network.nodes, network.links
+    shape = "a tree" if network.is_tree else "not a tree"
+    print(f"{network.name}: {network.num_ranks} ranks, {len(nodes)} nodes, {len(links)} directed links, {shape}")
+    ranks_on: dict[int, list[str]] = {}
+    for rank, node in enumerate(network.rank_nodes):
+        ranks_on.setdefault(node, []).append(str(rank))
+    _print_rows(
+        "Nodes",
+        ["node", "kind", "ranks"],
+        [(node.name, node.kind, " ".join(ranks_on.get(i, []))) for i, node in enumerate(nodes)],
+        show_all,
+    )
+    _print_rows(
+        "Links",
+        ["from", "to", "bandwidth", "latency", "duplex"],
+        [
+            (
+                nodes[link.source].name,
+                nodes[link.target].name,
+                print_bandwidth(link.bandwidth_bytes_per_s),
+                print_duration(link.latency_s),
+                "half" if link.half_duplex else "full",
+            )
+            for link in links
+        ],
+        show_all,
+    )
+
+
+@command.command(epilog='Example: hocket network generate two-clusters:4+4 --bandwidth "93 Mbit/s" -o two.toml')
+@click.argument("kind_and_shape", metavar="KIND:SHAPE")
+@click.option("--bandwidth", metavar="TEXT", help='Of each link: "1 Gbit/s", which is the default.')
+@click.option("--latency", metavar="TEXT", help='Of each link: "50 us"; default 0.')
+@click.option("--second-bandwidth", metavar="TEXT", help="Of the host links of the second of two-clusters.")
+@click.option("--trunk-bandwidth", metavar="TEXT", help="Of the link between two-clusters.")
+@click.option("--trunk-latency", metavar="TEXT", help="Of the link between two-clusters.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
+def generate(kind_and_shape: str, output: Path | None, **given: str | None) -> None:
+    """Write the file of a regular network: star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16."""
+    from hocket import Network
+
+    _write(Network.generate(kind_and_shape, **given), output)
+
+
+@command.command(epilog="Example: hocket network convert star:4 -o star.toml")
+@click.argument("network_text", metavar="FILE|KIND:SHAPE")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
+def convert(network_text: str, output: Path | None) -> None:
+    """Write a network in hocket's own format, every node and link spelled out where its routes allow."""
+    _write(load_network(network_text), output)
+
+
+def to_dict(network: Network) -> dict[str, Any]:
+    """The JSON of `show`: `source`, `target` and `rank_nodes` are indices into `nodes`; null = unlimited."""
+    return {
+        "name": network.name,
+        "num_ranks": network.num_ranks,
+        "is_tree": network.is_tree,
+        "nodes": [{"name": node.name, "kind": node.kind} for node in network.nodes],
+        "rank_nodes": network.rank_nodes,
+        "links": [
+            {
+                "source": link.source,
+                "target": link.target,
+                "bandwidth_bytes_per_s": link.bandwidth_bytes_per_s,
+                "latency_s": link.latency_s,
+                "half_duplex": link.half_duplex,
+            }
+            for link in network.links
+        ],
+    }
+
+
+def _print_rows(title: str, columns: list[str], rows: list[tuple[str, ...]], show_all: bool) -> None:
+    shown = rows if show_all else rows[:MOST_ROWS]
+    print_table(columns, shown, title)
+    if len(shown) < len(rows):
+        note(f"{len(rows) - len(shown)} more {title.lower()}: print them with --all")
+
+
+def _write(network: Network, output: Path | None) -> None:
+    text = network.to_toml()
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    from hocket import InvalidInput
+
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{output}: cannot write the network file: {error.strerror}") from error
