@@ -228,7 +228,7 @@ def test_a_wheel_carries_the_sources_of_the_mpi_parts(tmp_path):
         }
         assert expected <= names, expected - names
     assert "hocket/_src/third_party/nlohmann_json/nlohmann/json.hpp" in names
-    assert "hocket/py.typed" in names
+    assert {"hocket/py.typed", "hocket/_src/networks/two-clusters.toml"} <= names
     assert any(name.startswith("hocket/_core.") and name.endswith(".so") for name in names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if "__pycache__" in name]
