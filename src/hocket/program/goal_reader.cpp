@@ -100,6 +100,8 @@ private:
                 ++length;
         if (!rest.empty() && is_digit(rest[0]))
             while (length < rest.size() && is_digit(rest[length])) ++length;
+        if (!rest.empty() && (rest[0] & 0x80) != 0)  // a whole character, so that a message that quotes it is text
+            while (length < rest.size() && (rest[length] & 0xC0) == 0x80) ++length;
         token_ = {rest.substr(0, length), line_};
         if (token_.text == "\n") ++line_;
         position_ += length;

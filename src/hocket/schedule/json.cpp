@@ -76,11 +76,12 @@ json parse(std::string_view text, std::string_view source) {
     try {
         return json::parse(text);
     } catch (const json::exception& error) {
-        // The library's own text starts with its error number in brackets; what follows says line and column.
-        const std::string what = error.what();
-        const std::size_t bracket = what.find("] ");
-        throw InvalidInput(std::string(source) +
-                           ": not JSON: " + (bracket == std::string::npos ? what : what.substr(bracket + 2)));
+        // The library's own text starts with its error number in brackets and quotes the bytes it read last.
+        std::string what = error.what();
+        if (const std::size_t bracket = what.find("] "); bracket != std::string::npos) what.erase(0, bracket + 2);
+        what = what.substr(0, what.find("; last read"));
+        std::replace_if(what.begin(), what.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        throw InvalidInput(std::string(source) + ": not JSON: " + what);
     }
 }
 
