@@ -17,7 +17,7 @@ from typing import Any
 
 from hocket import __version__
 from hocket.mpi.build import built_mpi_parts, cache_folder, cmake_program
-from hocket.mpi.discover import INSTALL_HINT, find_mpis
+from hocket.mpi.discover import INSTALL_HINT, examine_mpis
 from hocket.mpi.launch import num_slots
 
 # Run in a process of its own, since it cannot come back from the namespaces that it enters.
@@ -63,10 +63,11 @@ print(json.dumps(result))
 
 
 def examine() -> dict[str, Any]:
-    """One plain dictionary: "machine", "mpis", "tools", "testbed" and "works" (job -> "yes" or why not)."""
+    """A plain dictionary: "machine", "mpis", "broken_mpis", "tools", "testbed", "works" (job -> "yes" or why not)."""
     with ThreadPoolExecutor() as pool:
         testbed = pool.submit(_testbed)
         versions = {name: pool.submit(_version, find) for name, find in _TOOLS.items()}
+        working, broken = examine_mpis()
         mpis = [
             {
                 "name": mpi.name,
@@ -76,7 +77,7 @@ def examine() -> dict[str, Any]:
                 "fortran": str(mpi.mpifort) if mpi.mpifort else None,
                 "parts": str(parts.folder) if (parts := built_mpi_parts(mpi)) else None,
             }
-            for mpi in find_mpis()
+            for mpi in working
         ]
         result: dict[str, Any] = {
             "hocket": __version__,
@@ -89,6 +90,7 @@ def examine() -> dict[str, Any]:
                 "cache": str(cache_folder()),
             },
             "mpis": mpis,
+            "broken_mpis": [error.message for error in broken],
             "tools": {name: version.result() for name, version in versions.items()},
             "testbed": testbed.result(),
         }

@@ -194,3 +194,12 @@ def test_doctor_without_any_tool_says_what_to_install(tmp_path):
     found = json.loads(result.stdout)
     assert found["mpis"] == []
     assert found["works"]["record, run, tune"].startswith("no: no MPI was found; install one:")
+
+
+def test_doctor_tells_why_an_mpi_is_unusable(tmp_path, hocket_cli):
+    wrapper = tmp_path / "mpicc"
+    wrapper.write_text("#!/bin/sh\necho 'mpicc: no compiler behind me' >&2; exit 1\n")
+    wrapper.chmod(0o755)
+    result = hocket_cli("doctor", env={"HOCKET_MPI_PATH": str(tmp_path)})
+    assert result.returncode == 0
+    assert f"unusable: `{wrapper} -show` failed: mpicc: no compiler behind me" in result.stdout

@@ -40,5 +40,7 @@ def command(as_json: bool) -> None:
             for mpi in found["mpis"]
         ],
     )
+    for message in found["broken_mpis"]:
+        print(f"unusable: {message}\n")
     print_table(["tool", "version"], [(name, version or "not found") for name, version in found["tools"].items()])
     print_table(["job", "will work"], found["works"].items())

@@ -70,18 +70,25 @@ class Mpi:
 
 
 def find_mpis() -> list[Mpi]:
-    """The MPIs of this machine, the default one first.
+    """The MPIs of this machine that work, the default one first.
 
     Looked for in this order: $HOCKET_MPICC, the folders of $HOCKET_MPI_PATH, the folders of $PATH, the environment that
     hocket itself is installed in.
     """
-    wrappers = list(_wrappers())
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        found = [mpi for mpi in pool.map(_try_inspect, wrappers) if mpi is not None]
+    return examine_mpis()[0]
+
+
+def examine_mpis() -> tuple[list[Mpi], list[InvalidInput]]:
+    """The MPIs that work, as in `find_mpis`, and for each compiler wrapper that does not, why."""
     unique: dict[Path, Mpi] = {}
-    for mpi in found:
-        unique.setdefault(mpi.library.resolve(), mpi)
-    return list(unique.values())
+    broken: list[InvalidInput] = []
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        for found in pool.map(_try_inspect, list(_wrappers())):
+            if isinstance(found, Mpi):
+                unique.setdefault(found.library.resolve(), found)
+            else:
+                broken.append(found)
+    return list(unique.values()), broken
 
 
 def default_mpi() -> Mpi:
@@ -192,11 +199,11 @@ def _path_variable(name: str) -> list[str]:
     return [folder for folder in os.environ.get(name, "").split(os.pathsep) if folder]
 
 
-def _try_inspect(mpicc: Path) -> Mpi | None:
+def _try_inspect(mpicc: Path) -> Mpi | InvalidInput:
     try:
         return inspect_mpi(mpicc)
-    except InvalidInput:
-        return None
+    except InvalidInput as error:
+        return error
 
 
 def _output(command: list[str], text: str = "") -> str:
