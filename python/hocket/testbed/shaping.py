@@ -11,13 +11,15 @@ from typing import Any
 from hocket.testbed.layout import Port
 
 FRAME_BYTES = 1514  # Ethernet header + 1500; what the kernel charges for a full frame
+_PAYLOAD_BYTES = 1448  # of a full frame, after the headers of Ethernet, IP and TCP with time stamps
 # The bucket covers what passes while the kernel's timer wakes late, and no more: its content passes at full speed
 # after every pause. Measured at 790 Mbit/s on a virtual machine: 100 us lose up to a tenth of the rate.
 _TIMER_SLACK_S = 250e-6
 _MIN_BURST_BYTES = 2 * FRAME_BYTES
 _MAX_SEGMENT_BYTES = 65536
-# No cable loses frames: the queue holds more than TCP's largest default window (tcp_wmem: 4 MB) of several senders.
-_QUEUE_BYTES = 32 << 20
+# What a switch port with a deep buffer holds. Much more delays the acknowledgements of the opposite direction for
+# seconds; much less loses frames of a single message of a megabyte.
+_QUEUE_BYTES = 1 << 20
 # Less than what the path through the virtual cables takes by itself, so adding it would be wrong as well as useless.
 NEGLIGIBLE_LATENCY_S = 10e-6
 
@@ -40,7 +42,8 @@ def shape(netlink: Any, index: int, port: Port) -> str | None:
                 raise
             note = "this kernel lacks sch_netem: the latencies of the network file are not emulated"
     if port.bandwidth_bytes_per_s is not None:
-        rate = port.bandwidth_bytes_per_s
+        # The bandwidth of a network file is what a message gets, so headers come on top of it.
+        rate = port.bandwidth_bytes_per_s * FRAME_BYTES / _PAYLOAD_BYTES
         burst = _burst_bytes(rate)
         netlink.tc("add", "tbf", index, _TBF_HANDLE, parent=parent, rate=round(rate), burst=burst, limit=_QUEUE_BYTES)
     return note

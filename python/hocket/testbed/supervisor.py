@@ -110,15 +110,23 @@ def _serve(control: socket.socket, listener: socket.socket | None, request: dict
     messages.send(control, information)
     if listener:
         control.close()
-    _Server(cluster, information).loop(listener, None if listener else control)
+    _Server(cluster, information, listener, None if listener else control).loop()
 
 
 class _Server:
     """Answers requests; one command runs at a time, since two would share the cables."""
 
-    def __init__(self, cluster: Cluster, information: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        information: dict[str, Any],
+        listener: socket.socket | None,
+        control: socket.socket | None,
+    ) -> None:
         self._cluster = cluster
         self._information = information
+        self._listener = listener  # of a named testbed
+        self._control = control  # of one that ends with its maker
         self._selector = selectors.DefaultSelector()
         self._owner: socket.socket | None = None  # the connection whose command runs
         self._command: list[str] = []
@@ -126,25 +134,24 @@ class _Server:
         self._start_s = 0.0
         self._before: list[int] = []
 
-    def loop(self, listener: socket.socket | None, control: socket.socket | None) -> None:
+    def loop(self) -> None:
         wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake_write)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._selector.register(wake_read, selectors.EVENT_READ)
-        if listener:
-            self._selector.register(listener, selectors.EVENT_READ)
-        if control:
-            self._selector.register(control, selectors.EVENT_READ)
+        for source in (self._listener, self._control):
+            if source:
+                self._selector.register(source, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj == wake_read:
                     with suppress(BlockingIOError):
                         os.read(wake_read, 4096)
                     self._reap()
-                elif key.fileobj is listener:
-                    self._accept(listener)
+                elif key.fileobj is self._listener and self._listener:
+                    self._accept(self._listener)
                 elif isinstance(key.fileobj, socket.socket):
-                    self._handle(key.fileobj, key.fileobj is control)
+                    self._handle(key.fileobj)
 
     def _accept(self, listener: socket.socket) -> None:
         connection, _ = listener.accept()
@@ -156,10 +163,10 @@ class _Server:
         connection.settimeout(10)
         self._selector.register(connection, selectors.EVENT_READ)
 
-    def _handle(self, connection: socket.socket, is_control: bool) -> None:
+    def _handle(self, connection: socket.socket) -> None:
         received = messages.receive(connection)
         if received is None:
-            if is_control:
+            if connection is self._control:
                 os._exit(0)
             if connection is self._owner:
                 self._finish(None)
@@ -180,6 +187,8 @@ class _Server:
             case "information":
                 self._send(connection, {**self._information, "command": self._command})
             case "down":
+                if self._listener:
+                    self._listener.close()  # the name is free before the caller knows
                 self._send(connection, {})
                 os._exit(0)
             case "stop":
