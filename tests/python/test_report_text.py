@@ -47,6 +47,7 @@ def test_other_quantities() -> None:
     assert text.bandwidth(None) == "unlimited"
     assert text.percent(-0.0312, signed=True) == "\N{MINUS SIGN}3.1 %"
     assert text.percent(0.85) == "85 %"
+    assert text.percent(0) == "0 %"
     assert text.ratio(3.776) == "3.78\N{MULTIPLICATION SIGN}"
     assert text.ranks([0, 1, 2, 5, 7, 8]) == "0\N{EN DASH}2, 5, 7, 8"
     assert text.ranks(list(range(0, 100, 2))).endswith("(50 ranks)")

@@ -42,7 +42,7 @@ def bandwidth(bytes_per_s: float | None) -> str:
 
 def percent(fraction: float, signed: bool = False) -> str:
     value = 100 * fraction
-    digits = 1 if abs(value) < 10 else 0
+    digits = 1 if 0 < abs(value) < 10 else 0
     minus = "\N{MINUS SIGN}"
     text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
     return f"{text.replace('-', minus)} %"
