@@ -7,6 +7,7 @@ import pytest
 
 from hocket import InvalidInput, Network, validate, wire_limit_s
 from hocket.advise import CallGroup, MessageCosts, advise, candidates
+from hocket.advise.advise import NEARLY_EQUAL
 from hocket.advise.orders import candidate_orders
 from hocket.plan import Plan
 
@@ -49,14 +50,13 @@ def test_large_bcast_comes_near_the_wire_limit(root):
     assert Plan.from_text(advice.plan.to_json()).entries == advice.plan.entries
 
 
-def test_the_chosen_schedule_is_the_fastest_of_the_candidates():
+def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
     costs = MessageCosts()
     (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices
     from hocket.advise import predict
 
     times = {c: predict(c, choice.group, NETWORK, costs) for c in candidates(NETWORK, "allreduce", WORLD, 1_000_000)}
-    assert choice.predicted_s == min(times.values())
-    assert times[choice.best] == choice.predicted_s
+    assert times[choice.best] == choice.predicted_s <= (1 + NEARLY_EQUAL) * min(times.values())
     assert choice.lower_bound_s <= choice.predicted_s <= choice.native_model_s
 
 
@@ -75,9 +75,11 @@ def test_latency_stays_with_the_mpi(collective, size):
 
 
 def test_slow_recorded_calls_count_only_when_recorded_on_this_network():
-    slow = group(size=100, recorded_s=1.0)
+    slow = group(size=100_000, members=(0, 2), recorded_s=1.0)  # two ranks: any algorithm is as good
     assert advise([slow], NETWORK, 8, recorded_here=False).choices[0].reason
     assert not advise([slow], NETWORK, 8, recorded_here=True).choices[0].reason
+    small = group(size=100, recorded_s=1.0)  # waited for something else
+    assert advise([small], NETWORK, 8, recorded_here=True).choices[0].reason
 
 
 def test_order_of_operands_is_kept():

@@ -59,5 +59,5 @@ def _pieces(algorithm: Algorithm, num_ranks: int, size_bytes: int, chunk_bytes: 
         return [1]
     # An algorithm may itself cut the message, into one block a rank say; each of those is cut into the pieces.
     block = size_bytes / algorithm.pieces_for(num_ranks)
-    pieces = {1} | {max(1, math.ceil(block / chunk)) for chunk in chunk_bytes}
+    pieces = {max(1, math.ceil(block / chunk)) for chunk in chunk_bytes}
     return sorted(count for count in pieces if num_ranks * count <= MAX_MESSAGES)
