@@ -22,7 +22,7 @@ from hocket.tune.tune import TuneOptions, tune
 if TYPE_CHECKING:
     from hocket import Network
 
-ITERATIONS = 6
+ITERATIONS = 8
 
 
 def demo(mpi_name: str | None, target: Path, repetitions: int, keep: bool, say: Callable[[str], None]) -> Result:
