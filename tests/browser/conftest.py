@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 
@@ -33,6 +34,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     for switch in switches:
         options.add_argument(switch)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = selenium.Chrome(options=options, service=selenium.ChromeService(chromedriver))
+    # Chromium leaves folders in the temporary folder
+    service = selenium.ChromeService(chromedriver, env={**os.environ, "TMPDIR": str(profile)})
+    driver = selenium.Chrome(options=options, service=service)
     yield Browser(driver)
     driver.quit()
