@@ -25,7 +25,7 @@ def left_behind(folder):
     ("change", "message"),
     [
         (("bandwidth", "bandwith"), "bandwith"),
-        (('between = ["s0", "s1"]', 'between = ["s0", "a0"]'), "reach"),
+        (('[[link]]\nbetween = ["s0", "s1"]\nbandwidth = "93 Mbit/s"\n', ""), "no path between rank 0"),
         (("93 Mbit/s", "93"), "93"),
         (('format = "hocket.network/1"', 'format = "hocket.network/9"'), "hocket.network/9"),
     ],
