@@ -66,7 +66,7 @@ def test_an_mpi_compiles_and_its_library_is_the_one_that_the_program_uses(mpi: M
     assert {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}[mpi.family] in version
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_the_mpi_parts_build_for_every_mpi(mpi: Mpi):
     parts = build.build_mpi_parts(mpi)
     assert build.built_mpi_parts(mpi) == parts

@@ -23,7 +23,7 @@ from hocket.mpi.discover import Mpi
 # The modules of the core that are compiled into the MPI parts, as in mpi/CMakeLists.txt.
 CORE_MODULES = ("base", "schedule", "program", "trace", "collectives")
 UNUSED_DAYS = 30
-BUILD_TIMEOUT_S = 600
+BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
 
 @dataclass(frozen=True)
