@@ -11,8 +11,10 @@
 namespace hocket::collectives {
 
 namespace {
-constexpr std::int32_t max_ranks = 1 << 30;  // distances double up to it without overflow
-}
+constexpr std::int32_t max_ranks = 1 << 30;     // distances double up to it without overflow
+constexpr std::int64_t max_messages = 1 << 22;  // of one rank: beyond that the ops alone take gigabytes
+constexpr std::size_t max_ops = 100'000'000;    // of a whole schedule
+}  // namespace
 
 std::span<const Algorithm> all_algorithms() {
     static const std::vector<Algorithm> all = [] {
@@ -46,10 +48,11 @@ std::int32_t pieces_for(const Algorithm& algorithm, const Shape& shape) {
     if (algorithm.collective == Collective::barrier) return 1;
     const std::int64_t pieces = std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.pieces;
     const std::int64_t blocks = num_blocks(algorithm.collective, shape.num_ranks);
-    if (pieces > std::numeric_limits<std::int32_t>::max() / blocks)
+    const std::int64_t most = algorithm.pipelines ? max_messages : std::numeric_limits<std::int32_t>::max();
+    if (pieces > most / blocks)
         throw InvalidInput(std::string(name_of(algorithm.collective)) + " of " + std::to_string(shape.num_ranks) +
                                " ranks with " + std::to_string(shape.pieces) + " pieces by " +
-                               std::string(algorithm.name) + " comes to more than 2147483647 chunks",
+                               std::string(algorithm.name) + " comes to more than " + std::to_string(most) + " chunks",
                            "use fewer pieces or fewer ranks");
     return static_cast<std::int32_t>(pieces);
 }
@@ -159,11 +162,22 @@ RankSchedule emit_rank(const Algorithm& algorithm, const Shape& shape, const Pla
 Schedule emit(const Algorithm& algorithm, const Shape& shape, const Placement& placement) {
     const std::int32_t pieces = pieces_for(algorithm, shape);
     const Mapping mapping(algorithm, shape.num_ranks, placement);
+    const auto refuse = [&] {
+        throw InvalidInput("a whole schedule of " + std::to_string(shape.num_ranks) + " ranks by " +
+                               std::string(algorithm.name) + " comes to more than " + std::to_string(max_ops) +
+                               " operations",
+                           "use fewer ranks or pieces");
+    };
+    if (static_cast<std::size_t>(shape.num_ranks) > max_ops) refuse();
     Schedule schedule{algorithm.collective, std::string(algorithm.name), shape.num_ranks, placement.root, pieces, {}};
     schedule.ranks.resize(static_cast<std::size_t>(shape.num_ranks));
-    for (std::int32_t v = 0; v < shape.num_ranks; ++v)
-        schedule.ranks[static_cast<std::size_t>(mapping.real(v))] =
-            relabel(algorithm.emit(v, shape), algorithm.collective, pieces, shape.num_ranks, mapping);
+    std::size_t num_ops = 0;
+    for (std::int32_t v = 0; v < shape.num_ranks; ++v) {
+        RankSchedule& part = schedule.ranks[static_cast<std::size_t>(mapping.real(v))];
+        part = relabel(algorithm.emit(v, shape), algorithm.collective, pieces, shape.num_ranks, mapping);
+        num_ops += part.ops.size();
+        if (num_ops > max_ops) refuse();
+    }
     return schedule;
 }
 

@@ -40,7 +40,7 @@ std::span<const Algorithm> all_algorithms();
 const Algorithm& find_algorithm(Collective, std::string_view name);
 
 /// Schedule::pieces of this algorithm for this shape: cuts * pieces; 1 for barrier.
-/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks.
+/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks, or 2^22 if they travel one by one.
 std::int32_t pieces_for(const Algorithm&, const Shape&);
 
 /// How virtual ranks map to real ones.
@@ -56,7 +56,7 @@ struct Placement {
 /// @throws InvalidInput  if the shape, root, self or order is not valid (order not a permutation).
 /// Without an order, time and memory are those of the part; with one, plus O(p).
 RankSchedule emit_rank(const Algorithm&, const Shape&, const Placement&, Rank self);
-/// The whole Schedule.
+/// The whole Schedule. @throws InvalidInput  also if it comes to more than 10^8 ops.
 Schedule emit(const Algorithm&, const Shape&, const Placement&);
 
 }  // namespace hocket::collectives

@@ -155,4 +155,7 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
     CHECK_THROWS_WITH_AS(emit(bcast, {4, 1}, {Rank{0}, few}), "order has 1 ranks: expected each of the 4 once",
                          InvalidInput);
     CHECK_THROWS_AS(emit_rank(alltoall, {100'000, 1}, {}, Rank{0}), InvalidInput);
+    // What would not fit into memory is refused before it is made.
+    CHECK_THROWS_AS(emit(bcast, {1'000'000'000, 1}, {}), InvalidInput);
+    CHECK_THROWS_AS(emit(find_algorithm(Collective::bcast, "pipelined_chain"), {2, 2'000'000'000}, {}), InvalidInput);
 }
