@@ -107,7 +107,8 @@ void bind_units(nb::module_& module) {
     module.def(
         "print_duration",
         [refuse](double seconds) {
-            if (!(seconds >= 0) || !std::isfinite(seconds)) refuse(seconds, "a duration: expected a finite number, at least 0");
+            if (!(seconds >= 0) || !std::isfinite(seconds))
+                refuse(seconds, "a duration: expected a finite number, at least 0");
             return base::print_duration(seconds);
         },
         "seconds"_a, "The shortest text that parses back to the same value.");
@@ -129,8 +130,10 @@ void bind_network(nb::module_& module) {
         .def_ro("name", &Node::name)
         .def_prop_ro(
             "kind", [](const Node& node) { return name_of(node.kind); },
-            "\"host\" carries ranks and may relay, \"switch\" only relays, \"process\" is one of several ranks of a host.")
-        .def("__repr__", [](const Node& node) { return "Node(" + node.name + ", " + std::string(name_of(node.kind)) + ")"; });
+            "\"host\" carries ranks and may relay, \"switch\" only relays, \"process\" is one of several ranks of a "
+            "host.")
+        .def("__repr__",
+             [](const Node& node) { return "Node(" + node.name + ", " + std::string(name_of(node.kind)) + ")"; });
 
     nb::class_<PythonLink>(module, "Link", "A directed link. A cable is two: 2i and 2i+1 in a network from a file.")
         .def_prop_ro(
@@ -143,7 +146,8 @@ void bind_network(nb::module_& module) {
         .def_ro("half_duplex", &PythonLink::half_duplex, "It shares its bandwidth with its opposite.")
         .def("__repr__", [](const PythonLink& link) {
             return "Link(" + std::to_string(link.source.value) + " -> " + std::to_string(link.target.value) + ", " +
-                   base::print_bandwidth(link.bandwidth_bytes_per_s) + ", " + base::print_duration(link.latency_s) + ")";
+                   base::print_bandwidth(link.bandwidth_bytes_per_s) + ", " + base::print_duration(link.latency_s) +
+                   ")";
         });
 
     using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
@@ -152,8 +156,8 @@ void bind_network(nb::module_& module) {
         .def_static("from_text", &network::from_text, "text"_a, "source_name"_a = "network", ReleaseGil(),
                     "Reads the text of a network file; `source_name` stands for the file in messages.")
         .def_static("generate", &generate, "kind_and_shape"_a, "bandwidth"_a = nb::none(), "latency"_a = nb::none(),
-                    "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(),
-                    "trunk_latency"_a = nb::none(), ReleaseGil(),
+                    "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(), "trunk_latency"_a = nb::none(),
+                    ReleaseGil(),
                     "star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16. Bandwidths and latencies of the links are "
                     "text with a unit, or numbers in bytes per second and seconds; 1 Gbit/s and 0 unless given. The "
                     "last three are of two-clusters alone: the links of the second group, and the link between both.")

@@ -77,19 +77,22 @@ double wire_limit_s(std::string_view collective, const Network& network, const s
 
 double hockney_s(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
                  double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
-    return cost::hockney_s(collective_from(collective), algorithm, num_ranks, bytes, latency_s, bandwidth_bytes_per_s, pieces);
+    return cost::hockney_s(collective_from(collective), algorithm, num_ranks, bytes, latency_s, bandwidth_bytes_per_s,
+                           pieces);
 }
 
 void bind_cost(nb::module_& module) {
     using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
-    module.def("wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0, ReleaseGil(),
-               "A time that no schedule of the collective among these network ranks, a communicator's members in order, "
-               "can beat. `bytes` is the message of bcast, reduce and allreduce and the block of one rank for the others; "
-               "`root` is a position in `ranks`.");
-    module.def("hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
-               "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
-               "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
-               "and a rank sends and receives one message at a time.");
+    module.def(
+        "wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0, ReleaseGil(),
+        "A time that no schedule of the collective among these network ranks, a communicator's members in order, "
+        "can beat. `bytes` is the message of bcast, reduce and allreduce and the block of one rank for the others; "
+        "`root` is a position in `ranks`.");
+    module.def(
+        "hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
+        "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
+        "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
+        "and a rank sends and receives one message at a time.");
 }
 
 }  // namespace
@@ -107,10 +110,12 @@ void bind_simulation(nb::module_& module) {
             },
             "End of the last op of each rank.")
         .def(
-            "start_s", [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::start_s); },
+            "start_s",
+            [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::start_s); },
             "rank"_a, "Start of each op of a rank.")
         .def(
-            "end_s", [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::end_s); },
+            "end_s",
+            [](nb::handle self, std::int64_t rank) { return times_of(self, rank, &Timeline::Interval::end_s); },
             "rank"_a, "End of each op of a rank.")
         .def_prop_ro(
             "link_bytes",
@@ -122,16 +127,18 @@ void bind_simulation(nb::module_& module) {
         .def("link_use", &link_use, "link"_a,
              "Rows (start_s, end_s, rate_bytes_per_s) of the link, without idle times; needs record_links=True.")
         .def("__repr__", [](const Timeline& t) {
-            return "Timeline(makespan_s=" + std::to_string(t.makespan_s) + ", num_events=" + std::to_string(t.num_events) + ")";
+            return "Timeline(makespan_s=" + std::to_string(t.makespan_s) +
+                   ", num_events=" + std::to_string(t.num_events) + ")";
         });
 
-    module.def("simulate", &run, "program"_a, "network"_a, "sharing"_a = "maxmin", "send_overhead_s"_a = 0.0,
-               "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
-               "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false,
-               nb::call_guard<nb::gil_scoped_release>(),
-               "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
-               "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
-               "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
-               "`ordered_pairs` the messages from one rank to another travel one after another.");
+    module.def(
+        "simulate", &run, "program"_a, "network"_a, "sharing"_a = "maxmin", "send_overhead_s"_a = 0.0,
+        "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
+        "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
+        "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
+        "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
+        "`ordered_pairs` the messages from one rank to another travel one after another.");
     bind_cost(module);
 }

@@ -25,11 +25,11 @@ struct Unit {
     int binary_exponent = 0;
 };
 
-constexpr std::array duration_units{Unit{"s", 0}, Unit{"ms", -3}, Unit{"us", -6}, Unit{"µs", -6}, Unit{"ns", -9},
-                                    Unit{"ps", -12}};
+constexpr std::array duration_units{Unit{"s", 0},   Unit{"ms", -3}, Unit{"us", -6},
+                                    Unit{"µs", -6}, Unit{"ns", -9}, Unit{"ps", -12}};
 
-constexpr std::array bytes_units{Unit{"B", 0},      Unit{"kB", 3},      Unit{"MB", 6},      Unit{"GB", 9},
-                                 Unit{"TB", 12},    Unit{"PB", 15},     Unit{"KiB", 0, 10}, Unit{"MiB", 0, 20},
+constexpr std::array bytes_units{Unit{"B", 0},       Unit{"kB", 3},      Unit{"MB", 6},      Unit{"GB", 9},
+                                 Unit{"TB", 12},     Unit{"PB", 15},     Unit{"KiB", 0, 10}, Unit{"MiB", 0, 20},
                                  Unit{"GiB", 0, 30}, Unit{"TiB", 0, 40}, Unit{"PiB", 0, 50}};
 
 // A bit is 2^-3 bytes.
@@ -48,16 +48,19 @@ struct Quantity {
     std::string_view hint;
 };
 
-constexpr Quantity bandwidth{"bandwidth", bandwidth_units,
-                             "write a number and a unit, such as \"93 Mbit/s\"; accepted units: bit/s, b/s, bps with k, M, "
-                             "G, T; B/s with k, M, G, T (powers of 1000); bit/s and B/s with Ki, Mi, Gi (powers of 1024)"};
+constexpr Quantity bandwidth{
+    "bandwidth", bandwidth_units,
+    "write a number and a unit, such as \"93 Mbit/s\"; accepted units: bit/s, b/s, bps with k, M, "
+    "G, T; B/s with k, M, G, T (powers of 1000); bit/s and B/s with Ki, Mi, Gi (powers of 1024)"};
 constexpr Quantity duration{"duration", duration_units,
                             "write a number and a unit, such as \"50 us\"; accepted units: s, ms, us, ns, ps"};
-constexpr Quantity bytes_quantity{"number of bytes", bytes_units,
-                                  "write a number and a unit, such as \"64 KiB\"; accepted units: B, kB, MB, GB, TB, PB "
-                                  "(powers of 1000), KiB, MiB, GiB, TiB, PiB (powers of 1024)"};
+constexpr Quantity bytes_quantity{
+    "number of bytes", bytes_units,
+    "write a number and a unit, such as \"64 KiB\"; accepted units: B, kB, MB, GB, TB, PB "
+    "(powers of 1000), KiB, MiB, GiB, TiB, PiB (powers of 1024)"};
 
-[[noreturn]] void refuse(const Quantity& quantity, std::string_view text, std::string_view where, const std::string& why) {
+[[noreturn]] void refuse(const Quantity& quantity, std::string_view text, std::string_view where,
+                         const std::string& why) {
     constexpr std::size_t longest_shown = 80;
     std::string what;
     if (!where.empty()) what = std::string(where) + ": ";

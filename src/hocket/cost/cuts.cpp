@@ -47,8 +47,8 @@ struct Setting {
             bytes_per_s += link.bandwidth_bytes_per_s;
             if (capacities.insert(link.capacity).second) cut.both_bytes_per_s += link.bandwidth_bytes_per_s;
             // A message across the link has come from some member to its source, and goes on to some member.
-            latency_s = std::min(latency_s,
-                                 from_member_s[link.source.at()] + link.latency_s + to_member_s[link.target.at()]);
+            latency_s =
+                std::min(latency_s, from_member_s[link.source.at()] + link.latency_s + to_member_s[link.target.at()]);
         };
         for (const LinkId l : out) add(l, cut.out_bytes_per_s, cut.out_latency_s);
         for (const LinkId l : in) add(l, cut.in_bytes_per_s, cut.in_latency_s);
@@ -91,7 +91,8 @@ public:
                 all_in.push_back(in);
                 const NodeId neighbour = network_.link(out).target;
                 const bool towards_root = neighbour == parent_[node.at()];
-                const std::int64_t behind = towards_root ? setting_.num_members - below_[node.at()] : below_[neighbour.at()];
+                const std::int64_t behind =
+                    towards_root ? setting_.num_members - below_[node.at()] : below_[neighbour.at()];
                 add(setting_.cut(behind, towards_root, {in}, {out}));
             }
             add(setting_.cut(setting_.members_on[node.at()], node == setting_.root_node, all_out, all_in));
@@ -105,9 +106,8 @@ private:
     [[nodiscard]] LinkId back(LinkId l) const {
         const Link& link = network_.link(l);
         const auto links = network_.links_from(link.target);  // by target
-        return *std::partition_point(links.begin(), links.end(), [&](LinkId other) {
-            return network_.link(other).target < link.source;
-        });
+        return *std::partition_point(links.begin(), links.end(),
+                                     [&](LinkId other) { return network_.link(other).target < link.source; });
     }
 
     const Setting& setting_;
@@ -155,7 +155,8 @@ Cuts host_cuts(const Setting& setting, std::span<const Rank> members) {
 std::vector<double> least_latencies_s(const Network& network, std::span<const NodeId> sources, bool forward) {
     std::vector<std::vector<std::pair<NodeId, double>>> next(network.nodes().size());
     for (const Link& link : network.links())
-        next[(forward ? link.source : link.target).at()].emplace_back(forward ? link.target : link.source, link.latency_s);
+        next[(forward ? link.source : link.target).at()].emplace_back(forward ? link.target : link.source,
+                                                                      link.latency_s);
     std::vector<double> least_s(network.nodes().size(), infinity);
     using Entry = std::pair<double, NodeId>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;

@@ -13,13 +13,13 @@ namespace hocket::cost {
 
 /// A part of the network with some of the members, but not all, and what joins it with the rest.
 struct Cut {
-    std::int64_t members = 0;       ///< inside
-    bool has_root = false;          ///< inside
-    double out_bytes_per_s = 0;     ///< of all links out of the part
-    double in_bytes_per_s = 0;      ///< and into it
-    double both_bytes_per_s = 0;    ///< and of both, a half-duplex cable counted once
-    double out_latency_s = 0;       ///< a message from a member inside to one outside takes at least this
-    double in_latency_s = 0;        ///< and from outside to inside
+    std::int64_t members = 0;     ///< inside
+    bool has_root = false;        ///< inside
+    double out_bytes_per_s = 0;   ///< of all links out of the part
+    double in_bytes_per_s = 0;    ///< and into it
+    double both_bytes_per_s = 0;  ///< and of both, a half-duplex cable counted once
+    double out_latency_s = 0;     ///< a message from a member inside to one outside takes at least this
+    double in_latency_s = 0;      ///< and from outside to inside
 };
 
 struct Cuts {

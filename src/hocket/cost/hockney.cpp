@@ -146,7 +146,8 @@ double hockney_s(Collective collective, std::string_view algorithm, std::int32_t
     };
     if (num_ranks < 1) refuse("number of ranks", std::to_string(num_ranks), "at least 1");
     if (bytes < 0) refuse("bytes", std::to_string(bytes), "at least 0");
-    if (!(latency_s >= 0) || !std::isfinite(latency_s)) refuse("latency", std::to_string(latency_s), "a finite time, at least 0 s");
+    if (!(latency_s >= 0) || !std::isfinite(latency_s))
+        refuse("latency", std::to_string(latency_s), "a finite time, at least 0 s");
     if (!(bandwidth_bytes_per_s > 0)) refuse("bandwidth", std::to_string(bandwidth_bytes_per_s), "a number above 0");
     if (pieces < 1) refuse("pieces", std::to_string(pieces), "at least 1");
     std::vector<std::string_view> known;

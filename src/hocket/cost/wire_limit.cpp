@@ -54,18 +54,26 @@ Demand demand_of(Collective collective, const Cut& cut, std::int64_t num_members
     const double outside = static_cast<double>(num_members - cut.members) * n;
     const bool root_inside = cut.has_root;
     switch (collective) {
-        case Collective::bcast: return root_inside ? Demand{n, 0} : Demand{0, n};
-        case Collective::reduce: return root_inside ? Demand{0, n} : Demand{n, 0};
-        case Collective::scatter: return root_inside ? Demand{outside, 0} : Demand{0, inside};
-        case Collective::gather: return root_inside ? Demand{0, outside} : Demand{inside, 0};
-        case Collective::allreduce: return {n, n};
-        case Collective::allgather: return {inside, outside};
-        case Collective::reduce_scatter_block: return {outside, inside};
+        case Collective::bcast:
+            return root_inside ? Demand{n, 0} : Demand{0, n};
+        case Collective::reduce:
+            return root_inside ? Demand{0, n} : Demand{n, 0};
+        case Collective::scatter:
+            return root_inside ? Demand{outside, 0} : Demand{0, inside};
+        case Collective::gather:
+            return root_inside ? Demand{0, outside} : Demand{inside, 0};
+        case Collective::allreduce:
+            return {n, n};
+        case Collective::allgather:
+            return {inside, outside};
+        case Collective::reduce_scatter_block:
+            return {outside, inside};
         case Collective::alltoall: {
             const double both = static_cast<double>(cut.members) * outside;
             return {both, both};
         }
-        case Collective::barrier: return {};
+        case Collective::barrier:
+            return {};
     }
     return {};
 }
@@ -107,10 +115,13 @@ double news_limit_s(Collective collective, const Network& network, const std::ve
     };
     switch (collective) {
         case Collective::bcast:
-        case Collective::scatter: return farthest_s(root, true);
+        case Collective::scatter:
+            return farthest_s(root, true);
         case Collective::reduce:
-        case Collective::gather: return farthest_s(root, false);
-        default: break;
+        case Collective::gather:
+            return farthest_s(root, false);
+        default:
+            break;
     }
     // Everybody needs everybody's. From some members alone it is still a bound, and large networks stay quick.
     constexpr std::size_t most_sources = 256;
@@ -131,7 +142,8 @@ void check(const Network& network, std::span<const Rank> members, std::int64_t b
     std::vector<bool> seen(static_cast<std::size_t>(network.num_ranks()), false);
     for (const Rank member : members) {
         if (member.value < 0 || member.value >= network.num_ranks())
-            refuse("member " + std::to_string(member.value) + " is not in the network", "0.." + std::to_string(network.num_ranks() - 1));
+            refuse("member " + std::to_string(member.value) + " is not in the network",
+                   "0.." + std::to_string(network.num_ranks() - 1));
         if (seen[member.at()]) refuse("member " + std::to_string(member.value) + " comes twice", "each once");
         seen[member.at()] = true;
     }

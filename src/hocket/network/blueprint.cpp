@@ -15,7 +15,8 @@ std::vector<std::int32_t> block_placement(const Blueprint& blueprint) {
     std::vector<std::int32_t> placement;
     for (std::size_t n = 0; n < blueprint.nodes.size(); ++n)
         if (blueprint.nodes[n].kind == NodeKind::host)
-            placement.insert(placement.end(), static_cast<std::size_t>(blueprint.nodes[n].ranks), static_cast<std::int32_t>(n));
+            placement.insert(placement.end(), static_cast<std::size_t>(blueprint.nodes[n].ranks),
+                             static_cast<std::int32_t>(n));
     return placement;
 }
 
@@ -67,7 +68,8 @@ Network build(const Blueprint& blueprint) {
 
 Blueprint blueprint_of(const Network& network) {
     const auto refuse = [&](const std::string& why) {
-        throw InvalidInput("network " + base::quoted(network.name()) + " cannot be described by nodes and cables: " + why);
+        throw InvalidInput("network " + base::quoted(network.name()) +
+                           " cannot be described by nodes and cables: " + why);
     };
     Blueprint blueprint;
     blueprint.name = network.name();
@@ -94,7 +96,8 @@ Blueprint blueprint_of(const Network& network) {
         host.memory_bandwidth_bytes_per_s = there.bandwidth_bytes_per_s;
         host.memory_latency_s = there.latency_s;
     }
-    for (std::int32_t r = 0; r < network.num_ranks(); ++r) blueprint.placement.push_back(network.host_of(Rank{r}).value);
+    for (std::int32_t r = 0; r < network.num_ranks(); ++r)
+        blueprint.placement.push_back(network.host_of(Rank{r}).value);
     if (blueprint.placement == block_placement(blueprint)) blueprint.placement.clear();
     return blueprint;
 }

@@ -34,8 +34,8 @@ struct Blueprint {
     std::string name;
     std::vector<Node> nodes;
     std::vector<Cable> cables;
-    std::vector<std::int32_t> placement;  ///< [rank] node; empty = host by host, all places filled
-    std::shared_ptr<const Router> router; ///< none = by the structure
+    std::vector<std::int32_t> placement;   ///< [rank] node; empty = host by host, all places filled
+    std::shared_ptr<const Router> router;  ///< none = by the structure
 };
 
 /// A network larger than this is refused when it is read or generated, before it fills the memory.

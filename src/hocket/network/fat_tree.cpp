@@ -21,9 +21,9 @@ namespace hocket::network {
 namespace {
 
 struct Level {
-    std::int32_t children;        ///< m[l]
-    std::int32_t parallel;        ///< W[l]
-    std::int32_t hosts_below;     ///< m[1] ... m[l]
+    std::int32_t children;     ///< m[l]
+    std::int32_t parallel;     ///< W[l]
+    std::int32_t hosts_below;  ///< m[1] ... m[l]
     std::int32_t first_node;
 };
 
@@ -35,7 +35,8 @@ std::vector<Level> levels_of(const std::vector<std::int32_t>& widths) {
     for (std::size_t l = 0; l <= widths.size(); ++l) {
         nodes += hosts / (l == 0 ? 1 : widths[l - 1]);
         if (nodes > max_nodes)
-            throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes", "make it smaller");
+            throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes",
+                               "make it smaller");
         const Level& below = levels.back();
         if (l > 0)
             levels.push_back({widths[l - 1], below.parallel * below.children, below.hosts_below * widths[l - 1],
@@ -47,7 +48,9 @@ std::vector<Level> levels_of(const std::vector<std::int32_t>& widths) {
 class FatTreeRouter final : public Router {
 public:
     FatTreeRouter(std::vector<Level> levels, std::string generate_table)
-        : levels_(std::move(levels)), num_hosts_(levels_.back().hosts_below), generate_table_(std::move(generate_table)) {}
+        : levels_(std::move(levels)),
+          num_hosts_(levels_.back().hosts_below),
+          generate_table_(std::move(generate_table)) {}
 
     void route(NodeId a, NodeId b, std::vector<LinkId>& out) const override {
         const std::int32_t destination = b.value;
@@ -83,20 +86,22 @@ Blueprint fat_tree(const std::vector<std::int32_t>& widths, const GenerateOption
     std::string shape;
     for (const std::int32_t width : widths) shape += std::string(shape.empty() ? "" : "x") + std::to_string(width);
     blueprint.name = "fat-tree:" + shape;
-    for (std::int32_t i = 0; i < num_hosts; ++i) blueprint.nodes.push_back({std::string("h") + std::to_string(i), NodeKind::host});
+    for (std::int32_t i = 0; i < num_hosts; ++i)
+        blueprint.nodes.push_back({std::string("h") + std::to_string(i), NodeKind::host});
     for (std::size_t l = 1; l < levels.size(); ++l)
         for (std::int32_t i = 0; i < num_hosts / levels[l].children; ++i)
-            blueprint.nodes.push_back({std::string("s") + std::to_string(l) + "." + std::to_string(i), NodeKind::switch_, 0});
+            blueprint.nodes.push_back(
+                {std::string("s") + std::to_string(l) + "." + std::to_string(i), NodeKind::switch_, 0});
     for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
         const Level &level = levels[l], &above = levels[l + 1];
         for (std::int32_t i = 0; i < num_hosts / level.children; ++i) {
             const std::int32_t subtree = i / level.parallel, root = i % level.parallel;
             for (std::int32_t k = 0; k < level.children; ++k)
-                blueprint.cables.push_back({level.first_node + i,
-                                            above.first_node + subtree / above.children * above.parallel + root +
-                                                k * level.parallel,
-                                            options.bandwidth_bytes_per_s, options.bandwidth_bytes_per_s,
-                                            options.latency_s, options.latency_s});
+                blueprint.cables.push_back(
+                    {level.first_node + i,
+                     above.first_node + subtree / above.children * above.parallel + root + k * level.parallel,
+                     options.bandwidth_bytes_per_s, options.bandwidth_bytes_per_s, options.latency_s,
+                     options.latency_s});
         }
     }
     blueprint.router = std::make_shared<FatTreeRouter>(

@@ -31,7 +31,8 @@ std::vector<std::int32_t> parse_shape(std::string_view shape, char separator, co
         std::int32_t width = 0;
         const auto [next, error] = std::from_chars(c, end, width);
         if (error != std::errc{}) refuse("a number up to " + std::to_string(max_nodes) + " is missing");
-        if (width < 1 || width > max_nodes) refuse(std::to_string(width) + " is not in 1.." + std::to_string(max_nodes));
+        if (width < 1 || width > max_nodes)
+            refuse(std::to_string(width) + " is not in 1.." + std::to_string(max_nodes));
         widths.push_back(width);
         if (next == end) return widths;
         if (*next != separator) refuse("unexpected " + base::quoted(std::string_view(next, 1)));
@@ -50,7 +51,8 @@ void check(const GenerateOptions& options, bool has_trunk) {
     };
     check_bandwidth(options.bandwidth_bytes_per_s, "bandwidth");
     check_latency(options.latency_s, "latency");
-    if (options.second_bandwidth_bytes_per_s) check_bandwidth(*options.second_bandwidth_bytes_per_s, "second_bandwidth");
+    if (options.second_bandwidth_bytes_per_s)
+        check_bandwidth(*options.second_bandwidth_bytes_per_s, "second_bandwidth");
     if (options.trunk_bandwidth_bytes_per_s) check_bandwidth(*options.trunk_bandwidth_bytes_per_s, "trunk_bandwidth");
     if (options.trunk_latency_s) check_latency(*options.trunk_latency_s, "trunk_latency");
     if (!has_trunk &&
@@ -61,7 +63,8 @@ void check(const GenerateOptions& options, bool has_trunk) {
 
 void check_size(std::int64_t nodes) {
     if (nodes > max_nodes)
-        throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes", "make it smaller");
+        throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes",
+                           "make it smaller");
 }
 
 std::int32_t add(Blueprint& blueprint, std::string name, NodeKind kind) {
@@ -91,7 +94,8 @@ Blueprint two_clusters(std::int32_t first_hosts, std::int32_t second_hosts, cons
     const std::int32_t s0 = add(blueprint, "s0", NodeKind::switch_);
     const std::int32_t s1 = add(blueprint, "s1", NodeKind::switch_);
     const double second = options.second_bandwidth_bytes_per_s.value_or(options.bandwidth_bytes_per_s);
-    for (std::int32_t i = 0; i < first_hosts; ++i) join(blueprint, i, s0, options.bandwidth_bytes_per_s, options.latency_s);
+    for (std::int32_t i = 0; i < first_hosts; ++i)
+        join(blueprint, i, s0, options.bandwidth_bytes_per_s, options.latency_s);
     for (std::int32_t i = 0; i < second_hosts; ++i) join(blueprint, first_hosts + i, s1, second, options.latency_s);
     join(blueprint, s0, s1, options.trunk_bandwidth_bytes_per_s.value_or(options.bandwidth_bytes_per_s),
          options.trunk_latency_s.value_or(options.latency_s));
@@ -135,7 +139,8 @@ Blueprint generate(std::string_view kind_and_shape, const GenerateOptions& optio
     if (kind == "star") {
         const auto widths = parse_shape(shape, 'x', "the number of hosts, such as star:16");
         if (widths.size() != 1)
-            throw InvalidInput("shape " + base::quoted(shape) + ": a star has one number", "write star:16, or a tree:4x4");
+            throw InvalidInput("shape " + base::quoted(shape) + ": a star has one number",
+                               "write star:16, or a tree:4x4");
         return star(widths[0], options);
     }
     if (kind == "two-clusters") {

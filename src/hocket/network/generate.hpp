@@ -17,9 +17,9 @@ struct GenerateOptions {
     double bandwidth_bytes_per_s = 125e6;  ///< of every cable, each direction (1 Gbit/s)
     double latency_s = 0;                  ///< of every cable
     // Of two-clusters only; each is as above unless given.
-    std::optional<double> second_bandwidth_bytes_per_s;  ///< host cables of the second group
-    std::optional<double> trunk_bandwidth_bytes_per_s;   ///< the cable between the groups
-    std::optional<double> trunk_latency_s;
+    std::optional<double> second_bandwidth_bytes_per_s{};  ///< host cables of the second group
+    std::optional<double> trunk_bandwidth_bytes_per_s{};   ///< the cable between the groups
+    std::optional<double> trunk_latency_s{};
 };
 
 /// "star:16", "two-clusters:4+4", "tree:4x4", "fat-tree:8x8x16": see the functions below.

@@ -30,7 +30,8 @@ void check_links(const std::string& name, const std::vector<Node>& nodes, const 
         const std::string where = "link " + std::to_string(i) + ": ";
         for (const NodeId end : {link.source, link.target})
             if (end.value < 0 || end.value >= num_nodes)
-                refuse(name, where + "node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
+                refuse(name,
+                       where + "node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
         if (link.source == link.target) refuse(name, where + "it joins a node with itself");
         if (!(link.bandwidth_bytes_per_s > 0))
             refuse(name, where + "bandwidth " + std::to_string(link.bandwidth_bytes_per_s) + " is not above 0");
@@ -125,7 +126,8 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
       rank_nodes_(std::move(rank_nodes)),
       router_(std::move(router)) {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-    if (nodes_.size() > most || links_.size() > most || rank_nodes_.size() > most) refuse(name_, "it has more than 2^31 parts");
+    if (nodes_.size() > most || links_.size() > most || rank_nodes_.size() > most)
+        refuse(name_, "it has more than 2^31 parts");
     check_links(name_, nodes_, links_);
     if (rank_nodes_.empty()) refuse(name_, "it has no rank");
     for (std::size_t r = 0; r < rank_nodes_.size(); ++r) {
@@ -149,7 +151,8 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
 
     is_tree_ = forms_tree(nodes_.size(), links_, rank_nodes_[0]);
     if (!router_)
-        router_ = is_tree_ ? network::make_tree_router(*this, rank_nodes_[0]) : network::make_shortest_path_router(*this);
+        router_ =
+            is_tree_ ? network::make_tree_router(*this, rank_nodes_[0]) : network::make_shortest_path_router(*this);
 }
 
 std::span<const LinkId> Network::links_from(NodeId n) const {

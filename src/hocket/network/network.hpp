@@ -14,9 +14,9 @@
 namespace hocket {
 
 enum class NodeKind : std::uint8_t {
-    host,      ///< carries ranks and may relay
-    switch_,   ///< only relays
-    process,   ///< one rank behind its own memory link; made by the reader for hosts with several ranks
+    host,     ///< carries ranks and may relay
+    switch_,  ///< only relays
+    process,  ///< one rank behind its own memory link; made by the reader for hosts with several ranks
 };
 
 struct Node {
@@ -31,7 +31,8 @@ struct Link {
     NodeId target;
     double bandwidth_bytes_per_s;  ///< > 0; infinity = unlimited
     double latency_s;              ///< >= 0, wire and switch delay; excludes serialisation
-    std::int32_t capacity;         ///< index of the shared capacity: equal for both directions of a half-duplex cable, else unique
+    std::int32_t
+        capacity;  ///< index of the shared capacity: equal for both directions of a half-duplex cable, else unique
     bool operator==(const Link&) const = default;
 };
 

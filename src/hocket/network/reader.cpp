@@ -12,6 +12,14 @@
 #include <sstream>
 #include <unordered_map>
 
+// toml++ asserts what some malformed texts break, such as "[[[a]]]" (its issue 301), and without asserts assumes it: any
+// bytes must end in an exception instead. No other file includes toml++.
+#undef NDEBUG
+namespace {
+struct BrokenToml {};
+[[noreturn]] void refuse_toml() { throw BrokenToml{}; }
+}  // namespace
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : refuse_toml())
 #if __has_include(<toml++/toml.hpp>)
 #include <toml++/toml.hpp>
 #else
@@ -45,7 +53,8 @@ public:
         check_keys(file, "a network file", file_keys);
         const std::string format = text_of(file, "format", "\"hocket.network/1\"");
         if (format != "hocket.network/1")
-            refuse(*file.get("format"), "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+            refuse(*file.get("format"),
+                   "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
         Blueprint blueprint;
         if (const toml::node* generate_node = file.get("generate")) {
             for (const char* key : {"node", "link"})
@@ -82,18 +91,22 @@ private:
             return toml::parse(text);
         } catch (const toml::parse_error& error) {
             refuse(error.source(), "not TOML: " + std::string(error.description()));
+        } catch (const BrokenToml&) {
+            throw InvalidInput(source_name_ + ": not TOML: a malformed key or table header", "check the brackets");
         }
     }
 
     void check_keys(const toml::table& table, const std::string& what, Keys accepted) const {
         for (auto&& [key, value] : table) {
             if (std::find(accepted.begin(), accepted.end(), key.str()) != accepted.end()) continue;
-            refuse(key.source(), "unknown key " + base::quoted(key.str()) + " in " + what + "; accepted: " + base::list_of(accepted),
+            refuse(key.source(),
+                   "unknown key " + base::quoted(key.str()) + " in " + what + "; accepted: " + base::list_of(accepted),
                    base::did_you_mean(key.str(), accepted));
         }
     }
 
-    [[nodiscard]] const toml::node& required(const toml::table& table, std::string_view key, const std::string& expected) const {
+    [[nodiscard]] const toml::node& required(const toml::table& table, std::string_view key,
+                                             const std::string& expected) const {
         const toml::node* node = table.get(key);
         if (node == nullptr) refuse(table, "key " + base::quoted(key) + " is missing; expected: " + expected);
         return *node;
@@ -104,26 +117,41 @@ private:
         if (text == nullptr) refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: " + expected);
         return text->get();
     }
-    [[nodiscard]] std::string text_of(const toml::table& table, std::string_view key, const std::string& expected) const {
+    [[nodiscard]] std::string text_of(const toml::table& table, std::string_view key,
+                                      const std::string& expected) const {
         return text_of(required(table, key, expected), key, expected);
     }
 
     static std::string kind_of(const toml::node& node) {
         std::ostringstream text;
         switch (node.type()) {
-            case toml::node_type::integer: text << "the number " << node.as_integer()->get(); break;
-            case toml::node_type::floating_point: text << "the number " << node.as_floating_point()->get(); break;
-            case toml::node_type::boolean: text << "a boolean"; break;
-            case toml::node_type::string: text << base::quoted(node.as_string()->get()); break;
-            case toml::node_type::array: text << "an array"; break;
-            case toml::node_type::table: text << "a table"; break;
-            default: text << "a date or time";
+            case toml::node_type::integer:
+                text << "the number " << node.as_integer()->get();
+                break;
+            case toml::node_type::floating_point:
+                text << "the number " << node.as_floating_point()->get();
+                break;
+            case toml::node_type::boolean:
+                text << "a boolean";
+                break;
+            case toml::node_type::string:
+                text << base::quoted(node.as_string()->get());
+                break;
+            case toml::node_type::array:
+                text << "an array";
+                break;
+            case toml::node_type::table:
+                text << "a table";
+                break;
+            default:
+                text << "a date or time";
         }
         return text.str();
     }
 
     [[nodiscard]] const toml::table& table_of(const toml::node& node, std::string_view key) const {
-        if (!node.is_table()) refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: a table [" + std::string(key) + "]");
+        if (!node.is_table())
+            refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: a table [" + std::string(key) + "]");
         return *node.as_table();
     }
 
@@ -142,12 +170,15 @@ private:
     }
 
     /// A quantity with a unit; the number 0 needs none.
-    double quantity(const toml::node& node, std::string_view key, double (*parse_text)(std::string_view, std::string_view),
-                    const char* example) const {
+    double quantity(const toml::node& node, std::string_view key,
+                    double (*parse_text)(std::string_view, std::string_view), const char* example) const {
         const std::string where = at(node.source()) + std::string(key);
         if (const auto* text = node.as_string()) return parse_text(text->get(), where);
-        if (node.is_number() && !(std::abs(node.value_or(1.0)) > 0)) return parse_text("0", where);
-        if (node.is_number()) refuse(node, std::string(key) + " is " + kind_of(node) + ", without a unit", std::string("write for example \"") + example + "\"");
+        const double number = node.value_or(1.0);
+        if (node.is_number() && !(number < 0) && !(number > 0) && !std::isnan(number)) return parse_text("0", where);
+        if (node.is_number())
+            refuse(node, std::string(key) + " is " + kind_of(node) + ", without a unit",
+                   std::string("write for example \"") + example + "\"");
         refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: text such as \"" + example + "\"");
     }
     double bandwidth(const toml::node& node, std::string_view key) const {
@@ -176,7 +207,8 @@ private:
             if (node.name.empty()) refuse(*table->get("name"), "a node's name is empty");
             const std::string kind = text_of(*table, "kind", "\"host\" or \"switch\"");
             if (kind != "host" && kind != "switch")
-                refuse(*table->get("kind"), "kind " + base::quoted(kind) + " is not known; accepted: \"host\", \"switch\"");
+                refuse(*table->get("kind"),
+                       "kind " + base::quoted(kind) + " is not known; accepted: \"host\", \"switch\"");
             node.kind = kind == "host" ? NodeKind::host : NodeKind::switch_;
             if (node.kind == NodeKind::switch_) node.ranks = 0;
             for (const std::string_view key : {"ranks", "memory_bandwidth", "memory_latency"})
@@ -187,11 +219,14 @@ private:
                 if (const toml::node* value = table->get(key); value != nullptr && node.ranks < 2)
                     refuse(*value, std::string(key) + " needs ranks above 1; " + base::quoted(node.name) + " has " +
                                        std::to_string(node.ranks));
-            if (const auto value = optional_bandwidth(*table, "memory_bandwidth")) node.memory_bandwidth_bytes_per_s = *value;
+            if (const auto value = optional_bandwidth(*table, "memory_bandwidth"))
+                node.memory_bandwidth_bytes_per_s = *value;
             if (const auto value = optional_latency(*table, "memory_latency")) node.memory_latency_s = *value;
             places += 1 + (node.ranks > 1 ? node.ranks : 0);
-            if (places > max_nodes) refuse(*table, "the network has more than " + std::to_string(max_nodes) + " nodes and processes");
-            const auto [known, is_new] = nodes_.try_emplace(node.name, static_cast<std::int32_t>(blueprint.nodes.size()));
+            if (places > max_nodes)
+                refuse(*table, "the network has more than " + std::to_string(max_nodes) + " nodes and processes");
+            const auto [known, is_new] =
+                nodes_.try_emplace(node.name, static_cast<std::int32_t>(blueprint.nodes.size()));
             if (!is_new)
                 refuse(*table, "a second node has the name " + base::quoted(node.name) + "; the first is in line " +
                                    std::to_string(lines_[static_cast<std::size_t>(known->second)]));
@@ -215,7 +250,8 @@ private:
         for (const auto& [known, id] : nodes_) names.push_back(known);
         std::sort(names.begin(), names.end());
         const std::string accepted = names.size() <= 16 ? "; the file has " + base::list_of(names) : "";
-        refuse(node, std::string(key) + ": no node has the name " + base::quoted(name) + accepted, base::did_you_mean(name, names));
+        refuse(node, std::string(key) + ": no node has the name " + base::quoted(name) + accepted,
+               base::did_you_mean(name, names));
     }
 
     void read_links(const toml::table& file, Blueprint& blueprint) const {
@@ -229,13 +265,17 @@ private:
             Blueprint::Cable cable{};
             cable.first = find_node((*ends)[0], "between");
             cable.second = find_node((*ends)[1], "between");
-            const auto name = [&](std::int32_t n) { return base::quoted(blueprint.nodes[static_cast<std::size_t>(n)].name); };
+            const auto name = [&](std::int32_t n) {
+                return base::quoted(blueprint.nodes[static_cast<std::size_t>(n)].name);
+            };
             if (cable.first == cable.second) refuse(between, "a link joins " + name(cable.first) + " with itself");
             if (!joined.insert(std::minmax(cable.first, cable.second)).second)
                 refuse(between, "a second link joins " + name(cable.first) + " and " + name(cable.second),
                        "write one link with the sum of the bandwidths");
-            cable.bandwidth_bytes_per_s = bandwidth(required(*table, "bandwidth", "text such as \"1 Gbit/s\""), "bandwidth");
-            cable.bandwidth_back_bytes_per_s = optional_bandwidth(*table, "bandwidth_back").value_or(cable.bandwidth_bytes_per_s);
+            cable.bandwidth_bytes_per_s =
+                bandwidth(required(*table, "bandwidth", "text such as \"1 Gbit/s\""), "bandwidth");
+            cable.bandwidth_back_bytes_per_s =
+                optional_bandwidth(*table, "bandwidth_back").value_or(cable.bandwidth_bytes_per_s);
             cable.latency_s = optional_latency(*table, "latency").value_or(0);
             cable.latency_back_s = optional_latency(*table, "latency_back").value_or(cable.latency_s);
             if (const toml::node* duplex = table->get("duplex")) {
@@ -255,7 +295,8 @@ private:
     Blueprint read_generate(const toml::table& table) {
         check_keys(table, "[generate]", generate_keys);
         GenerateOptions options;
-        options.bandwidth_bytes_per_s = bandwidth(required(table, "bandwidth", "text such as \"1 Gbit/s\""), "bandwidth");
+        options.bandwidth_bytes_per_s =
+            bandwidth(required(table, "bandwidth", "text such as \"1 Gbit/s\""), "bandwidth");
         options.latency_s = optional_latency(table, "latency").value_or(0);
         options.second_bandwidth_bytes_per_s = optional_bandwidth(table, "second_bandwidth");
         options.trunk_bandwidth_bytes_per_s = optional_bandwidth(table, "trunk_bandwidth");
@@ -282,14 +323,18 @@ private:
             return;
         }
         const auto* hosts = node.as_array();
-        if (hosts == nullptr || hosts->empty()) refuse(node, "placement is " + kind_of(node) + "; expected: " + expected);
+        if (hosts == nullptr || hosts->empty())
+            refuse(node, "placement is " + kind_of(node) + "; expected: " + expected);
         std::vector<std::int32_t> used(blueprint.nodes.size(), 0);
         for (const toml::node& element : *hosts) {
             const std::int32_t host = find_node(element, "placement");
             const Blueprint::Node& found = blueprint.nodes[static_cast<std::size_t>(host)];
-            if (found.kind == NodeKind::switch_) refuse(element, "placement: " + base::quoted(found.name) + " is a switch; ranks sit on hosts");
+            if (found.kind == NodeKind::switch_)
+                refuse(element, "placement: " + base::quoted(found.name) + " is a switch; ranks sit on hosts");
             if (++used[static_cast<std::size_t>(host)] > found.ranks)
-                refuse(element, "placement names " + base::quoted(found.name) + " more often than its ranks = " + std::to_string(found.ranks),
+                refuse(element,
+                       "placement names " + base::quoted(found.name) +
+                           " more often than its ranks = " + std::to_string(found.ranks),
                        "raise ranks of that host");
             blueprint.placement.push_back(host);
         }

@@ -33,7 +33,9 @@ std::string string(std::string_view text) {
 std::string line(std::string_view key, std::string_view value) {
     return std::string(key) + " = " + std::string(value) + "\n";
 }
-std::string bandwidth_line(std::string_view key, double value) { return line(key, string(base::print_bandwidth(value))); }
+std::string bandwidth_line(std::string_view key, double value) {
+    return line(key, string(base::print_bandwidth(value)));
+}
 std::string latency_line(std::string_view key, double value) { return line(key, string(base::print_duration(value))); }
 
 std::string node_table(const Blueprint::Node& node) {
@@ -50,7 +52,8 @@ std::string node_table(const Blueprint::Node& node) {
 std::string link_table(const Blueprint& blueprint, const Blueprint::Cable& cable) {
     constexpr std::not_equal_to<> differ;  // exact on purpose: the file says what the network says
     const auto name = [&](std::int32_t node) { return string(blueprint.nodes[static_cast<std::size_t>(node)].name); };
-    std::string text = "\n[[link]]\n" + line("between", std::string("[") + name(cable.first) + ", " + name(cable.second) + "]") +
+    std::string text = "\n[[link]]\n" +
+                       line("between", std::string("[") + name(cable.first) + ", " + name(cable.second) + "]") +
                        bandwidth_line("bandwidth", cable.bandwidth_bytes_per_s);
     if (differ(cable.bandwidth_back_bytes_per_s, cable.bandwidth_bytes_per_s))
         text += bandwidth_line("bandwidth_back", cable.bandwidth_back_bytes_per_s);
@@ -73,8 +76,8 @@ std::string placement_line(const Blueprint& blueprint) {
 
 std::string to_toml(const Network& network) {
     const Blueprint blueprint = blueprint_of(network);
-    std::string text = line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) +
-                       placement_line(blueprint);
+    std::string text =
+        line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) + placement_line(blueprint);
     if (const auto table = network.router().generate_table()) return text + "\n" + *table;
     for (const Blueprint::Node& node : blueprint.nodes) text += node_table(node);
     for (const Blueprint::Cable& cable : blueprint.cables) text += link_table(blueprint, cable);

@@ -13,7 +13,8 @@ namespace {
 /// a flow cannot use of a part is lost, so that this is not max-min fair.
 class EqualSharing final : public SharingModel {
 public:
-    explicit EqualSharing(std::vector<double> bandwidths) : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()) {}
+    explicit EqualSharing(std::vector<double> bandwidths)
+        : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()) {}
 
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
         crossings_.add(flow, capacities);

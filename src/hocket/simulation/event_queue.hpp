@@ -58,7 +58,8 @@ public:
 
     /// Inserts the flow or moves it to its new time.
     void set(std::int32_t flow, double time_s, std::int64_t sequence) {
-        if (static_cast<std::size_t>(flow) >= position_.size()) position_.resize(static_cast<std::size_t>(flow) + 1, absent);
+        if (static_cast<std::size_t>(flow) >= position_.size())
+            position_.resize(static_cast<std::size_t>(flow) + 1, absent);
         std::size_t& position = position_[static_cast<std::size_t>(flow)];
         if (position == absent) {
             position = heap_.size();

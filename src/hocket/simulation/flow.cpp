@@ -28,15 +28,19 @@ namespace hocket::simulation {
 std::vector<double> capacities_of(const Network& network) {
     std::vector<double> bandwidths(static_cast<std::size_t>(network.num_capacities()),
                                    std::numeric_limits<double>::infinity());
-    for (const Link& link : network.links()) bandwidths[static_cast<std::size_t>(link.capacity)] = link.bandwidth_bytes_per_s;
+    for (const Link& link : network.links())
+        bandwidths[static_cast<std::size_t>(link.capacity)] = link.bandwidth_bytes_per_s;
     return bandwidths;
 }
 
 std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths) {
     switch (sharing) {
-        case Sharing::none: return make_unshared(std::move(bandwidths));
-        case Sharing::equal: return make_equal_sharing(std::move(bandwidths));
-        case Sharing::maxmin: return make_maxmin_sharing(std::move(bandwidths));
+        case Sharing::none:
+            return make_unshared(std::move(bandwidths));
+        case Sharing::equal:
+            return make_equal_sharing(std::move(bandwidths));
+        case Sharing::maxmin:
+            return make_maxmin_sharing(std::move(bandwidths));
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin");
 }

@@ -61,8 +61,8 @@ public:
 private:
     void touch(std::int32_t capacity);
 
-    std::vector<std::vector<std::int32_t>> flows_on_;           // [capacity]
-    std::vector<std::span<const std::int32_t>> capacities_;     // [flow]
+    std::vector<std::vector<std::int32_t>> flows_on_;        // [capacity]
+    std::vector<std::span<const std::int32_t>> capacities_;  // [flow]
     std::vector<std::int32_t> touched_;
     std::vector<bool> is_touched_;
 };

@@ -25,7 +25,9 @@ struct End {
 void check(const Program& program, Rank rank, std::int32_t number) {
     const RankProgram& part = program.ranks[rank.at()];
     const ProgramOp& op = part.ops[static_cast<std::size_t>(number)];
-    const auto refuse = [&](const std::string& why) { throw InvalidInput(describe(program, rank, number) + ": " + why); };
+    const auto refuse = [&](const std::string& why) {
+        throw InvalidInput(describe(program, rank, number) + ": " + why);
+    };
     const auto num_ranks = static_cast<std::int32_t>(program.ranks.size());
     const bool is_message = op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv;
     if (is_message && (op.peer.value < 0 || op.peer.value >= num_ranks))
@@ -100,10 +102,18 @@ std::string describe(const Program& program, Rank rank, std::int32_t number) {
     const std::string bytes = std::to_string(op.bytes) + " bytes", peer = "rank " + std::to_string(op.peer.value);
     std::string what;
     switch (op.kind) {
-        case ProgramOpKind::send: what = "send of " + bytes + " to " + peer + ", tag " + std::to_string(op.tag); break;
-        case ProgramOpKind::recv: what = "recv of " + bytes + " from " + peer + ", tag " + std::to_string(op.tag); break;
-        case ProgramOpKind::compute: what = "compute"; break;
-        case ProgramOpKind::reduce: what = "reduce of " + bytes; break;
+        case ProgramOpKind::send:
+            what = "send of " + bytes + " to " + peer + ", tag " + std::to_string(op.tag);
+            break;
+        case ProgramOpKind::recv:
+            what = "recv of " + bytes + " from " + peer + ", tag " + std::to_string(op.tag);
+            break;
+        case ProgramOpKind::compute:
+            what = "compute";
+            break;
+        case ProgramOpKind::reduce:
+            what = "reduce of " + bytes;
+            break;
     }
     return "rank " + std::to_string(rank.value) + ", op " + std::to_string(number) + " (" + what + ")";
 }

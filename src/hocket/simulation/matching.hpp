@@ -20,12 +20,12 @@ struct Message {
 
 /// A Program ready to run: ops numbered through, messages matched, dependencies turned round.
 struct Matched {
-    std::vector<std::int32_t> first_op;         ///< [rank], and the number of ops at the end
-    std::vector<std::int32_t> message_of;       ///< [op] or -1
-    std::vector<Message> messages;              ///< in the order of their sends
-    std::vector<std::pair<Rank, Rank>> pairs;   ///< different (source, target)
-    std::vector<std::int32_t> num_dependencies; ///< [op]
-    std::vector<std::int32_t> first_dependent;  ///< [op] into dependents, and their number at the end
+    std::vector<std::int32_t> first_op;          ///< [rank], and the number of ops at the end
+    std::vector<std::int32_t> message_of;        ///< [op] or -1
+    std::vector<Message> messages;               ///< in the order of their sends
+    std::vector<std::pair<Rank, Rank>> pairs;    ///< different (source, target)
+    std::vector<std::int32_t> num_dependencies;  ///< [op]
+    std::vector<std::int32_t> first_dependent;   ///< [op] into dependents, and their number at the end
     std::vector<std::int32_t> dependents;
 };
 

@@ -103,8 +103,8 @@ private:
     Crossings crossings_;
     std::vector<double> rates_;
     std::vector<State> state_;
-    std::vector<Left> left_;            // [capacity]; flows == 0 outside update()
-    std::vector<std::int32_t> open_;    // capacities with growing flows
+    std::vector<Left> left_;          // [capacity]; flows == 0 outside update()
+    std::vector<std::int32_t> open_;  // capacities with growing flows
 };
 
 }  // namespace

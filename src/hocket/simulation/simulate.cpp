@@ -89,12 +89,14 @@ private:
         std::int32_t message;
         std::int64_t sequence;
         double bytes_left;
-        double rate;     ///< since since_s
+        double rate;  ///< since since_s
         double since_s;
     };
 
     [[nodiscard]] std::int32_t num_ops() const { return static_cast<std::int32_t>(intervals_.size()); }
-    [[nodiscard]] const Message& message(std::int32_t m) const { return matched_.messages[static_cast<std::size_t>(m)]; }
+    [[nodiscard]] const Message& message(std::int32_t m) const {
+        return matched_.messages[static_cast<std::size_t>(m)];
+    }
     MessageState& state(std::int32_t m) { return messages_[static_cast<std::size_t>(m)]; }
     Pair& pair_of(std::int32_t m) { return pairs_[static_cast<std::size_t>(message(m).pair)]; }
     Timeline::Interval& interval(std::int32_t op) { return intervals_[static_cast<std::size_t>(op)]; }
@@ -103,7 +105,9 @@ private:
         return program_.ranks[rank].ops[static_cast<std::size_t>(op - matched_.first_op[rank])];
     }
 
-    void at_once(EventKind kind, std::int32_t subject) { instant_.push_back({now_s_, next_sequence_++, kind, subject}); }
+    void at_once(EventKind kind, std::int32_t subject) {
+        instant_.push_back({now_s_, next_sequence_++, kind, subject});
+    }
     void at(double time_s, EventKind kind, std::int32_t subject) {
         if (time_s > now_s_)
             events_.push({time_s, next_sequence_++, kind, subject});
@@ -132,12 +136,24 @@ private:
 
     void handle(const Event& event) {
         switch (event.kind) {
-            case EventKind::ready: ready(event.subject); break;
-            case EventKind::done: done(event.subject); break;
-            case EventKind::injected: injected(event.subject); break;
-            case EventKind::released: start_flow(event.subject); break;
-            case EventKind::transmitted: transmitted(event.subject); break;
-            case EventKind::delivered: delivered(event.subject); break;
+            case EventKind::ready:
+                ready(event.subject);
+                break;
+            case EventKind::done:
+                done(event.subject);
+                break;
+            case EventKind::injected:
+                injected(event.subject);
+                break;
+            case EventKind::released:
+                start_flow(event.subject);
+                break;
+            case EventKind::transmitted:
+                transmitted(event.subject);
+                break;
+            case EventKind::delivered:
+                delivered(event.subject);
+                break;
         }
     }
 
@@ -166,8 +182,11 @@ private:
                 if (state(m).sender_waits) enqueue(m);
                 if (state(m).delivered) take(m);
                 return;
-            case ProgramOpKind::reduce: seconds = static_cast<double>(what.bytes) / options_.reduce_bytes_per_s; break;
-            case ProgramOpKind::compute: break;
+            case ProgramOpKind::reduce:
+                seconds = static_cast<double>(what.bytes) / options_.reduce_bytes_per_s;
+                break;
+            case ProgramOpKind::compute:
+                break;
         }
         ++timeline_.num_events;
         at(seconds > 0 ? occupy_processor(op, seconds) : now_s_, EventKind::done, op);
@@ -284,7 +303,8 @@ private:
     void take(std::int32_t m) {
         ++timeline_.num_events;
         const std::int32_t op = message(m).recv;
-        at(options_.receive_overhead_s > 0 ? occupy_processor(op, options_.receive_overhead_s) : now_s_, EventKind::done, op);
+        at(options_.receive_overhead_s > 0 ? occupy_processor(op, options_.receive_overhead_s) : now_s_,
+           EventKind::done, op);
     }
 
     [[noreturn]] void report_deadlock() {
@@ -296,7 +316,8 @@ private:
         for (std::size_t i = intervals_.size(); i-- > 0;)
             if (!is_done[i] && waits_for_[i] == 0) first = i;
         const bool within_rank = first == intervals_.size();
-        if (within_rank) first = static_cast<std::size_t>(std::find(is_done.begin(), is_done.end(), false) - is_done.begin());
+        if (within_rank)
+            first = static_cast<std::size_t>(std::find(is_done.begin(), is_done.end(), false) - is_done.begin());
         const auto rank = static_cast<std::size_t>(rank_of_[first]);
         throw InvalidInput(describe(program_, Rank{static_cast<std::int32_t>(rank)},
                                     static_cast<std::int32_t>(first) - matched_.first_op[rank]) +
@@ -309,7 +330,8 @@ private:
     Timeline take_timeline() {
         timeline_.makespan_s = 0;
         for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
-            timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r], intervals_.begin() + matched_.first_op[r + 1]);
+            timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r],
+                                         intervals_.begin() + matched_.first_op[r + 1]);
             double finish_s = 0;
             for (const Timeline::Interval& i : timeline_.ranks.back()) finish_s = std::max(finish_s, i.end_s);
             timeline_.finish_s.push_back(finish_s);
@@ -327,16 +349,16 @@ private:
     std::vector<std::int32_t> rank_of_;    // [op]
     std::vector<MessageState> messages_;
     std::vector<Pair> pairs_;
-    std::vector<double> processor_free_s_;         // [rank]
-    std::vector<Timeline::Interval> intervals_;    // [op] end_s < 0 until done
+    std::vector<double> processor_free_s_;       // [rank]
+    std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
     std::vector<double> bandwidths_;
     std::unique_ptr<SharingModel> sharing_;
 
     double now_s_ = 0;
     std::int64_t next_sequence_ = 0;
     std::int32_t num_done_ = 0;
-    EventQueue events_;             // later than now
-    std::vector<Event> instant_;    // now, in order
+    EventQueue events_;           // later than now
+    std::vector<Event> instant_;  // now, in order
     FlowQueue flow_queue_;
     std::vector<Flow> flows_;
     std::vector<std::int32_t> free_flows_, changed_;

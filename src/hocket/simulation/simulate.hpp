@@ -23,12 +23,14 @@ enum class Sharing : std::uint8_t {
 
 struct SimulationOptions {
     Sharing sharing = Sharing::maxmin;
-    double send_overhead_s = 0;  ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
+    double send_overhead_s =
+        0;  ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
     double receive_overhead_s = 0;  ///< and received (o_r)
     double reduce_bytes_per_s = std::numeric_limits<double>::infinity();
-    std::int64_t rendezvous_bytes = std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
-    bool ordered_pairs = true;      ///< messages of one (source, target) travel one after another, as on one TCP connection
-    bool record_links = false;      ///< fill Timeline::link_use
+    std::int64_t rendezvous_bytes =
+        std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
+    bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
+    bool record_links = false;  ///< fill Timeline::link_use
 };
 
 // What the engine takes a Program to mean.
@@ -58,11 +60,11 @@ struct Timeline {
         double rate_bytes_per_s;
     };
     double makespan_s = 0;
-    std::vector<std::vector<Interval>> ranks;      ///< [rank][op of RankProgram]
-    std::vector<double> finish_s;                  ///< [rank] end of its last op
-    std::vector<double> link_bytes;                ///< [link]
-    std::vector<std::vector<LinkUse>> link_use;    ///< [link] piecewise constant load, if asked for
-    std::int64_t num_events = 0;                   ///< completed messages, computations and reductions
+    std::vector<std::vector<Interval>> ranks;    ///< [rank][op of RankProgram]
+    std::vector<double> finish_s;                ///< [rank] end of its last op
+    std::vector<double> link_bytes;              ///< [link]
+    std::vector<std::vector<LinkUse>> link_use;  ///< [link] piecewise constant load, if asked for
+    std::int64_t num_events = 0;                 ///< completed messages, computations and reductions
 };
 
 /// Events are ordered by (time, sequence number): the same input gives the same Timeline, bit for bit.

@@ -17,7 +17,8 @@ public:
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
         if (static_cast<std::size_t>(flow) >= rates_.size()) rates_.resize(static_cast<std::size_t>(flow) + 1);
         double rate = std::numeric_limits<double>::infinity();
-        for (const std::int32_t capacity : capacities) rate = std::min(rate, bandwidths_[static_cast<std::size_t>(capacity)]);
+        for (const std::int32_t capacity : capacities)
+            rate = std::min(rate, bandwidths_[static_cast<std::size_t>(capacity)]);
         rates_[static_cast<std::size_t>(flow)] = rate;
         added_.push_back(flow);
     }

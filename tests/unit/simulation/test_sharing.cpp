@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hocket/base/random.hpp"
+#include "hocket/simulation/flow.hpp"
+#include "reference.hpp"
+
+using namespace hocket;
+using namespace hocket::simulation;
+
+namespace {
+
+using Flows = std::map<std::int32_t, std::vector<std::int32_t>>;  // [flow] its capacities
+
+std::vector<std::int32_t> random_capacities(base::Random& random, std::int32_t num_capacities) {
+    std::vector<std::int32_t> capacities;
+    for (auto n = 1 + random.below(4); n > 0; --n)
+        capacities.push_back(static_cast<std::int32_t>(random.below(num_capacities)));
+    std::sort(capacities.begin(), capacities.end());
+    capacities.erase(std::unique(capacities.begin(), capacities.end()), capacities.end());
+    return capacities;
+}
+
+/// A flow is at its max-min rate exactly if it crosses a full capacity on which no other flow is faster
+/// [Bertsekas92, sec. 6.5.2].
+void check_certificate(const SharingModel& model, const Flows& flows, const std::vector<double>& bandwidths) {
+    std::vector<double> load(bandwidths.size(), 0), fastest(bandwidths.size(), 0);
+    for (const auto& [flow, capacities] : flows)
+        for (const std::int32_t c : capacities) {
+            load[static_cast<std::size_t>(c)] += model.rate(flow);
+            fastest[static_cast<std::size_t>(c)] = std::max(fastest[static_cast<std::size_t>(c)], model.rate(flow));
+        }
+    for (std::size_t c = 0; c < bandwidths.size(); ++c) CHECK(load[c] <= bandwidths[c] * (1 + 1e-9));
+    for (const auto& [flow, capacities] : flows) {
+        const double rate = model.rate(flow);
+        CHECK(std::any_of(capacities.begin(), capacities.end(), [&](std::int32_t capacity) {
+            const auto c = static_cast<std::size_t>(capacity);
+            return load[c] >= bandwidths[c] * (1 - 1e-9) && rate >= fastest[c] * (1 - 1e-9);
+        }));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("rates follow their definition through any sequence of arrivals and departures") {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        CAPTURE(seed);
+        base::Random random(seed);
+        const auto num_capacities = static_cast<std::int32_t>(1 + random.below(12));
+        std::vector<double> bandwidths;
+        for (std::int32_t c = 0; c < num_capacities; ++c)  // equal ones too, since ties are the hard case
+            bandwidths.push_back(random.below(2) == 0 ? 100 : 10 + random.uniform() * 1000);
+        for (const Sharing sharing : {Sharing::none, Sharing::equal, Sharing::maxmin}) {
+            const auto model = make_sharing(sharing, bandwidths);
+            Flows flows;
+            for (int step = 0; step < 60; ++step) {
+                std::set<std::int32_t> touched;  // a flow comes or goes once between updates
+                for (auto changes = 1 + random.below(3); changes > 0; --changes) {
+                    const auto flow = static_cast<std::int32_t>(random.below(20));
+                    if (!touched.insert(flow).second) continue;
+                    if (const auto found = flows.find(flow); found != flows.end()) {
+                        model->remove(flow);
+                        flows.erase(found);
+                    } else {
+                        model->add(flow, flows[flow] = random_capacities(random, num_capacities));
+                    }
+                }
+                std::vector<std::int32_t> changed;
+                model->update(changed);
+                std::vector<std::vector<int>> capacities;
+                for (const auto& [flow, crossed] : flows) capacities.emplace_back(crossed.begin(), crossed.end());
+                const std::vector<double> expected = reference::rates(capacities, bandwidths, sharing);
+                std::size_t i = 0;
+                for (const auto& [flow, crossed] : flows)
+                    CHECK(model->rate(flow) == doctest::Approx(expected[i++]).epsilon(1e-9));
+                if (sharing == Sharing::maxmin) check_certificate(*model, flows, bandwidths);
+                std::sort(changed.begin(), changed.end());
+                CHECK(std::adjacent_find(changed.begin(), changed.end()) == changed.end());
+            }
+        }
+    }
+}
