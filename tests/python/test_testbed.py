@@ -12,9 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,6 @@ import pytest
 from hocket import Error, InvalidInput, Network
 from hocket.testbed import Testbed, available
 from hocket.testbed.layout import make_layout
-from hocket.testbed.names import names
 
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -95,48 +92,6 @@ def stream_rates(bed: Testbed, folder: Path, pairs: list[tuple[str, str]]) -> di
     return dict(zip(words[::2], map(float, words[1::2]), strict=True))
 
 
-def processes_with(text: str) -> list[str]:
-    """Command lines on this machine that contain `text`, of processes other than this one."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if text in line and path.parent.name != str(os.getpid()):
-            found.append(line)
-    return found
-
-
-def namespaces_of(process: int) -> set[str]:
-    """Those that the process is in or holds open."""
-    found = set()
-    for path in (*Path(f"/proc/{process}/ns").iterdir(), *Path(f"/proc/{process}/fd").iterdir()):
-        with suppress(OSError):
-            target = os.readlink(path)
-            if target.startswith(("net:", "mnt:", "uts:", "ipc:", "pid:")):
-                found.add(target)
-    return found
-
-
-def namespaces_in_use() -> set[str]:
-    found = set()
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            found |= namespaces_of(int(path.name))
-    return found
-
-
-def eventually(condition: object, limit_s: float = 10) -> bool:
-    assert callable(condition)
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return bool(condition())
-
-
 @needs_namespaces
 def test_hosts_have_their_names_and_reach_each_other(bed: Testbed) -> None:
     ask = "ssh -x -l root $host 'hostname; cat /proc/sys/kernel/hostname'"
@@ -170,14 +125,30 @@ def test_user_settings_win_over_those_of_the_testbed(bed: Testbed, monkeypatch: 
 def test_a_tcp_stream_gets_the_rate_of_the_slowest_link(
     bed: Testbed, tmp_path: Path, sender: str, receiver: str, rate: float
 ) -> None:
-    assert 0.85 < stream_rates(bed, tmp_path, [(sender, receiver)])[receiver] / rate <= 1.0
+    assert 0.85 < stream_rates(bed, tmp_path, [(sender, receiver)])[receiver] / rate <= 1.05
 
 
 @needs_namespaces
 def test_both_directions_of_a_cable_have_their_rate_at_once(bed: Testbed, tmp_path: Path) -> None:
     rates = stream_rates(bed, tmp_path, [("h1", "h2"), ("h2", "h1")])
-    assert 0.8 < rates["h1"] / 50 <= 1.0
-    assert 0.8 < rates["h2"] / 50 <= 1.0
+    assert 0.8 < rates["h1"] / 50 <= 1.05
+    assert 0.8 < rates["h2"] / 50 <= 1.05
+
+
+@needs_namespaces
+def test_latency_is_emulated_or_said_not_to_be(tmp_path: Path) -> None:
+    network = changed('bandwidth_back = "20 Mbit/s"', 'latency = "20 ms"')
+    script = tmp_path / "connect.py"
+    script.write_text(
+        "import socket, time\nstart = time.monotonic()\n"
+        "try: socket.create_connection(('h3', 9))\nexcept ConnectionRefusedError: print(time.monotonic() - start)\n"
+    )
+    with Testbed(network) as bed:
+        round_trip_s = float(bed.run([PYTHON, str(script)], timeout=10).stdout)
+        if any("lacks sch_netem" in note for note in bed.notes):
+            assert round_trip_s < 0.04
+        else:
+            assert 0.04 <= round_trip_s < 0.2
 
 
 @needs_namespaces
@@ -209,106 +180,9 @@ def test_two_testbeds_do_not_see_each_other(network: Network, tmp_path: Path) ->
             thread.start()
         for thread in threads:
             thread.join()
-        assert all(0.8 < rates[name] / 40 <= 1.0 for name in ("one", "two"))
+        assert all(0.8 < rates[name] / 40 <= 1.05 for name in ("one", "two"))
         assert one.run(["sh", "-c", "touch /dev/shm/mine; ls /dev/shm"]).stdout.split() == ["hocket", "mine", "tmp"]
         assert two.run(["ls", "/dev/shm"]).stdout.split() == ["hocket", "tmp"]
-
-
-@needs_namespaces
-def test_what_a_command_leaves_is_gone_when_it_ends(bed: Testbed) -> None:
-    bed.run(["sh", "-c", "sleep 1000 & ssh h2 'setsid sleep 1000' & touch $TMPDIR/x /dev/shm/y; sleep 0.3"], timeout=20)
-    result = bed.run(["sh", "-c", "ls $TMPDIR /dev/shm; pgrep sleep"])
-    assert result.stdout.split() == ["/dev/shm:", "hocket", "tmp", "/dev/shm/tmp:"]
-
-
-@needs_namespaces
-def test_a_command_that_hangs_is_killed_with_everything(bed: Testbed) -> None:
-    with pytest.raises(Error, match="did not end within 0.5 s"):
-        bed.run(["sh", "-c", "trap '' TERM INT; sleep 4321 & sleep 4321"], timeout=0.5)
-    assert not processes_with("sleep 4321")
-    assert bed.run(["true"]).returncode == 0  # the testbed still works
-
-
-CALLER = """
-import sys, threading
-from hocket.testbed import Testbed
-from hocket.testbed.layout import Layout
-import json
-with Testbed(Layout.from_json(json.load(open(sys.argv[1])))) as bed:
-    print("up", flush=True)
-    bed.run(["sh", "-c", "ssh h2 'setsid sleep 98765' & sleep 98765"])
-"""
-
-
-def start_caller(network: Network, folder: Path) -> subprocess.Popen[str]:
-    layout = folder / "layout.json"
-    layout.write_text(json.dumps(make_layout(network).to_json()))
-    command = [sys.executable, "-c", CALLER, str(layout)]
-    caller = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert caller.stdout is not None
-    assert caller.stdout.readline() == "up\n"
-    assert eventually(lambda: len(processes_with("sleep 98765")) >= 3)
-    return caller
-
-
-@needs_namespaces
-@pytest.mark.parametrize("victim", ["caller", "supervisor", "process 1"])
-def test_kill_leaves_no_process_and_no_namespace(network: Network, tmp_path: Path, victim: str) -> None:
-    caller = start_caller(network, tmp_path)
-    supervisor = int(subprocess.check_output(["pgrep", "-P", str(caller.pid)], text=True))
-    first = int(subprocess.check_output(["pgrep", "-P", str(supervisor)], text=True))
-    made = namespaces_of(first) - namespaces_of(os.getpid())
-    assert len(made) >= 4 * 4
-    os.kill({"caller": caller.pid, "supervisor": supervisor, "process 1": first}[victim], signal.SIGKILL)
-    assert eventually(lambda: not processes_with("sleep 98765"))
-    assert eventually(lambda: not made & namespaces_in_use())
-    _, errors = caller.communicate(timeout=10)
-    assert victim == "caller" or "the testbed ended unexpectedly" in errors
-    assert eventually(lambda: not Path(f"/proc/{supervisor}").exists())
-
-
-@needs_namespaces
-def test_interrupt_ends_the_command_and_the_testbed(network: Network, tmp_path: Path) -> None:
-    caller = start_caller(network, tmp_path)
-    caller.send_signal(signal.SIGINT)
-    _, errors = caller.communicate(timeout=20)
-    assert "KeyboardInterrupt" in errors
-    assert not processes_with("sleep 98765")
-
-
-@needs_namespaces
-def test_a_testbed_started_in_a_thread_outlives_the_thread(network: Network) -> None:
-    beds: list[Testbed] = []
-    thread = threading.Thread(target=lambda: beds.append(Testbed(network)))
-    thread.start()
-    thread.join()
-    time.sleep(0.2)
-    with beds[0] as bed:
-        assert bed.run(["hostname"]).stdout == "h1\n"
-
-
-@needs_namespaces
-def test_a_named_testbed_stays_until_it_is_taken_down(network: Network) -> None:
-    name = f"test-{os.getpid()}"
-    with Testbed(network, name=name):
-        pass
-    try:
-        assert name in names()
-        with pytest.raises(Error, match="already up"):
-            Testbed(network, name=name)
-        with Testbed.attach(name) as bed, Testbed.attach(name) as other:
-            assert bed.run(["hostname"]).stdout == "h1\n"
-            thread = threading.Thread(target=lambda: bed.run(["sleep", "1"]))
-            thread.start()
-            time.sleep(0.3)
-            with pytest.raises(Error, match="busy with: sleep 1"):
-                other.run(["true"])
-            thread.join()
-    finally:
-        Testbed.attach(name).down()
-    assert name not in names()
-    with pytest.raises(Error, match="no testbed named"):
-        Testbed.attach(name)
 
 
 @needs_namespaces
@@ -365,7 +239,7 @@ def test_an_ordinary_user_needs_no_root(network: Network, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     words = done.stdout.split()
     assert words[:3] == ["h1", "0", "h3"], done.stdout
-    assert 0.85 < float(words[3]) / 40 <= 1.0
+    assert 0.85 < float(words[3]) / 40 <= 1.05
 
 
 def changed(old: str, new: str) -> Network:

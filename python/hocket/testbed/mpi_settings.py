@@ -9,15 +9,16 @@ have different names, so all are set at once and no MPI need be recognised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 INTERFACE = "eth0"
+_PRRTE_MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
 
 
 def host_files(rank_hosts: Sequence[str]) -> dict[str, str]:
     """Files (name -> text) with the host of each rank, in rank order; a host comes again for each of its ranks."""
     return {
-        "hosts.openmpi": "".join(f"{host} slots=1\n" for host in rank_hosts),
+        "hosts.openmpi": "".join(f"{host}\n" for host in rank_hosts),
         "hosts.mpich": "".join(f"{host}:1\n" for host in rank_hosts),
     }
 
@@ -48,7 +49,7 @@ def mpi_environment(folder: str, agent: str, shared_hosts: bool) -> dict[str, st
         "PRTE_MCA_plm_ssh_agent": agent,
         "PRTE_MCA_prte_if_include": INTERFACE,
         "PRTE_MCA_prte_default_hostfile": f"{folder}/hosts.openmpi",
-        "PRTE_MCA_rmaps_default_mapping_policy": "seq:oversubscribe",
+        _PRRTE_MAPPING: "seq:oversubscribe",
         "PRTE_MCA_hwloc_default_binding_policy": "none",
         # MPICH and its relatives: the launcher is Hydra, the network layer UCX or libfabric.
         "HYDRA_LAUNCHER": "rsh",
@@ -60,3 +61,12 @@ def mpi_environment(folder: str, agent: str, shared_hosts: bool) -> dict[str, st
         "FI_PROVIDER": "tcp",
         "FI_TCP_IFACE": INTERFACE,
     }
+
+
+def with_defaults(defaults: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment `own`, and the testbed's where the user says nothing."""
+    environment = {**defaults, **own}
+    # Qualifiers alone (":oversubscribe") leave the choice of the mapper open, which is then the testbed's.
+    if environment[_PRRTE_MAPPING].startswith(":"):
+        environment[_PRRTE_MAPPING] = "seq" + environment[_PRRTE_MAPPING]
+    return environment

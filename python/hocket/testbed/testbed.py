@@ -23,6 +23,7 @@ from hocket.errors import Error
 from hocket.testbed import messages, names
 from hocket.testbed.cluster import FOLDER, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout
+from hocket.testbed.mpi_settings import with_defaults
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -216,7 +217,7 @@ class Testbed:
         own = environment_for(self._layout)
         # The temporary folder is the host's, not the user's: what is in it must not survive.
         outside = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
-        environment = {**own, **outside, **(env or {})}
+        environment = with_defaults(own, {**outside, **(env or {})})
         folders = [FOLDER]  # has `ssh`
         if mpi is not None:
             folders.append(str(Path(mpi.mpiexec).parent))
