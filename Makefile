@@ -20,7 +20,7 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: help build test demo format lint asan perf fuzz docs clean build-locked unit-tests-locked asan-locked
+.PHONY: help build test demo format lint asan perf fuzz clean build-locked unit-tests-locked asan-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
