@@ -26,11 +26,15 @@ SEND = "hocket_comm(&call, {5}); hocket_message(&call, {1}, {2}); hocket_peer(&c
 add("Send Bsend Ssend Rsend", SEND)
 add("Isend Ibsend Issend Irsend", SEND + " hocket_new_request(&call, *{6}, REQUEST_SEND);")
 add("Irecv", SEND + " hocket_new_request(&call, *{6}, REQUEST_RECEIVE);")
-add("Send_init Bsend_init Ssend_init Rsend_init",
-    SEND + " hocket_new_request(&call, *{6}, REQUEST_SEND | REQUEST_PERSISTENT);")
+add(
+    "Send_init Bsend_init Ssend_init Rsend_init",
+    SEND + " hocket_new_request(&call, *{6}, REQUEST_SEND | REQUEST_PERSISTENT);",
+)
 add("Recv_init", SEND + " hocket_new_request(&call, *{6}, REQUEST_RECEIVE | REQUEST_PERSISTENT);")
-PARTITIONED = ("hocket_comm(&call, {6}); hocket_message(&call, (int64_t){1} * {2}, {3}); hocket_peer(&call, {4}, {5}); "
-               "hocket_new_request(&call, *{8}, REQUEST_PERSISTENT);")
+PARTITIONED = (
+    "hocket_comm(&call, {6}); hocket_message(&call, (int64_t){1} * {2}, {3}); hocket_peer(&call, {4}, {5}); "
+    "hocket_new_request(&call, *{8}, REQUEST_PERSISTENT);"
+)
 add("Psend_init Precv_init", PARTITIONED)
 
 
@@ -40,12 +44,16 @@ def own_status(position: int) -> str:
 
 
 add("Recv", SEND + " hocket_status(&call, {6});", own_status(6))
-SENDRECV = ("hocket_comm(&call, {10}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, {4}); "
-            "hocket_receive(&call, {8}, {9}, {6}, {7});")
+SENDRECV = (
+    "hocket_comm(&call, {10}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, {4}); "
+    "hocket_receive(&call, {8}, {9}, {6}, {7});"
+)
 add("Sendrecv", SENDRECV + " hocket_status(&call, {11});", own_status(11))
 add("Isendrecv", SENDRECV + " hocket_new_request(&call, *{11}, REQUEST_RECEIVE);")
-REPLACE = ("hocket_comm(&call, {7}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, {4}); "
-           "hocket_receive(&call, {5}, {6}, {1}, {2});")
+REPLACE = (
+    "hocket_comm(&call, {7}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, {4}); "
+    "hocket_receive(&call, {5}, {6}, {1}, {2});"
+)
 add("Sendrecv_replace", REPLACE + " hocket_status(&call, {8});", own_status(8))
 add("Isendrecv_replace", REPLACE + " hocket_new_request(&call, *{8}, REQUEST_RECEIVE);")
 
@@ -61,28 +69,43 @@ add("Imrecv", "hocket_message(&call, {1}, {2}); hocket_new_request(&call, *{4}, 
 
 
 def completion(count: str, requests: str, statuses: str, ignore: str) -> str:
-    return (f"struct batch batch; {statuses} = hocket_batch_begin(&batch, {count}, {requests}, {statuses}, {ignore});")
+    return f"struct batch batch; {statuses} = hocket_batch_begin(&batch, {count}, {requests}, {statuses}, {ignore});"
 
 
 ONE, ALL = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 add("Wait", "hocket_batch_end(&batch, &call, 1, NULL, {1});", completion("1", "{0}", "{1}", ONE))
-add("Test", "if (*{1}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, NULL, {2}); }}",
-    completion("1", "{0}", "{2}", ONE))
+add(
+    "Test",
+    "if (*{1}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, NULL, {2}); }}",
+    completion("1", "{0}", "{2}", ONE),
+)
 add("Waitall", "hocket_batch_end(&batch, &call, {0}, NULL, {2});", completion("{0}", "{1}", "{2}", ALL))
-add("Testall", "if (*{2}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, {0}, NULL, {3}); }}",
-    completion("{0}", "{1}", "{3}", ALL))
+add(
+    "Testall",
+    "if (*{2}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, {0}, NULL, {3}); }}",
+    completion("{0}", "{1}", "{3}", ALL),
+)
 add("Waitany", "hocket_batch_end(&batch, &call, 1, {2}, {3});", completion("{0}", "{1}", "{3}", ONE))
-add("Testany", "if (*{3}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, {2}, {4}); }}",
-    completion("{0}", "{1}", "{4}", ONE))
+add(
+    "Testany",
+    "if (*{3}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, {2}, {4}); }}",
+    completion("{0}", "{1}", "{4}", ONE),
+)
 add("Waitsome", "hocket_batch_end(&batch, &call, *{2}, {3}, {4});", completion("{0}", "{1}", "{4}", ALL))
-add("Testsome", "if (*{2} != 0) call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, *{2}, {3}, {4});",
-    completion("{0}", "{1}", "{4}", ALL))
+add(
+    "Testsome",
+    "if (*{2} != 0) call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, *{2}, {3}, {4});",
+    completion("{0}", "{1}", "{4}", ALL),
+)
 for _name in "Wait Test Waitall Testall Waitany Testany Waitsome Testsome".split():
     ALWAYS[_name] = "hocket_batch_free(&batch);"
 
 add("Start", "hocket_name_request(&call, *{0});")
-add("Startall", "hocket_batch_started(&batch, &call);",
-    "struct batch batch; hocket_batch_begin(&batch, {0}, {1}, MPI_STATUSES_IGNORE, NULL);")
+add(
+    "Startall",
+    "hocket_batch_started(&batch, &call);",
+    "struct batch batch; hocket_batch_begin(&batch, {0}, {1}, MPI_STATUSES_IGNORE, NULL);",
+)
 ALWAYS["Startall"] = "hocket_batch_free(&batch);"
 add("Cancel", "hocket_name_request(&call, *{0});")
 add("Request_free", "hocket_forget_request(&call, freed);", "const uint64_t freed = KEY(*{0});")
@@ -107,39 +130,106 @@ def own_block(values: int, datatype: int) -> str:
 
 IN_PLACE = "hocket_in_place(&call, {0}, {%d});"
 collective("Barrier", 1, "hocket_comm(&call, {0});")
-collective("Bcast", 5, "hocket_comm(&call, {4}); hocket_root(&call, {3}); "
-                       "if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});")
-collective("Reduce", 7, IN_PLACE % 0 + " hocket_comm(&call, {6}); hocket_root(&call, {5}); if "
-                        "(!hocket_is_bystander(&call)) {{ hocket_message(&call, {2}, {3}); hocket_operator(&call, {4}); }}")
+collective(
+    "Bcast",
+    5,
+    "hocket_comm(&call, {4}); hocket_root(&call, {3}); "
+    "if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});",
+)
+collective(
+    "Reduce",
+    7,
+    IN_PLACE % 0 + " hocket_comm(&call, {6}); hocket_root(&call, {5}); if "
+    "(!hocket_is_bystander(&call)) {{ hocket_message(&call, {2}, {3}); hocket_operator(&call, {4}); }}",
+)
 REDUCTION = IN_PLACE % 0 + " hocket_comm(&call, {5}); hocket_message(&call, {2}, {3}); hocket_operator(&call, {4});"
 for _name in "Allreduce Scan Exscan Reduce_scatter_block".split():
     collective(_name, 6, REDUCTION)
-collective("Reduce_scatter", 6, IN_PLACE % 0 + " hocket_comm(&call, {5}); hocket_operator(&call, {4}); " +
-           counts(0, 2, "NULL", "{3}") + own_block(2, 3))
+collective(
+    "Reduce_scatter",
+    6,
+    IN_PLACE % 0
+    + " hocket_comm(&call, {5}); hocket_operator(&call, {4}); "
+    + counts(0, 2, "NULL", "{3}")
+    + own_block(2, 3),
+)
 
 # Arguments that count at the root only are read at the root only; with MPI_IN_PLACE the other side tells the block.
-collective("Gather", 8, "hocket_comm(&call, {7}); hocket_root(&call, {6}); if (hocket_is_root(&call)) {{ "
-           + IN_PLACE % 0 + " hocket_message(&call, {4}, {5}); }} "
-           "else if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});")
-collective("Gatherv", 9, "hocket_comm(&call, {8}); hocket_root(&call, {7}); if (hocket_is_root(&call)) {{ "
-           + IN_PLACE % 0 + counts(0, 4, "NULL", "{6}") + " if (call.root >= 0) " + own_block(4, 6) + " }} "
-           "else if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});")
-collective("Scatter", 8, "hocket_comm(&call, {7}); hocket_root(&call, {6}); if (hocket_is_root(&call)) {{ "
-           + IN_PLACE % 3 + " hocket_message(&call, {1}, {2}); }} "
-           "else if (!hocket_is_bystander(&call)) hocket_message(&call, {4}, {5});")
-collective("Scatterv", 9, "hocket_comm(&call, {8}); hocket_root(&call, {7}); if (hocket_is_root(&call)) {{ "
-           + IN_PLACE % 4 + counts(1, 1, "NULL", "{3}") + " if (call.root >= 0) " + own_block(1, 3) + " }} "
-           "else if (!hocket_is_bystander(&call)) hocket_message(&call, {5}, {6});")
+collective(
+    "Gather",
+    8,
+    "hocket_comm(&call, {7}); hocket_root(&call, {6}); if (hocket_is_root(&call)) {{ "
+    + IN_PLACE % 0
+    + " hocket_message(&call, {4}, {5}); }} "
+    "else if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});",
+)
+collective(
+    "Gatherv",
+    9,
+    "hocket_comm(&call, {8}); hocket_root(&call, {7}); if (hocket_is_root(&call)) {{ "
+    + IN_PLACE % 0
+    + counts(0, 4, "NULL", "{6}")
+    + " if (call.root >= 0) "
+    + own_block(4, 6)
+    + " }} "
+    "else if (!hocket_is_bystander(&call)) hocket_message(&call, {1}, {2});",
+)
+collective(
+    "Scatter",
+    8,
+    "hocket_comm(&call, {7}); hocket_root(&call, {6}); if (hocket_is_root(&call)) {{ "
+    + IN_PLACE % 3
+    + " hocket_message(&call, {1}, {2}); }} "
+    "else if (!hocket_is_bystander(&call)) hocket_message(&call, {4}, {5});",
+)
+collective(
+    "Scatterv",
+    9,
+    "hocket_comm(&call, {8}); hocket_root(&call, {7}); if (hocket_is_root(&call)) {{ "
+    + IN_PLACE % 4
+    + counts(1, 1, "NULL", "{3}")
+    + " if (call.root >= 0) "
+    + own_block(1, 3)
+    + " }} "
+    "else if (!hocket_is_bystander(&call)) hocket_message(&call, {5}, {6});",
+)
 SIDE = "if (call.flags & HOCKET_TRACE_IN_PLACE) {{ %s }} else {{ %s }}"
 for _name in ("Allgather", "Alltoall"):
-    collective(_name, 7, "hocket_comm(&call, {6}); " + IN_PLACE % 0 +
-               SIDE % ("hocket_message(&call, {4}, {5});", "hocket_message(&call, {1}, {2});"))
-collective("Allgatherv", 8, "hocket_comm(&call, {7}); " + IN_PLACE % 0 + counts(0, 4, "NULL", "{6}") +
-           SIDE % (own_block(4, 6), "hocket_message(&call, {1}, {2});"))
-collective("Alltoallv", 9, "hocket_comm(&call, {8}); " + IN_PLACE % 0 + counts(0, 5, "NULL", "{7}") +
-           " if (!(call.flags & HOCKET_TRACE_IN_PLACE)) {{ " + counts(1, 1, "NULL", "{3}") + " }}")
-collective("Alltoallw", 9, "hocket_comm(&call, {8}); " + IN_PLACE % 0 + counts(0, 5, "{7}", "MPI_DATATYPE_NULL") +
-           " if (!(call.flags & HOCKET_TRACE_IN_PLACE)) {{ " + counts(1, 1, "{3}", "MPI_DATATYPE_NULL") + " }}")
+    collective(
+        _name,
+        7,
+        "hocket_comm(&call, {6}); "
+        + IN_PLACE % 0
+        + SIDE % ("hocket_message(&call, {4}, {5});", "hocket_message(&call, {1}, {2});"),
+    )
+collective(
+    "Allgatherv",
+    8,
+    "hocket_comm(&call, {7}); "
+    + IN_PLACE % 0
+    + counts(0, 4, "NULL", "{6}")
+    + SIDE % (own_block(4, 6), "hocket_message(&call, {1}, {2});"),
+)
+collective(
+    "Alltoallv",
+    9,
+    "hocket_comm(&call, {8}); "
+    + IN_PLACE % 0
+    + counts(0, 5, "NULL", "{7}")
+    + " if (!(call.flags & HOCKET_TRACE_IN_PLACE)) {{ "
+    + counts(1, 1, "NULL", "{3}")
+    + " }}",
+)
+collective(
+    "Alltoallw",
+    9,
+    "hocket_comm(&call, {8}); "
+    + IN_PLACE % 0
+    + counts(0, 5, "{7}", "MPI_DATATYPE_NULL")
+    + " if (!(call.flags & HOCKET_TRACE_IN_PLACE)) {{ "
+    + counts(1, 1, "{3}", "MPI_DATATYPE_NULL")
+    + " }}",
+)
 # How many neighbours there are is the topology's business: the block is recorded, the vectors are not.
 for _name in ("Neighbor_allgather", "Neighbor_alltoall"):
     collective(_name, 7, "hocket_comm(&call, {6}); hocket_message(&call, {1}, {2});")
@@ -151,21 +241,36 @@ for _name in ("Neighbor_alltoallv", "Neighbor_alltoallw"):
 # ---- communicators ----
 
 for _names, _parent, _made in (
-    ("Comm_dup", "{0}", "{1}"), ("Comm_dup_with_info", "{0}", "{2}"), ("Comm_create", "{0}", "{2}"),
-    ("Comm_create_group", "{0}", "{3}"), ("Comm_split", "{0}", "{3}"), ("Comm_split_type", "{0}", "{4}"),
-    ("Cart_create", "{0}", "{5}"), ("Cart_sub", "{0}", "{2}"), ("Graph_create", "{0}", "{5}"),
-    ("Dist_graph_create", "{0}", "{8}"), ("Dist_graph_create_adjacent", "{0}", "{9}"),
-    ("Intercomm_create", "{0}", "{5}"), ("Intercomm_merge", "{0}", "{2}"), ("Comm_spawn", "{5}", "{6}"),
-    ("Comm_spawn_multiple", "{6}", "{7}"), ("Comm_accept", "{3}", "{4}"), ("Comm_connect", "{3}", "{4}"),
-    ("Comm_join", "MPI_COMM_NULL", "{1}"), ("Comm_create_from_group", "MPI_COMM_NULL", "{4}"),
+    ("Comm_dup", "{0}", "{1}"),
+    ("Comm_dup_with_info", "{0}", "{2}"),
+    ("Comm_create", "{0}", "{2}"),
+    ("Comm_create_group", "{0}", "{3}"),
+    ("Comm_split", "{0}", "{3}"),
+    ("Comm_split_type", "{0}", "{4}"),
+    ("Cart_create", "{0}", "{5}"),
+    ("Cart_sub", "{0}", "{2}"),
+    ("Graph_create", "{0}", "{5}"),
+    ("Dist_graph_create", "{0}", "{8}"),
+    ("Dist_graph_create_adjacent", "{0}", "{9}"),
+    ("Intercomm_create", "{0}", "{5}"),
+    ("Intercomm_merge", "{0}", "{2}"),
+    ("Comm_spawn", "{5}", "{6}"),
+    ("Comm_spawn_multiple", "{6}", "{7}"),
+    ("Comm_accept", "{3}", "{4}"),
+    ("Comm_connect", "{3}", "{4}"),
+    ("Comm_join", "MPI_COMM_NULL", "{1}"),
+    ("Comm_create_from_group", "MPI_COMM_NULL", "{4}"),
     ("Intercomm_create_from_groups", "MPI_COMM_NULL", "{7}"),
 ):
     add(_names, f"hocket_comm(&call, {_parent}); hocket_new_comm(&call, *{_made}, {_parent});")
 # The communicator may be used only when the request is complete: it is defined at its first use.
 add("Comm_idup", "hocket_comm(&call, {0}); hocket_new_request(&call, *{2}, REQUEST_SEND);")
 add("Comm_idup_with_info", "hocket_comm(&call, {0}); hocket_new_request(&call, *{3}, REQUEST_SEND);")
-add("Comm_free Comm_disconnect", "hocket_comm_id(&call, freed); hocket_forget_comm(gone);",
-    "const MPI_Comm gone = *{0}; const uint32_t freed = hocket_comm_before(gone);")
+add(
+    "Comm_free Comm_disconnect",
+    "hocket_comm_id(&call, freed); hocket_forget_comm(gone);",
+    "const MPI_Comm gone = *{0}; const uint32_t freed = hocket_comm_before(gone);",
+)
 
 # ---- what else has handles ----
 
@@ -177,10 +282,16 @@ add("Put Get", ONE_SIDED % 7)
 add("Accumulate", ONE_SIDED % 8 + " hocket_operator(&call, {7});")
 add("Rput Rget", ONE_SIDED % 7 + " hocket_new_request(&call, *{8}, REQUEST_SEND);")
 add("Raccumulate", ONE_SIDED % 8 + " hocket_operator(&call, {7}); hocket_new_request(&call, *{9}, REQUEST_SEND);")
-add("Get_accumulate", "hocket_window(&call, {11}); hocket_message(&call, {4}, {5}); hocket_peer(&call, {6}, -1); "
-                      "hocket_operator(&call, {10});")
-add("Fetch_and_op", "hocket_window(&call, {6}); hocket_message(&call, 1, {2}); hocket_peer(&call, {3}, -1); "
-                    "hocket_operator(&call, {5});")
+add(
+    "Get_accumulate",
+    "hocket_window(&call, {11}); hocket_message(&call, {4}, {5}); hocket_peer(&call, {6}, -1); "
+    "hocket_operator(&call, {10});",
+)
+add(
+    "Fetch_and_op",
+    "hocket_window(&call, {6}); hocket_message(&call, 1, {2}); hocket_peer(&call, {3}, -1); "
+    "hocket_operator(&call, {5});",
+)
 add("Compare_and_swap", "hocket_window(&call, {6}); hocket_message(&call, 1, {3}); hocket_peer(&call, {4}, -1);")
 add("Win_create", "hocket_comm(&call, {4}); hocket_window(&call, *{5});")
 add("Win_allocate Win_allocate_shared", "hocket_comm(&call, {3}); hocket_window(&call, *{5});")

@@ -20,7 +20,10 @@ static size_t window_bytes;
 static size_t position; /* in the window */
 static off_t window_offset;
 
+double hocket_file_ns_per_byte;
+
 static int map_window(off_t offset, size_t bytes) {
+    const int64_t start_ns = hocket_clock_ns();
     void* map;
     if (file >= 0) {
         if (posix_fallocate(file, offset, (off_t)bytes) != 0) return 0;
@@ -33,6 +36,7 @@ static int map_window(off_t offset, size_t bytes) {
     window = map;
     window_bytes = bytes;
     window_offset = offset;
+    hocket_file_ns_per_byte = (double)(hocket_clock_ns() - start_ns) / (double)bytes;
     return 1;
 }
 

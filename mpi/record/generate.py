@@ -16,7 +16,9 @@ from details import ALWAYS, DETAILS
 
 # Tools of the tool interface may run before MPI_Init and do not communicate; the rest are mere conversions, some of
 # them called for every argument by Fortran bindings.
-SKIPPED = re.compile(r"MPIX?_(T_\w+|\w+_[cf]2[cf]|\w+_f082[cf]|\w+_[cf]2f08|\w+_(from|to)int|Wtime|Wtick|Aint_add|Aint_diff)$")
+SKIPPED = re.compile(
+    r"MPIX?_(T_\w+|\w+_[cf]2[cf]|\w+_f082[cf]|\w+_[cf]2f08|\w+_(from|to)int|Wtime|Wtick|Aint_add|Aint_diff)$"
+)
 # Written by hand in lifecycle.c.
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort"}
 DECLARATION = re.compile(r"([A-Za-z_][\w\s*]*?)\b(P?MPIX?_[A-Z]\w*)\s*\(([^;{}]*?)\)\s*;")
@@ -91,7 +93,8 @@ def wrapper(name: str, parameters: list[str], index: int) -> str:
     # Pcontrol's further arguments are for the profiler alone: MPI libraries ignore them, and nobody can pass them on.
     signature = ", ".join(parameters) or "void"
     after_line = f"\n    if (outcome == MPI_SUCCESS) {{ {after} }}" if after else ""
-    return f"""#undef {name}
+    return (
+        f"""#undef {name}
 #undef P{name}
 int {name}({signature}) {{
     static int (*next)({signature});
@@ -106,16 +109,26 @@ int {name}({signature}) {{
     return outcome;
 }}
 int P{name}({signature}) __attribute__((alias("{name}")));
-""" if not variadic or names == ["level"] else ""
+"""
+        if not variadic or names == ["level"]
+        else ""
+    )
 
 
 def main() -> None:
     source, output = Path(sys.argv[1]), Path(sys.argv[2])
     wrapped = functions(source.read_text())
     if "MPI_Send" not in wrapped:
-        sys.exit(f"generate.py: {source}: no declaration of MPI_Send and PMPI_Send found; is this a preprocessed mpi.h?")
+        sys.exit(
+            f"generate.py: {source}: no declaration of MPI_Send and PMPI_Send found; is this a preprocessed mpi.h?"
+        )
     indices = {name: i for i, name in enumerate(wrapped)}
-    lines = ["/* Made by generate.py from the mpi.h of this MPI. */", '#include "record.h"', '#include "generated.h"', ""]
+    lines = [
+        "/* Made by generate.py from the mpi.h of this MPI. */",
+        '#include "record.h"',
+        '#include "generated.h"',
+        "",
+    ]
     lines += ["const char* const hocket_function_names[] = {", *(f'    "{name}",' for name in wrapped), "};", ""]
     lines += [wrapper(name, p, indices[name]) for name, p in wrapped.items() if name not in BY_HAND]
     header = [f"#define FUNCTION_{name} {indices[name]}" for name in sorted(BY_HAND)]

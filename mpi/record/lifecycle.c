@@ -80,12 +80,20 @@ static void print_command(FILE* out) {
 }
 
 static int write_meta(const char* folder) {
+    /* A call writes some 64 bytes, and the file grows by them. */
+    const double cost_per_call_ns = (double)cost_ns + 64 * hocket_file_ns_per_byte;
     char path[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, thread_level = 0;
     PMPI_Get_library_version(version, &length);
     PMPI_Query_thread(&thread_level);
-    /* A newline ends the useful part of Open MPI's text and of MPICH's. */
-    version[strcspn(version, "\n")] = '\0';
+    /* The first line tells; MPICH's has tabs or many spaces in it. */
+    char* to = version;
+    for (const char* from = version; *from && *from != '\n'; ++from) {
+        const int blank = *from == ' ' || *from == '\t';
+        if (!blank) *to++ = *from;
+        else if (to > version && to[-1] != ' ') *to++ = ' ';
+    }
+    *to = '\0';
     const char* level = thread_level == MPI_THREAD_MULTIPLE     ? "multiple"
                         : thread_level == MPI_THREAD_SERIALIZED ? "serialized"
                         : thread_level == MPI_THREAD_FUNNELED   ? "funneled"
@@ -95,8 +103,8 @@ static int write_meta(const char* folder) {
     if (!out) return 0;
     fprintf(out, "{\n  \"format\": \"hocket.trace/1\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
     print_json_string(out, version, strlen(version));
-    fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %lld,\n", level,
-            NUM_FUNCTIONS, (long long)cost_ns);
+    fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %.0f,\n", level,
+            NUM_FUNCTIONS, cost_per_call_ns);
     fputs("  \"program\": ", out);
     print_command(out);
     fputs("\n}\n", out);

@@ -130,6 +130,7 @@ void hocket_file_discard(void);  /* map scratch memory instead: to measure the c
 unsigned char* hocket_file_reserve(size_t bytes);
 void hocket_file_commit(size_t bytes);
 void hocket_file_close(void);
+extern double hocket_file_ns_per_byte; /* what the last growth of the file cost */
 
 /* table.c: handle -> number. Equal keys are allowed and leave in the order they came: MPI libraries give one handle to
  * all requests that are complete at once. */

@@ -31,7 +31,9 @@ class Recording:
         return sum(path.stat().st_size for path in self.trace.folder.glob("rank-*.bin"))
 
 
-def record(command: Sequence[str], folder: Path, force: bool = False, notify: Callable[[str], None] | None = None) -> Recording:
+def record(
+    command: Sequence[str], folder: Path, force: bool = False, notify: Callable[[str], None] | None = None
+) -> Recording:
     """Runs `command` and writes its trace to `folder`.
 
     Raises InvalidInput if the folder is taken or the command cannot be started, Error if the program fails (what was
@@ -60,7 +62,9 @@ def record(command: Sequence[str], folder: Path, force: bool = False, notify: Ca
 def _make_folder(folder: Path, force: bool) -> None:
     if folder.is_dir() and any(folder.iterdir()):
         if not force:
-            raise InvalidInput(f"{folder}: the folder exists and is not empty", "name another one with -o, or replace it with --force")
+            raise InvalidInput(
+                f"{folder}: the folder exists and is not empty", "name another one with -o, or replace it with --force"
+            )
         strange = [path.name for path in folder.iterdir() if not _is_ours(path)]
         if strange:
             raise InvalidInput(
@@ -102,7 +106,9 @@ def _failure(command: Sequence[str], status: int, folder: Path | None) -> Error:
     try:
         trace = Trace.open(folder)
     except InvalidInput as error:
-        return Error(f"{message}; the trace up to there is damaged: {error}", "check whether the command works without hocket")
+        return Error(
+            f"{message}; the trace up to there is damaged: {error}", "check whether the command works without hocket"
+        )
     calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
     stopped = [trace.summary(rank) for rank in range(trace.ranks)]
     inside = [f"rank {rank.rank} in {rank.stopped_in}" for rank in stopped if rank.stopped_in]
@@ -125,5 +131,5 @@ def _ending(status: int) -> str:
 def _nothing_recorded(command: Sequence[str], mpi: Mpi) -> Error:
     return Error(
         f"`{shlex.join(command)}` made no MPI calls that can be recorded",
-        f"check that the program calls MPI_Init of {mpi.name}, is not linked statically with it, and starts its ranks here",
+        f"check that the program calls MPI_Init of {mpi.name} and is not linked statically with it",
     )

@@ -19,7 +19,17 @@ from hocket import _core
 from hocket.errors import InvalidInput
 
 FORMAT = "hocket.trace/1"
-META_KEYS = ("format", "ranks", "mpi", "thread_level", "functions_wrapped", "cost_per_call_ns", "program", "command", "created_by")
+META_KEYS = (
+    "format",
+    "ranks",
+    "mpi",
+    "thread_level",
+    "functions_wrapped",
+    "cost_per_call_ns",
+    "program",
+    "command",
+    "created_by",
+)
 RECORD_HINT = "record the program again: hocket record -o FOLDER -- mpiexec -n 8 ./app"
 
 
@@ -28,7 +38,7 @@ def _dtype(fields: list[tuple[str, str, int]], size: int) -> np.dtype[Any]:
     return np.dtype({"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
 
 
-# One row a call; -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype` and `op` are ids: see Trace.
+# One row a call; -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype`, `op` are ids.
 CALL = _dtype(*_core.trace_call_fields())
 COMPLETION = _dtype(*_core.trace_completion_fields())
 
@@ -100,7 +110,7 @@ class Trace:
         core = _core.Trace.open(folder)
         if core.num_ranks != meta["ranks"]:
             raise InvalidInput(
-                f"{folder / 'meta.json'}: ranks: found {meta['ranks']}; accepted: {core.num_ranks}, as in the rank files",
+                f"{folder / 'meta.json'}: ranks: found {meta['ranks']}; accepted: {core.num_ranks}, as in its files",
                 RECORD_HINT,
             )
         return Trace(core, meta, folder)
@@ -149,14 +159,15 @@ class Trace:
 
     def names(self, rank: int) -> npt.NDArray[np.str_]:
         """The function of each call, as text."""
-        return np.array(self.functions or [""])[self.calls(rank)["function"]]
+        found: npt.NDArray[np.str_] = np.array(self.functions or [""])[self.calls(rank)["function"]]
+        return found
 
     def completions(self, rank: int) -> npt.NDArray[Any]:
-        """Requests that calls started or completed (dtype COMPLETION): a call has `num_completions` from `completions` on."""
+        """Requests started or completed (dtype COMPLETION): a call has `num_completions` from `completions` on."""
         return self.core.completion_rows(rank).view(COMPLETION)
 
     def blocks(self, rank: int, call: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Bytes sent to and received from each rank by a v-variant, a row of `calls(rank)`; empty where not recorded."""
+        """Bytes sent to and received from each rank by a v-variant, a row of `calls(rank)`; may be empty."""
         values, at = self.core.blocks(rank), int(call["blocks"])
         if at < 0:
             return values[:0], values[:0]
@@ -217,14 +228,18 @@ def _read_meta(path: Path) -> dict[str, Any]:
         meta = json.loads(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
-            f"{path}: cannot be read: {error.strerror}; accepted: a trace folder, with meta.json and rank-000000.bin and so on",
+            f"{path}: cannot be read: {error.strerror}; accepted: a trace folder",
             RECORD_HINT,
         ) from error
     except ValueError as error:
-        raise InvalidInput(f"{path}: found no JSON ({error}); accepted: what hocket record writes", RECORD_HINT) from error
+        raise InvalidInput(
+            f"{path}: found no JSON ({error}); accepted: what hocket record writes", RECORD_HINT
+        ) from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         found = meta.get("format") if isinstance(meta, dict) else meta
-        raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {json.dumps(FORMAT)}", RECORD_HINT)
+        raise InvalidInput(
+            f"{path}: format: found {json.dumps(found)[:60]}; accepted: {json.dumps(FORMAT)}", RECORD_HINT
+        )
     unknown = sorted(set(meta) - set(META_KEYS))
     if unknown:
         raise InvalidInput(f"{path}: {unknown[0]}: unknown key; accepted: {', '.join(META_KEYS)}", RECORD_HINT)

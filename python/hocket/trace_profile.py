@@ -27,7 +27,9 @@ class ProfileRow:
 def profile(trace: Trace) -> list[ProfileRow]:
     """The rows, the one with the longest total time first."""
     calls = np.concatenate([trace.calls(rank)[["function", "communicator", "bytes"]] for rank in range(trace.ranks)])
-    times_ns = np.concatenate([trace.calls(rank)["exit_ns"] - trace.calls(rank)["enter_ns"] for rank in range(trace.ranks)])
+    times_ns = np.concatenate(
+        [trace.calls(rank)["exit_ns"] - trace.calls(rank)["enter_ns"] for rank in range(trace.ranks)]
+    )
     if not len(calls):
         return []
     run_s = sum(trace.summary(rank).elapsed_s for rank in range(trace.ranks)) or 1.0

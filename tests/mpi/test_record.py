@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import MpiRunner
 
+from conftest import MpiRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.trace import Trace
 
@@ -25,7 +25,9 @@ ANY, PROC_NULL = -2, -1
 def record(runner: MpiRunner, ranks: int, *program: str | Path, check: bool = True) -> Trace:
     folder = runner.folder / "trace"
     folder.mkdir(exist_ok=True)
-    runner.run(ranks, *program, libraries=[build_mpi_parts(runner.mpi).record], env={"HOCKET_TRACE": str(folder)}, check=check)
+    runner.run(
+        ranks, *program, libraries=[build_mpi_parts(runner.mpi).record], env={"HOCKET_TRACE": str(folder)}, check=check
+    )
     return Trace.open(folder)
 
 
@@ -40,7 +42,9 @@ def rows(trace: Trace, rank: int) -> list[dict[str, Any]]:
         row["op"] = trace.operators[row["op"]] if row["op"] >= 0 else None
         row["sent"], row["received"] = (list(map(int, blocks)) for blocks in trace.blocks(rank, call))
         start, count = row["completions"], row["num_completions"]
-        row["done"] = [(int(c["source"]), int(c["tag"]), int(c["bytes"])) for c in trace.completions(rank)[start : start + count]]
+        row["done"] = [
+            (int(c["source"]), int(c["tag"]), int(c["bytes"])) for c in trace.completions(rank)[start : start + count]
+        ]
         row["in_place"] = bool(row["flags"] & 1)
         found.append(row)
     return found
@@ -104,7 +108,11 @@ def expected_calls(rank: int) -> list[tuple[str, dict[str, Any]]]:
         ("Waitall", {"request": 3, "done": [(-1, -1, -1), (before, 7, 40)]}),
         ("Send_init", on(world, 48, peer=following, tag=8, request=5)),
         ("Recv_init", on(world, 80, peer=before, tag=8, request=6)),
-        *[("Startall", {"request": 5, "done": [(-1, -1, -1)] * 2}), ("Waitall", {"request": 5, "done": [(-1, -1, -1), (before, 8, 48)]})] * 2,
+        *[
+            ("Startall", {"request": 5, "done": [(-1, -1, -1)] * 2}),
+            ("Waitall", {"request": 5, "done": [(-1, -1, -1), (before, 8, 48)]}),
+        ]
+        * 2,
         ("Request_free", {"request": 5}),
         ("Request_free", {"request": 6}),
         ("Sendrecv", on(world, 24, peer=following, tag=1, receive_peer=before, receive_tag=1, receive_bytes=24)),
@@ -137,12 +145,14 @@ def test_every_call_of_a_c_program(runner: MpiRunner) -> None:
         assert [row["function"] for row in found] == [name for name, _ in expected]
         for row, (name, details) in zip(found, expected, strict=True):
             assert {key: row[key] for key in details} == details, f"rank {rank}, {name}"
-            assert row["error"] == 0 and row["thread"] == 0
+            assert row["error"] == 0
+            assert row["thread"] == 0
         calls = trace.calls(rank)
         # One thread: calls follow each other on both clocks.
         for clock in ("", "_cpu"):
             enter, exit_ = calls[f"enter{clock}_ns"], calls[f"exit{clock}_ns"]
-            assert (exit_ >= enter).all() and (enter[1:] >= exit_[:-1]).all()
+            assert (exit_ >= enter).all()
+            assert (enter[1:] >= exit_[:-1]).all()
 
 
 def test_collectives_are_matched_over_ranks(runner: MpiRunner) -> None:
@@ -253,13 +263,16 @@ def test_a_truncated_rank_file_gives_its_prefix(runner: MpiRunner) -> None:
     path = trace.folder / "rank-000001.bin"
     path.write_bytes(path.read_bytes()[:-301])
     again = Trace.open(trace.folder)
-    assert again.complete(0) and not again.complete(1)
+    assert again.complete(0)
+    assert not again.complete(1)
     assert 50 < len(again.calls(1)) < whole
 
 
 def test_without_a_folder_to_write_the_program_runs_unrecorded(runner: MpiRunner) -> None:
     library = build_mpi_parts(runner.mpi).record
-    done = runner.run(2, runner.compile(SOURCES / "endings.c"), libraries=[library], env={"HOCKET_TRACE": "/dev/null/trace"})
+    done = runner.run(
+        2, runner.compile(SOURCES / "endings.c"), libraries=[library], env={"HOCKET_TRACE": "/dev/null/trace"}
+    )
     assert sorted(done.stdout.split("\n"))[-2:] == ["rank 0 done", "rank 1 done"]
     lines = [line for line in done.stderr.splitlines() if "hocket:" in line]
     assert len(lines) == 1
@@ -293,22 +306,26 @@ def test_sessions_do_no_harm(runner: MpiRunner) -> None:
 
 def test_every_function_of_the_library_is_wrapped(runner: MpiRunner) -> None:
     def symbols(library: Path) -> set[str]:
-        text = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run(
+            ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True
+        ).stdout
         return set(re.findall(r"\bP?MPIX?_[A-Z]\w*$", text, re.MULTILINE))
 
     exported, wrapped = symbols(runner.mpi.library), symbols(build_mpi_parts(runner.mpi).record)
     functions = {name for name in exported if name.startswith("MPI_") and "P" + name in exported}
     missing = functions - wrapped
-    print(f"{runner.mpi.name}: {len(functions & wrapped)} of {len(functions)} MPI_ functions wrapped, not: {sorted(missing)}")
-    conversion = re.compile(r"MPI_(T_\w+|\w+_([cf]2f|f2c|[cf]2f08|f082[cf]|toint|fromint)|Wtime|Wtick|Aint_add|Aint_diff)$")
+    print(f"{runner.mpi.name}: {len(functions & wrapped)} of {len(functions)} wrapped, not: {sorted(missing)}")
+    conversion = re.compile(
+        r"MPI_(T_\w+|\w+_([cf]2f|f2c|[cf]2f08|f082[cf]|toint|fromint)|Wtime|Wtick|Aint_add|Aint_diff)$"
+    )
     assert not {name for name in missing if not conversion.match(name)} - REMOVED
     assert {"P" + name for name in wrapped if name.startswith("MPI_")} <= wrapped
 
 
 # Functions of MPI-1 that MPI-3.0 removed: libraries keep some for old binaries, mpi.h does not declare them.
 REMOVED = {
-    "MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Type_extent", "MPI_Type_hindexed",
-    "MPI_Type_hvector", "MPI_Type_lb", "MPI_Type_struct", "MPI_Type_ub",
+    "MPI_Address", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set", "MPI_Type_extent",
+    "MPI_Type_hindexed", "MPI_Type_hvector", "MPI_Type_lb", "MPI_Type_struct", "MPI_Type_ub",
 }  # fmt: skip
 
 

@@ -14,9 +14,14 @@ from hocket.cli.common import command_argument, note
 
 @click.command()
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), default=Path("hocket-trace"), show_default=True, metavar="FOLDER",
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("hocket-trace"),
+    show_default=True,
+    metavar="FOLDER",
     help="The trace folder to write.",
-)  # fmt: skip
+)
 @click.option("--force", is_flag=True, help="Replace a trace that is there.")
 @command_argument
 def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
@@ -34,4 +39,5 @@ def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
     trace = done.trace
     calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
     cost = print_duration(trace.meta["cost_per_call_ns"] * 1e-9)
-    note(f"{output}: {calls} calls of {trace.ranks} rank(s), {print_bytes(done.bytes)}; a recorded call costs about {cost}")
+    size = print_bytes(done.bytes)
+    note(f"{output}: {calls} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")

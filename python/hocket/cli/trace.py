@@ -20,7 +20,9 @@ def command() -> None:
 
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--rows", default=30, show_default=True, type=click.IntRange(min=1), help="Show so many rows of the table.")
+@click.option(
+    "--rows", default=30, show_default=True, type=click.IntRange(min=1), help="Show so many rows of the table."
+)
 @json_option
 def show(folder: Path, rows: int, as_json: bool) -> None:
     """Show the calls of a trace by function, communicator and size.
@@ -73,5 +75,5 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
         note(f"{len(table) - rows} more rows: --rows {len(table)}")
     for rank in ranks:
         if not rank.complete:
-            where = f", in {rank.stopped_in}" if rank.stopped_in else ""
-            note(f"rank {rank.rank} did not reach MPI_Finalize (recording ended by {rank.end}{where}): its trace is a part")
+            end = f"{rank.end}, in {rank.stopped_in}" if rank.stopped_in else rank.end
+            note(f"rank {rank.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part")
