@@ -89,9 +89,7 @@ def cost_table(
                 collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, pieces=cut
             )
     fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
-    return CostTable(
-        collective, ranks, size, pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s
-    )
+    return CostTable(collective, ranks, size, pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)
 
 
 def _slowest_route(network: Network, ranks: int) -> tuple[float, float]:

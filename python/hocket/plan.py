@@ -30,8 +30,9 @@ _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 class PlanEntry:
     """One schedule and the calls that it serves.
 
-    `members` are world ranks in the order of the communicator; `root` and `order` are ranks in the communicator. Sizes are
-    those of `lower`: the whole message of bcast, reduce and allreduce, the block of one rank for the others, 0 for barrier.
+    `members` are world ranks in the order of the communicator; `root` and `order` are ranks in the communicator. Sizes
+    are those of `lower`: the whole message of bcast, reduce and allreduce, the block of one rank for the others, 0 for
+    barrier.
     """
 
     collective: str

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager_bytes: int = 65536) -> Replayed:
     """The recorded program; collectives that the plan does not serve run by the algorithm that MPIs usually choose.
 
-    Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of fewer
-    than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from MPI_Init to
-    MPI_Finalize) and `.notes` on what the program leaves out.
+    Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of
+    fewer than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from
+    MPI_Init to MPI_Finalize) and `.notes` on what the program leaves out.
     """
     from hocket import _core
 

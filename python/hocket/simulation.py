@@ -60,7 +60,7 @@ def simulate_what(
 
 
 def link_loads(timeline: Timeline, network: Network) -> list[tuple[str, str, float, float]]:
-    """(source, target, bytes, share of the link's capacity used until the end) of links that carried something; fullest first."""
+    """(source, target, bytes, share of the capacity that was used) of links that carried something; fullest first."""
     loads = []
     for link, size in zip(network.links, timeline.link_bytes, strict=True):
         if size > 0:
@@ -99,7 +99,9 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
     collective, _, wanted = what.partition(":")
     known = {a.collective for a in algorithms()}
     if collective not in known:
-        raise InvalidInput(f"{what}: no such file, folder or collective", hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}")
+        raise InvalidInput(
+            f"{what}: no such file, folder or collective", hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}"
+        )
     names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
     if wanted and wanted not in names:
         raise InvalidInput(f"{what}: accepted algorithms of {collective}: {', '.join(names)}")

@@ -28,7 +28,10 @@ def test_demo_prints_one_object_and_is_right(hocket_cli, tmp_path):
     assert result.program.output_identical
     assert all(c.output_identical for c in result.collectives if c.native_s)
     if found["testbed"]:
-        assert {(c["collective"], c["bytes"]) for c in found["collectives"]} == {("bcast", 1_000_000), ("allreduce", 1_000_000)}
+        assert {(c["collective"], c["bytes"]) for c in found["collectives"]} == {
+            ("bcast", 1_000_000),
+            ("allreduce", 1_000_000),
+        }
         assert sum(link.tuned_bytes for link in result.link_bytes) > 1_000_000
         for c in found["collectives"]:
             assert 0 < c["wire_limit_s"] <= c["predicted_s"]

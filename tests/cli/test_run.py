@@ -64,7 +64,9 @@ def test_a_plan_for_other_ranks_starts_nothing(runner, hocket_cli, tmp_path):
 
 
 def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
-    refused(hocket_cli("run", "--plan", "none.json", "--", "mpiexec", "-n", "2", "true"), "none.json: cannot read the plan")
+    refused(
+        hocket_cli("run", "--plan", "none.json", "--", "mpiexec", "-n", "2", "true"), "none.json: cannot read the plan"
+    )
     (tmp_path / "broken.json").write_text('{"format": "hocket.plan/1", "ranks": 2, "entr')
     refused(hocket_cli("run", "--plan", "broken.json", "--", "mpiexec", "-n", "2", "true"), "broken.json: not JSON")
     plan = write_plan(tmp_path, 2)

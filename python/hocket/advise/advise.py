@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from hocket import Network, Schedule
 
 # A schedule must be predicted to win this much over what the MPI is assumed to do, as a share and in seconds: the model
-# does not tell smaller differences, and where latency alone decides (barriers, small messages) the library's own path is
-# the shorter one.
+# does not tell smaller differences, and where latency alone decides (barriers, small messages) the library's own path
+# is the shorter one.
 LEAST_GAIN = 0.1
 LEAST_GAIN_S = 100e-6
-# Of candidates whose predictions are this close, the one of the fewest messages is taken: what a message costs beside its
-# time on the wire is the least certain part of the model.
+# Of candidates whose predictions are this close, the one of the fewest messages is taken: what a message costs beside
+# its time on the wire is the least certain part of the model.
 NEARLY_EQUAL = 0.03
 _ROOTS_TRIED = 3
 
@@ -80,12 +80,13 @@ def advise(
 ) -> Advice:
     """Chooses schedules for the calls of a program of `ranks` ranks, rank r of which sits on rank r of the network.
 
-    `recorded_here`: the trace was taken on this very network, so that its times tell how fast the MPI's own algorithms are.
+    `recorded_here`: the trace was taken on this very network, so its times tell how fast the MPI's own algorithms are.
     """
     check_ranks(network, ranks)
     costs = costs or MessageCosts()
     work = [
-        (group, list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes))) for group in groups
+        (group, list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes)))
+        for group in groups
     ]
     total = sum(len(choices) for _, choices in work)
     done = 0
@@ -107,7 +108,7 @@ def check_ranks(network: Network, ranks: int) -> None:
     if ranks > network.num_ranks:
         raise InvalidInput(
             f'the program has {ranks} ranks, but the network "{network.name}" has places for {network.num_ranks}',
-            hint=f"start at most {network.num_ranks} ranks, or add hosts (or `ranks = ...` to hosts) in the network file",
+            hint=f"start at most {network.num_ranks} ranks, or add hosts (or ranks to hosts) in the network file",
         )
 
 
@@ -179,7 +180,7 @@ def _by_preference(times: Sequence[float], found: Sequence[Candidate]) -> list[t
 
 
 def _serves(candidate: Candidate, group: CallGroup) -> bool:
-    """The schedule is right for every root that is tried, and keeps the order of operands where the operator needs it."""
+    """The schedule is right for each root tried, and keeps the order of operands where the operator needs it."""
     from hocket import validate
 
     checks = [validate(candidate.schedule(root)) for root in group.roots[:_ROOTS_TRIED]]

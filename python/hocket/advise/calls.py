@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Groups the collective calls of a trace: one group becomes one entry of the plan, or stays with the MPI's own algorithm."""
+"""Groups the collective calls of a trace: one group becomes one entry of the plan, or stays with the MPI."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MessageCosts:
-    """Defaults are for MPI over kernel TCP on a current x86 core; `hocket advise --help` lists the options that set them."""
+    """Defaults are for MPI over kernel TCP on a current x86 core; `hocket advise --help` has options for them."""
 
     send_overhead_s: float = 15e-6
     receive_overhead_s: float = 15e-6

@@ -3,9 +3,9 @@
 
 """Rank orders worth trying, from the structure of the network.
 
-A pipelined chain or ring in the depth-first order of a tree crosses each directed link at most once, and a binomial tree
-or a recursive halving over it keeps neighbours together, so that few of its messages leave a cluster. On links of unequal
-speed it matters which branch comes first: the branches are taken as listed, fastest first and slowest first.
+A pipelined chain or ring in the depth-first order of a tree crosses each directed link at most once, and a binomial
+tree or a recursive halving over it keeps neighbours together, so that few of its messages leave a cluster. On links of
+unequal speed it matters which branch comes first: the branches are taken as listed, fastest first and slowest first.
 """
 
 from __future__ import annotations

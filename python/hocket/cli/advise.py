@@ -16,7 +16,9 @@ from hocket.cli.options import load_network, message_cost_options, message_costs
 @click.command()
 @click.argument("trace_folder", metavar="TRACE", type=click.Path(path_type=Path))
 @network_option()
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("plan.json"), show_default=True, help="The plan.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("plan.json"), show_default=True, help="The plan."
+)
 @message_cost_options
 @json_option
 def command(
@@ -31,8 +33,8 @@ def command(
 ) -> None:
     """Choose faster schedules for the collectives of a recorded program, and write a plan.
 
-    Every textbook algorithm is simulated on the network, over rank orders from the network's structure and several sizes of
-    pieces. Calls for which no gain over a usual MPI is predicted stay with the MPI: `hocket tune` measures as well.
+    Every textbook algorithm is simulated on the network, over rank orders from the network's structure and several
+    sizes of pieces. Calls without a predicted gain over a usual MPI stay with the MPI: `hocket tune` measures as well.
 
     \b
     Example:

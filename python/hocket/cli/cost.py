@@ -14,7 +14,9 @@ from hocket.cli.options import generator_options, load_network, network_option
 @click.command()
 @click.argument("collective")
 @click.option("-n", "--ranks", type=click.IntRange(1), help="Number of ranks (with --network: all of it).")
-@click.option("-b", "--bytes", "bytes_text", required=True, metavar="BYTES", help='"1 MB", "64 KiB"; see `hocket simulate`.')
+@click.option(
+    "-b", "--bytes", "bytes_text", required=True, metavar="BYTES", help='"1 MB", "64 KiB"; see `hocket simulate`.'
+)
 @click.option("--pieces", type=click.IntRange(1), default=1, show_default=True, help="Pieces of a pipelined algorithm.")
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
 @network_option(required=False)

@@ -41,7 +41,9 @@ def load_network(text: str, bandwidth: str | None = None, latency: str | None = 
 
 def generator_options(function: F) -> F:
     for name, example in (("latency", "50 us"), ("bandwidth", "1 Gbit/s")):
-        function = click.option(f"--{name}", metavar="TEXT", help=f'Of each link of a generated network: "{example}".')(function)
+        function = click.option(f"--{name}", metavar="TEXT", help=f'Of each link of a generated network: "{example}".')(
+            function
+        )
     return function
 
 
@@ -49,10 +51,15 @@ def message_cost_options(function: F) -> F:
     """--send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
     options = [
         click.option("--send-overhead", metavar="TIME", help="CPU time of a rank for each message it sends: 15 us."),
-        click.option("--receive-overhead", metavar="TIME", help="CPU time of a rank for each message it receives: 15 us."),
+        click.option(
+            "--receive-overhead", metavar="TIME", help="CPU time of a rank for each message it receives: 15 us."
+        ),
         click.option("--rendezvous", metavar="BYTES", help="Messages from this size on wait for the receiver: 64 KiB."),
         click.option(
-            "--sharing", type=click.Choice(["none", "equal", "maxmin"]), default="maxmin", help="How messages share links."
+            "--sharing",
+            type=click.Choice(["none", "equal", "maxmin"]),
+            default="maxmin",
+            help="How messages share links.",
         ),
     ]
     for option in reversed(options):

@@ -19,11 +19,17 @@ _LINKS_SHOWN = 12
 @click.argument("what")
 @network_option()
 @generator_options
-@click.option("-b", "--bytes", "bytes_text", metavar="BYTES", help="Message (of bcast, reduce, allreduce) or block of a rank.")
+@click.option(
+    "-b", "--bytes", "bytes_text", metavar="BYTES", help="Message (of bcast, reduce, allreduce) or block of a rank."
+)
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--pieces", type=click.IntRange(1), default=1, show_default=True, help="Pieces of a pipelined algorithm.")
-@click.option("--order", type=click.Choice(["rank", "depth-first"]), default="rank", show_default=True, help="Of the ranks.")
-@click.option("--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="The plan of a trace's collectives.")
+@click.option(
+    "--order", type=click.Choice(["rank", "depth-first"]), default="rank", show_default=True, help="Of the ranks."
+)
+@click.option(
+    "--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="The plan of a trace's collectives."
+)
 @message_cost_options
 @json_option
 def command(
@@ -44,8 +50,8 @@ def command(
 ) -> None:
     """Predict the time of WHAT on a network.
 
-    WHAT is a schedule (JSON), a program (GOAL text), a trace folder, a collective or COLLECTIVE:ALGORITHM. Rank r of it is
-    rank r of the network.
+    WHAT is a schedule (JSON), a program (GOAL text), a trace folder, a collective or COLLECTIVE:ALGORITHM. Rank r of
+    it is rank r of the network.
 
     \b
     Examples:

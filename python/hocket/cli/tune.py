@@ -17,9 +17,16 @@ from hocket.cli.options import load_network, message_cost_options, message_costs
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), default=Path("hocket-result"), show_default=True, help="Result folder."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("hocket-result"),
+    show_default=True,
+    help="Result folder.",
 )
-@click.option("--repetitions", type=click.IntRange(5), default=5, show_default=True, help="Runs with the plan, and without.")
+@click.option(
+    "--repetitions", type=click.IntRange(5), default=5, show_default=True, help="Runs with the plan, and without."
+)
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
 @message_cost_options
 @json_option
@@ -39,9 +46,9 @@ def command(
 ) -> None:
     """Make the communication of an MPI program faster on its network.
 
-    Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the schedules,
-    keeps those that are faster, and runs the program with and without them in turns. Writes a folder with the plan (for
-    `hocket run`) and a report.
+    Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the
+    schedules, keeps those that are faster, and runs the program with and without them in turns. Writes a folder with
+    the plan (for `hocket run`) and a report.
 
     \b
     Example:

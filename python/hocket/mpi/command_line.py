@@ -13,9 +13,10 @@ from hocket.errors import InvalidInput
 
 # Options of Open MPI's and MPICH's mpiexec that take no value, and two; the others take one.
 _WITHOUT_VALUE = frozenset(
-    "allow-run-as-root oversubscribe nooversubscribe map-by-node nolocal pernode use-hwthread-cpus display-map display-allocation "
-    "report-bindings bind-to-none bind-to-core tag-output timestamp-output verbose v quiet q l prepend-rank genvall genvnone "
-    "envall envnone do-not-launch leave-session-attached enable-recovery disable-hostname-propagation".split()
+    "allow-run-as-root oversubscribe nooversubscribe map-by-node nolocal pernode use-hwthread-cpus display-map "
+    "display-allocation report-bindings bind-to-none bind-to-core tag-output timestamp-output verbose v quiet q l "
+    "prepend-rank genvall genvnone envall envnone do-not-launch leave-session-attached enable-recovery "
+    "disable-hostname-propagation".split()
 )
 _WITH_TWO_VALUES = frozenset({"mca", "gmca", "omca", "prtemca", "pmixmca", "genv", "env"})
 # Options whose one value may be the path of an executable.

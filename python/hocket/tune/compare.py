@@ -24,7 +24,7 @@ _SECONDS_PER_ENTRY = 30.0
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry of the plan. Times of single calls, each the maximum over the ranks; samples of both lists alternate."""
+    """One entry of the plan. Times of single calls, each the maximum over the ranks; both lists alternate."""
 
     native_s: list[float]
     tuned_s: list[float]

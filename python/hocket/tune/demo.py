@@ -35,7 +35,9 @@ def demo(mpi_name: str | None, target: Path, repetitions: int, keep: bool, say: 
     emulated, why = available()
     notes: tuple[str, ...] = ()
     if not emulated:
-        notes = (f"namespaces are refused here ({why}): the program ran on this machine itself, not on an emulated cluster",)
+        notes = (
+            f"namespaces are refused here ({why}): the program ran on this machine itself, not on an emulated cluster",
+        )
         say(notes[0])
         network = _this_machine(network.num_ranks)
     options = TuneOptions(repetitions=repetitions, testbed=emulated, timeout_s=300, keep_trace=keep, notes=notes)
@@ -70,9 +72,15 @@ def _compile(mpi: Mpi, folder: Path) -> Path:
     program = folder / "kmeans"
     source = source_folder() / "examples/kmeans/kmeans.c"
     done = subprocess.run(
-        [str(mpi.mpicc), "-O2", str(source), "-o", str(program)], capture_output=True, text=True, check=False, timeout=100
+        [str(mpi.mpicc), "-O2", str(source), "-o", str(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
     )
     if done.returncode != 0:
         reason = (done.stderr or done.stdout).strip().splitlines()[:5]
-        raise Error("\n  | ".join([f"{mpi.mpicc} cannot compile {source}:", *reason]), "`hocket doctor` checks the compilers")
+        raise Error(
+            "\n  | ".join([f"{mpi.mpicc} cannot compile {source}:", *reason]), "`hocket doctor` checks the compilers"
+        )
     return program

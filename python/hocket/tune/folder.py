@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The result folder: made aside and moved into place when it is complete, so that a failed run leaves nothing behind."""
+"""The result folder: made aside and moved into place when complete, so that a failed run leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def result_folder(target: Path) -> Iterator[Path]:
     try:
         aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
-        raise InvalidInput(f"{target.parent}: cannot write there: {error.strerror}", hint="name another folder: -o") from None
+        raise InvalidInput(
+            f"{target.parent}: cannot write there: {error.strerror}", hint="name another folder: -o"
+        ) from None
     try:
         aside.chmod(0o777 & ~_umask())
         yield aside

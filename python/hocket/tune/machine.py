@@ -41,7 +41,7 @@ class Machine:
         timeout_s: float | None = None,
         what: str = "the program",
     ) -> Run:
-        """Runs the command with the libraries preloaded into its program. Raises Error if it fails or takes too long."""
+        """Runs the command with the libraries preloaded into its program. Raises Error if it fails or is too slow."""
         changed, needed = with_preload(command, self.mpi, libraries, environment or {})
         if self.testbed is None:
             local = run_command(changed, env=needed, timeout=timeout_s, capture=True)

@@ -66,7 +66,9 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
     from hocket import print_bytes
 
     native, tuned = _median(entry.native_s), _median(entry.tuned_s)
-    algorithm = entry.algorithm + (f", {entry.pieces} pieces" if entry.pieces > 1 else "") if entry.native_s else "native"
+    algorithm = (
+        entry.algorithm + (f", {entry.pieces} pieces" if entry.pieces > 1 else "") if entry.native_s else "native"
+    )
     return (
         entry.collective,
         print_bytes(entry.bytes),
@@ -90,7 +92,9 @@ def sentences(result: Result, folder: Path) -> list[str]:
         f"(quartiles {low:.2f} to {high:.2f}, {len(program.tuned_s)} runs each)"
     ]
     if program.predicted_s:
-        lines.append(f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)")
+        lines.append(
+            f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)"
+        )
     lines.append("output: identical in all runs" if program.output_identical else "output: NOT identical, see below")
     lines += [f"note: {text}" for text in result.notes]
     return [*lines, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]

@@ -20,7 +20,7 @@ FOLDER = "timelines"
 
 
 def write_timelines(choice: Choice, name: str, network: Network, costs: MessageCosts, folder: Path) -> TimelineFiles:
-    """Simulates one call of the group by the assumed native and the chosen algorithm; paths are relative to `folder`."""
+    """Simulates one call by the assumed native and the chosen algorithm; paths are relative to `folder`."""
     paths = []
     for role, candidate in (("native", choice.native_model), ("tuned", choice.best)):
         path = f"{FOLDER}/{name}-{role}.json"

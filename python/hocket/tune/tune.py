@@ -54,7 +54,7 @@ class TuneOptions:
 
 
 def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
-    """Tunes the MPI program that `command` starts; writes the result folder `target`. `say` is told what is going on."""
+    """Tunes the MPI program that `command` starts; writes the folder `target`. `say` is told what is going on."""
     mpi = mpi_of_command(command)
     ranks = num_ranks(command)
     if ranks is not None:
@@ -119,7 +119,13 @@ class _Job:
         plan.write(path)
         options = self.options
         return measure_entries(
-            self.command, path, len(plan.entries), options.compare_repetitions, self.machine, self.parts, options.timeout_s
+            self.command,
+            path,
+            len(plan.entries),
+            options.compare_repetitions,
+            self.machine,
+            self.parts,
+            options.timeout_s,
         )
 
     def _run_both(self, plan: Plan) -> tuple[list[Run], list[Run]]:
