@@ -32,12 +32,12 @@ def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
       hocket record -o trace -- mpiexec -n 8 ./app
       hocket trace show trace
     """
-    from hocket import print_bytes, print_duration
+    from hocket import print_bytes
     from hocket.recording import record
 
     done = record(command, output, force, note)
     trace = done.trace
     calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
-    cost = print_duration(trace.meta["cost_per_call_ns"] * 1e-9)
+    cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)
     note(f"{output}: {calls} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket record` and `hocket trace show`, from a whole run to each thing that may go wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import MpiRunner
+from hocket.mpi.build import build_mpi_parts
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+ENDINGS = Path(__file__).parent / "record/endings.c"
+
+
+@pytest.fixture(autouse=True)
+def built(request: pytest.FixtureRequest) -> None:
+    """The first build takes longer than any command here may."""
+    if "mpi" in request.fixturenames:
+        build_mpi_parts(request.getfixturevalue("mpi"))
+
+
+def refused(done: subprocess.CompletedProcess[str], status: int) -> str:
+    """The one message of a failure."""
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    [message] = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert sum(line.startswith("hint: ") for line in done.stderr.splitlines()) == 1
+    return message
+
+
+def test_record_and_show(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
+    command = runner.command(2, runner.compile(ENDINGS))
+    done = hocket_cli("record", "-o", "trace", "--", *command, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split("\n"))[-2:] == ["rank 0 done", "rank 1 done"]
+    assert "calls of 2 rank(s)" in done.stderr
+
+    shown = hocket_cli("trace", "show", "trace", "--json")
+    profile = json.loads(shown.stdout)
+    assert profile["complete"]
+    assert profile["meta"]["command"] == command
+    [bcast] = [row for row in profile["calls"] if row["function"] == "MPI_Bcast"]
+    assert (bcast["calls"], bcast["bytes"], bcast["communicator_size"]) == (200, 4, 2)
+    assert 0 < bcast["median_s"] <= bcast["total_s"]
+    assert 0.9 < sum(row["share"] for row in profile["calls"]) + _outside(profile) < 1.1
+    table = hocket_cli("trace", "show", "trace")
+    assert re.search(r"MPI_Bcast +0 \(2 ranks\) +4 B +200 ", table.stdout)
+
+    assert "exists and is not empty" in refused(hocket_cli("record", "-o", "trace", "--", *command), 2)
+    assert hocket_cli("record", "--force", "-o", "trace", "--", *command, timeout=100).returncode == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").touch()
+    assert "found thesis.txt in it" in refused(hocket_cli("record", "--force", "-o", "mine", "--", *command), 2)
+    assert (tmp_path / "mine/thesis.txt").exists()
+
+
+def _outside(profile: dict[str, list[dict[str, float]]]) -> float:
+    """The share of the run time that no MPI call had."""
+    elapsed_s = sum(rank["elapsed_s"] for rank in profile["ranks"])
+    return 1 - sum(rank["mpi_s"] for rank in profile["ranks"]) / elapsed_s
+
+
+@pytest.mark.parametrize("how", ["crash", "exit"])
+def test_a_program_that_fails(runner: MpiRunner, hocket_cli: Cli, how: str) -> None:
+    command = runner.command(2, runner.compile(ENDINGS), how)
+    message = refused(hocket_cli("record", "-o", "trace", "--", *command, timeout=100), 1)
+    expected = r"was ended by SIGSEGV|exit status 11\b" if how == "crash" else "ended with exit status 5"
+    assert re.search(expected, message)
+    assert re.search(r"the trace up to there is kept: .*/trace, 2\d\d calls of 2 rank", message)
+    shown = hocket_cli("trace", "show", "trace")
+    assert shown.returncode == 0
+    assert "did not reach MPI_Finalize" in shown.stderr
+
+
+def test_a_program_without_mpi(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
+    message = refused(hocket_cli("record", "-o", "trace", "--", *runner.command(2, "hostname"), timeout=100), 1)
+    assert "made no MPI calls that can be recorded" in message
+    assert not (tmp_path / "trace").exists()
+
+
+def test_a_missing_launcher(hocket_cli: Cli, tmp_path: Path) -> None:
+    assert "mpiexec.nonsense" in refused(
+        hocket_cli("record", "-o", "trace", "--", "mpiexec.nonsense", "-n", "2", "./app"), 2
+    )
+    assert not (tmp_path / "trace").exists()
+
+
+def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiRunner) -> None:
+    assert "cannot be read" in refused(hocket_cli("trace", "show", "nothing"), 2)
+    assert (
+        hocket_cli("record", "-o", "good", "--", *runner.command(2, runner.compile(ENDINGS)), timeout=100).returncode
+        == 0
+    )
+
+    def damaged(change: Callable[[Path], object]) -> str:
+        shutil.rmtree(tmp_path / "bad", ignore_errors=True)
+        shutil.copytree(tmp_path / "good", tmp_path / "bad")
+        change(tmp_path / "bad")
+        return refused(hocket_cli("trace", "show", "bad"), 2)
+
+    meta = json.loads((tmp_path / "good/meta.json").read_text())
+    assert "rank-000001.bin is missing" in damaged(lambda bad: (bad / "rank-000001.bin").unlink())
+    assert "found a file of 5 bytes" in damaged(lambda bad: (bad / "rank-000001.bin").write_bytes(b"HOCKE"))
+    assert "found no JSON" in damaged(lambda bad: (bad / "meta.json").write_text("{"))
+    changed = json.dumps(meta | {"format": "hocket.trace/2"})
+    assert 'found "hocket.trace/2"; accepted: "hocket.trace/1"' in damaged(
+        lambda bad: (bad / "meta.json").write_text(changed)
+    )
+    strange = json.dumps(meta | {"colour": 1})
+    assert "colour: unknown key" in damaged(lambda bad: (bad / "meta.json").write_text(strange))
