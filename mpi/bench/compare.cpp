@@ -106,7 +106,10 @@ void require(int code, const char* what) {
 class Comparison {
 public:
     Comparison(const runtime::PlanEntry& entry, MPI_Comm comm, MPI_Comm own)
-        : entry_(entry), comm_(comm), role_(role_of(entry, comm)), operation_(role_, entry.rank_schedule(role_.root, role_.self), own) {}
+        : entry_(entry),
+          comm_(comm),
+          role_(role_of(entry, comm)),
+          operation_(role_, entry.rank_schedule(role_.root, role_.self), own) {}
 
     bool equal(std::int64_t bytes) {
         bench::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
@@ -205,9 +208,14 @@ ordered_json compare(const runtime::PlanEntry& entry, const Options& options, in
         }
     }
     PMPI_Barrier(MPI_COMM_WORLD);  // the next entry has the network for itself
-    return {{"collective", name_of(entry.collective)}, {"members", entry.members},    {"bytes", measured_bytes(entry)},
-            {"root", entry.root.value_or(Rank{0}).value}, {"description", entry.description()}, {"native_s", native_s},
-            {"tuned_s", tuned_s},                      {"equal", equal != 0}};
+    return {{"collective", name_of(entry.collective)},
+            {"members", entry.members},
+            {"bytes", measured_bytes(entry)},
+            {"root", entry.root.value_or(Rank{0}).value},
+            {"description", entry.description()},
+            {"native_s", native_s},
+            {"tuned_s", tuned_s},
+            {"equal", equal != 0}};
 }
 
 int run(int argc, char** argv, int world_rank) {
@@ -216,11 +224,12 @@ int run(int argc, char** argv, int world_rank) {
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const std::string text = shared_text(options.plan, world_rank);
-    if (text.empty()) throw InvalidInput(options.plan + ": cannot read the plan, or it is empty", "write one with `hocket advise`");
+    if (text.empty())
+        throw InvalidInput(options.plan + ": cannot read the plan, or it is empty", "write one with `hocket advise`");
     const runtime::Plan plan = runtime::parse_plan(text, options.plan);
     if (plan.num_ranks != world_size) {
-        throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " + std::to_string(world_size) +
-                               " run",
+        throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " +
+                               std::to_string(world_size) + " run",
                            "start " + std::to_string(plan.num_ranks) + " ranks");
     }
     ordered_json entries = ordered_json::array();
@@ -231,8 +240,10 @@ int run(int argc, char** argv, int world_rank) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    const ordered_json document = {
-        {"format", "hocket.comparison/1"}, {"mpi", std::string(version, strcspn(version, "\n"))}, {"ranks", world_size}, {"entries", entries}};
+    const ordered_json document = {{"format", "hocket.comparison/1"},
+                                   {"mpi", std::string(version, strcspn(version, "\n"))},
+                                   {"ranks", world_size},
+                                   {"entries", entries}};
     std::printf("%s\n", document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return 0;
 }
@@ -248,7 +259,9 @@ int main(int argc, char** argv) {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     const auto tell = [&](const std::string& what, const std::string& hint) {
-        if (world_rank == 0) std::fprintf(stderr, "error: %s\n%s%s%s", what.c_str(), hint.empty() ? "" : "hint: ", hint.c_str(), hint.empty() ? "" : "\n");
+        if (world_rank == 0)
+            std::fprintf(stderr, "error: %s\n%s%s%s", what.c_str(), hint.empty() ? "" : "hint: ", hint.c_str(),
+                         hint.empty() ? "" : "\n");
     };
     int status = 0;
     try {

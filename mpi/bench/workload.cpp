@@ -17,29 +17,37 @@ namespace {
 std::int64_t send_blocks(const runtime::Role& role) {
     switch (role.collective) {
         case Collective::bcast:
-        case Collective::barrier: return 0;
+        case Collective::barrier:
+            return 0;
         case Collective::reduce:
         case Collective::allreduce:
         case Collective::allgather:
-        case Collective::gather: return 1;
-        case Collective::scatter: return role.is_root() ? role.num_ranks : 0;
+        case Collective::gather:
+            return 1;
+        case Collective::scatter:
+            return role.is_root() ? role.num_ranks : 0;
         case Collective::alltoall:
-        case Collective::reduce_scatter_block: return role.num_ranks;
+        case Collective::reduce_scatter_block:
+            return role.num_ranks;
     }
     return 0;
 }
 
 std::int64_t recv_blocks(const runtime::Role& role) {
     switch (role.collective) {
-        case Collective::barrier: return 0;
+        case Collective::barrier:
+            return 0;
         case Collective::bcast:
         case Collective::reduce:
         case Collective::allreduce:
         case Collective::reduce_scatter_block:
-        case Collective::scatter: return 1;
-        case Collective::gather: return role.is_root() ? role.num_ranks : 0;
+        case Collective::scatter:
+            return 1;
+        case Collective::gather:
+            return role.is_root() ? role.num_ranks : 0;
         case Collective::allgather:
-        case Collective::alltoall: return role.num_ranks;
+        case Collective::alltoall:
+            return role.num_ranks;
     }
     return 0;
 }
@@ -57,7 +65,11 @@ void fill_with(std::vector<char>& buffer, std::uint32_t seed) {
 }  // namespace
 
 Workload::Workload(const runtime::Role& role, std::int64_t bytes, std::uint32_t seed)
-    : role_(role), seed_(seed), element_bytes_(bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 1),
+    : role_(role),
+      seed_(seed),
+      element_bytes_(bytes % 8 == 0   ? 8
+                     : bytes % 4 == 0 ? 4
+                                      : 1),
       type_(element_bytes_ == 8   ? MPI_DOUBLE
             : element_bytes_ == 4 ? MPI_UINT32_T
                                   : MPI_UINT8_T),
@@ -96,15 +108,24 @@ int Workload::call_native(MPI_Comm comm) {
     void* const send = send_.data();
     void* const recv = recv_.data();
     switch (role_.collective) {
-        case Collective::bcast: return PMPI_Bcast(recv, count, type_, root, comm);
-        case Collective::reduce: return PMPI_Reduce(send, recv, count, type_, MPI_SUM, root, comm);
-        case Collective::allreduce: return PMPI_Allreduce(send, recv, count, type_, MPI_SUM, comm);
-        case Collective::allgather: return PMPI_Allgather(send, count, type_, recv, count, type_, comm);
-        case Collective::alltoall: return PMPI_Alltoall(send, count, type_, recv, count, type_, comm);
-        case Collective::reduce_scatter_block: return PMPI_Reduce_scatter_block(send, recv, count, type_, MPI_SUM, comm);
-        case Collective::scatter: return PMPI_Scatter(send, count, type_, recv, count, type_, root, comm);
-        case Collective::gather: return PMPI_Gather(send, count, type_, recv, count, type_, root, comm);
-        case Collective::barrier: return PMPI_Barrier(comm);
+        case Collective::bcast:
+            return PMPI_Bcast(recv, count, type_, root, comm);
+        case Collective::reduce:
+            return PMPI_Reduce(send, recv, count, type_, MPI_SUM, root, comm);
+        case Collective::allreduce:
+            return PMPI_Allreduce(send, recv, count, type_, MPI_SUM, comm);
+        case Collective::allgather:
+            return PMPI_Allgather(send, count, type_, recv, count, type_, comm);
+        case Collective::alltoall:
+            return PMPI_Alltoall(send, count, type_, recv, count, type_, comm);
+        case Collective::reduce_scatter_block:
+            return PMPI_Reduce_scatter_block(send, recv, count, type_, MPI_SUM, comm);
+        case Collective::scatter:
+            return PMPI_Scatter(send, count, type_, recv, count, type_, root, comm);
+        case Collective::gather:
+            return PMPI_Gather(send, count, type_, recv, count, type_, root, comm);
+        case Collective::barrier:
+            return PMPI_Barrier(comm);
     }
     return MPI_ERR_INTERN;
 }

@@ -42,6 +42,9 @@ HOCKET_API const char *hocket_status_string(hocket_status status);
 HOCKET_API const char *hocket_last_error(void);
 HOCKET_API int hocket_last_mpi_error(void);
 
+/* The name of algorithm 0, 1, ... and of its collective; NULL behind the last. */
+HOCKET_API const char *hocket_algorithm_get(size_t index, const char **collective);
+
 /* A communicator of hocket's own with the members of an MPI intracommunicator. */
 typedef struct hocket_communicator hocket_communicator;
 
@@ -55,7 +58,7 @@ typedef struct hocket_schedule_parameters {
     size_t struct_size;
     const char *collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
                                "gather", "barrier" */
-    const char *algorithm;  /* "pipelined_chain", ...: `hocket schedule --list` */
+    const char *algorithm;  /* "pipelined_chain", ...: hocket_algorithm_get */
     int root;               /* of bcast, reduce, scatter, gather; else 0 */
     int pieces;             /* how fine to cut for pipelining, >= 1 */
     const int *order;       /* a cyclic order of all ranks; NULL = 0 .. p-1 */

@@ -76,7 +76,8 @@ Communicator* make(MPI_Comm comm) {
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (entries[i].members != members) continue;
             communicator->members = members;
-            communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back({&entries[i], i, {}, {}, {}});
+            communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back(
+                {&entries[i], i, {}, {}, {}});
         }
     }
     Communicator* const made = communicator.get();
@@ -89,9 +90,7 @@ Communicator* make(MPI_Comm comm) {
 
 }  // namespace
 
-void prepare_communicators() {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
-}
+void prepare_communicators() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr); }
 
 Communicator* find_communicator(MPI_Comm comm) {
     const std::uint64_t now = generation.load(std::memory_order_acquire);

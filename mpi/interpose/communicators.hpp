@@ -22,16 +22,17 @@ constexpr std::size_t num_collectives = 9;
 /// A plan entry on a communicator that it serves.
 struct Route {
     const runtime::PlanEntry* entry;
-    std::size_t index;  ///< in the plan
+    std::size_t index;                                            ///< in the plan
     std::vector<std::unique_ptr<runtime::Operation>> operations;  ///< by root, the one used last at the end
-    std::optional<bool> preserves_order;  ///< known once asked, for the root `order_root`
+    std::optional<bool> preserves_order;                          ///< known once asked, for the root `order_root`
     Rank order_root;
 };
 
 /// What is known of one of the program's communicators. Lives as an attribute of it, and is gone when it is freed.
 struct Communicator {
     MPI_Comm users;
-    MPI_Comm own = MPI_COMM_NULL;  ///< carries the messages of schedules; made at the first rerouted call, which all ranks make
+    MPI_Comm own =
+        MPI_COMM_NULL;  ///< carries the messages of schedules; made at the first rerouted call, which all ranks make
     int rank = 0;
     int size = 0;
     std::uint64_t sequence = 0;  ///< counts the communicators with the same members

@@ -17,9 +17,9 @@ using hocket::interpose::session;
 using hocket::runtime::Arguments;
 using hocket::runtime::Buffer;
 
-#define HOCKET_DEFINE(name, parameters)                                                                                    \
-    extern "C" __attribute__((visibility("default"))) int MPI_##name parameters;                                           \
-    extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters;                     \
+#define HOCKET_DEFINE(name, parameters)                                                                \
+    extern "C" __attribute__((visibility("default"))) int MPI_##name parameters;                       \
+    extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
     extern "C" int MPI_##name parameters
 
 namespace {

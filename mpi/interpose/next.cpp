@@ -16,7 +16,8 @@ template <class Function>
 void find(Function& function, const char* name) {
     function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
     if (function == nullptr) {
-        std::fprintf(stderr, "hocket: no %s behind libhocket_interpose.so: the library was built for another MPI\n", name);
+        std::fprintf(stderr, "hocket: no %s behind libhocket_interpose.so: the library was built for another MPI\n",
+                     name);
         std::_Exit(1);
     }
 }

@@ -33,7 +33,8 @@ struct Inside {
 /// The buffer whose size all ranks see alike: the message, or the block of one rank.
 const Buffer& sizing_buffer(const Call& call, const Communicator& communicator) {
     const bool is_root = call.root == communicator.rank;
-    const bool by_send = call.collective == Collective::scatter ? is_root : call.collective == Collective::gather && !is_root;
+    const bool by_send =
+        call.collective == Collective::scatter ? is_root : call.collective == Collective::gather && !is_root;
     return by_send ? call.arguments.send : call.arguments.recv;
 }
 
@@ -55,7 +56,8 @@ Route* find_route(Communicator& communicator, const Call& call) {
     const std::int64_t bytes = bytes_of(call, communicator);
     for (Route& route : routes) {
         const runtime::PlanEntry& entry = *route.entry;
-        if (bytes >= entry.bytes_min && bytes <= entry.bytes_max && (!entry.root || entry.root->value == call.root)) return &route;
+        if (bytes >= entry.bytes_min && bytes <= entry.bytes_max && (!entry.root || entry.root->value == call.root))
+            return &route;
     }
     return nullptr;
 }

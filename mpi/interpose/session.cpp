@@ -51,7 +51,8 @@ void Session::share_settings(int world_rank) {
         std::ifstream file(plan_path_, std::ios::binary);
         plan_text_.assign(std::istreambuf_iterator<char>(file), {});
         if (!file || plan_text_.empty() || plan_text_.size() > (1U << 30)) {
-            say("plan " + plan_path_ + ": cannot read it (" + (errno != 0 ? std::strerror(errno) : "no text") + "); every call stays native");
+            say("plan " + plan_path_ + ": cannot read it (" + (errno != 0 ? std::strerror(errno) : "no text") +
+                "); every call stays native");
             plan_text_.clear();
         }
     }
@@ -76,8 +77,8 @@ void Session::start() {
     try {
         plan_ = runtime::parse_plan(plan_text_, "plan " + plan_path_);
         if (plan_.num_ranks != world_size) {
-            throw InvalidInput("plan " + plan_path_ + " is for " + std::to_string(plan_.num_ranks) + " ranks, this program has " +
-                               std::to_string(world_size));
+            throw InvalidInput("plan " + plan_path_ + " is for " + std::to_string(plan_.num_ranks) +
+                               " ranks, this program has " + std::to_string(world_size));
         }
     } catch (const std::exception& error) {
         plan_ = {};
@@ -121,7 +122,8 @@ void Session::report() const {
                            {"rerouted_calls", most[2 * i]},
                            {"native_calls", most[2 * i + 1]}});
         if (environment("HOCKET_VERBOSE") != "1") continue;
-        const std::string native = most[2 * i + 1] > 0 ? ", " + std::to_string(most[2 * i + 1]) + " left native for their operator" : "";
+        const std::string native =
+            most[2 * i + 1] > 0 ? ", " + std::to_string(most[2 * i + 1]) + " left native for their operator" : "";
         say(entry.description() + ": " + std::to_string(most[2 * i]) + " calls rerouted" + native);
     }
     const std::string path = environment("HOCKET_STATISTICS");

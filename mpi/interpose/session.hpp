@@ -41,7 +41,7 @@ private:
     runtime::Plan plan_{};
     std::unique_ptr<EntryCount[]> counts_;
     std::string plan_path_;
-    bool reports_ = false;   // on rank 0 something is to be told at the end
+    bool reports_ = false;  // on rank 0 something is to be told at the end
     std::string plan_text_;
 };
 

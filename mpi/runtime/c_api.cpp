@@ -78,18 +78,31 @@ hocket_operation* make(const hocket_communicator& communicator, PlanEntry entry,
 
 const char* hocket_status_string(hocket_status status) {
     switch (status) {
-        case HOCKET_OK: return "success";
-        case HOCKET_ERROR_INVALID: return "an argument is wrong";
-        case HOCKET_ERROR_MPI: return "MPI returned an error";
-        case HOCKET_ERROR_MEMORY: return "out of memory";
-        case HOCKET_ERROR_ORDER: return "the schedule does not keep the order that a non-commutative operator needs";
-        case HOCKET_ERROR_INTERNAL: return "internal error";
+        case HOCKET_OK:
+            return "success";
+        case HOCKET_ERROR_INVALID:
+            return "an argument is wrong";
+        case HOCKET_ERROR_MPI:
+            return "MPI returned an error";
+        case HOCKET_ERROR_MEMORY:
+            return "out of memory";
+        case HOCKET_ERROR_ORDER:
+            return "the schedule does not keep the order that a non-commutative operator needs";
+        case HOCKET_ERROR_INTERNAL:
+            return "internal error";
     }
     return "unknown status";
 }
 
 const char* hocket_last_error(void) { return last_error.c_str(); }
 int hocket_last_mpi_error(void) { return last_mpi_error; }
+
+const char* hocket_algorithm_get(size_t index, const char** collective) {
+    const auto all = collectives::all_algorithms();  // names are literals: views of whole C strings
+    if (index >= all.size()) return nullptr;
+    if (collective != nullptr) *collective = name_of(all[index].collective).data();
+    return all[index].name.data();
+}
 
 hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator** communicator) {
     return guarded([&] {
@@ -117,7 +130,8 @@ hocket_status hocket_communicator_free(hocket_communicator* communicator) {
 hocket_status hocket_operation_create(hocket_communicator* communicator, const hocket_schedule_parameters* parameters,
                                       hocket_operation** operation) {
     return guarded([&] {
-        require_argument(communicator != nullptr && parameters != nullptr && operation != nullptr, "an argument is NULL");
+        require_argument(communicator != nullptr && parameters != nullptr && operation != nullptr,
+                         "an argument is NULL");
         require_argument(parameters->struct_size >= sizeof(hocket_schedule_parameters), "struct_size is too small");
         require_argument(parameters->collective != nullptr && parameters->algorithm != nullptr,
                          "collective or algorithm is NULL");
@@ -140,8 +154,8 @@ hocket_status hocket_operation_create_from_json(hocket_communicator* communicato
         require_argument(communicator != nullptr && text != nullptr && operation != nullptr, "an argument is NULL");
         Schedule schedule = schedule_from_json({text, length});
         if (schedule.num_ranks != communicator->num_ranks) {
-            throw InvalidInput("the schedule is for " + std::to_string(schedule.num_ranks) + " ranks, the communicator has " +
-                               std::to_string(communicator->num_ranks));
+            throw InvalidInput("the schedule is for " + std::to_string(schedule.num_ranks) +
+                               " ranks, the communicator has " + std::to_string(communicator->num_ranks));
         }
         const Validation validation = validate(schedule);
         if (!validation.ok()) throw InvalidInput("the schedule is wrong: " + validation.violations.front());

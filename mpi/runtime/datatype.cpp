@@ -57,13 +57,43 @@ bool packs_to_itself(MPI_Datatype type, const TypeInfo& info) {
 // Calls step(first, count) for parts whose bytes fit an int.
 template <class Step>
 int in_parts(const Buffer& buffer, std::int64_t size_bytes, Step step) {
-    const std::int64_t most = std::max<std::int64_t>(1, (std::int64_t{1} << 30) / std::max<std::int64_t>(1, size_bytes));
+    const std::int64_t most =
+        std::max<std::int64_t>(1, (std::int64_t{1} << 30) / std::max<std::int64_t>(1, size_bytes));
     for (std::int64_t first = 0; first < buffer.count; first += most) {
         const int code = step(first, std::min(most, buffer.count - first));
         if (code != MPI_SUCCESS) return code;
     }
     return MPI_SUCCESS;
 }
+
+// MPICH's MPI_Pack and MPI_Unpack refuse MPI_BOTTOM: then the same data are described from an address of ours.
+class Anchored {
+public:
+    Anchored(const Buffer& buffer, void* anchor)
+        : address_(buffer.address), count_(static_cast<int>(buffer.count)), type_(buffer.type) {
+        if (address_ != MPI_BOTTOM) return;
+        const MPI_Aint offset = -reinterpret_cast<MPI_Aint>(anchor);
+        PMPI_Type_create_hindexed(1, &count_, &offset, buffer.type, &type_);
+        PMPI_Type_commit(&type_);
+        owned_ = true;
+        address_ = anchor;
+        count_ = 1;
+    }
+    Anchored(const Anchored&) = delete;
+    Anchored& operator=(const Anchored&) = delete;
+    ~Anchored() {
+        if (owned_) PMPI_Type_free(&type_);
+    }
+    [[nodiscard]] void* address() const { return address_; }
+    [[nodiscard]] int count() const { return count_; }
+    [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+private:
+    void* address_;
+    int count_;
+    MPI_Datatype type_;
+    bool owned_ = false;
+};
 
 void copy_bytes(void* to, const void* from, std::int64_t bytes) {
     if (bytes > 0 && to != from) std::memcpy(to, from, static_cast<std::size_t>(bytes));
@@ -100,9 +130,9 @@ int pack(const Buffer& from, char* to, MPI_Comm comm) {
         return MPI_SUCCESS;
     }
     return in_parts(from, info.size_bytes, [&](std::int64_t first, std::int64_t count) {
-        const Buffer part = part_of(from, first, count);
+        const Anchored part(part_of(from, first, count), to);
         int position = 0;
-        return PMPI_Pack(part.address, static_cast<int>(count), from.type, to + first * info.size_bytes,
+        return PMPI_Pack(part.address(), part.count(), part.type(), to + first * info.size_bytes,
                          static_cast<int>(count * info.size_bytes), &position, comm);
     });
 }
@@ -115,10 +145,10 @@ int unpack(const char* from, const Buffer& to, MPI_Comm comm) {
         return MPI_SUCCESS;
     }
     return in_parts(to, info.size_bytes, [&](std::int64_t first, std::int64_t count) {
-        const Buffer part = part_of(to, first, count);
+        const Anchored part(part_of(to, first, count), const_cast<char*>(from));
         int position = 0;
         return PMPI_Unpack(from + first * info.size_bytes, static_cast<int>(count * info.size_bytes), &position,
-                           part.address, static_cast<int>(count), to.type, comm);
+                           part.address(), part.count(), part.type(), comm);
     });
 }
 

@@ -56,7 +56,8 @@ bool Executor::progress() {
     completed_.resize(active);
     statuses_.resize(active);
     int num_completed = 0;
-    const int code = PMPI_Testsome(static_cast<int>(active), requests_.data(), &num_completed, completed_.data(), statuses_.data());
+    const int code =
+        PMPI_Testsome(static_cast<int>(active), requests_.data(), &num_completed, completed_.data(), statuses_.data());
     if (code == MPI_ERR_IN_STATUS) {
         for (int i = 0; i < num_completed; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR);
     } else {

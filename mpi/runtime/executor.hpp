@@ -67,7 +67,7 @@ private:
     std::size_t next_early_ = 0;
     std::vector<std::int32_t> finished_;  // work list of finish()
 
-    std::vector<MPI_Request> requests_;   // under way; op_of_request_ runs parallel
+    std::vector<MPI_Request> requests_;  // under way; op_of_request_ runs parallel
     std::vector<std::int32_t> op_of_request_;
     std::vector<int> completed_;
     std::vector<MPI_Status> statuses_;

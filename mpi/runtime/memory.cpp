@@ -22,7 +22,8 @@ constexpr std::int64_t round_up(std::int64_t bytes) {
 }
 
 std::vector<std::int64_t> relayed_blocks(const Role& role, const RankGraph& graph) {
-    const bool passes_on = (role.collective == Collective::scatter || role.collective == Collective::gather) && !role.is_root();
+    const bool passes_on =
+        (role.collective == Collective::scatter || role.collective == Collective::gather) && !role.is_root();
     if (!passes_on && role.collective != Collective::alltoall) return {};
     std::vector<std::int64_t> blocks;
     if (passes_on) blocks.push_back(role.self.value);
@@ -30,7 +31,8 @@ std::vector<std::int64_t> relayed_blocks(const Role& role, const RankGraph& grap
         for (const ChunkRange& range : graph.ranges(i)) {
             const std::int64_t last = (range.first + range.count - 1) / role.pieces;
             for (std::int64_t block = range.first / role.pieces; block <= last; ++block) {
-                const bool mine = block / role.num_ranks == role.self.value || block % role.num_ranks == role.self.value;
+                const bool mine =
+                    block / role.num_ranks == role.self.value || block % role.num_ranks == role.self.value;
                 if (passes_on || !mine) blocks.push_back(block);
             }
         }
@@ -48,7 +50,8 @@ char* Region::at_least(std::int64_t bytes) {
     if (bytes > capacity_bytes_) {
         memory_.reset();
         capacity_bytes_ = 0;
-        memory_.reset(static_cast<char*>(std::aligned_alloc(alignment_bytes, static_cast<std::size_t>(round_up(bytes)))));
+        memory_.reset(
+            static_cast<char*>(std::aligned_alloc(alignment_bytes, static_cast<std::size_t>(round_up(bytes)))));
         if (!memory_) throw std::bad_alloc();
         capacity_bytes_ = round_up(bytes);
     }
@@ -82,12 +85,18 @@ int Memory::open(const Arguments& arguments, MPI_Comm comm) {
             return role_.is_root() && home_ != arguments.recv.address ? pack(arguments.recv, home_, comm) : MPI_SUCCESS;
         case Collective::reduce:
         case Collective::allreduce:
-        case Collective::reduce_scatter_block: return open_reduction(arguments, comm);
-        case Collective::allgather: return open_allgather(arguments, comm);
-        case Collective::alltoall: return open_alltoall(arguments, comm);
-        case Collective::scatter: return open_scatter(arguments, comm);
-        case Collective::gather: return open_gather(arguments, comm);
-        case Collective::barrier: return MPI_SUCCESS;
+        case Collective::reduce_scatter_block:
+            return open_reduction(arguments, comm);
+        case Collective::allgather:
+            return open_allgather(arguments, comm);
+        case Collective::alltoall:
+            return open_alltoall(arguments, comm);
+        case Collective::scatter:
+            return open_scatter(arguments, comm);
+        case Collective::gather:
+            return open_gather(arguments, comm);
+        case Collective::barrier:
+            return MPI_SUCCESS;
     }
     return MPI_ERR_INTERN;
 }
@@ -98,7 +107,8 @@ int Memory::open_reduction(const Arguments& arguments, MPI_Comm comm) {
     element_ = describe(element_type_);
     block_elements_ = arguments.recv.count;
     const std::int64_t count = block_elements_ * (scatters ? role_.num_ranks : 1);
-    const bool has_result = role_.collective == Collective::allreduce || (role_.collective == Collective::reduce && role_.is_root());
+    const bool has_result =
+        role_.collective == Collective::allreduce || (role_.collective == Collective::reduce && role_.is_root());
     const Buffer own{arguments.send.in_place() ? arguments.recv.address : arguments.send.address, count, element_type_};
     if (has_result) {
         home_ = static_cast<char*>(arguments.recv.address);
@@ -116,7 +126,8 @@ int Memory::open_allgather(const Arguments& arguments, MPI_Comm comm) {
     home_ = view({recv.address, recv.count * role_.num_ranks, recv.type}, home_region_);
     char* const own = home_ + role_.self.value * block_elements_;
     if (!arguments.send.in_place()) return pack(arguments.send, own, comm);
-    return home_ == recv.address ? MPI_SUCCESS : pack(part_of(recv, role_.self.value * recv.count, recv.count), own, comm);
+    return home_ == recv.address ? MPI_SUCCESS
+                                 : pack(part_of(recv, role_.self.value * recv.count, recv.count), own, comm);
 }
 
 int Memory::open_alltoall(const Arguments& arguments, MPI_Comm comm) {
@@ -139,8 +150,9 @@ int Memory::open_alltoall(const Arguments& arguments, MPI_Comm comm) {
 }
 
 void Memory::place_relays(const Buffer& own) {
-    relay_home_ = relays_.size() == 1 ? view(own, relay_region_)
-                                      : relay_region_.at_least(block_elements_ * static_cast<std::int64_t>(relays_.size()));
+    relay_home_ = relays_.size() == 1
+                      ? view(own, relay_region_)
+                      : relay_region_.at_least(block_elements_ * static_cast<std::int64_t>(relays_.size()));
 }
 
 int Memory::open_scatter(const Arguments& arguments, MPI_Comm comm) {
@@ -190,7 +202,8 @@ int Memory::close(const Arguments& arguments, MPI_Comm comm) {
         }
         case Collective::reduce:
         case Collective::allreduce:
-        case Collective::barrier: return MPI_SUCCESS;
+        case Collective::barrier:
+            return MPI_SUCCESS;
     }
     return MPI_ERR_INTERN;
 }

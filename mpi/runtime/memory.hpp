@@ -93,8 +93,9 @@ private:
     void place_relays(const Buffer& own);
 
     Role role_;
-    bool reads_only_;                   // this rank sends its contribution as it is and receives nothing
-    std::vector<std::int64_t> relays_;  // sorted: blocks that pass through this rank, in scatter and gather also its own
+    bool reads_only_;  // this rank sends its contribution as it is and receives nothing
+    std::vector<std::int64_t>
+        relays_;  // sorted: blocks that pass through this rank, in scatter and gather also its own
 
     MPI_Datatype element_type_ = MPI_BYTE;
     TypeInfo element_{1, 1, 0, 1, true};

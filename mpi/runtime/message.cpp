@@ -23,7 +23,8 @@ int start(const Message& message, Start start_one) {
         offsets.push_back(segment.address - front.address);
     }
     MPI_Datatype all = MPI_DATATYPE_NULL;
-    int code = PMPI_Type_create_hindexed(static_cast<int>(counts.size()), counts.data(), offsets.data(), message.type, &all);
+    int code =
+        PMPI_Type_create_hindexed(static_cast<int>(counts.size()), counts.data(), offsets.data(), message.type, &all);
     if (code != MPI_SUCCESS) return code;
     code = PMPI_Type_commit(&all);
     if (code == MPI_SUCCESS) code = start_one(front.address, 1, all);

@@ -14,7 +14,7 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::int64_t polls_before_yield = 32;
-constexpr std::int64_t yield_ns = 50'000;       // then naps
+constexpr std::int64_t yield_ns = 50'000;  // then naps
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
 constexpr std::int64_t exhausted_ns = 50'000'000;

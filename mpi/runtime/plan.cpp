@@ -47,7 +47,8 @@ public:
         }
         for (const auto& [key, ignored] : value_.items()) {
             const auto same = [&](const char* known) { return key == known; };
-            if (std::none_of(required.begin(), required.end(), same) && std::none_of(optional.begin(), optional.end(), same)) {
+            if (std::none_of(required.begin(), required.end(), same) &&
+                std::none_of(optional.begin(), optional.end(), same)) {
                 throw InvalidInput(where_ + ": unknown key \"" + key + "\"");
             }
         }
@@ -56,8 +57,9 @@ public:
     [[nodiscard]] Place at(const char* key) const { return {value_.at(key), where_ + ": " + key}; }
 
     [[nodiscard]] std::int64_t integer(std::int64_t low, std::int64_t high) const {
-        const bool whole = value_.is_number_unsigned() ? value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(max_bytes)
-                                                       : value_.is_number_integer();
+        const bool whole = value_.is_number_unsigned()
+                               ? value_.get<std::uint64_t>() <= static_cast<std::uint64_t>(max_bytes)
+                               : value_.is_number_integer();
         if (!whole || value_.get<std::int64_t>() < low || value_.get<std::int64_t>() > high) {
             refuse("a whole number from " + std::to_string(low) + " to " + std::to_string(high));
         }
@@ -94,7 +96,8 @@ void read_custom(const Place& place, PlanEntry& entry) {
                            std::string(name_of(entry.collective)) + " of " + std::to_string(entry.num_ranks()));
     }
     if (is_rooted(entry.collective) && entry.root != schedule.root) {
-        throw InvalidInput(place.where() + " has root " + std::to_string(schedule.root.value) + "; the entry must name that root");
+        throw InvalidInput(place.where() + " has root " + std::to_string(schedule.root.value) +
+                           "; the entry must name that root");
     }
     const Validation validation = validate(schedule);
     if (!validation.ok()) throw InvalidInput(place.where() + " is wrong: " + validation.violations.front());

@@ -21,9 +21,9 @@ struct PlanEntry {
     std::vector<int> members;  ///< world ranks in communicator order
     std::int64_t bytes_min;    ///< message of bcast, reduce, allreduce; block of one rank for the others; 0 for barrier
     std::int64_t bytes_max;
-    std::optional<Rank> root;  ///< none = any root
+    std::optional<Rank> root;                           ///< none = any root
     const collectives::Algorithm* algorithm = nullptr;  ///< none = `custom`
-    std::int32_t pieces = 1;  ///< as the algorithm is asked for
+    std::int32_t pieces = 1;                            ///< as the algorithm is asked for
     std::vector<Rank> order;
     std::shared_ptr<const Schedule> custom;
 

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""hocket-compare: what tune measures with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mpi_parts import entry, write_plan
+
+from conftest import MpiRunner
+from hocket import algorithms
+from hocket.mpi.build import MpiParts, build_mpi_parts
+
+
+@pytest.fixture
+def parts(runner: MpiRunner) -> MpiParts:
+    return build_mpi_parts(runner.mpi)
+
+
+@pytest.mark.timeout(300)
+def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    members = ([0, 1, 2, 3], [3, 1], [2, 0, 1])
+    entries = []
+    for i, algorithm in enumerate(algorithms()):
+        most = 0 if algorithm.collective == "barrier" else 4097 * i
+        entries.append(
+            entry(
+                algorithm.collective, members[i % 3], algorithm.name, 1 + i % 3, bytes_min=min(i, most), bytes_max=most
+            )
+        )
+    plan = write_plan(tmp_path, 4, entries)
+    result = runner.run(4, parts.compare, "--plan", plan, "--repetitions", 2, timeout=200)
+    compared = json.loads(result.stdout)
+    assert compared["format"] == "hocket.comparison/1"
+    assert compared["ranks"] == 4
+    for planned, measured in zip(entries, compared["entries"], strict=True):
+        assert measured["collective"] == planned["collective"]
+        assert measured["members"] == planned["members"]
+        assert measured["bytes"] == planned["bytes_max"]
+        assert measured["equal"] is True, measured
+        assert len(measured["native_s"]) == len(measured["tuned_s"]) == 2
+        assert all(seconds > 0 for seconds in measured["native_s"] + measured["tuned_s"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no plan given"),
+        (("--plan",), "option --plan needs a value"),
+        (("--plan", "missing.json"), "missing.json: cannot read the plan"),
+        (("--repetitions", "0"), '--repetitions is "0"'),
+        (("--speed", "9"), "unknown option --speed"),
+    ],
+)
+def test_bad_input(runner: MpiRunner, parts: MpiParts, arguments: tuple[str, ...], said: str) -> None:
+    result = runner.run(1, parts.compare, *arguments, check=False)
+    assert result.returncode == 2
+    errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert said in errors[0]
+    assert result.stdout == ""

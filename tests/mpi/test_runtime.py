@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Every algorithm executed on every MPI against the MPI's own collective: see runtime_check.cpp."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from mpi_parts import RANKS, compile_check
+
+from conftest import MpiRunner
+from hocket.mpi.build import build_mpi_parts
+
+
+@pytest.mark.timeout(900)
+def test_every_algorithm(runner: MpiRunner) -> None:
+    program = compile_check(runner, build_mpi_parts(runner.mpi), "runtime_check", "-lhocket")
+    for ranks in RANKS:
+        seed = 100 + ranks
+        result = runner.run(ranks, program, seed, 2 if ranks < 5 else 1, timeout=300)
+        found = re.search(r"seed \d+: (\d+) calls, (\d+) refused, (\d+) wrong", result.stdout)
+        assert found, result.stdout + result.stderr
+        calls, refused, wrong = map(int, found.groups())
+        assert wrong == 0, result.stdout
+        assert calls > 200 * ranks
+        assert refused < calls / 10  # non-commutative operators on schedules that do not keep the order
