@@ -9,7 +9,8 @@
 namespace hocket::base {
 
 void assertion_failed(const char* condition, const char* message, const char* file, int line) noexcept {
-    std::fprintf(stderr, "hocket: internal error at %s:%d: %s (%s). Please report it.\n", file, line, message, condition);
+    std::fprintf(stderr, "hocket: internal error at %s:%d: %s (%s). Please report it.\n", file, line, message,
+                 condition);
     std::abort();
 }
 
