@@ -48,6 +48,12 @@ class MpiParts:
         return self.folder / "lib/libhocket.so"
 
     @property
+    def workarounds(self) -> tuple[Path, ...]:
+        """Libraries to preload last into every program over several hosts, also a native one: mends a fault of this MPI."""
+        library = self.folder / "lib/libhocket_workaround.so"
+        return (library,) if library.exists() else ()
+
+    @property
     def compare(self) -> Path:
         """The MPI program that measures native and rerouted collectives, interleaved."""
         return self.folder / "bin/hocket-compare"

@@ -32,6 +32,7 @@ class Run:
 class Machine:
     mpi: Mpi
     testbed: Testbed | None = None
+    workarounds: tuple[Path, ...] = ()  # preloaded into every run, native ones too
 
     def run(
         self,
@@ -42,7 +43,7 @@ class Machine:
         what: str = "the program",
     ) -> Run:
         """Runs the command with the libraries preloaded into its program. Raises Error if it fails or is too slow."""
-        changed, needed = with_preload(command, self.mpi, libraries, environment or {})
+        changed, needed = with_preload(command, self.mpi, [*libraries, *self.workarounds], environment or {})
         if self.testbed is None:
             local = run_command(changed, env=needed, timeout=timeout_s, capture=True)
             run = Run(local.stdout, local.elapsed_s, None)

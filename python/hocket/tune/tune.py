@@ -67,7 +67,7 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
             from hocket.testbed import Testbed
 
             say(f"setting up the emulated network {network.name}")
-            machine = Machine(mpi, stack.enter_context(Testbed(network)))
+            machine = Machine(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
         result = _Job(list(command), network, folder, options, say, machine, parts).run()
     return result
 
