@@ -118,7 +118,7 @@ program check
   {use}
   implicit none
   {include}
-  integer :: rank, num_ranks, code, i, wrong
+  integer :: rank, num_ranks, code, i, wrong(1), total(1)
   integer :: data(1000), sums(1000)
   real(8) :: parts(8), all(64)
   call MPI_Init(code)
@@ -140,8 +140,8 @@ program check
     if (any(all(8 * i - 7:8 * i) /= i - 1)) wrong = wrong + 1
   end do
   call MPI_Barrier(MPI_COMM_WORLD, code)
-  call MPI_Allreduce(wrong, i, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
-  if (rank == 0) print '(a,i0)', 'wrong ', i
+  call MPI_Allreduce(wrong, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
+  if (rank == 0) print '(a,i0)', 'wrong ', total
   call MPI_Finalize(code)
 end program
 """
