@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _SECONDS_PER_ENTRY = 30.0
 
 
+# An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
+LEAST_SHARE = 0.005
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One entry of the plan. Times of single calls, each the maximum over the ranks; both lists alternate."""
@@ -30,6 +34,17 @@ class Measurement:
     tuned_s: list[float]
     equal: bool | None  # both left the same data; None = not compared
     reason: str = ""  # why the entry is dropped; empty = it is faster and right
+
+    def worth(self, calls: int, program_s: float) -> Measurement:
+        """The same, or dropped if so many calls save next to nothing of the program's time."""
+        if self.reason:
+            return self
+        saved_s = calls * (statistics.median(self.native_s) - statistics.median(self.tuned_s))
+        if saved_s >= LEAST_SHARE * program_s:
+            return self
+        return replace(
+            self, reason=f"dropped: its {calls} calls would save {saved_s * 1e3:.0f} ms of {program_s:.1f} s"
+        )
 
 
 def measure_entries(

@@ -95,7 +95,7 @@ def sentences(result: Result, folder: Path) -> list[str]:
         lines.append(
             f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)"
         )
-    lines.append("output: identical in all runs" if program.output_identical else "output: NOT identical, see below")
+    lines.append("output: the same in all runs" if program.output_identical else "output: NOT the same in all runs")
     lines += [f"note: {text}" for text in result.notes]
     return [*lines, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]
 

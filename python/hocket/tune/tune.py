@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import itertools
 import os
 import platform
 import shutil
@@ -28,6 +27,7 @@ from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Res
 from hocket.tune.compare import Measurement, measure_entries
 from hocket.tune.folder import result_folder
 from hocket.tune.machine import Machine, Run
+from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.timelines import write_timelines
 
@@ -87,7 +87,10 @@ class _Job:
         trace, recorded = self._record()
         self.say("choosing schedules by simulation")
         advice = advise(group_calls(trace), self.network, trace.ranks, self.options.costs, recorded_here=True)
-        measured = self._measure(advice.plan)
+        measured = [
+            measurement.worth(entry.calls, recorded.wall_s)
+            for entry, measurement in zip(advice.plan.entries, self._measure(advice.plan), strict=True)
+        ]
         plan = advice.plan.with_entries(
             dataclasses.replace(entry, native_s=statistics.median(m.native_s), tuned_s=statistics.median(m.tuned_s))
             for entry, m in zip(advice.plan.entries, measured, strict=True)
@@ -153,14 +156,16 @@ class _Job:
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
-        same = len({run.stdout for run in [*native, *tuned]}) == 1
-        notes = [*self.options.notes] if same else [*self.options.notes, _difference(native[0].stdout, tuned[0].stdout)]
+        same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
         program = ProgramResult.from_runs(
             [run.wall_s for run in native],
             [run.wall_s for run in tuned],
             predict_program(trace, recorded.wall_s, plan, network, self.options.costs),
             same,
         )
+        notes = [*self.options.notes, *([note] if note else [])]
+        if program.speedup_quartiles[1] < 1:
+            notes.append("the program is slower with the plan: run it without")
         return Result(
             hocket=__version__,
             date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -226,14 +231,3 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
-
-
-def _difference(native: str, tuned: str) -> str:
-    """Tells where the output of a run with the plan first differs from one without."""
-    if native == tuned:
-        return "the program's output differs from run to run, with and without the plan"
-    pairs = itertools.zip_longest(native.splitlines(), tuned.splitlines(), fillvalue="(no line)")
-    for number, (before, after) in enumerate(pairs, 1):
-        if before != after:
-            return f'output differs in line {number}: native "{before[:80]}", with the plan "{after[:80]}"'
-    return "output differs in its line ends"

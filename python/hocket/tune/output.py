@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Compares what a program printed with and without the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, str]:
+    """Whether the runs printed the same, and a remark for the user (empty: nothing to say).
+
+    Lines that differ among the native runs themselves, such as times, tell nothing about the plan and are left out.
+    """
+    if len({*native, *tuned}) == 1:
+        return True, ""
+    lines = [text.splitlines() for text in (*native, *tuned)]
+    if len({len(one) for one in lines}) > 1:
+        return False, "output: the number of lines differs between runs"
+    varying = 0
+    for number in range(len(lines[0])):
+        found = [one[number] for one in lines]
+        before, after = found[: len(native)], found[len(native) :]
+        if len(set(before)) > 1:
+            varying += 1
+        elif {*before} != {*after}:
+            other = next(line for line in after if line != before[0])
+            return (
+                False,
+                f'output differs in line {number + 1}: native "{before[0][:80]}", with the plan "{other[:80]}"',
+            )
+    if varying == 0:
+        return False, "output differs in its line ends"
+    return (
+        True,
+        f"output: {varying} of {len(lines[0])} lines differ from run to run even without the plan, the rest is equal",
+    )

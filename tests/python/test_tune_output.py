@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+import pytest
+
+from hocket.tune.compare import Measurement
+from hocket.tune.output import compare_output
+
+
+@pytest.mark.parametrize(
+    ("native", "tuned", "same", "remark"),
+    [
+        (["a\n", "a\n"], ["a\n", "a\n"], True, ""),
+        (["a\nt 1\n", "a\nt 2\n"], ["a\nt 3\n", "a\nt 3\n"], True, "1 of 2 lines of output differ from run to run"),
+        (["a\nt 1\n", "a\nt 2\n"], ["b\nt 1\n", "a\nt 1\n"], False, 'line 1: native "a", with the plan "b"'),
+        (["a\n", "a\n"], ["a\n", "b\n"], False, 'line 1: native "a", with the plan "b"'),
+        (["a\n", "a\n"], ["a\nb\n", "a\n"], False, "number of lines"),
+        (["a\n"], ["a"], False, "line ends"),
+    ],
+)
+def test_output(native, tuned, same, remark):
+    found = compare_output(native, tuned)
+    assert found[0] is same
+    assert remark in found[1]
+    assert bool(remark) == bool(found[1])
+
+
+def test_an_entry_that_saves_next_to_nothing_is_dropped():
+    measurement = Measurement([2e-3, 3e-3], [1e-3, 1e-3], True)
+    assert measurement.worth(1000, 10.0).reason == ""
+    assert "its 11 calls would save 16 ms of 10.7 s" in measurement.worth(11, 10.7).reason
