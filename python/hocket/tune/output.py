@@ -17,7 +17,7 @@ def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, s
         return True, ""
     lines = [text.splitlines() for text in (*native, *tuned)]
     if len({len(one) for one in lines}) > 1:
-        return False, "output: the number of lines differs between runs"
+        return False, "the number of lines of output differs between runs"
     varying = 0
     for number in range(len(lines[0])):
         found = [one[number] for one in lines]
@@ -32,7 +32,4 @@ def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, s
             )
     if varying == 0:
         return False, "output differs in its line ends"
-    return (
-        True,
-        f"output: {varying} of {len(lines[0])} lines differ from run to run even without the plan, the rest is equal",
-    )
+    return True, f"{varying} of {len(lines[0])} lines of output differ from run to run even without the plan"
