@@ -28,7 +28,7 @@ def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, s
             other = next(line for line in after if line != before[0])
             return (
                 False,
-                f'output differs in line {number + 1}: native "{before[0][:80]}", with the plan "{other[:80]}"',
+                f'output differs in line {number + 1}: native "{before[0][:70]}", with the plan "{other[:70]}"',
             )
     if varying == 0:
         return False, "output differs in its line ends"
