@@ -51,6 +51,7 @@ demo: build  ## run the main job on a bundled program
 
 test: build  ## run the unit tests (ctest) and the rest (pytest)
 	@$(LOCKED) unit-tests-locked
+	@$(PYTHON) tests/mpis.py
 	@$(PYTHON) -m pytest
 
 unit-tests-locked:

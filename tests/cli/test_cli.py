@@ -174,7 +174,7 @@ def test_doctor_json_is_one_object_that_agrees_with_the_machine():
     assert result.stderr == ""
     assert found["machine"]["user"] == ("root" if os.geteuid() == 0 else "ordinary user")
     assert found["machine"]["hardware_threads"] == len(os.sched_getaffinity(0))
-    from conftest import ALL_MPIS
+    from mpis import ALL_MPIS
 
     assert [mpi["name"] for mpi in found["mpis"]] == [mpi.name for mpi in ALL_MPIS]
     assert set(found["works"]) == {"record, run, tune", "testbed", "demo", "compile Fortran programs"}

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conftest import MpiRunner
 from hocket.mpi.build import MpiParts
+from mpis import MpiRunner
 
 HERE = Path(__file__).resolve().parent
 RANKS = (1, 2, 3, 4, 5, 7, 8)

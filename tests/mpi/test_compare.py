@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from mpi_parts import entry, write_plan
 
-from conftest import MpiRunner
 from hocket import algorithms
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from mpis import MpiRunner
 
 
 @pytest.fixture

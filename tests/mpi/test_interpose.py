@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from mpi_parts import RANKS, compile_check, entry, write_plan
 
-from conftest import MpiRunner
 from hocket import algorithms
 from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from mpis import MpiRunner
 
 CALLS = 6
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block")

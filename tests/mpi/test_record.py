@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import MpiRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.trace import Trace
+from mpis import MpiRunner
 
 SOURCES = Path(__file__).parent / "record"
 CALLS_C = SOURCES / "calls.c"

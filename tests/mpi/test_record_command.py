@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MpiRunner
 from hocket.mpi.build import build_mpi_parts
+from mpis import MpiRunner
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 ENDINGS = Path(__file__).parent / "record/endings.c"

@@ -10,8 +10,8 @@ import re
 import pytest
 from mpi_parts import RANKS, compile_check
 
-from conftest import MpiRunner
 from hocket.mpi.build import build_mpi_parts
+from mpis import MpiRunner
 
 
 @pytest.mark.timeout(900)

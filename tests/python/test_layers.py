@@ -31,7 +31,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 @pytest.mark.timeout(300)
 def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
-    from conftest import MPIS
+    from mpis import MPIS
 
     result = check("--headers", **({"MPICC": str(MPIS[0].mpicc)} if MPIS else {}))
     assert result.returncode == 0, result.stderr
