@@ -20,6 +20,7 @@
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/plan.hpp"
 
 namespace {
@@ -153,12 +154,25 @@ private:
     /// The longest that any rank took; the clocks of the ranks need not agree.
     template <class Run>
     double time_of(const Run& run) {
-        PMPI_Barrier(comm_);
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Ibarrier(comm_, &request);
+        wait_aside(request);
+        PMPI_Barrier(comm_);  // leaves the ranks closer together than naps do
         const double begin_s = now_s();
         require(run(), "a collective");
         double took_s = now_s() - begin_s, most_s = 0;
-        PMPI_Allreduce(&took_s, &most_s, 1, MPI_DOUBLE, MPI_MAX, comm_);
+        PMPI_Iallreduce(&took_s, &most_s, 1, MPI_DOUBLE, MPI_MAX, comm_, &request);
+        wait_aside(request);
         return most_s;
+    }
+
+    /// A rank that is done must not take the core from one on the same node that is not, as it would in a call that spins.
+    static void wait_aside(MPI_Request& request) {
+        runtime::Patience patience;
+        for (int done = 0; done == 0;) {
+            require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            if (done == 0) patience.pause();
+        }
     }
 
     const runtime::PlanEntry& entry_;
