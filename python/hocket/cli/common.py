@@ -36,13 +36,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     # A pipe has no width: never fold what another program reads.
-    Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False).print(table)
+    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False)
+    if title:  # not as the table's title, which would be folded to the width of the table
+        console.print(title, style="table.title", soft_wrap=True)
+    console.print(table)
 
 
 def note(text: str) -> None:

@@ -32,7 +32,7 @@ VERBS = {
     "bench": "Run the MPI benchmark suite.",
     "testbed": "An emulated cluster on this machine, from a network file.",
     "network": "Show, generate and convert network files.",
-    "trace": "Show and export recorded traces.",
+    "trace": "Show recorded traces.",
     "overlap": "Rewrite a program so that collectives overlap computation.",
     "sweep": "Run a campaign of simulations.",
     "report": "Make an HTML report from a result.",

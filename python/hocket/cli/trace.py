@@ -13,7 +13,7 @@ import click
 from hocket.cli.common import json_option, note, print_json, print_table
 
 
-@click.group()
+@click.group(epilog="Example: hocket trace show hocket-trace")
 def command() -> None:
     """Show recorded traces."""
 
