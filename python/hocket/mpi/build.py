@@ -49,7 +49,7 @@ class MpiParts:
 
     @property
     def workarounds(self) -> tuple[Path, ...]:
-        """Libraries to preload last into every program over several hosts, also a native one: mends a fault of this MPI."""
+        """Libraries to preload last into every program over several hosts, also a native one: they mend this MPI."""
         library = self.folder / "lib/libhocket_workaround.so"
         return (library,) if library.exists() else ()
 
