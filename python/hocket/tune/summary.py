@@ -87,9 +87,10 @@ def sentences(result: Result, folder: Path) -> list[str]:
     program = result.program
     native, tuned = statistics.median(program.native_s), statistics.median(program.tuned_s)
     low, high = program.speedup_quartiles
+    verdict = "no clear difference" if low <= 1 <= high else f"{program.speedup:.2f} times as fast"
     lines = [
-        f"program: native {native:.2f} s, with the plan {tuned:.2f} s: {program.speedup:.2f} times as fast "
-        f"(quartiles {low:.2f} to {high:.2f}, {len(program.tuned_s)} runs each)"
+        f"program: native {native:.2f} s, with the plan {tuned:.2f} s: {verdict} "
+        f"(native / tuned, quartiles {low:.2f} to {high:.2f}, {len(program.tuned_s)} runs each)"
     ]
     if program.predicted_s:
         lines.append(
