@@ -23,6 +23,7 @@ COLLECTIVES = (
     "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier",
 )  # fmt: skip
 ROOTED = ("bcast", "reduce", "scatter", "gather")
+_MAX_BYTES = 1 << 28  # far above any plan: a device such as /dev/zero never ends
 _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 
 
@@ -103,7 +104,13 @@ class Plan:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Plan:
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            with Path(path).open("rb") as file:
+                content = file.read(_MAX_BYTES + 1)
+            if len(content) > _MAX_BYTES:
+                raise InvalidInput(
+                    f"{path}: cannot read the plan: it is larger than {_MAX_BYTES >> 20} MiB", hint=_REMAKE
+                )
+            text = content.decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise InvalidInput(f"{path}: cannot read the plan: {reason}", hint=_REMAKE) from None

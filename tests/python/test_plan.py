@@ -138,3 +138,8 @@ def test_other_ranks_is_one_clear_message():
     plan.check_ranks(8)
     with pytest.raises(InvalidInput, match="my.json is for 8 ranks, but the command starts 4"):
         plan.check_ranks(4, "my.json")
+
+
+def test_a_file_that_never_ends_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="cannot read the plan: it is larger than 256 MiB"):
+        Plan.from_file("/dev/zero")
