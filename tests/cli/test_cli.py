@@ -71,6 +71,22 @@ def test_our_own_bug_is_one_line_without_a_traceback(run_main):
     assert "Traceback" not in err
 
 
+def test_a_full_disk_is_not_our_bug(run_main):
+    status, out, err = run_main(raises(OSError(28, "No space left on device", "plan.json")))
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == "error: plan.json: No space left on device"
+
+
+def test_current_folder_is_gone(run_main, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    status, out, err = run_main(lambda: None)
+    assert (status, out) == (1, "")
+    assert err.splitlines()[0] == "error: the current folder does not exist any more"
+
+
 def test_debug_shows_the_traceback(run_main):
     assert "Traceback" in run_main(raises(ValueError("x")), "probe", "--debug")[2]
     assert "Traceback" in run_main(raises(ValueError("x")), "--debug", "probe")[2]
@@ -158,14 +174,11 @@ def test_the_help_loads_nothing_heavy():
         assert f"'{heavy}'" not in result.stderr, heavy
 
 
-def test_the_help_answers_in_03_s():
-    def once() -> float:
-        start = time.perf_counter()
-        subprocess.run([HOCKET, "--help"], stdout=subprocess.DEVNULL, check=True)
-        return time.perf_counter() - start
-
-    # The fastest of some: this is about hocket, not about what else the machine does.
-    assert min(once() for _ in range(7)) < 0.3
+def test_the_help_imports_nothing_heavy():
+    code = "import sys; sys.argv = ['hocket', '--help']\nfrom hocket.cli.main import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += "print([name for name in ('numpy', 'rich', 'plotly', 'jinja2', 'pyroute2', 'hocket._core') if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 def test_doctor_json_is_one_object_that_agrees_with_the_machine():

@@ -97,7 +97,10 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     try:
-        status = cli.main(args=arguments, prog_name="hocket", standalone_mode=False)
+        _require_current_folder()
+        # Not cli.main(), which ends with status 1 when a reader leaves.
+        with cli.make_context("hocket", arguments) as context:
+            status = cli.invoke(context)
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except Error as error:
@@ -120,9 +123,19 @@ def main() -> NoReturn:
         # The reader has left, as in `hocket ... | head`: nothing more may be written, not even when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # the machine's, such as a full disk
+        name = f"{error.filename}: " if error.filename else ""
+        _fail(f"{name}{error.strerror or error}", "run the command again with --debug to see where it failed", 1, debug)
     except Exception as error:  # our own bug
         hint = "this is a bug in hocket; run the command again with --debug to see where it failed"
         _fail(f"internal error: {type(error).__name__}: {error}".splitlines()[0], hint, 1, debug)
+
+
+def _require_current_folder() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise Error("the current folder does not exist any more", "change to another folder") from None
 
 
 def _terminate(number: int, frame: object) -> NoReturn:
