@@ -349,6 +349,9 @@ private:
 
 Network from_text(std::string_view text, std::string_view source_name) { return Reader(source_name).read(text); }
 
+constexpr std::size_t largest_file_bytes = std::size_t{64} << 20;
+constexpr std::streamsize read_bytes = 1 << 16;
+
 Network from_file(const std::filesystem::path& path) {
     const auto refuse = [&](const std::string& why) {
         throw InvalidInput(path.string() + ": cannot read the network file: " + why,
@@ -358,10 +361,17 @@ Network from_file(const std::filesystem::path& path) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) refuse(errno != 0 ? std::strerror(errno) : "it cannot be opened");
-    std::ostringstream text;
-    text << file.rdbuf();
+    // A device such as /dev/zero has no end.
+    std::string text;
+    while (file && text.size() <= largest_file_bytes) {
+        const std::size_t read = text.size();
+        text.resize(read + read_bytes);
+        file.read(text.data() + read, read_bytes);
+        text.resize(read + static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) refuse("reading failed");
-    return from_text(text.view(), path.string());
+    if (text.size() > largest_file_bytes) refuse("it is longer than 64 MiB");
+    return from_text(text, path.string());
 }
 
 }  // namespace hocket::network
