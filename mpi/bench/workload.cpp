@@ -38,11 +38,12 @@ std::int64_t recv_blocks(const runtime::Role& role) {
         case Collective::barrier:
             return 0;
         case Collective::bcast:
-        case Collective::reduce:
         case Collective::allreduce:
         case Collective::reduce_scatter_block:
         case Collective::scatter:
             return 1;
+        case Collective::reduce:  // elsewhere MPI may leave there what it likes, and some do
+            return role.is_root() ? 1 : 0;
         case Collective::gather:
             return role.is_root() ? role.num_ranks : 0;
         case Collective::allgather:
@@ -53,11 +54,10 @@ std::int64_t recv_blocks(const runtime::Role& role) {
 }
 
 template <class Number>
-void fill_with(std::vector<char>& buffer, std::uint32_t seed) {
+void fill_with(std::vector<char>& buffer, std::uint32_t seed, std::uint32_t below) {
     std::minstd_rand random(seed);
     for (std::size_t at = 0; at < buffer.size(); at += sizeof(Number)) {
-        // Below 2^20, so that a double holds any sum of 2^33 of them exactly; integers wrap around.
-        const auto number = static_cast<Number>(random() & 0xFFFFFU);
+        const auto number = static_cast<Number>(random() % below);
         std::memcpy(buffer.data() + at, &number, sizeof number);
     }
 }
@@ -82,9 +82,13 @@ Workload::Workload(const runtime::Role& role, std::int64_t bytes, std::uint32_t 
 }
 
 void Workload::fill(std::vector<char>& buffer, std::uint32_t seed) const {
-    if (element_bytes_ == 8) fill_with<double>(buffer, seed);
-    if (element_bytes_ == 4) fill_with<std::uint32_t>(buffer, seed);
-    if (element_bytes_ == 1) fill_with<std::uint8_t>(buffer, seed);
+    // So small that no sum overflows, since Open MPI 4.1 then cuts off in vector instructions and wraps around elsewhere,
+    // and that a double holds every sum exactly.
+    constexpr std::uint32_t small = 1U << 20;
+    const auto ranks = static_cast<std::uint32_t>(role_.num_ranks);
+    if (element_bytes_ == 8) fill_with<double>(buffer, seed, small);
+    if (element_bytes_ == 4) fill_with<std::uint32_t>(buffer, seed, std::min(small, UINT32_MAX / ranks));
+    if (element_bytes_ == 1) fill_with<std::uint8_t>(buffer, seed, 255 / ranks + 1);
 }
 
 void Workload::refill() {
@@ -98,8 +102,12 @@ void Workload::refill() {
     }
 }
 
+// The AVX code of Open MPI (4.1.4, 5.0.11) saturates sums of bytes, but only where it takes whole vectors, so that the result of an
+// overflow depends on how a message is cut.
+MPI_Op Workload::op() const { return element_bytes_ == 1 ? MPI_BXOR : MPI_SUM; }
+
 runtime::Arguments Workload::arguments() {
-    return {{send_.data(), block_elements_, type_}, {recv_.data(), block_elements_, type_}, MPI_SUM};
+    return {{send_.data(), block_elements_, type_}, {recv_.data(), block_elements_, type_}, op()};
 }
 
 int Workload::call_native(MPI_Comm comm) {
@@ -111,15 +119,15 @@ int Workload::call_native(MPI_Comm comm) {
         case Collective::bcast:
             return PMPI_Bcast(recv, count, type_, root, comm);
         case Collective::reduce:
-            return PMPI_Reduce(send, recv, count, type_, MPI_SUM, root, comm);
+            return PMPI_Reduce(send, recv, count, type_, op(), root, comm);
         case Collective::allreduce:
-            return PMPI_Allreduce(send, recv, count, type_, MPI_SUM, comm);
+            return PMPI_Allreduce(send, recv, count, type_, op(), comm);
         case Collective::allgather:
             return PMPI_Allgather(send, count, type_, recv, count, type_, comm);
         case Collective::alltoall:
             return PMPI_Alltoall(send, count, type_, recv, count, type_, comm);
         case Collective::reduce_scatter_block:
-            return PMPI_Reduce_scatter_block(send, recv, count, type_, MPI_SUM, comm);
+            return PMPI_Reduce_scatter_block(send, recv, count, type_, op(), comm);
         case Collective::scatter:
             return PMPI_Scatter(send, count, type_, recv, count, type_, root, comm);
         case Collective::gather:
