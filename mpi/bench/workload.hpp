@@ -27,6 +27,7 @@ public:
     [[nodiscard]] const std::vector<char>& received() const { return recv_; }
 
 private:
+    [[nodiscard]] MPI_Op op() const;
     void fill(std::vector<char>& buffer, std::uint32_t seed) const;
 
     runtime::Role role_;

@@ -155,7 +155,9 @@ end program
 def test_fortran(runner: MpiRunner, parts: MpiParts, tmp_path: Path, use: str, include: str) -> None:
     if runner.mpi.mpifort is None or (runner.mpi.source == "wheel"):
         pytest.skip(f"{runner.mpi.name} has no Fortran modules here")
-    program = runner.compile(FORTRAN.format(use=use, include=include), language="fortran")
+    # With mpif.h a compiler sees one procedure called with several types, which gfortran refuses from version 10 on.
+    flags = ["-fallow-argument-mismatch"] if include else []
+    program = runner.compile(FORTRAN.format(use=use, include=include), *flags, language="fortran")
     world = [0, 1, 2]
     algorithms_used = {"bcast": "binomial", "allreduce": "ring", "allgather": "ring", "barrier": "dissemination"}
     entries = [entry(collective, world, name) for collective, name in algorithms_used.items()]
