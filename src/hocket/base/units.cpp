@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
 
 // Numbers stay decimal text until the last step: "0.1 us" becomes the text "0.1e-6", which is then rounded once. Scaling
 // a double instead would round twice, and 50 * 1e-6 is not 50e-6.
@@ -61,11 +62,9 @@ constexpr Quantity bytes_quantity{
 
 [[noreturn]] void refuse(const Quantity& quantity, std::string_view text, std::string_view where,
                          const std::string& why) {
-    constexpr std::size_t longest_shown = 80;
     std::string what;
     if (!where.empty()) what = std::string(where) + ": ";
-    what += "\"" + std::string(text.substr(0, longest_shown)) + (text.size() > longest_shown ? "..." : "") +
-            "\" is not a " + std::string(quantity.name) + ": " + why;
+    what += quoted(text) + " is not a " + std::string(quantity.name) + ": " + why;
     throw InvalidInput(what, std::string(quantity.hint));
 }
 
@@ -129,7 +128,7 @@ Parsed parse(const Quantity& quantity, std::string_view text, std::string_view w
     }
     for (const Unit& unit : quantity.units)
         if (unit.name == rest) result.unit = unit;
-    if (!result.unit) refuse(quantity, text, where, "unknown unit \"" + std::string(rest.substr(0, 40)) + "\"");
+    if (!result.unit) refuse(quantity, text, where, "unknown unit " + quoted(rest));
     return result;
 }
 
