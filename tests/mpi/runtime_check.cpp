@@ -6,6 +6,7 @@
 #include "calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "hocket.h"
@@ -68,6 +69,8 @@ int main(int argc, char** argv) {
         const Native native;
         const Types types;
         const Communicators communicators;
+        int num_world;
+        MPI_Comm_size(MPI_COMM_WORLD, &num_world);
         for (int c = 0; c < 3; ++c) {
             const MPI_Comm comm = communicators.all[c];
             int size, color;
@@ -79,6 +82,8 @@ int main(int argc, char** argv) {
             const char* collective = nullptr;
             for (std::size_t a = 0; const char* algorithm = hocket_algorithm_get(a, &collective); ++a) {
                 for (const int pieces : {1, 3, 8}) {
+                    // Many ranks on few cores are slow: then each communicator takes its own number of pieces.
+                    if (num_world > 4 && pieces != std::array{1, 3, 8}[static_cast<std::size_t>(c)]) continue;
                     const int last_root = is_rooted(kind_of(collective)) && pieces == 3 ? size - 1 : 0;
                     for (int root = 0; root <= last_root; ++root) {
                         check(ours, comm, collective, algorithm, pieces, shared, root, num_calls, types, native);
