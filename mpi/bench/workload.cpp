@@ -82,13 +82,10 @@ Workload::Workload(const runtime::Role& role, std::int64_t bytes, std::uint32_t 
 }
 
 void Workload::fill(std::vector<char>& buffer, std::uint32_t seed) const {
-    // So small that no sum overflows, since Open MPI 4.1 then cuts off in vector instructions and wraps around elsewhere,
-    // and that a double holds every sum exactly.
-    constexpr std::uint32_t small = 1U << 20;
-    const auto ranks = static_cast<std::uint32_t>(role_.num_ranks);
+    constexpr std::uint32_t small = 1U << 20;  // a double holds every sum of 2^33 of them exactly; integers wrap around
     if (element_bytes_ == 8) fill_with<double>(buffer, seed, small);
-    if (element_bytes_ == 4) fill_with<std::uint32_t>(buffer, seed, std::min(small, UINT32_MAX / ranks));
-    if (element_bytes_ == 1) fill_with<std::uint8_t>(buffer, seed, 255 / ranks + 1);
+    if (element_bytes_ == 4) fill_with<std::uint32_t>(buffer, seed, small);
+    if (element_bytes_ == 1) fill_with<std::uint8_t>(buffer, seed, 256);
 }
 
 void Workload::refill() {

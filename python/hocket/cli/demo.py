@@ -10,23 +10,14 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.options import result_options
 
 
 @click.command()
 @click.option(
     "--mpi", "mpi_name", metavar="NAME", help="The MPI to use, as `hocket doctor` calls it: mpich-4.0.2, openmpi."
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("hocket-demo"),
-    show_default=True,
-    help="Result folder.",
-)
-@click.option(
-    "--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Runs with the plan, and without."
-)
+@result_options("hocket-demo", least_repetitions=1)
 @click.option("--keep", is_flag=True, help="Keep the trace and the program too.")
 @json_option
 def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as_json: bool) -> None:

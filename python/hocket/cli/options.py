@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,6 +46,33 @@ def generator_options(function: F) -> F:
             function
         )
     return function
+
+
+def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
+    """-o/--output and --repetitions, for what `hocket.tune.tune` writes and runs."""
+
+    def decorate(function: F) -> F:
+        for option in (
+            click.option(
+                "--repetitions",
+                type=click.IntRange(least_repetitions),
+                default=5,
+                show_default=True,
+                help="Runs with the plan, and without.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                type=click.Path(path_type=Path),
+                default=Path(folder),
+                show_default=True,
+                help="Result folder.",
+            ),
+        ):
+            function = option(function)
+        return function
+
+    return decorate
 
 
 def message_cost_options(function: F) -> F:

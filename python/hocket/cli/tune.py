@@ -10,23 +10,13 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table
-from hocket.cli.options import load_network, message_cost_options, message_costs, network_option
+from hocket.cli.options import load_network, message_cost_options, message_costs, network_option, result_options
 
 
 @click.command()
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("hocket-result"),
-    show_default=True,
-    help="Result folder.",
-)
-@click.option(
-    "--repetitions", type=click.IntRange(5), default=5, show_default=True, help="Runs with the plan, and without."
-)
+@result_options("hocket-result", least_repetitions=5)
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
 @message_cost_options
 @json_option

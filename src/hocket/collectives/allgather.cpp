@@ -11,25 +11,7 @@ namespace hocket::collectives {
 
 namespace {
 
-RankSchedule ring(std::int32_t v, const Shape& shape) {
-    const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
-    RankSchedule part;
-    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
-                                   -1);  // [piece] receive of the block sent next
-    for (std::int32_t step = 0; step + 1 < p; ++step) {
-        const std::int32_t block_out = around(v, -step, p);
-        const std::int32_t block_in = around(v, -step - 1, p);
-        for (std::int32_t i = 0; i < pieces; ++i) {
-            std::int32_t& piece = have[static_cast<std::size_t>(i)];
-            std::vector<std::int32_t> after;
-            if (piece >= 0) after = {piece};
-            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * pieces + i, 1}}, after);
-            piece = part.add(OpKind::recv, Rank{around(v, -1, p)}, {{block_in * pieces + i, 1}}, {});
-        }
-    }
-    return part;
-}
+RankSchedule ring(std::int32_t v, const Shape& shape) { return once_around_ring(v, v, OpKind::recv, shape); }
 
 /// Ranks outside the largest power of two give their block to rank v - power first and get all the others from it last.
 RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {

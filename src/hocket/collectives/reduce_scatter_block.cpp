@@ -13,23 +13,7 @@ namespace {
 
 /// Block b starts at rank b+1 and is reduced along the ring to rank b.
 RankSchedule ring(std::int32_t v, const Shape& shape) {
-    const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
-    RankSchedule part;
-    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
-                                   -1);  // [piece] receive of the block sent next
-    for (std::int32_t step = 0; step + 1 < p; ++step) {
-        const std::int32_t block_out = around(v, -step - 1, p);
-        const std::int32_t block_in = around(block_out, -1, p);
-        for (std::int32_t i = 0; i < pieces; ++i) {
-            std::int32_t& piece = have[static_cast<std::size_t>(i)];
-            std::vector<std::int32_t> after;
-            if (piece >= 0) after = {piece};
-            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * pieces + i, 1}}, after);
-            piece = part.add(OpKind::recv_reduce_left, Rank{around(v, -1, p)}, {{block_in * pieces + i, 1}}, {});
-        }
-    }
-    return part;
+    return once_around_ring(v, around(v, -1, shape.num_ranks), OpKind::recv_reduce_left, shape);
 }
 
 /// In each step half of the blocks at hand go to a partner in the other half of the ranks. Blocks stay contiguous; the
