@@ -33,63 +33,65 @@ typedef enum hocket_status {
     HOCKET_ERROR_INVALID = -1, /* an argument is wrong */
     HOCKET_ERROR_MPI = -2,     /* MPI returned an error: hocket_last_mpi_error() */
     HOCKET_ERROR_MEMORY = -3,
-    HOCKET_ERROR_ORDER = -4,   /* the schedule does not keep the order that a non-commutative operator needs */
+    HOCKET_ERROR_ORDER = -4, /* the schedule does not keep the order that a non-commutative operator needs */
     HOCKET_ERROR_INTERNAL = -5
 } hocket_status;
 
-HOCKET_API const char *hocket_status_string(hocket_status status);
+HOCKET_API const char* hocket_status_string(hocket_status status);
 /* What the last failure in this thread was; valid until the next call. */
-HOCKET_API const char *hocket_last_error(void);
+HOCKET_API const char* hocket_last_error(void);
 HOCKET_API int hocket_last_mpi_error(void);
 
 /* The name of algorithm 0, 1, ... and of its collective; NULL behind the last. */
-HOCKET_API const char *hocket_algorithm_get(size_t index, const char **collective);
+HOCKET_API const char* hocket_algorithm_get(size_t index, const char** collective);
 
 /* A communicator of hocket's own with the members of an MPI intracommunicator. */
 typedef struct hocket_communicator hocket_communicator;
 
 /* Collective over `parent`. */
-HOCKET_API hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator **communicator);
+HOCKET_API hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator** communicator);
 /* Collective. Operations on it must have been freed. */
-HOCKET_API hocket_status hocket_communicator_free(hocket_communicator *communicator);
+HOCKET_API hocket_status hocket_communicator_free(hocket_communicator* communicator);
 
 /* Which schedule. `struct_size` is sizeof(hocket_schedule_parameters), so that later versions can add fields. */
 typedef struct hocket_schedule_parameters {
     size_t struct_size;
-    const char *collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
+    const char*
+        collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
                                "gather", "barrier" */
-    const char *algorithm;  /* "pipelined_chain", ...: hocket_algorithm_get */
-    int root;               /* of bcast, reduce, scatter, gather; else 0 */
-    int pieces;             /* how fine to cut for pipelining, >= 1 */
-    const int *order;       /* a cyclic order of all ranks; NULL = 0 .. p-1 */
+    const char* algorithm; /* "pipelined_chain", ...: hocket_algorithm_get */
+    int root;              /* of bcast, reduce, scatter, gather; else 0 */
+    int pieces;            /* how fine to cut for pipelining, >= 1 */
+    const int* order;      /* a cyclic order of all ranks; NULL = 0 .. p-1 */
 } hocket_schedule_parameters;
 
 /* A collective operation, ready to be executed any number of times with any buffers. */
 typedef struct hocket_operation hocket_operation;
 
 /* Local. All ranks must give the same parameters. */
-HOCKET_API hocket_status hocket_operation_create(hocket_communicator *communicator,
-                                                 const hocket_schedule_parameters *parameters,
-                                                 hocket_operation **operation);
+HOCKET_API hocket_status hocket_operation_create(hocket_communicator* communicator,
+                                                 const hocket_schedule_parameters* parameters,
+                                                 hocket_operation** operation);
 /* Local. A schedule of "hocket.schedule/1", as JSON text. */
-HOCKET_API hocket_status hocket_operation_create_from_json(hocket_communicator *communicator, const char *text, size_t length,
-                                                           hocket_operation **operation);
-HOCKET_API hocket_status hocket_operation_free(hocket_operation *operation);
+HOCKET_API hocket_status hocket_operation_create_from_json(hocket_communicator* communicator, const char* text,
+                                                           size_t length, hocket_operation** operation);
+HOCKET_API hocket_status hocket_operation_free(hocket_operation* operation);
 
 /* The arguments of MPI's function, MPI_IN_PLACE included. The buffer of bcast is the receive buffer. */
 typedef struct hocket_operation_arguments {
     size_t struct_size;
-    const void *send_buffer;
+    const void* send_buffer;
     int64_t send_count;
     MPI_Datatype send_type;
-    void *recv_buffer;
+    void* recv_buffer;
     int64_t recv_count; /* of one block, as in MPI; for reductions the count */
     MPI_Datatype recv_type;
     MPI_Op op;
 } hocket_operation_arguments;
 
 /* Collective and blocking. */
-HOCKET_API hocket_status hocket_operation_execute(hocket_operation *operation, const hocket_operation_arguments *arguments);
+HOCKET_API hocket_status hocket_operation_execute(hocket_operation* operation,
+                                                  const hocket_operation_arguments* arguments);
 
 #ifdef __cplusplus
 }

@@ -28,8 +28,10 @@ int64_t hocket_cpu_ns(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 void* hocket_resolve(const char* name) {
     void* function = dlsym(RTLD_NEXT, name);
     if (!function) {
-        fprintf(stderr, "hocket: the MPI library of this program has no %s; it is not the MPI that the recorder was "
-                        "built for\n", name);
+        fprintf(stderr,
+                "hocket: the MPI library of this program has no %s; it is not the MPI that the recorder was "
+                "built for\n",
+                name);
         abort();
     }
     return function;
@@ -117,15 +119,16 @@ static unsigned char* put_counts(unsigned char* to, const struct counts* counts)
     for (int i = 0; i < counts->n; ++i) {
         const int64_t count = count_at(counts, i);
         /* The type of an empty block may be anything. */
-        const int64_t bytes = count == 0 ? 0 : count * (counts->types ? hocket_type_bytes(counts->types[i], NULL) : size);
+        const int64_t bytes =
+            count == 0 ? 0 : count * (counts->types ? hocket_type_bytes(counts->types[i], NULL) : size);
         to = put(to, &bytes, 8);
     }
     return to;
 }
 
-#define PUT(bit, member)                                                              \
-    do {                                                                              \
-        if (call->fields & (bit)) to = put(to, &call->member, sizeof call->member);   \
+#define PUT(bit, member)                                                            \
+    do {                                                                            \
+        if (call->fields & (bit)) to = put(to, &call->member, sizeof call->member); \
     } while (0)
 
 static unsigned char* put_fields(unsigned char* to, const struct call* call) {

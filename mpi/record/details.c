@@ -9,13 +9,18 @@
 #include "record.h"
 
 /* What the details need to know of a communicator again and again. */
-struct group { int32_t rank, size, remote_size; };
+struct group {
+    int32_t rank, size, remote_size;
+};
 
 static struct table communicators, datatypes, operators, windows, files;
 static struct group* groups;
 static uint32_t num_groups, group_capacity;
 static uint32_t num_datatypes, num_operators, num_windows, num_files;
-static struct { int64_t* bytes; uint32_t capacity; } sizes;
+static struct {
+    int64_t* bytes;
+    uint32_t capacity;
+} sizes;
 
 static unsigned char* define(uint16_t kind, uint16_t function, size_t bytes, size_t* length) {
     *length = (HOCKET_TRACE_RECORD_BYTES + bytes + 7) & ~(size_t)7;
@@ -197,13 +202,16 @@ void hocket_counts(struct call* call, int send, const void* values, size_t width
     const struct group* group = group_of(call);
     const struct counts counts = {values, width, types, type, group->remote_size ? group->remote_size : group->size};
     if (!values || (types == NULL && type == MPI_DATATYPE_NULL)) return;
-    if (send) call->sends = counts;
-    else call->receives = counts;
+    if (send)
+        call->sends = counts;
+    else
+        call->receives = counts;
     call->fields |= send ? HOCKET_TRACE_SEND_BYTES : HOCKET_TRACE_RECEIVE_BYTES;
     /* Types are defined before the record that needs them is begun. */
     if (!types) hocket_type_bytes(type, NULL);
     for (int i = 0; types && i < counts.n; ++i) {
-        if (width == sizeof(int) ? ((const int*)values)[i] : ((const int64_t*)values)[i]) hocket_type_bytes(types[i], NULL);
+        if (width == sizeof(int) ? ((const int*)values)[i] : ((const int64_t*)values)[i])
+            hocket_type_bytes(types[i], NULL);
     }
 }
 
@@ -235,11 +243,14 @@ int hocket_is_root(const struct call* call) {
 int hocket_is_bystander(const struct call* call) { return call->root == -1; }
 
 void hocket_operator(struct call* call, MPI_Op op) {
-    const struct { const char* name; MPI_Op op; } predefined[] = {
-        {"MPI_MAX", MPI_MAX},   {"MPI_MIN", MPI_MIN},       {"MPI_SUM", MPI_SUM},       {"MPI_PROD", MPI_PROD},
-        {"MPI_LAND", MPI_LAND}, {"MPI_BAND", MPI_BAND},     {"MPI_LOR", MPI_LOR},       {"MPI_BOR", MPI_BOR},
-        {"MPI_LXOR", MPI_LXOR}, {"MPI_BXOR", MPI_BXOR},     {"MPI_MINLOC", MPI_MINLOC}, {"MPI_MAXLOC", MPI_MAXLOC},
-        {"MPI_NO_OP", MPI_NO_OP}, {"MPI_REPLACE", MPI_REPLACE}};
+    const struct {
+        const char* name;
+        MPI_Op op;
+    } predefined[] = {{"MPI_MAX", MPI_MAX},     {"MPI_MIN", MPI_MIN},        {"MPI_SUM", MPI_SUM},
+                      {"MPI_PROD", MPI_PROD},   {"MPI_LAND", MPI_LAND},      {"MPI_BAND", MPI_BAND},
+                      {"MPI_LOR", MPI_LOR},     {"MPI_BOR", MPI_BOR},        {"MPI_LXOR", MPI_LXOR},
+                      {"MPI_BXOR", MPI_BXOR},   {"MPI_MINLOC", MPI_MINLOC},  {"MPI_MAXLOC", MPI_MAXLOC},
+                      {"MPI_NO_OP", MPI_NO_OP}, {"MPI_REPLACE", MPI_REPLACE}};
     const struct entry* entry = hocket_table_find(&operators, KEY(op));
     if (!entry) {
         int commutes = 0;

@@ -98,7 +98,8 @@ void hocket_file_close(void) {
     munmap(hocket_state.header, (size_t)sysconf(_SC_PAGESIZE));
     hocket_state.header = NULL;
     /* A trace with zeros behind its footer is still right: nothing to do where this fails. */
-    if (ftruncate(file, end) != 0) { }
+    if (ftruncate(file, end) != 0) {
+    }
     close(file);
     file = -1;
 }

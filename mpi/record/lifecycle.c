@@ -55,8 +55,10 @@ static void print_json_string(FILE* out, const char* text, size_t length) {
         const unsigned char c = (unsigned char)text[i];
         if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
         /* Bytes that are not ASCII may not be UTF-8: shown by number. */
-        else if (c < 0x20 || c > 0x7e) fprintf(out, "\\u%04x", c);
-        else fputc(c, out);
+        else if (c < 0x20 || c > 0x7e)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
     }
     fputc('"', out);
 }
@@ -90,8 +92,10 @@ static int write_meta(const char* folder) {
     char* to = version;
     for (const char* from = version; *from && *from != '\n'; ++from) {
         const int blank = *from == ' ' || *from == '\t';
-        if (!blank) *to++ = *from;
-        else if (to > version && to[-1] != ' ') *to++ = ' ';
+        if (!blank)
+            *to++ = *from;
+        else if (to > version && to[-1] != ' ')
+            *to++ = ' ';
     }
     *to = '\0';
     const char* level = thread_level == MPI_THREAD_MULTIPLE     ? "multiple"

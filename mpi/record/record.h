@@ -25,8 +25,8 @@
 /* A vector of counts or types as the program passed it, int or MPI_Count. */
 struct counts {
     const void* values;
-    size_t width;                /* sizeof one value */
-    const MPI_Datatype* types;   /* one for each rank, or NULL: all are `type` */
+    size_t width;              /* sizeof one value */
+    const MPI_Datatype* types; /* one for each rank, or NULL: all are `type` */
     MPI_Datatype type;
     int n;
 };
@@ -45,14 +45,14 @@ struct call {
 };
 
 struct thread {
-    int depth;                 /* > 0: inside MPI, nothing is recorded */
-    int32_t number;            /* 0 is the thread that initialised MPI; -1: not yet numbered */
-    int64_t next_cpu_ns;       /* read the CPU clock at or after this instant */
+    int depth;           /* > 0: inside MPI, nothing is recorded */
+    int32_t number;      /* 0 is the thread that initialised MPI; -1: not yet numbered */
+    int64_t next_cpu_ns; /* read the CPU clock at or after this instant */
 };
 
 struct state {
-    int active;                /* recording; set and cleared under the lock, read without it */
-    int owner;                 /* process id: a forked child must not write */
+    int active; /* recording; set and cleared under the lock, read without it */
+    int owner;  /* process id: a forked child must not write */
     int32_t rank, num_ranks;
     int32_t num_threads;
     MPI_Group world;
@@ -78,7 +78,7 @@ int64_t hocket_cpu_ns(void);
 /* details.c: what a call was about; all under the lock. */
 void hocket_comm(struct call*, MPI_Comm);
 void hocket_new_comm(struct call*, MPI_Comm made, MPI_Comm parent);
-uint32_t hocket_comm_before(MPI_Comm);            /* takes the lock itself: for calls that free what they get */
+uint32_t hocket_comm_before(MPI_Comm); /* takes the lock itself: for calls that free what they get */
 void hocket_comm_id(struct call*, uint32_t id);
 void hocket_forget_comm(MPI_Comm);
 int hocket_own_rank(const struct call*);
@@ -107,7 +107,10 @@ enum request_kind { REQUEST_SEND = 0, REQUEST_RECEIVE = 1, REQUEST_PERSISTENT = 
 struct batch { /* the requests of a Wait..., Test... or Startall, looked up before the call destroys them */
     int n;
     int has_receive;
-    struct known { uint64_t key, id; uint32_t kind; }* known;
+    struct known {
+        uint64_t key, id;
+        uint32_t kind;
+    }* known;
     struct hocket_trace_completion* done;
     MPI_Status* statuses;
     void* heap;
@@ -126,7 +129,7 @@ void hocket_batch_free(struct batch*);
 
 /* file.c: the mapped file that grows. */
 int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks);
-void hocket_file_discard(void);  /* map scratch memory instead: to measure the cost of a call */
+void hocket_file_discard(void); /* map scratch memory instead: to measure the cost of a call */
 unsigned char* hocket_file_reserve(size_t bytes);
 void hocket_file_commit(size_t bytes);
 void hocket_file_close(void);
@@ -134,8 +137,14 @@ extern double hocket_file_ns_per_byte; /* what the last growth of the file cost 
 
 /* table.c: handle -> number. Equal keys are allowed and leave in the order they came: MPI libraries give one handle to
  * all requests that are complete at once. */
-struct entry { uint64_t key, value; uint32_t kind, used; };
-struct table { struct entry* entries; uint32_t capacity, count; };
+struct entry {
+    uint64_t key, value;
+    uint32_t kind, used;
+};
+struct table {
+    struct entry* entries;
+    uint32_t capacity, count;
+};
 struct entry* hocket_table_find(const struct table*, uint64_t key);
 int hocket_table_insert(struct table*, uint64_t key, uint64_t value, uint32_t kind);
 void hocket_table_remove(struct table*, struct entry*);

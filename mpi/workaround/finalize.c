@@ -13,8 +13,8 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 /// UCX: closes an endpoint. NULL = closed at once.
-EXPORTED void *ucp_disconnect_nb(void *endpoint);
-EXPORTED void *ucp_disconnect_nb(void *endpoint) {
+EXPORTED void* ucp_disconnect_nb(void* endpoint);
+EXPORTED void* ucp_disconnect_nb(void* endpoint) {
     (void)endpoint;
     return NULL;
 }
@@ -22,7 +22,7 @@ EXPORTED void *ucp_disconnect_nb(void *endpoint) {
 EXPORTED int PMPI_Finalize(void) {
     static int entered = 0;  // MPI calls MPI_Finalize from one thread
     int (*next)(void) = NULL;
-    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Finalize");
+    *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Finalize");
     if (!entered++) PMPI_Barrier(MPI_COMM_WORLD);
     return next();
 }

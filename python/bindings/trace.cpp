@@ -36,28 +36,48 @@ Bytes rows_of(const std::vector<Row>& rows, nb::handle owner) {
     return {reinterpret_cast<const std::uint8_t*>(rows.data()), {rows.size() * sizeof(Row)}, owner};
 }
 
-Integers integers_of(const std::vector<std::int64_t>& values, nb::handle owner) { return {values.data(), {values.size()}, owner}; }
+Integers integers_of(const std::vector<std::int64_t>& values, nb::handle owner) {
+    return {values.data(), {values.size()}, owner};
+}
 
 const hocket::trace::RankFile& rank_of(const Trace& trace, std::int32_t rank) {
     if (rank < 0 || rank >= trace.num_ranks()) {
-        throw nb::index_error(("rank " + std::to_string(rank) + " is not below " + std::to_string(trace.num_ranks())).c_str());
+        throw nb::index_error(
+            ("rank " + std::to_string(rank) + " is not below " + std::to_string(trace.num_ranks())).c_str());
     }
     return trace.rank(rank);
 }
 
-#define HOCKET_FIELD(type, member, format) Field{#member, format, offsetof(type, member)}
+#define HOCKET_FIELD(type, member, format) \
+    Field { #member, format, offsetof(type, member) }
 
 std::tuple<std::vector<Field>, std::size_t> call_fields() {
     using Call = hocket::trace::Call;
-    return {{HOCKET_FIELD(Call, function, "<i4"), HOCKET_FIELD(Call, enter_ns, "<i8"), HOCKET_FIELD(Call, exit_ns, "<i8"),
-             HOCKET_FIELD(Call, enter_cpu_ns, "<i8"), HOCKET_FIELD(Call, exit_cpu_ns, "<i8"), HOCKET_FIELD(Call, communicator, "<i4"),
-             HOCKET_FIELD(Call, bytes, "<i8"), HOCKET_FIELD(Call, root, "<i4"), HOCKET_FIELD(Call, peer, "<i4"),
-             HOCKET_FIELD(Call, tag, "<i4"), HOCKET_FIELD(Call, op, "<i4"), HOCKET_FIELD(Call, datatype, "<i4"),
-             HOCKET_FIELD(Call, request, "<u8"), HOCKET_FIELD(Call, receive_peer, "<i4"), HOCKET_FIELD(Call, receive_tag, "<i4"),
-             HOCKET_FIELD(Call, receive_bytes, "<i8"), HOCKET_FIELD(Call, new_communicator, "<i4"),
-             HOCKET_FIELD(Call, window, "<i4"), HOCKET_FIELD(Call, file, "<i4"), HOCKET_FIELD(Call, error, "<i4"),
-             HOCKET_FIELD(Call, thread, "<i2"), HOCKET_FIELD(Call, flags, "<u2"), HOCKET_FIELD(Call, blocks, "<i8"),
-             HOCKET_FIELD(Call, completions, "<i8"), HOCKET_FIELD(Call, num_completions, "<i8")},
+    return {{HOCKET_FIELD(Call, function, "<i4"),
+             HOCKET_FIELD(Call, enter_ns, "<i8"),
+             HOCKET_FIELD(Call, exit_ns, "<i8"),
+             HOCKET_FIELD(Call, enter_cpu_ns, "<i8"),
+             HOCKET_FIELD(Call, exit_cpu_ns, "<i8"),
+             HOCKET_FIELD(Call, communicator, "<i4"),
+             HOCKET_FIELD(Call, bytes, "<i8"),
+             HOCKET_FIELD(Call, root, "<i4"),
+             HOCKET_FIELD(Call, peer, "<i4"),
+             HOCKET_FIELD(Call, tag, "<i4"),
+             HOCKET_FIELD(Call, op, "<i4"),
+             HOCKET_FIELD(Call, datatype, "<i4"),
+             HOCKET_FIELD(Call, request, "<u8"),
+             HOCKET_FIELD(Call, receive_peer, "<i4"),
+             HOCKET_FIELD(Call, receive_tag, "<i4"),
+             HOCKET_FIELD(Call, receive_bytes, "<i8"),
+             HOCKET_FIELD(Call, new_communicator, "<i4"),
+             HOCKET_FIELD(Call, window, "<i4"),
+             HOCKET_FIELD(Call, file, "<i4"),
+             HOCKET_FIELD(Call, error, "<i4"),
+             HOCKET_FIELD(Call, thread, "<i2"),
+             HOCKET_FIELD(Call, flags, "<u2"),
+             HOCKET_FIELD(Call, blocks, "<i8"),
+             HOCKET_FIELD(Call, completions, "<i8"),
+             HOCKET_FIELD(Call, num_completions, "<i8")},
             sizeof(Call)};
 }
 
@@ -70,19 +90,26 @@ std::tuple<std::vector<Field>, std::size_t> completion_fields() {
 
 std::string_view print_form(hocket::trace::Form form) {
     switch (form) {
-        case hocket::trace::Form::blocking: return "blocking";
-        case hocket::trace::Form::nonblocking: return "nonblocking";
-        case hocket::trace::Form::persistent: break;
+        case hocket::trace::Form::blocking:
+            return "blocking";
+        case hocket::trace::Form::nonblocking:
+            return "nonblocking";
+        case hocket::trace::Form::persistent:
+            break;
     }
     return "persistent";
 }
 
 std::string_view print_end(int end) {
     switch (end) {
-        case HOCKET_TRACE_END_FINALIZE: return "finalize";
-        case HOCKET_TRACE_END_EXIT: return "exit";
-        case HOCKET_TRACE_END_ABORT: return "abort";
-        default: return "cut off";
+        case HOCKET_TRACE_END_FINALIZE:
+            return "finalize";
+        case HOCKET_TRACE_END_EXIT:
+            return "exit";
+        case HOCKET_TRACE_END_ABORT:
+            return "abort";
+        default:
+            return "cut off";
     }
 }
 
@@ -94,19 +121,24 @@ void bind_tables(nb::module_& module) {
         .def_ro("made_by", &Communicator::made_by, "Function that made it; -1: predefined, or first seen in use.")
         .def_ro("parent", &Communicator::parent, "Id of the communicator it was made from; -1: none or unknown.")
         .def_ro("inter", &Communicator::inter)
-        .def_ro("members", &Communicator::members, "World ranks in the order of the communicator; -1: outside this world.")
+        .def_ro("members", &Communicator::members,
+                "World ranks in the order of the communicator; -1: outside this world.")
         .def_ro("remote", &Communicator::remote, "The other group of an inter-communicator.");
     nb::class_<Datatype>(module, "Datatype").def_ro("name", &Datatype::name).def_ro("bytes", &Datatype::bytes);
-    nb::class_<Operator>(module, "Operator").def_ro("name", &Operator::name).def_ro("commutative", &Operator::commutative);
+    nb::class_<Operator>(module, "Operator")
+        .def_ro("name", &Operator::name)
+        .def_ro("commutative", &Operator::commutative);
 }
 
 void bind_collective(nb::module_& module) {
     using hocket::trace::Collective;
     nb::class_<Collective>(module, "TracedCollective", "A collective call, matched over the ranks of its communicator.")
         .def_ro("collective", &Collective::collective)
-        .def_prop_ro("form", [](const Collective& row) { return print_form(row.form); }, "blocking, nonblocking or persistent")
+        .def_prop_ro(
+            "form", [](const Collective& row) { return print_form(row.form); }, "blocking, nonblocking or persistent")
         .def_ro("communicator", &Collective::communicator)
-        .def_ro("bytes", &Collective::bytes, "As in lower(): the message, or the block of one rank; the most of any rank.")
+        .def_ro("bytes", &Collective::bytes,
+                "As in lower(): the message, or the block of one rank; the most of any rank.")
         .def_ro("uniform", &Collective::uniform, "All ranks gave the same bytes; never so for a v-variant.")
         .def_ro("root", &Collective::root, "Rank in the communicator; -1: none.")
         .def_ro("op", &Collective::op)
@@ -115,10 +147,12 @@ void bind_collective(nb::module_& module) {
         .def_ro("first_enter_ns", &Collective::first_enter_ns)
         .def_ro("last_enter_ns", &Collective::last_enter_ns)
         .def_ro("last_exit_ns", &Collective::last_exit_ns)
-        .def_prop_ro("enter_ns", [](const Collective& row) { return integers_of(row.enter_ns, nb::find(row)); },
-                     "By rank in the communicator.")
-        .def_prop_ro("exit_ns", [](const Collective& row) { return integers_of(row.exit_ns, nb::find(row)); },
-                     "By rank in the communicator.");
+        .def_prop_ro(
+            "enter_ns", [](const Collective& row) { return integers_of(row.enter_ns, nb::find(row)); },
+            "By rank in the communicator.")
+        .def_prop_ro(
+            "exit_ns", [](const Collective& row) { return integers_of(row.exit_ns, nb::find(row)); },
+            "By rank in the communicator.");
 }
 
 }  // namespace
@@ -126,25 +160,46 @@ void bind_collective(nb::module_& module) {
 void bind_trace(nb::module_& module) {
     bind_tables(module);
     bind_collective(module);
-    module.def("trace_call_fields", &call_fields, "Name, numpy format and offset of each field of a call; size of a call.");
+    module.def("trace_call_fields", &call_fields,
+               "Name, numpy format and offset of each field of a call; size of a call.");
     module.def("trace_completion_fields", &completion_fields);
-    module.def("collective_of", [](std::string_view name) { return hocket::trace::collective_of(name).collective; }, "function"_a,
-               "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is no collective.");
+    module.def(
+        "collective_of", [](std::string_view name) { return hocket::trace::collective_of(name).collective; },
+        "function"_a, "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is no collective.");
     nb::class_<Trace>(module, "Trace", "What each rank of a real program did; see hocket.trace.")
         .def_static("open", &Trace::open, "folder"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_ranks", &Trace::num_ranks)
-        .def("complete", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).end == HOCKET_TRACE_END_FINALIZE; }, "rank"_a)
-        .def("end", [](const Trace& trace, std::int32_t rank) { return print_end(rank_of(trace, rank).end); }, "rank"_a)
-        .def("host", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).host; }, "rank"_a)
-        .def("open_call", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).open_function; }, "rank"_a,
-             "Function that the main thread was in when recording was cut off; -1: none.")
+        .def(
+            "complete",
+            [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).end == HOCKET_TRACE_END_FINALIZE; },
+            "rank"_a)
+        .def(
+            "end", [](const Trace& trace, std::int32_t rank) { return print_end(rank_of(trace, rank).end); }, "rank"_a)
+        .def(
+            "host", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).host; }, "rank"_a)
+        .def(
+            "open_call", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).open_function; },
+            "rank"_a, "Function that the main thread was in when recording was cut off; -1: none.")
         .def_prop_ro("functions", &Trace::functions)
         .def_prop_ro("datatypes", &Trace::datatypes)
         .def_prop_ro("operators", &Trace::operators)
         .def_prop_ro("communicators", &Trace::communicators)
-        .def("call_rows", [](const Trace& trace, std::int32_t rank) { return rows_of(rank_of(trace, rank).calls, nb::find(trace)); }, "rank"_a)
-        .def("completion_rows", [](const Trace& trace, std::int32_t rank) { return rows_of(rank_of(trace, rank).completions, nb::find(trace)); }, "rank"_a)
-        .def("blocks", [](const Trace& trace, std::int32_t rank) { return integers_of(rank_of(trace, rank).blocks, nb::find(trace)); }, "rank"_a)
+        .def(
+            "call_rows",
+            [](const Trace& trace, std::int32_t rank) { return rows_of(rank_of(trace, rank).calls, nb::find(trace)); },
+            "rank"_a)
+        .def(
+            "completion_rows",
+            [](const Trace& trace, std::int32_t rank) {
+                return rows_of(rank_of(trace, rank).completions, nb::find(trace));
+            },
+            "rank"_a)
+        .def(
+            "blocks",
+            [](const Trace& trace, std::int32_t rank) {
+                return integers_of(rank_of(trace, rank).blocks, nb::find(trace));
+            },
+            "rank"_a)
         .def("collectives", [](const Trace& trace) {
             nb::gil_scoped_release release;
             return hocket::trace::collectives(trace);

@@ -17,14 +17,30 @@ namespace hocket::trace {
 namespace {
 
 // In lower case, as the non-blocking functions have them behind their I.
-constexpr std::array<std::string_view, 22> kNames = {
-    "barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "gatherv", "scatter", "scatterv", "allgather",
-    "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "neighbor_allgather",
-    "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"};
+constexpr std::array<std::string_view, 22> kNames = {"barrier",
+                                                     "bcast",
+                                                     "reduce",
+                                                     "allreduce",
+                                                     "scan",
+                                                     "exscan",
+                                                     "gather",
+                                                     "gatherv",
+                                                     "scatter",
+                                                     "scatterv",
+                                                     "allgather",
+                                                     "allgatherv",
+                                                     "alltoall",
+                                                     "alltoallv",
+                                                     "alltoallw",
+                                                     "reduce_scatter",
+                                                     "reduce_scatter_block",
+                                                     "neighbor_allgather",
+                                                     "neighbor_allgatherv",
+                                                     "neighbor_alltoall",
+                                                     "neighbor_alltoallv",
+                                                     "neighbor_alltoallw"};
 
-bool is_vector(std::string_view name) {
-    return name.ends_with('v') || name.ends_with('w') || name == "reduce_scatter";
-}
+bool is_vector(std::string_view name) { return name.ends_with('v') || name.ends_with('w') || name == "reduce_scatter"; }
 
 /// One rank's part in a collective.
 struct Part {
@@ -37,13 +53,14 @@ struct Part {
 /// All parts of one rank, by communicator, in the order in which they were started.
 using Parts = std::map<std::int32_t, std::vector<Part>>;
 
-Parts parts_of(const RankFile& file, const std::vector<CollectiveName>& names, const std::vector<std::string>& functions) {
+Parts parts_of(const RankFile& file, const std::vector<CollectiveName>& names,
+               const std::vector<std::string>& functions) {
     struct Place {
         std::int32_t communicator;
         std::size_t index;
     };
     Parts parts;
-    std::unordered_map<std::uint64_t, Place> running;        // request -> its part
+    std::unordered_map<std::uint64_t, Place> running;         // request -> its part
     std::unordered_map<std::uint64_t, const Call*> prepared;  // persistent request -> the call that made it
     const auto start = [&](const Call& what, std::uint64_t request, std::int64_t enter_ns, std::int64_t exit_ns) {
         auto& own = parts[what.communicator];
@@ -54,8 +71,10 @@ Parts parts_of(const RankFile& file, const std::vector<CollectiveName>& names, c
         if (call.error != 0) continue;
         const CollectiveName& name = names[static_cast<std::size_t>(call.function)];
         if (!name.collective.empty() && call.communicator >= 0) {
-            if (name.form == Form::persistent) prepared[call.request] = &call;
-            else start(call, name.form == Form::nonblocking ? call.request : 0, call.enter_ns, call.exit_ns);
+            if (name.form == Form::persistent)
+                prepared[call.request] = &call;
+            else
+                start(call, name.form == Form::nonblocking ? call.request : 0, call.enter_ns, call.exit_ns);
             continue;
         }
         if (call.request == 0) continue;
@@ -82,11 +101,13 @@ struct Member {
     const std::vector<Part>* parts;
 };
 
-[[noreturn]] void disagree(std::int32_t communicator, std::size_t number, const std::string& first, const std::string& second) {
-    throw InvalidInput("the ranks of communicator " + std::to_string(communicator) + " disagree on collective call number " +
-                           std::to_string(number + 1) + ": found " + first + " and " + second +
-                           "; accepted: the same collective with the same root on all ranks",
-                       "the program breaks the rules of MPI here, or two threads call collectives on one communicator at once");
+[[noreturn]] void disagree(std::int32_t communicator, std::size_t number, const std::string& first,
+                           const std::string& second) {
+    throw InvalidInput(
+        "the ranks of communicator " + std::to_string(communicator) + " disagree on collective call number " +
+            std::to_string(number + 1) + ": found " + first + " and " + second +
+            "; accepted: the same collective with the same root on all ranks",
+        "the program breaks the rules of MPI here, or two threads call collectives on one communicator at once");
 }
 
 std::string describe(const Part& part, std::int32_t rank) {
@@ -97,10 +118,20 @@ std::string describe(const Part& part, std::int32_t rank) {
 
 Collective match(std::int32_t communicator, std::size_t number, const std::vector<Member>& members) {
     const Part& first = (*members[0].parts)[number];
-    Collective row{.collective = first.name.collective, .form = first.name.form, .communicator = communicator,
-                   .bytes = 0, .uniform = !is_vector(first.name.collective), .root = first.call->root, .op = first.call->op,
-                   .datatype = first.call->datatype, .in_place = false, .first_enter_ns = first.enter_ns,
-                   .last_enter_ns = first.enter_ns, .last_exit_ns = first.exit_ns, .enter_ns = {}, .exit_ns = {}};
+    Collective row{.collective = first.name.collective,
+                   .form = first.name.form,
+                   .communicator = communicator,
+                   .bytes = 0,
+                   .uniform = !is_vector(first.name.collective),
+                   .root = first.call->root,
+                   .op = first.call->op,
+                   .datatype = first.call->datatype,
+                   .in_place = false,
+                   .first_enter_ns = first.enter_ns,
+                   .last_enter_ns = first.enter_ns,
+                   .last_exit_ns = first.exit_ns,
+                   .enter_ns = {},
+                   .exit_ns = {}};
     row.bytes = std::max<std::int64_t>(0, first.call->bytes);
     for (const Member& member : members) {
         const Part& part = (*member.parts)[number];

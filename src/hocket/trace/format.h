@@ -32,28 +32,28 @@
 #define HOCKET_TRACE_MAGIC "HOCKETTR"
 #define HOCKET_TRACE_VERSION 1u
 #define HOCKET_TRACE_HOST_BYTES 64
-#define HOCKET_TRACE_NONE 0xffffffffu   /* no communicator, datatype, operator */
-#define HOCKET_TRACE_NONE16 0xffffu     /* no function */
-#define HOCKET_TRACE_RECORD_BYTES 8     /* length, kind, function */
-#define HOCKET_TRACE_CALL_BYTES 32      /* a CALL without fields */
+#define HOCKET_TRACE_NONE 0xffffffffu /* no communicator, datatype, operator */
+#define HOCKET_TRACE_NONE16 0xffffu   /* no function */
+#define HOCKET_TRACE_RECORD_BYTES 8   /* length, kind, function */
+#define HOCKET_TRACE_CALL_BYTES 32    /* a CALL without fields */
 
 struct hocket_trace_header {
-    char magic[8];            /* HOCKET_TRACE_MAGIC */
-    uint32_t version;         /* HOCKET_TRACE_VERSION; another version is another format */
-    uint32_t header_bytes;    /* offset of the first record: sizeof(struct hocket_trace_header) */
-    int32_t rank;             /* in MPI_COMM_WORLD */
-    int32_t num_ranks;        /* size of MPI_COMM_WORLD */
-    int64_t clock_offset_ns;  /* add it to this file's instants to have them on rank 0's clock */
-    int64_t open_enter_ns;    /* the main thread is in a call since then; 0: it is not */
-    uint32_t open_function;   /* that call's function; valid where open_enter_ns is not 0 */
-    uint32_t process;         /* process id */
+    char magic[8];                      /* HOCKET_TRACE_MAGIC */
+    uint32_t version;                   /* HOCKET_TRACE_VERSION; another version is another format */
+    uint32_t header_bytes;              /* offset of the first record: sizeof(struct hocket_trace_header) */
+    int32_t rank;                       /* in MPI_COMM_WORLD */
+    int32_t num_ranks;                  /* size of MPI_COMM_WORLD */
+    int64_t clock_offset_ns;            /* add it to this file's instants to have them on rank 0's clock */
+    int64_t open_enter_ns;              /* the main thread is in a call since then; 0: it is not */
+    uint32_t open_function;             /* that call's function; valid where open_enter_ns is not 0 */
+    uint32_t process;                   /* process id */
     char host[HOCKET_TRACE_HOST_BYTES]; /* host name, zero-terminated */
-    char reserved[144];       /* zeros */
+    char reserved[144];                 /* zeros */
 };
 
 struct hocket_trace_record {
-    uint32_t length;    /* of the whole record, this header included; 0: nothing was written here */
-    uint16_t kind;      /* enum hocket_trace_kind */
+    uint32_t length; /* of the whole record, this header included; 0: nothing was written here */
+    uint16_t kind;   /* enum hocket_trace_kind */
     uint16_t function;
 };
 
@@ -74,9 +74,9 @@ enum hocket_trace_end {
 };
 
 enum hocket_trace_flag {
-    HOCKET_TRACE_IN_PLACE = 1,    /* the send or receive buffer was MPI_IN_PLACE */
-    HOCKET_TRACE_COMPLETED = 2,   /* a test or a probe that said yes */
-    HOCKET_TRACE_PERSISTENT = 4   /* the call made a persistent request */
+    HOCKET_TRACE_IN_PLACE = 1,  /* the send or receive buffer was MPI_IN_PLACE */
+    HOCKET_TRACE_COMPLETED = 2, /* a test or a probe that said yes */
+    HOCKET_TRACE_PERSISTENT = 4 /* the call made a persistent request */
 };
 
 /* Thread CPU time is expensive to read (0.5 us where the kernel does it), so it is read only where 10 us of wall time
@@ -105,7 +105,7 @@ enum hocket_trace_field {
     HOCKET_TRACE_NEW_COMM = 1 << 15,      /* u32: the communicator that the call made */
     HOCKET_TRACE_WINDOW = 1 << 16,        /* u32: window, counts from 0 in this file */
     HOCKET_TRACE_FILE = 1 << 17,          /* u32: file handle, counts from 0 in this file */
-    HOCKET_TRACE_ERROR = 1 << 18          /* i32: the call's return value where it is not MPI_SUCCESS; no other details */
+    HOCKET_TRACE_ERROR = 1 << 18 /* i32: the call's return value where it is not MPI_SUCCESS; no other details */
 };
 
 struct hocket_trace_completion {

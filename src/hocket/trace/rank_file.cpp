@@ -39,7 +39,8 @@ public:
 
 private:
     [[noreturn]] void fail(std::size_t offset, const std::string& found, const std::string& accepted) const {
-        throw InvalidInput(name_ + ": byte " + std::to_string(offset) + ": found " + found + "; accepted: " + accepted, kHint);
+        throw InvalidInput(name_ + ": byte " + std::to_string(offset) + ": found " + found + "; accepted: " + accepted,
+                           kHint);
     }
 
     /// Takes the next value of the record; its end is a hard border.
@@ -69,7 +70,8 @@ private:
     void header() {
         hocket_trace_header header{};
         if (bytes_.size() < sizeof header) {
-            fail(0, "a file of " + std::to_string(bytes_.size()) + " bytes", "a trace of one rank, which begins with a header of 256 bytes");
+            fail(0, "a file of " + std::to_string(bytes_.size()) + " bytes",
+                 "a trace of one rank, which begins with a header of 256 bytes");
         }
         std::memcpy(&header, bytes_.data(), sizeof header);
         if (std::memcmp(header.magic, HOCKET_TRACE_MAGIC, sizeof header.magic) != 0) {
@@ -79,13 +81,15 @@ private:
             fail(offsetof(hocket_trace_header, version), "format version " + std::to_string(header.version),
                  std::to_string(HOCKET_TRACE_VERSION) + ", the version that this hocket reads");
         }
-        if (header.header_bytes < sizeof header || header.header_bytes > bytes_.size() || header.header_bytes % 8 != 0) {
-            fail(offsetof(hocket_trace_header, header_bytes), "a header of " + std::to_string(header.header_bytes) + " bytes",
-                 std::to_string(sizeof header));
+        if (header.header_bytes < sizeof header || header.header_bytes > bytes_.size() ||
+            header.header_bytes % 8 != 0) {
+            fail(offsetof(hocket_trace_header, header_bytes),
+                 "a header of " + std::to_string(header.header_bytes) + " bytes", std::to_string(sizeof header));
         }
         if (header.num_ranks < 1 || header.rank < 0 || header.rank >= header.num_ranks) {
             fail(offsetof(hocket_trace_header, rank),
-                 "rank " + std::to_string(header.rank) + " of " + std::to_string(header.num_ranks), "a rank below the number of ranks");
+                 "rank " + std::to_string(header.rank) + " of " + std::to_string(header.num_ranks),
+                 "a rank below the number of ranks");
         }
         file_.rank = header.rank;
         file_.num_ranks = header.num_ranks;
@@ -111,13 +115,26 @@ private:
         at_ = start + sizeof head;
         end_ = start + head.length;
         switch (head.kind) {
-            case HOCKET_TRACE_FUNCTION: define_function(head.function); break;
-            case HOCKET_TRACE_COMMUNICATOR: define_communicator(head.function); break;
-            case HOCKET_TRACE_DATATYPE: define_datatype(); break;
-            case HOCKET_TRACE_OPERATOR: define_operator(); break;
-            case HOCKET_TRACE_CALL: call(head.function); break;
-            case HOCKET_TRACE_FOOTER: footer(start); return finish();
-            default: break;
+            case HOCKET_TRACE_FUNCTION:
+                define_function(head.function);
+                break;
+            case HOCKET_TRACE_COMMUNICATOR:
+                define_communicator(head.function);
+                break;
+            case HOCKET_TRACE_DATATYPE:
+                define_datatype();
+                break;
+            case HOCKET_TRACE_OPERATOR:
+                define_operator();
+                break;
+            case HOCKET_TRACE_CALL:
+                call(head.function);
+                break;
+            case HOCKET_TRACE_FOOTER:
+                footer(start);
+                return finish();
+            default:
+                break;
         }
         at_ = end_;
         return true;
@@ -141,7 +158,8 @@ private:
 
     std::int32_t function(std::uint16_t id) const {
         if (id >= functions_.size() || functions_[id] < 0) {
-            fail(at_ - HOCKET_TRACE_RECORD_BYTES, "function " + std::to_string(id), "functions that were defined before");
+            fail(at_ - HOCKET_TRACE_RECORD_BYTES, "function " + std::to_string(id),
+                 "functions that were defined before");
         }
         return functions_[id];
     }
@@ -152,7 +170,8 @@ private:
 
     std::int32_t known(std::uint32_t id, std::size_t count, const char* what) const {
         if (id >= count) {
-            fail(at_ - 4, what + (" " + std::to_string(id)), "below " + std::to_string(count) + ", those defined before");
+            fail(at_ - 4, what + (" " + std::to_string(id)),
+                 "below " + std::to_string(count) + ", those defined before");
         }
         return static_cast<std::int32_t>(id);
     }
@@ -179,7 +198,9 @@ private:
         const auto n = take<std::uint32_t>("size");
         const auto m = take<std::uint32_t>("remote size");
         if ((end_ - at_) / 4 < std::uint64_t{n} + m || made.rank < 0 || static_cast<std::uint32_t>(made.rank) >= n) {
-            fail(at_ - 12, "rank " + std::to_string(made.rank) + " of " + std::to_string(n) + " members and " + std::to_string(m) + " remote ones",
+            fail(at_ - 12,
+                 "rank " + std::to_string(made.rank) + " of " + std::to_string(n) + " members and " +
+                     std::to_string(m) + " remote ones",
                  "what the record holds");
         }
         made.members = take_members(n);
@@ -204,7 +225,8 @@ private:
         const auto calls = take<std::uint64_t>("number of calls");
         if (reason > HOCKET_TRACE_END_ABORT) fail(start + 8, "end " + std::to_string(reason), "0 to 2");
         if (calls != file_.calls.size()) {
-            fail(start + 12, "a count of " + std::to_string(calls) + " calls", std::to_string(file_.calls.size()) + ", those in the file");
+            fail(start + 12, "a count of " + std::to_string(calls) + " calls",
+                 std::to_string(file_.calls.size()) + ", those in the file");
         }
         file_.end = static_cast<int>(reason);
     }
@@ -216,8 +238,10 @@ private:
         call.exit_ns = take<std::int64_t>("exit");
         // Half of the range is some 146 years: sums and differences of instants cannot overflow.
         constexpr std::int64_t most = INT64_MAX / 4;
-        if (call.enter_ns < 0 || call.exit_ns < call.enter_ns || call.exit_ns > most || clock_offset_ns_ > most || clock_offset_ns_ < -most) {
-            fail(at_ - 16, "a call from " + std::to_string(call.enter_ns) + " to " + std::to_string(call.exit_ns) + " ns",
+        if (call.enter_ns < 0 || call.exit_ns < call.enter_ns || call.exit_ns > most || clock_offset_ns_ > most ||
+            clock_offset_ns_ < -most) {
+            fail(at_ - 16,
+                 "a call from " + std::to_string(call.enter_ns) + " to " + std::to_string(call.exit_ns) + " ns",
                  "an exit that is not before the entry");
         }
         const auto fields = take<std::uint32_t>("fields");
@@ -238,9 +262,11 @@ private:
                                 : -1;
         call.bytes = has(HOCKET_TRACE_BYTES) ? take<std::int64_t>("bytes") : -1;
         if (has(HOCKET_TRACE_COUNT)) take<std::int64_t>("count");
-        call.datatype = has(HOCKET_TRACE_TYPE) ? known(take<std::uint32_t>("datatype"), file_.datatypes.size(), "datatype") : -1;
+        call.datatype =
+            has(HOCKET_TRACE_TYPE) ? known(take<std::uint32_t>("datatype"), file_.datatypes.size(), "datatype") : -1;
         call.root = has(HOCKET_TRACE_ROOT) ? take<std::int32_t>("root") : -1;
-        call.op = has(HOCKET_TRACE_OP) ? known(take<std::uint32_t>("operator"), file_.operators.size(), "operator") : -1;
+        call.op =
+            has(HOCKET_TRACE_OP) ? known(take<std::uint32_t>("operator"), file_.operators.size(), "operator") : -1;
         call.peer = has(HOCKET_TRACE_PEER) ? take<std::int32_t>("peer") : -1;
         call.tag = has(HOCKET_TRACE_PEER) ? take<std::int32_t>("tag") : -1;
         call.receive_peer = has(HOCKET_TRACE_RECEIVE) ? take<std::int32_t>("peer") : -1;
@@ -256,8 +282,9 @@ private:
             const auto received = take_blocks(has(HOCKET_TRACE_RECEIVE_BYTES));
             if (!has(HOCKET_TRACE_BYTES)) call.bytes = has(HOCKET_TRACE_SEND_BYTES) ? sent : received;
         }
-        call.new_communicator =
-            has(HOCKET_TRACE_NEW_COMM) ? known(take<std::uint32_t>("communicator"), file_.communicators.size(), "communicator") : -1;
+        call.new_communicator = has(HOCKET_TRACE_NEW_COMM) ? known(take<std::uint32_t>("communicator"),
+                                                                   file_.communicators.size(), "communicator")
+                                                           : -1;
         call.window = has(HOCKET_TRACE_WINDOW) ? take<std::int32_t>("window") : -1;
         call.file = has(HOCKET_TRACE_FILE) ? take<std::int32_t>("file") : -1;
         call.error = has(HOCKET_TRACE_ERROR) ? take<std::int32_t>("error") : 0;
@@ -275,8 +302,10 @@ private:
         status.source = take<std::int32_t>("source");
         status.tag = take<std::int32_t>("tag");
         status.bytes = take<std::int64_t>("bytes");
-        if (is_second_half) arrived(call.receive_peer, call.receive_tag, call.receive_bytes, status);
-        else arrived(call.peer, call.tag, call.bytes, status);
+        if (is_second_half)
+            arrived(call.receive_peer, call.receive_tag, call.receive_bytes, status);
+        else
+            arrived(call.peer, call.tag, call.bytes, status);
     }
 
     void take_completions(Call& call) {
@@ -301,7 +330,8 @@ private:
         file_.blocks.push_back(n);
         for (std::uint32_t i = 0; i < n; ++i) {
             const auto block = take<std::int64_t>("size");
-            if (block < 0 || block > INT64_MAX - sum) fail(at_ - 8, "a block of " + std::to_string(block) + " bytes", "0 or more");
+            if (block < 0 || block > INT64_MAX - sum)
+                fail(at_ - 8, "a block of " + std::to_string(block) + " bytes", "0 or more");
             file_.blocks.push_back(block);
             sum += block;
         }
@@ -357,7 +387,8 @@ RankFile read_rank_file(const std::filesystem::path& path) {
         in.seekg(0);
         in.read(bytes.get(), size);
     }
-    if (!in) throw InvalidInput(path.string() + ": cannot be read", "check that the file exists and that you may read it");
+    if (!in)
+        throw InvalidInput(path.string() + ": cannot be read", "check that the file exists and that you may read it");
     return decode_rank_file({bytes.get(), static_cast<std::size_t>(size)}, path.string());
 }
 

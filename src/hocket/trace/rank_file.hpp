@@ -37,7 +37,8 @@ struct Call {
     std::int32_t error;  ///< what the call returned, 0 = MPI_SUCCESS
     std::int16_t thread;
     std::uint16_t flags;  ///< enum hocket_trace_flag
-    std::int64_t blocks;  ///< where in RankFile::blocks its vectors begin: n, n sent sizes, m, m received sizes; -1: none
+    std::int64_t
+        blocks;  ///< where in RankFile::blocks its vectors begin: n, n sent sizes, m, m received sizes; -1: none
     std::int64_t completions;  ///< where in RankFile::completions its requests begin; -1: none
     std::int64_t num_completions;
 };
@@ -76,7 +77,7 @@ struct RankFile {
     std::int32_t num_ranks = 0;
     std::string host;
     std::uint32_t process = 0;
-    int end = -1;  ///< enum hocket_trace_end; -1: the file has no footer, recording was cut off
+    int end = -1;                    ///< enum hocket_trace_end; -1: the file has no footer, recording was cut off
     std::int64_t open_enter_ns = 0;  ///< of the call the main thread was in when recording was cut off; 0: in none
     std::int32_t open_function = -1;
     std::vector<std::string> functions;

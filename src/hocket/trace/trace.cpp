@@ -33,9 +33,12 @@ std::vector<fs::path> rank_files(const fs::path& folder) {
         const std::string name = entry->path().filename().string();
         if (name.starts_with("rank-") && name.ends_with(".bin")) files.push_back(entry->path());
     }
-    if (error) throw InvalidInput(folder.string() + ": cannot be read as a trace folder: " + error.message(), kRecordHint);
+    if (error)
+        throw InvalidInput(folder.string() + ": cannot be read as a trace folder: " + error.message(), kRecordHint);
     if (files.empty()) {
-        throw InvalidInput(folder.string() + ": found no rank file; accepted: a trace folder, with rank-000000.bin and so on", kRecordHint);
+        throw InvalidInput(
+            folder.string() + ": found no rank file; accepted: a trace folder, with rank-000000.bin and so on",
+            kRecordHint);
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -61,7 +64,8 @@ struct Trace::Merger {
         return to;
     }
 
-    std::vector<std::int32_t> merge_communicators(std::vector<LocalCommunicator>& own, const std::vector<std::int32_t>& functions) {
+    std::vector<std::int32_t> merge_communicators(std::vector<LocalCommunicator>& own,
+                                                  const std::vector<std::int32_t>& functions) {
         std::map<Key, std::int32_t> made_before;
         std::vector<std::int32_t> to;
         for (LocalCommunicator& local : own) {
@@ -69,12 +73,14 @@ struct Trace::Merger {
             const bool swapped = local.inter && local.remote < local.members;
             Key key{local.inter, swapped ? local.remote : local.members, swapped ? local.members : local.remote, 0};
             std::get<3>(key) = made_before[key]++;
-            const auto [entry, is_new] = communicators.try_emplace(key, static_cast<std::int32_t>(trace.communicators_.size()));
+            const auto [entry, is_new] =
+                communicators.try_emplace(key, static_cast<std::int32_t>(trace.communicators_.size()));
             if (is_new) {
                 trace.communicators_.push_back({-1, -1, local.inter, std::get<1>(key), std::get<2>(key)});
             }
             trace::Communicator& merged = trace.communicators_[static_cast<std::size_t>(entry->second)];
-            if (merged.made_by < 0 && local.made_by >= 0) merged.made_by = functions[static_cast<std::size_t>(local.made_by)];
+            if (merged.made_by < 0 && local.made_by >= 0)
+                merged.made_by = functions[static_cast<std::size_t>(local.made_by)];
             if (merged.parent < 0 && local.parent >= 0) merged.parent = to[static_cast<std::size_t>(local.parent)];
             to.push_back(entry->second);
         }
@@ -110,13 +116,15 @@ Trace Trace::open(const fs::path& folder) {
         // In order of rank, a gap shows as a name that is not the expected one.
         const std::string expected = rank_file_name(static_cast<std::int64_t>(i));
         if (files[i].filename() != expected || file.rank != static_cast<std::int32_t>(i)) {
-            throw InvalidInput(folder.string() + ": found " + files[i].filename().string() + " of rank " + std::to_string(file.rank) +
-                                   " where " + expected + " is expected; accepted: one file for each rank",
+            throw InvalidInput(folder.string() + ": found " + files[i].filename().string() + " of rank " +
+                                   std::to_string(file.rank) + " where " + expected +
+                                   " is expected; accepted: one file for each rank",
                                kRecordHint);
         }
         if (i > 0 && file.num_ranks != trace.ranks_[0].num_ranks) {
-            throw InvalidInput(files[i].string() + ": found a run of " + std::to_string(file.num_ranks) + " ranks; accepted: " +
-                                   std::to_string(trace.ranks_[0].num_ranks) + ", as in " + files[0].filename().string(),
+            throw InvalidInput(files[i].string() + ": found a run of " + std::to_string(file.num_ranks) +
+                                   " ranks; accepted: " + std::to_string(trace.ranks_[0].num_ranks) + ", as in " +
+                                   files[0].filename().string(),
                                kRecordHint);
         }
         merger.merge(file);

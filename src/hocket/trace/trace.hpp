@@ -17,11 +17,11 @@ namespace trace {
 /// A communicator as all its members know it. Which communicators of two ranks are one is told by their members and by how
 /// many with the same members each rank had made before: creation is collective, so all count alike.
 struct Communicator {
-    std::int32_t made_by;               ///< function, -1: predefined, or first seen in use
-    std::int32_t parent;                ///< -1: none or unknown
+    std::int32_t made_by;  ///< function, -1: predefined, or first seen in use
+    std::int32_t parent;   ///< -1: none or unknown
     bool inter;
     std::vector<std::int32_t> members;  ///< world ranks in the order of the communicator; -1: outside this world
-    std::vector<std::int32_t> remote;   ///< the other group of an inter-communicator; `members` has the lower first rank
+    std::vector<std::int32_t> remote;  ///< the other group of an inter-communicator; `members` has the lower first rank
 };
 
 }  // namespace trace
@@ -35,7 +35,9 @@ public:
     static Trace open(const std::filesystem::path& folder);
 
     [[nodiscard]] std::int32_t num_ranks() const { return static_cast<std::int32_t>(ranks_.size()); }
-    [[nodiscard]] const trace::RankFile& rank(std::int32_t rank) const { return ranks_.at(static_cast<std::size_t>(rank)); }
+    [[nodiscard]] const trace::RankFile& rank(std::int32_t rank) const {
+        return ranks_.at(static_cast<std::size_t>(rank));
+    }
     /// The rank called MPI_Finalize, and its file has all its calls.
     [[nodiscard]] bool complete(std::int32_t rank) const { return this->rank(rank).end == 0; }
 

@@ -31,7 +31,9 @@ enum : std::uint16_t { kBcast, kIbcast, kWait, kReduceInit, kStart, kSplit, kBar
 /// A folder that is gone with its object.
 class Folder {
 public:
-    Folder() : path(fs::temp_directory_path() / ("hocket-trace-test-" + std::to_string(getpid()))) { fs::create_directory(path); }
+    Folder() : path(fs::temp_directory_path() / ("hocket-trace-test-" + std::to_string(getpid()))) {
+        fs::create_directory(path);
+    }
     ~Folder() { fs::remove_all(path); }
     Folder(const Folder&) = delete;
     Folder& operator=(const Folder&) = delete;
@@ -46,8 +48,10 @@ Writer begin(int rank, int num_ranks) {
     Writer out(rank, num_ranks);
     // Another order of functions on each rank: ids belong to a file.
     const std::vector<std::pair<std::uint16_t, const char*>> functions = {
-        {kBcast, "MPI_Bcast"}, {kIbcast, "MPI_Ibcast"}, {kWait, "MPI_Wait"},       {kReduceInit, "MPI_Reduce_init"},
-        {kStart, "MPI_Start"}, {kSplit, "MPI_Comm_split"}, {kBarrier, "MPI_Barrier"}, {kAllgatherv, "MPI_Allgatherv_c"}};
+        {kBcast, "MPI_Bcast"},     {kIbcast, "MPI_Ibcast"},
+        {kWait, "MPI_Wait"},       {kReduceInit, "MPI_Reduce_init"},
+        {kStart, "MPI_Start"},     {kSplit, "MPI_Comm_split"},
+        {kBarrier, "MPI_Barrier"}, {kAllgatherv, "MPI_Allgatherv_c"}};
     for (std::size_t i = 0; i < functions.size(); ++i) {
         const auto& [id, name] = functions[(i + static_cast<std::size_t>(rank)) % functions.size()];
         out.function(id, name);
@@ -60,7 +64,8 @@ Writer begin(int rank, int num_ranks) {
 }
 
 void bcast(Writer& out, std::uint32_t communicator, std::int64_t enter_ns, std::int64_t bytes, std::int32_t root) {
-    out.call(kBcast, enter_ns, enter_ns + 10, HOCKET_TRACE_COMM | HOCKET_TRACE_BYTES | HOCKET_TRACE_ROOT, communicator, bytes, root);
+    out.call(kBcast, enter_ns, enter_ns + 10, HOCKET_TRACE_COMM | HOCKET_TRACE_BYTES | HOCKET_TRACE_ROOT, communicator,
+             bytes, root);
 }
 
 std::string message_of(const Folder& folder) {
@@ -81,7 +86,8 @@ TEST_CASE("names of collectives") {
     CHECK(collective_of("MPI_Ireduce_scatter_block_c").collective == "reduce_scatter_block");
     CHECK(collective_of("MPI_Allgatherv_init").form == Form::persistent);
     CHECK(collective_of("MPI_Neighbor_alltoallw").collective == "neighbor_alltoallw");
-    for (const char* other : {"MPI_Send", "MPI_Init", "MPI_Isend", "MPI_Send_init", "Bcast", "MPI_Comm_idup", "MPI_", "MPI_Reduce_local"}) {
+    for (const char* other :
+         {"MPI_Send", "MPI_Init", "MPI_Isend", "MPI_Send_init", "Bcast", "MPI_Comm_idup", "MPI_", "MPI_Reduce_local"}) {
         CHECK(collective_of(other).collective.empty());
     }
 }
@@ -91,7 +97,8 @@ TEST_CASE("communicators are one by members and order of creation, calls are mat
     // Twice a split into {1, 0} and {2}: ranks 0 and 1 number theirs alike although rank 1 made a communicator of its own between.
     for (int rank = 0; rank < 3; ++rank) {
         Writer out = begin(rank, 3);
-        const std::vector<std::int32_t> members = rank == 2 ? std::vector<std::int32_t>{2} : std::vector<std::int32_t>{1, 0};
+        const std::vector<std::int32_t> members =
+            rank == 2 ? std::vector<std::int32_t>{2} : std::vector<std::int32_t>{1, 0};
         const int own = rank == 0 ? 1 : 0;
         std::uint32_t id = 2;
         out.communicator(id, own, members, {}, kSplit, 0);
@@ -107,7 +114,8 @@ TEST_CASE("communicators are one by members and order of creation, calls are mat
     CHECK(trace.communicators().size() == 9);
     const std::vector<Collective> rows = collectives(trace);
     REQUIRE(rows.size() == 2);
-    CHECK(trace.communicators()[static_cast<std::size_t>(rows[0].communicator)].members == std::vector<std::int32_t>{1, 0});
+    CHECK(trace.communicators()[static_cast<std::size_t>(rows[0].communicator)].members ==
+          std::vector<std::int32_t>{1, 0});
     CHECK(trace.functions()[static_cast<std::size_t>(trace.communicators()[3].made_by)] == "MPI_Comm_split");
     CHECK(rows[0].communicator == 3);
     CHECK(rows[0].collective == "bcast");
@@ -172,8 +180,9 @@ TEST_CASE("ranks that disagree, and recordings that were cut off") {
     short_one.footer();
     folder.add(0, zero);
     folder.add(1, other_root);
-    CHECK(message_of(folder).find("communicator 0 disagree on collective call number 2: found bcast from root 0 on rank 0 and bcast "
-                                  "from root 1 on rank 1") != std::string::npos);
+    CHECK(message_of(folder).find(
+              "communicator 0 disagree on collective call number 2: found bcast from root 0 on rank 0 and bcast "
+              "from root 1 on rank 1") != std::string::npos);
     folder.add(1, short_one);
     CHECK(message_of(folder).find("nothing on rank 1 and bcast from root 0 on rank 0") != std::string::npos);
     folder.add(1, cut_off);
@@ -187,7 +196,8 @@ TEST_CASE("folders that are no trace") {
     Folder folder;
     CHECK(message_of(folder).find("found no rank file") != std::string::npos);
     folder.add(1, begin(1, 3));
-    CHECK(message_of(folder).find("found rank-000001.bin of rank 1 where rank-000000.bin is expected") != std::string::npos);
+    CHECK(message_of(folder).find("found rank-000001.bin of rank 1 where rank-000000.bin is expected") !=
+          std::string::npos);
     folder.add(0, begin(0, 3));
     CHECK(message_of(folder).find("rank-000002.bin is missing; accepted: all 3 ranks") != std::string::npos);
     folder.add(2, begin(2, 4));

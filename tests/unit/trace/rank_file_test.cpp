@@ -27,19 +27,21 @@ Writer sample() {
     out.communicator(0, 1, {0, 1, 2, 3});
     out.communicator(1, 0, {1});
     out.communicator(2, 1, {3, 1}, {0, 2}, 3, 0);
-    out.record(HOCKET_TRACE_DATATYPE, HOCKET_TRACE_NONE16, std::uint32_t{0}, std::int64_t{8}, std::string("MPI_DOUBLE"));
+    out.record(HOCKET_TRACE_DATATYPE, HOCKET_TRACE_NONE16, std::uint32_t{0}, std::int64_t{8},
+               std::string("MPI_DOUBLE"));
     out.record(HOCKET_TRACE_OPERATOR, HOCKET_TRACE_NONE16, std::uint32_t{0}, std::uint32_t{1}, std::string("MPI_SUM"));
     out.record(77, 5, std::int64_t{1});  // a kind of the future
-    const std::uint32_t sendrecv = HOCKET_TRACE_CPU_ENTER | HOCKET_TRACE_COMM | HOCKET_TRACE_BYTES | HOCKET_TRACE_COUNT |
-                                   HOCKET_TRACE_TYPE | HOCKET_TRACE_PEER | HOCKET_TRACE_RECEIVE | HOCKET_TRACE_STATUS;
-    out.call(7, 1000, 1500, sendrecv, std::int64_t{400}, std::uint32_t{2}, std::int64_t{80}, std::int64_t{10}, std::uint32_t{0},
-             std::int32_t{1}, std::int32_t{5}, std::int32_t{-2}, std::int32_t{-1}, std::int64_t{800}, std::int32_t{0}, std::int32_t{9},
-             std::int64_t{24});
-    out.call(3, 2000, 2600, HOCKET_TRACE_SEND_BYTES | HOCKET_TRACE_RECEIVE_BYTES, std::uint32_t{2}, std::int64_t{3}, std::int64_t{4},
-             std::uint32_t{3}, std::int64_t{5}, std::int64_t{6}, std::int64_t{7});
+    const std::uint32_t sendrecv = HOCKET_TRACE_CPU_ENTER | HOCKET_TRACE_COMM | HOCKET_TRACE_BYTES |
+                                   HOCKET_TRACE_COUNT | HOCKET_TRACE_TYPE | HOCKET_TRACE_PEER | HOCKET_TRACE_RECEIVE |
+                                   HOCKET_TRACE_STATUS;
+    out.call(7, 1000, 1500, sendrecv, std::int64_t{400}, std::uint32_t{2}, std::int64_t{80}, std::int64_t{10},
+             std::uint32_t{0}, std::int32_t{1}, std::int32_t{5}, std::int32_t{-2}, std::int32_t{-1}, std::int64_t{800},
+             std::int32_t{0}, std::int32_t{9}, std::int64_t{24});
+    out.call(3, 2000, 2600, HOCKET_TRACE_SEND_BYTES | HOCKET_TRACE_RECEIVE_BYTES, std::uint32_t{2}, std::int64_t{3},
+             std::int64_t{4}, std::uint32_t{3}, std::int64_t{5}, std::int64_t{6}, std::int64_t{7});
     out.call(900, 30000, 31000, HOCKET_TRACE_CPU_ENTER | HOCKET_TRACE_REQUESTS | HOCKET_TRACE_ERROR, std::int64_t{900},
-             std::uint32_t{2}, std::uint64_t{11}, std::int32_t{-1}, std::int32_t{-1}, std::int64_t{-1}, std::uint64_t{12},
-             std::int32_t{3}, std::int32_t{6}, std::int64_t{16}, std::int32_t{15});
+             std::uint32_t{2}, std::uint64_t{11}, std::int32_t{-1}, std::int32_t{-1}, std::int64_t{-1},
+             std::uint64_t{12}, std::int32_t{3}, std::int32_t{6}, std::int64_t{16}, std::int32_t{15});
     out.footer();
     return out;
 }
@@ -119,7 +121,8 @@ TEST_CASE("CPU time between readings: running since the last, never beyond the n
 }
 
 TEST_CASE("the header's offset brings instants to rank 0's clock") {
-    const RankFile file = decode_rank_file(patched(sample().bytes, offsetof(hocket_trace_header, clock_offset_ns), std::int64_t{-250}), "f");
+    const RankFile file = decode_rank_file(
+        patched(sample().bytes, offsetof(hocket_trace_header, clock_offset_ns), std::int64_t{-250}), "f");
     CHECK(file.calls[0].enter_ns == 750);
     CHECK(file.calls[0].exit_ns == 1250);
 }
@@ -163,18 +166,22 @@ TEST_CASE("the call that a rank was in when it was killed") {
     const RankFile file = decode_rank_file(bytes, "f");
     CHECK(file.open_enter_ns == 40000);
     CHECK(file.functions[static_cast<std::size_t>(file.open_function)] == "MPI_Waitall");
-    CHECK(decode_rank_file(patched(bytes, offsetof(hocket_trace_header, open_function), std::uint32_t{901}), "f").open_function == -1);
+    CHECK(decode_rank_file(patched(bytes, offsetof(hocket_trace_header, open_function), std::uint32_t{901}), "f")
+              .open_function == -1);
 }
 
 TEST_CASE("damage is refused with file, offset, what was found and what is accepted") {
     const std::string good = sample().bytes;
-    CHECK(message_of("") == "rank-000001.bin: byte 0: found a file of 0 bytes; accepted: a trace of one rank, which begins with a header of 256 bytes");
+    CHECK(message_of("") ==
+          "rank-000001.bin: byte 0: found a file of 0 bytes; accepted: a trace of one rank, which begins with a header "
+          "of 256 bytes");
     CHECK(message_of(patched(good, 0, 'X')).find("accepted: \"HOCKETTR\"") != std::string::npos);
     CHECK(message_of(patched(good, 8, std::uint32_t{2})) ==
           "rank-000001.bin: byte 8: found format version 2; accepted: 1, the version that this hocket reads");
-    CHECK(message_of(patched(good, offsetof(hocket_trace_header, rank), std::int32_t{4})).find("rank 4 of 4") != std::string::npos);
-    CHECK(message_of(patched(good, 256, std::uint32_t{12})).find("byte 256: found a record of 12 bytes; accepted: multiples of 8") !=
+    CHECK(message_of(patched(good, offsetof(hocket_trace_header, rank), std::int32_t{4})).find("rank 4 of 4") !=
           std::string::npos);
+    CHECK(message_of(patched(good, 256, std::uint32_t{12}))
+              .find("byte 256: found a record of 12 bytes; accepted: multiples of 8") != std::string::npos);
     Writer unknown(0, 1);
     unknown.call(4, 0, 1, 0);
     CHECK(message_of(unknown.bytes).find("found function 4") != std::string::npos);

@@ -46,12 +46,15 @@ public:
 
     /// A call with the fields of `mask` given in the order of their bits.
     template <class... Fields>
-    void call(std::uint16_t function, std::int64_t enter_ns, std::int64_t exit_ns, std::uint32_t mask, const Fields&... fields) {
+    void call(std::uint16_t function, std::int64_t enter_ns, std::int64_t exit_ns, std::uint32_t mask,
+              const Fields&... fields) {
         record(HOCKET_TRACE_CALL, function, enter_ns, exit_ns, mask, std::uint16_t{0}, flags, fields...);
         ++calls;
     }
 
-    void footer(std::uint32_t reason = HOCKET_TRACE_END_FINALIZE) { record(HOCKET_TRACE_FOOTER, HOCKET_TRACE_NONE16, reason, calls); }
+    void footer(std::uint32_t reason = HOCKET_TRACE_END_FINALIZE) {
+        record(HOCKET_TRACE_FOOTER, HOCKET_TRACE_NONE16, reason, calls);
+    }
 
     std::string bytes;
     std::uint64_t calls = 0;
