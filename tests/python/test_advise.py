@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hocket import InvalidInput, Network, validate, wire_limit_s
-from hocket.advise import CallGroup, MessageCosts, advise, candidates
+from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below
 from hocket.advise.advise import NEARLY_EQUAL
 from hocket.advise.orders import candidate_orders
 from hocket.plan import Plan
@@ -58,6 +58,14 @@ def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
     times = {c: predict(c, choice.group, NETWORK, costs) for c in candidates(NETWORK, "allreduce", WORLD, 1_000_000)}
     assert times[choice.best] == choice.predicted_s <= (1 + NEARLY_EQUAL) * min(times.values())
     assert choice.lower_bound_s <= choice.predicted_s <= choice.native_model_s
+
+
+def test_no_chunk_waits_for_its_receiver():
+    for limit in (19_000, 40_000):
+        (choice,) = advise([group("allreduce")], NETWORK, 8, MessageCosts(rendezvous_bytes=limit)).choices
+        assert choice.best.algorithm == "ring"
+        assert 1_000_000 / 8 / choice.best.pieces < limit
+    assert chunks_below(100) == CHUNK_BYTES[:1]
 
 
 def test_any_root_gets_one_entry():

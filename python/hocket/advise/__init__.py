@@ -5,7 +5,7 @@
 
 from hocket.advise.advise import Advice, Choice, advise, check_ranks, predict, simulate_call
 from hocket.advise.calls import CallGroup, group_calls
-from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates
+from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates, chunks_below
 from hocket.advise.costs import MessageCosts
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "advise",
     "candidates",
     "check_ranks",
+    "chunks_below",
     "group_calls",
     "predict",
     "simulate_call",

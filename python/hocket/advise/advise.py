@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hocket.advise.calls import CallGroup
-from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates
+from hocket.advise.candidates import Candidate, candidates, chunks_below
 from hocket.advise.costs import MessageCosts
 from hocket.errors import InvalidInput
 from hocket.plan import Plan, PlanEntry
@@ -75,7 +75,7 @@ def advise(
     ranks: int,
     costs: MessageCosts | None = None,
     recorded_here: bool = False,
-    chunk_bytes: Sequence[int] = CHUNK_BYTES,
+    chunk_bytes: Sequence[int] | None = None,
     progress: Progress | None = None,
 ) -> Advice:
     """Chooses schedules for the calls of a program of `ranks` ranks, rank r of which sits on rank r of the network.
@@ -84,6 +84,7 @@ def advise(
     """
     check_ranks(network, ranks)
     costs = costs or MessageCosts()
+    chunk_bytes = chunk_bytes or chunks_below(costs.rendezvous_limit_bytes)
     work = [
         (group, list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes)))
         for group in groups

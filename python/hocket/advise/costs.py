@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from hocket import Network, Program, Timeline
 
 
+# From here on MPIs over TCP ask the receiver first, where nothing else is known (Open MPI's btl_tcp_eager_limit).
+USUAL_RENDEZVOUS_BYTES = 65536
+
+
 @dataclass(frozen=True)
 class MessageCosts:
     """Defaults are for MPI over kernel TCP on a current x86 core; `hocket advise --help` has options for them."""
@@ -20,9 +24,13 @@ class MessageCosts:
     send_overhead_s: float = 15e-6
     receive_overhead_s: float = 15e-6
     reduce_bytes_per_s: float = 2e9
-    # From here on MPIs over TCP ask the receiver first (Open MPI's btl_tcp_eager_limit and MPICH's are 64 KiB).
-    rendezvous_bytes: int = 65536
+    rendezvous_bytes: int | None = None  # None = not known
     sharing: str = "maxmin"
+
+    @property
+    def rendezvous_limit_bytes(self) -> int:
+        """The size from which on a message waits for its receiver."""
+        return USUAL_RENDEZVOUS_BYTES if self.rendezvous_bytes is None else self.rendezvous_bytes
 
     def simulate(self, program: Program, network: Network, record_links: bool = False) -> Timeline:
         from hocket import simulate
@@ -34,6 +42,6 @@ class MessageCosts:
             send_overhead_s=self.send_overhead_s,
             receive_overhead_s=self.receive_overhead_s,
             reduce_bytes_per_s=self.reduce_bytes_per_s,
-            rendezvous_bytes=self.rendezvous_bytes,
+            rendezvous_bytes=self.rendezvous_limit_bytes,
             record_links=record_links,
         )

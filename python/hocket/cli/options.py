@@ -82,7 +82,11 @@ def message_cost_options(function: F) -> F:
         click.option(
             "--receive-overhead", metavar="TIME", help="CPU time of a rank for each message it receives: 15 us."
         ),
-        click.option("--rendezvous", metavar="BYTES", help="Messages from this size on wait for the receiver: 64 KiB."),
+        click.option(
+            "--rendezvous",
+            metavar="BYTES",
+            help="Messages from this size on wait for the receiver: 64 KiB, or what tune measures.",
+        ),
         click.option(
             "--sharing",
             type=click.Choice(["none", "equal", "maxmin"]),

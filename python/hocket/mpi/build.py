@@ -59,6 +59,11 @@ class MpiParts:
         return self.folder / "bin/hocket-compare"
 
     @property
+    def eager(self) -> Path:
+        """The MPI program that finds the largest message that is sent without asking its receiver first."""
+        return self.folder / "bin/hocket-eager"
+
+    @property
     def include(self) -> Path:
         """The folder of hocket.h."""
         return self.folder / "include"

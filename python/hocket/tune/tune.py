@@ -25,6 +25,7 @@ from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan
 from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.tune.compare import Measurement, measure_entries
+from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.folder import result_folder
 from hocket.tune.machine import Machine, Run
 from hocket.tune.output import compare_output
@@ -85,6 +86,7 @@ class _Job:
     def run(self) -> Result:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self._record()
+        self._find_rendezvous_bytes()
         self.say("choosing schedules by simulation")
         advice = advise(group_calls(trace), self.network, trace.ranks, self.options.costs, recorded_here=True)
         measured = [
@@ -113,6 +115,15 @@ class _Job:
         run = self.machine.run(self.command, [self.parts.record], environment, self.options.timeout_s)
         self.say(f"  {run.wall_s:.2f} s")
         return Trace.open(path), run
+
+    def _find_rendezvous_bytes(self) -> None:
+        costs = self.options.costs
+        if costs.rendezvous_bytes is not None:
+            return
+        found = measure_rendezvous_bytes(self.command, self.machine, self.parts, self.options.timeout_s)
+        if found is not None:
+            self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
+            self.options = dataclasses.replace(self.options, costs=dataclasses.replace(costs, rendezvous_bytes=found))
 
     def _measure(self, plan: Plan) -> list[Measurement]:
         if not plan.entries:
