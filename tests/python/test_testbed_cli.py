@@ -14,6 +14,7 @@ import pytest
 
 from hocket.testbed import available
 from hocket.testbed.names import names
+from mpis import MpiRunner
 
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -36,6 +37,17 @@ def test_run_passes_output_and_status_on(hocket_cli: Any, network_file: Path) ->
     assert (done.returncode, done.stdout) == (5, "left\nright\n")
     assert "bytes over the links" in done.stderr
     assert hocket_cli("testbed", "run", network_file, "--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+@needs_namespaces
+def test_an_mpi_program_ends(hocket_cli: Any, runner: MpiRunner) -> None:
+    """MPI_Finalize of MPICH before 4.2 hangs in every second run on several hosts, if nothing is done about it."""
+    source = "#include <mpi.h>\nint main(void) { int r, s; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r);"
+    source += "MPI_Allreduce(&r, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Finalize(); return s != 28; }"
+    program = runner.compile(source)
+    for _ in range(3):
+        done = hocket_cli("testbed", "run", "star:8", "--timeout", 50, "--", *runner.command(8, program))
+        assert done.returncode == 0, done.stderr
 
 
 @needs_namespaces

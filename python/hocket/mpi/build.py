@@ -69,6 +69,13 @@ class MpiParts:
         return self.folder / "include"
 
 
+def workarounds_for(mpi: Mpi, notify: Callable[[str], None] | None = None) -> tuple[Path, ...]:
+    """`MpiParts.workarounds` of this MPI; builds the parts only for an MPI that has one (mpi/workaround)."""
+    if mpi.family != "mpich" or tuple(map(int, re.findall(r"\d+", mpi.version)[:2])) >= (4, 2):
+        return ()
+    return build_mpi_parts(mpi, notify=notify).workarounds
+
+
 def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None] | None = None) -> MpiParts:
     """The MPI parts for `mpi`, built now if this is the first time (or with `force`).
 

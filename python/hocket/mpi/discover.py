@@ -143,11 +143,9 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
         raise InvalidInput(f"{command[0]}: command not found", "check the name; `hocket doctor` lists the MPIs found")
     if Path(launcher).name == "srun":
         return _mpi_of_linked_program(command)
-    resolved = Path(launcher).resolve()
-    mpis = find_mpis()
-    for mpi in mpis:
-        if resolved in mpi.launchers:
-            return mpi
+    known = mpi_of_launcher(command[0])
+    if known is not None:
+        return known
     if not Path(launcher).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")):
         raise InvalidInput(
             f"{command[0]} is not an MPI launcher",
@@ -161,6 +159,15 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
             "as root: apt-get install libopenmpi-dev or libmpich-dev; or name the wrapper: HOCKET_MPICC=/path/to/mpicc",
         )
     return inspect_mpi(beside)
+
+
+def mpi_of_launcher(name: str) -> Mpi | None:
+    """The MPI of this machine that the launcher belongs to; None if it is of none."""
+    launcher = shutil.which(name)
+    if launcher is None:
+        return None
+    resolved = Path(launcher).resolve()
+    return next((mpi for mpi in find_mpis() if resolved in mpi.launchers), None)
 
 
 def linked_mpi_library(program: Path) -> Path | None:
