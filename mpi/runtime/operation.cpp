@@ -18,16 +18,25 @@ int duplicate(MPI_Comm parent, MPI_Comm* own) {
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : code;
 }
 
+std::uint64_t num_call_tags() {
+    static const std::uint64_t num = [] {
+        int* most = nullptr;
+        int found = 0;
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+        const std::uint64_t num_tags = found != 0 ? static_cast<std::uint64_t>(*most) + 1 : 32768;
+        return num_tags / num_message_tags;
+    }();
+    return num;
+}
+
 Operation::Operation(const Role& role, RankSchedule schedule, MPI_Comm own)
     : role_(role), graph_(std::move(schedule)), memory_(role_, graph_), comm_(own), executor_(graph_, memory_, comm_) {}
 
-int Operation::execute(const Arguments& arguments) {
+int Operation::execute(const Arguments& arguments, std::uint64_t call) {
     int commutative = 1;
     if (combines(role_.collective)) PMPI_Op_commutative(arguments.op, &commutative);
     const int opened = memory_.open(arguments, comm_);
-    if (opened != MPI_SUCCESS) return opened;
-
-    executor_.start(arguments.op, commutative != 0);
+    executor_.start(arguments.op, commutative != 0, static_cast<int>(call % num_call_tags() * num_message_tags));
     Patience patience;
     while (!executor_.progress()) {
         if (executor_.advanced()) {
@@ -37,11 +46,8 @@ int Operation::execute(const Arguments& arguments) {
             if (patience.exhausted()) executor_.lift_limits();
         }
     }
-    if (executor_.error() != MPI_SUCCESS) {
-        executor_.abandon();
-        return executor_.error();
-    }
-    return memory_.close(arguments, comm_);
+    if (opened != MPI_SUCCESS) return opened;
+    return executor_.error() != MPI_SUCCESS ? executor_.error() : memory_.close(arguments, comm_);
 }
 
 }  // namespace hocket::runtime
