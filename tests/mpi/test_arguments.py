@@ -38,6 +38,11 @@ FOUND_LATE = (
     "alltoall: the last rank receives half",
 )
 
+# MPICH 5.0.2 does not look, or returns a code of a class of its own.
+TOO_LARGE = tuple(
+    f"{kind}: sends {what}" for kind in ("allgather", "alltoall") for what in ("twice as much", "a larger type")
+)
+
 # Open MPI finds messages where none is expected; MPICH does not look then, and neither does a schedule.
 NOT_LOOKED_AT = ("gather: receives nothing",)
 
@@ -95,6 +100,8 @@ def test_wrong_calls_end_as_the_native_ones(runner: MpiRunner, tmp_path: Path) -
         expected = native.classes
         if runner.mpi.family == "openmpi" and name in FORGIVEN_BY_OPEN_MPI and set(expected) == {"SUCCESS"}:
             expected = tuple(FORGIVEN_BY_OPEN_MPI[name] if rank == ROOT else "SUCCESS" for rank in range(RANKS))
+        if name in TOO_LARGE:
+            expected = ("TRUNCATE",) * RANKS
         if name in NOT_LOOKED_AT:
             expected = ("SUCCESS",) * RANKS
         same = rerouted.classes == expected
