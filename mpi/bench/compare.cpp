@@ -117,7 +117,7 @@ public:
         native.refill();
         tuned.refill();
         require(native.call_native(comm_), "the MPI's collective");
-        require(operation_.execute(tuned.arguments()), "the schedule");
+        require(operation_.execute(tuned.arguments(), 0), "the schedule");
         int same = native.received() == tuned.received() ? 1 : 0, all = 0;
         PMPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, comm_);
         return all != 0;
@@ -127,7 +127,7 @@ public:
         bench::Workload workload(role_, measured_bytes(entry_), 2);
         workload.refill();
         const auto native = [&] { return workload.call_native(comm_); };
-        const auto tuned = [&] { return operation_.execute(workload.arguments()); };
+        const auto tuned = [&] { return operation_.execute(workload.arguments(), 0); };
         for (int warm_up = 0; warm_up < 3; ++warm_up) {
             time_of(native);
             time_of(tuned);

@@ -31,8 +31,10 @@ struct Route {
 /// What is known of one of the program's communicators. Lives as an attribute of it, and is gone when it is freed.
 struct Communicator {
     MPI_Comm users;
-    MPI_Comm own =
-        MPI_COMM_NULL;  ///< carries the messages of schedules; made at the first rerouted call, which all ranks make
+    /// Carries the messages of schedules; made at the first call of a collective that has routes, which all ranks make.
+    MPI_Comm own = MPI_COMM_NULL;
+    std::uint64_t call =
+        0;  ///< number of the present one among those of collectives that have routes, since `own` was made
     int rank = 0;
     int size = 0;
     std::uint64_t sequence = 0;  ///< counts the communicators with the same members

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/session.hpp"
 
@@ -51,10 +52,8 @@ std::int64_t bytes_of(const Call& call, const Communicator& communicator) {
 }
 
 Route* find_route(Communicator& communicator, const Call& call) {
-    auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
-    if (routes.empty()) return nullptr;
     const std::int64_t bytes = bytes_of(call, communicator);
-    for (Route& route : routes) {
+    for (Route& route : communicator.routes[static_cast<std::size_t>(call.collective)]) {
         const runtime::PlanEntry& entry = *route.entry;
         if (bytes >= entry.bytes_min && bytes <= entry.bytes_max && (!entry.root || entry.root->value == call.root))
             return &route;
@@ -62,12 +61,10 @@ Route* find_route(Communicator& communicator, const Call& call) {
     return nullptr;
 }
 
-/// Whether the call is one that the runtime can serve. What is wrong is left to the MPI, for its error message.
-bool is_served(Route& route, const Communicator& communicator, const Call& call) {
-    if (call.root < 0 || call.root >= communicator.size) return false;
-    if (call.collective != Collective::scatter && call.arguments.recv.in_place()) return false;
+/// Whether the schedule may combine with the call's operator. The arguments are good.
+bool keeps_order(Route& route, const Call& call) {
     if (!combines(call.collective)) return true;
-    if (call.arguments.op == MPI_OP_NULL || runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
+    if (runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
     int commutative = 0;
     if (PMPI_Op_commutative(call.arguments.op, &commutative) != MPI_SUCCESS) return false;
     if (commutative != 0) return true;
@@ -77,6 +74,19 @@ bool is_served(Route& route, const Communicator& communicator, const Call& call)
     }
     if (!*route.preserves_order) session.count(route.index).kept_native.fetch_add(1, std::memory_order_relaxed);
     return *route.preserves_order;
+}
+
+/// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one that failed,
+/// some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not look at the arguments,
+/// because now and then it makes a communicator, which needs all ranks.
+int number_call(Communicator& communicator) {
+    if (communicator.own != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return MPI_SUCCESS;
+    for (auto& routes : communicator.routes) {
+        for (Route& route : routes) route.operations.clear();
+    }
+    if (communicator.own != MPI_COMM_NULL) PMPI_Comm_free(&communicator.own);
+    communicator.call = 0;
+    return runtime::duplicate(communicator.users, &communicator.own);
 }
 
 Operation& operation_for(Route& route, const Communicator& communicator, Rank root) {
@@ -96,11 +106,8 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
 
 int execute(Route& route, Communicator& communicator, const Call& call) noexcept {
     try {
-        if (communicator.own == MPI_COMM_NULL) {
-            const int code = runtime::duplicate(communicator.users, &communicator.own);
-            if (code != MPI_SUCCESS) return code;
-        }
-        return operation_for(route, communicator, Rank{call.root}).execute(call.arguments);
+        Operation& operation = operation_for(route, communicator, Rank{call.root});
+        return operation.execute(call.arguments, communicator.call);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
     } catch (const std::exception&) {
@@ -114,10 +121,15 @@ std::optional<int> reroute(const Call& call) {
     if (depth > 0 || call.comm == MPI_COMM_NULL) return {};
     Communicator* const communicator = find_communicator(call.comm);
     if (communicator == nullptr) return {};
-    Route* const route = find_route(*communicator, call);
-    if (route == nullptr || !is_served(*route, *communicator, call)) return {};
+    if (communicator->routes[static_cast<std::size_t>(call.collective)].empty()) return {};
     const Inside inside;
-    const int code = execute(*route, *communicator, call);
+    if (number_call(*communicator) != MPI_SUCCESS) return {};
+    Route* const route = find_route(*communicator, call);
+    if (route == nullptr) return {};
+    const Verdict verdict = judge(call, communicator->rank, communicator->size);
+    if (verdict.action == Verdict::native) return {};
+    if (verdict.action == Verdict::serve && !keeps_order(*route, call)) return {};
+    const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, *communicator, call);
     session.count(route->index).rerouted.fetch_add(1, std::memory_order_relaxed);
     // The schedule's own communicator returns errors; what an error means is for the program's communicator to say.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);

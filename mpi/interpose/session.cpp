@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/next.hpp"
 #include "runtime/datatype.hpp"
@@ -89,7 +90,10 @@ void Session::start() {
     counts_ = std::make_unique<EntryCount[]>(plan_.entries.size());
     std::uint32_t active = 0;
     for (const auto& entry : plan_.entries) active |= 1U << static_cast<unsigned>(entry.collective);
-    if (active != 0) prepare_communicators();
+    if (active != 0) {
+        prepare_communicators();
+        prepare_arguments();
+    }
     active_collectives.store(active, std::memory_order_release);
 }
 
@@ -98,6 +102,7 @@ void Session::stop() {
     if (plan_.entries.empty()) return;
     if (reports_) report();
     release_communicators();
+    release_arguments();
     runtime::forget_datatypes();
 }
 

@@ -16,9 +16,11 @@ struct hocket_communicator {
     MPI_Comm own;
     int num_ranks;
     int self;
+    std::uint64_t num_calls;
 };
 
 struct hocket_operation {
+    hocket_communicator& communicator;
     hocket::runtime::PlanEntry entry;
     hocket::runtime::Operation operation;
 };
@@ -67,11 +69,11 @@ hocket_status guarded(Work work) noexcept {
     }
 }
 
-hocket_operation* make(const hocket_communicator& communicator, PlanEntry entry, Rank root) {
+hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank root) {
     const Rank self{communicator.self};
     const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces()};
     RankSchedule part = entry.rank_schedule(root, self);
-    return new hocket_operation{std::move(entry), Operation(role, std::move(part), communicator.own)};
+    return new hocket_operation{communicator, std::move(entry), Operation(role, std::move(part), communicator.own)};
 }
 
 }  // namespace
@@ -178,6 +180,7 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
     return guarded([&] {
         require_argument(operation != nullptr && arguments != nullptr, "an argument is NULL");
         require_argument(arguments->struct_size >= sizeof(hocket_operation_arguments), "struct_size is too small");
+        const std::uint64_t call = ++operation->communicator.num_calls;  // also one that is wrong on this rank alone
         require_argument(arguments->send_count >= 0 && arguments->recv_count >= 0, "a count is negative");
         const Role& role = operation->operation.role();
         Arguments given;
@@ -193,7 +196,7 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
                 return HOCKET_ERROR_ORDER;
             }
         }
-        require(operation->operation.execute(given));
+        require(operation->operation.execute(given, call));
         return HOCKET_OK;
     });
 }

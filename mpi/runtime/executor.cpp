@@ -28,9 +28,10 @@ constexpr std::int64_t max_early_bytes = 1 << 20;
 Executor::Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm)
     : graph_(graph), memory_(memory), comm_(comm), states_(static_cast<std::size_t>(graph.num_ops())) {}
 
-void Executor::start(MPI_Op op, bool commutative) {
+void Executor::start(MPI_Op op, bool commutative, int first_tag) {
     op_ = op;
     commutative_ = commutative;
+    first_tag_ = first_tag;
     error_ = MPI_SUCCESS;
     left_ = graph_.num_ops();
     limit_ = max_in_flight;
@@ -50,7 +51,7 @@ void Executor::start(MPI_Op op, bool commutative) {
 bool Executor::progress() {
     advanced_ = false;
     post_ready();
-    if (error_ != MPI_SUCCESS || left_ == 0) return true;
+    if (left_ == 0) return true;
 
     const auto active = requests_.size();
     completed_.resize(active);
@@ -58,12 +59,15 @@ bool Executor::progress() {
     int num_completed = 0;
     const int code =
         PMPI_Testsome(static_cast<int>(active), requests_.data(), &num_completed, completed_.data(), statuses_.data());
-    if (code == MPI_ERR_IN_STATUS) {
+    int error_class = code;
+    if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
+    if (error_class == MPI_ERR_IN_STATUS) {
         for (int i = 0; i < num_completed; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR);
-    } else {
+    } else if (code != MPI_SUCCESS) {  // MPI does not tell which have ended
         check(code);
+        abandon();
+        return true;
     }
-    if (error_ != MPI_SUCCESS) return true;
     if (num_completed <= 0) return false;  // MPI_UNDEFINED is negative: nothing is under way
 
     advanced_ = true;
@@ -81,13 +85,11 @@ bool Executor::progress() {
     requests_.resize(kept);
     op_of_request_.resize(kept);
     post_ready();
-    return error_ != MPI_SUCCESS || left_ == 0;
+    return left_ == 0;
 }
 
 void Executor::post_ready() {
-    const auto may_post = [&](int way) {
-        return next_ready_[way] < ready_[way].size() && in_flight_[way] < limit_ && error_ == MPI_SUCCESS;
-    };
+    const auto may_post = [&](int way) { return next_ready_[way] < ready_[way].size() && in_flight_[way] < limit_; };
     // Posting opens gates and finishes empty messages, which may make more ready.
     do {
         for (const int way : {receiving, sending}) {
@@ -102,7 +104,7 @@ void Executor::post_ready() {
 
 void Executor::post_early() {
     const auto& reductions = graph_.reductions();
-    while (next_early_ < reductions.size() && in_flight_[receiving] < max_early && error_ == MPI_SUCCESS) {
+    while (next_early_ < reductions.size() && in_flight_[receiving] < max_early) {
         const std::int32_t op = reductions[next_early_];
         if (!state(op).posted) {
             segments_.clear();
@@ -133,9 +135,13 @@ void Executor::post(std::int32_t op) {
         join(segments_, memory_.element().extent_bytes);
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    const Message message{segments_, memory_.element_type(), what.peer.value, graph_.tag(op), comm_};
-    check(what.kind == OpKind::send ? send(message, &request) : receive(message, &request));
-    if (error_ != MPI_SUCCESS) return;
+    const Message message{segments_, memory_.element_type(), what.peer.value, first_tag_ + graph_.tag(op), comm_};
+    const int code = what.kind == OpKind::send ? send(message, &request) : receive(message, &request);
+    check(code);
+    if (code != MPI_SUCCESS) {
+        if (what.kind == OpKind::send) started(op);
+        return arrived(op);
+    }
     requests_.push_back(request);
     op_of_request_.push_back(op);
     ++in_flight_[direction(what.kind)];
@@ -178,10 +184,16 @@ void Executor::finish(std::int32_t first) {
 
 void Executor::combine(std::int32_t op) {
     OpState& current = state(op);
-    if (current.slot < 0 || error_ != MPI_SUCCESS) return;  // an empty message
+    if (current.slot < 0) return;  // an empty message
+    if (error_ == MPI_SUCCESS) apply(op);
+    free_slots_.push_back(current.slot);
+    current.slot = -1;
+}
+
+void Executor::apply(std::int32_t op) {
     segments_.clear();
     const std::int64_t elements = memory_.find(graph_.ranges(op), segments_);
-    char* received = elements_in(slots_[static_cast<std::size_t>(current.slot)], memory_.element(), elements);
+    char* received = elements_in(slots_[static_cast<std::size_t>(state(op).slot)], memory_.element(), elements);
     const MPI_Datatype type = memory_.element_type();
     for (const Segment& own : segments_) {
         // MPI_Reduce_local(a, b) computes b = a (op) b.
@@ -193,8 +205,6 @@ void Executor::combine(std::int32_t op) {
         }
         received += own.count * memory_.element().extent_bytes;
     }
-    free_slots_.push_back(current.slot);
-    current.slot = -1;
 }
 
 std::int32_t Executor::take_slot(std::int64_t elements) {

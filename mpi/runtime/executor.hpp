@@ -22,16 +22,16 @@ public:
     /// `comm` carries nothing but the messages of schedules. All three must outlive the executor.
     Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm);
 
-    /// Begins the collective on the buffers that `memory` has opened.
-    void start(MPI_Op op, bool commutative);
-    /// Moves on what can be moved. True when all is done or an error stopped it.
+    /// Begins the collective on the buffers that `memory` has opened. Its messages have num_message_tags tags from `first_tag` on.
+    void start(MPI_Op op, bool commutative, int first_tag);
+    /// Moves on what can be moved. True when all is done. An error does not end the schedule, since other ranks wait for what this
+    /// one sends: a message that failed counts as done.
     bool progress();
     /// Whether the last progress() completed anything.
     [[nodiscard]] bool advanced() const { return advanced_; }
-    /// MPI_SUCCESS or what stopped the execution.
+    /// MPI_SUCCESS or the first error.
     [[nodiscard]] int error() const { return error_; }
-    /// Lets go of what an error left under way, and posts all that is ready when nothing moves for long.
-    void abandon();
+    /// Posts all that is ready: for when nothing moves for long.
     void lift_limits() { limit_ = graph_.num_ops(); }
 
 private:
@@ -50,6 +50,8 @@ private:
     void started(std::int32_t op);
     void arrived(std::int32_t op);
     void combine(std::int32_t op);
+    void apply(std::int32_t op);
+    void abandon();
     void finish(std::int32_t op);
     void open_gate(std::int32_t op);
     void check(int code);
@@ -60,6 +62,7 @@ private:
     MPI_Comm comm_;
     MPI_Op op_ = MPI_OP_NULL;
     bool commutative_ = true;
+    int first_tag_ = 0;
 
     std::vector<OpState> states_;
     std::vector<std::int32_t> ready_[2];  // receives, sends; in the order in which they became ready

@@ -42,6 +42,19 @@ std::vector<std::int64_t> relayed_blocks(const Role& role, const RankGraph& grap
     return blocks;
 }
 
+std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * size_of(buffer.type); }
+
+/// As many elements of the buffer as fit `bytes`.
+Buffer at_most(const Buffer& buffer, std::int64_t bytes) {
+    if (bytes_of(buffer) <= bytes) return buffer;
+    return {buffer.address, bytes / size_of(buffer.type), buffer.type};
+}
+
+/// What MPI says of a message that is larger than its place. No place at all is no error: the MPI does not look then.
+int fit(std::int64_t message_bytes, std::int64_t place_bytes) {
+    return message_bytes > place_bytes && place_bytes > 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
 }  // namespace
 
 void Region::Free::operator()(char* memory) const { std::free(memory); }
@@ -125,7 +138,10 @@ int Memory::open_allgather(const Arguments& arguments, MPI_Comm comm) {
     set_block_bytes(recv);
     home_ = view({recv.address, recv.count * role_.num_ranks, recv.type}, home_region_);
     char* const own = home_ + role_.self.value * block_elements_;
-    if (!arguments.send.in_place()) return pack(arguments.send, own, comm);
+    if (!arguments.send.in_place()) {  // to itself a rank sends no message, which MPI would cut
+        const int code = pack(at_most(arguments.send, block_elements_), own, comm);
+        return code == MPI_SUCCESS ? fit(bytes_of(arguments.send), block_elements_) : code;
+    }
     return home_ == recv.address ? MPI_SUCCESS
                                  : pack(part_of(recv, role_.self.value * recv.count, recv.count), own, comm);
 }
@@ -140,13 +156,20 @@ int Memory::open_alltoall(const Arguments& arguments, MPI_Comm comm) {
         code = pack(all, outgoing_, comm);
     } else {
         const Buffer send{arguments.send.address, arguments.send.count * role_.num_ranks, arguments.send.type};
-        outgoing_ = view(send, outgoing_region_);
-        if (outgoing_ != send.address) code = pack(send, outgoing_, comm);
+        const bool same = bytes_of(arguments.send) == block_elements_;
+        outgoing_ = same ? view(send, outgoing_region_) : outgoing_region_.at_least(block_elements_ * role_.num_ranks);
+        if (same && outgoing_ != send.address) code = pack(send, outgoing_, comm);
+        for (int i = 0; !same && i < role_.num_ranks && code == MPI_SUCCESS; ++i) {
+            const Buffer block = part_of(send, i * arguments.send.count, arguments.send.count);
+            code = pack(at_most(block, block_elements_), outgoing_ + i * block_elements_, comm);
+        }
+        if (code == MPI_SUCCESS) code = fit(bytes_of(arguments.send), block_elements_);
     }
     relay_home_ = relay_region_.at_least(block_elements_ * static_cast<std::int64_t>(relays_.size()));
-    if (code != MPI_SUCCESS) return code;
     const std::int64_t own = role_.self.value * block_elements_;
-    return copy({outgoing_ + own, block_elements_, MPI_BYTE}, {home_ + own, block_elements_, MPI_BYTE}, comm);
+    const int copied =
+        copy({outgoing_ + own, block_elements_, MPI_BYTE}, {home_ + own, block_elements_, MPI_BYTE}, comm);
+    return code == MPI_SUCCESS ? copied : code;
 }
 
 void Memory::place_relays(const Buffer& own) {
@@ -166,7 +189,9 @@ int Memory::open_scatter(const Arguments& arguments, MPI_Comm comm) {
     home_ = view(all, home_region_);
     const int code = home_ == all.address ? MPI_SUCCESS : pack(all, home_, comm);
     if (code != MPI_SUCCESS || arguments.recv.in_place()) return code;
-    return unpack(home_ + role_.self.value * block_elements_, arguments.recv, comm);
+    const int unpacked =
+        unpack(home_ + role_.self.value * block_elements_, at_most(arguments.recv, block_elements_), comm);
+    return unpacked == MPI_SUCCESS ? fit(block_elements_, bytes_of(arguments.recv)) : unpacked;
 }
 
 int Memory::open_gather(const Arguments& arguments, MPI_Comm comm) {

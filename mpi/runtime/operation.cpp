@@ -9,6 +9,36 @@
 
 namespace hocket::runtime {
 
+namespace {
+
+// MPICH reports what MPI_Testsome finds to the error handler of MPI_COMM_WORLD, and all report so what MPI_Reduce_local finds. While
+// a schedule runs these return it, so that the other ranks get their messages and the program's own handler is called after.
+// Nobody else can see the change: where other threads may call MPI, nothing is changed and such an error is fatal.
+class ReturnedErrors {
+public:
+    ReturnedErrors() {
+        static const bool others = [] {
+            int level = MPI_THREAD_MULTIPLE;
+            PMPI_Query_thread(&level);
+            return level == MPI_THREAD_MULTIPLE;
+        }();
+        if (others || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users_) != MPI_SUCCESS) return;
+        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    }
+    ReturnedErrors(const ReturnedErrors&) = delete;
+    ReturnedErrors& operator=(const ReturnedErrors&) = delete;
+    ~ReturnedErrors() {
+        if (users_ == MPI_ERRHANDLER_NULL) return;
+        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users_);
+        PMPI_Errhandler_free(&users_);
+    }
+
+private:
+    MPI_Errhandler users_ = MPI_ERRHANDLER_NULL;
+};
+
+}  // namespace
+
 int duplicate(MPI_Comm parent, MPI_Comm* own) {
     MPI_Group members = MPI_GROUP_NULL;
     int code = PMPI_Comm_group(parent, &members);
@@ -18,16 +48,26 @@ int duplicate(MPI_Comm parent, MPI_Comm* own) {
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : code;
 }
 
+std::uint64_t num_call_tags() {
+    static const std::uint64_t num = [] {
+        int* most = nullptr;
+        int found = 0;
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+        const std::uint64_t num_tags = found != 0 ? static_cast<std::uint64_t>(*most) + 1 : 32768;
+        return num_tags / num_message_tags;
+    }();
+    return num;
+}
+
 Operation::Operation(const Role& role, RankSchedule schedule, MPI_Comm own)
     : role_(role), graph_(std::move(schedule)), memory_(role_, graph_), comm_(own), executor_(graph_, memory_, comm_) {}
 
-int Operation::execute(const Arguments& arguments) {
+int Operation::execute(const Arguments& arguments, std::uint64_t call) {
     int commutative = 1;
     if (combines(role_.collective)) PMPI_Op_commutative(arguments.op, &commutative);
     const int opened = memory_.open(arguments, comm_);
-    if (opened != MPI_SUCCESS) return opened;
-
-    executor_.start(arguments.op, commutative != 0);
+    const ReturnedErrors returned_errors;
+    executor_.start(arguments.op, commutative != 0, static_cast<int>(call % num_call_tags() * num_message_tags));
     Patience patience;
     while (!executor_.progress()) {
         if (executor_.advanced()) {
@@ -37,11 +77,8 @@ int Operation::execute(const Arguments& arguments) {
             if (patience.exhausted()) executor_.lift_limits();
         }
     }
-    if (executor_.error() != MPI_SUCCESS) {
-        executor_.abandon();
-        return executor_.error();
-    }
-    return memory_.close(arguments, comm_);
+    if (opened != MPI_SUCCESS) return opened;
+    return executor_.error() != MPI_SUCCESS ? executor_.error() : memory_.close(arguments, comm_);
 }
 
 }  // namespace hocket::runtime

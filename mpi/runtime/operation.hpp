@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "hocket/schedule/schedule.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/memory.hpp"
@@ -16,6 +18,9 @@ namespace hocket::runtime {
 /// topology and error handler of `parent` are not copied, so that no code of the user runs.
 int duplicate(MPI_Comm parent, MPI_Comm* own);
 
+/// How many calls in a row have tags of their own (MPI_TAG_UB; at least 8 with what MPI guarantees).
+std::uint64_t num_call_tags();
+
 /// A schedule ready to be executed on a communicator, any number of times, with any buffers. Keeps its temporaries.
 class Operation {
 public:
@@ -23,8 +28,10 @@ public:
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
 
-    /// Collective over the communicator. Returns an MPI error code.
-    int execute(const Arguments& arguments);
+    /// Collective over the communicator; `call` is its number there, alike on all ranks, so that messages that a failed call has left
+    /// behind are not taken for those of this one. Returns an MPI error code: an error does not end the schedule, because the
+    /// other ranks wait for its messages.
+    int execute(const Arguments& arguments, std::uint64_t call);
 
     [[nodiscard]] const Role& role() const { return role_; }
 

@@ -8,11 +8,6 @@
 
 namespace hocket::runtime {
 
-namespace {
-// MPI guarantees tags up to 32767 (MPI_TAG_UB).
-constexpr std::size_t num_tags = 32768;
-}  // namespace
-
 RankGraph::RankGraph(RankSchedule schedule) : schedule_(std::move(schedule)) {
     const auto num = schedule_.ops.size();
     std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // (before, after)
@@ -25,9 +20,9 @@ RankGraph::RankGraph(RankSchedule schedule) : schedule_(std::move(schedule)) {
         for (const std::int32_t before : schedule_.dependencies_of(op)) edges.emplace_back(before, self);
         if (reduces(op.kind)) reductions_.push_back(self);
         auto& earlier = messages[std::int64_t{op.peer.value} * 2 + (op.kind == OpKind::send ? 1 : 0)];
-        tags_[i] = static_cast<int>(earlier.size() % num_tags);
+        tags_[i] = static_cast<int>(earlier.size() % num_message_tags);
         // Two messages of the same pair with the same tag are matched in the order in which they are posted.
-        if (earlier.size() >= num_tags) edges.emplace_back(earlier[earlier.size() - num_tags], self);
+        if (earlier.size() >= num_message_tags) edges.emplace_back(earlier[earlier.size() - num_message_tags], self);
         earlier.push_back(self);
     }
     num_dependencies_.assign(num, 0);

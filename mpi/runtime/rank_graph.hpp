@@ -11,6 +11,9 @@
 
 namespace hocket::runtime {
 
+/// Messages of a pair that can be told apart. More than a pair ever has under way, and few, so that MPI's tags last for many calls.
+constexpr std::size_t num_message_tags = 4096;
+
 /// A RankSchedule prepared for execution: who waits for whom, and which tag each message has. Immutable.
 class RankGraph {
 public:
@@ -20,8 +23,8 @@ public:
     [[nodiscard]] const Op& op(std::int32_t i) const { return schedule_.ops[static_cast<std::size_t>(i)]; }
     [[nodiscard]] std::span<const ChunkRange> ranges(std::int32_t i) const { return schedule_.chunks_of(op(i)); }
     [[nodiscard]] std::span<const std::int32_t> successors(std::int32_t i) const;
-    /// The index of the message among those from its source to its target, so that the order in which messages are posted
-    /// does not matter.
+    /// The index of the message among those from its source to its target, below num_message_tags, so that the order in which
+    /// messages are posted does not matter.
     [[nodiscard]] int tag(std::int32_t i) const { return tags_[static_cast<std::size_t>(i)]; }
     /// Number of dependencies of each op.
     [[nodiscard]] const std::vector<std::int32_t>& num_dependencies() const { return num_dependencies_; }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/arguments.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+
+#include "interpose/next.hpp"
+#include "runtime/operation.hpp"
+
+namespace hocket::interpose {
+
+namespace {
+
+using runtime::Buffer;
+
+MPI_Comm self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
+bool refuses_aliases = false;
+bool demands_equal_blocks = false;  // of MPI_Alltoall
+
+// An MPI checks count, datatype and buffer of a message also when it goes nowhere. Only sign and zero of the count matter.
+int int_of(std::int64_t count) {
+    return static_cast<int>(std::clamp<std::int64_t>(count, -1, std::numeric_limits<int>::max()));
+}
+int check_send(const Buffer& from) {
+    return PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, self);
+}
+int check_receive(const Buffer& to) {
+    return PMPI_Recv(to.address, int_of(to.count), to.type, MPI_PROC_NULL, 0, self, MPI_STATUS_IGNORE);
+}
+
+// MPI_Reduce_local would report to the handler of MPI_COMM_WORLD. A good pair stays good: what MPI predefines is never freed,
+// an operator of the user's takes any datatype, and a predefined one no derived datatype.
+bool combines_type(MPI_Op op, MPI_Datatype type) {
+    thread_local MPI_Op good_op = MPI_OP_NULL;
+    thread_local MPI_Datatype good_type = MPI_DATATYPE_NULL;
+    if (op == MPI_OP_NULL) return false;
+    if (op == good_op && type == good_type) return true;
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    int nothing = 0;
+    if (next.Allreduce(MPI_IN_PLACE, &nothing, 0, type, op, self) != MPI_SUCCESS) return false;
+    good_op = op;
+    good_type = type;
+    return true;
+}
+
+bool is_empty(const Buffer& buffer) { return buffer.count == 0; }
+
+/// Whether the rank's contribution lies where its result goes, as far as an MPI that forbids it looks for that.
+bool is_aliased(const Call& call, int rank) {
+    const auto& [send, recv, op] = call.arguments;
+    if (is_empty(send) || is_empty(recv)) return false;
+    if (combines(call.collective)) return send.address == recv.address;
+    if (send.type != recv.type || send.count != recv.count) return false;
+    switch (call.collective) {
+        case Collective::alltoall:
+            return send.address == recv.address;
+        case Collective::allgather:
+        case Collective::gather:
+            return send.address == runtime::part_of(recv, rank * recv.count, recv.count).address;
+        case Collective::scatter:
+            return recv.address == runtime::part_of(send, rank * send.count, send.count).address;
+        default:
+            return false;
+    }
+}
+
+std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * runtime::size_of(buffer.type); }
+
+Verdict judge_combining(const Call& call, bool is_root) {
+    const auto& [send, recv, op] = call.arguments;
+    const bool rooted = call.collective == Collective::reduce;
+    if (rooted && !is_root && send.in_place()) return {Verdict::native};
+    if (!combines_type(op, recv.type)) return {Verdict::native};
+    const bool has_result = !rooted || is_root;
+    if (has_result && recv.in_place()) return {Verdict::native};
+    if (!send.in_place() && check_send(send) != MPI_SUCCESS) return {Verdict::native};
+    if (!has_result) return {Verdict::serve};
+    const int code = check_receive(recv);
+    if (code == MPI_SUCCESS) return {Verdict::serve};
+    return rooted ? Verdict{Verdict::refuse, code} : Verdict{Verdict::native};
+}
+
+// Each rank sends and receives; of those that are rooted, the root alone has the many blocks.
+Verdict judge_moving(const Call& call, bool is_root) {
+    const auto& [send, recv, op] = call.arguments;
+    const bool scatters = call.collective == Collective::scatter, gathers = call.collective == Collective::gather;
+    const bool has_send = !scatters || is_root, has_recv = !gathers || is_root;
+    const bool may_send_in_place = !scatters && (!gathers || is_root), may_receive_in_place = scatters && is_root;
+    if (has_send && send.in_place() && !may_send_in_place) return {Verdict::native};
+    if (has_recv && recv.in_place() && !may_receive_in_place) return {Verdict::native};
+    const int sent = has_send && !send.in_place() ? check_send(send) : MPI_SUCCESS;
+    const int received = has_recv && !recv.in_place() ? check_receive(recv) : MPI_SUCCESS;
+    if (sent != MPI_SUCCESS) return scatters ? Verdict{Verdict::refuse, sent} : Verdict{Verdict::native};
+    if (received != MPI_SUCCESS) return gathers ? Verdict{Verdict::refuse, received} : Verdict{Verdict::native};
+    // What an MPI does not look at before the first message ends in MPI_ERR_TRUNCATE where a block is too large, also here.
+    const bool checked = demands_equal_blocks && call.collective == Collective::alltoall && !send.in_place();
+    return {checked && bytes_of(send) != bytes_of(recv) ? Verdict::native : Verdict::serve};
+}
+
+}  // namespace
+
+Verdict judge(const Call& call, int rank, int size) {
+    const auto& [send, recv, op] = call.arguments;
+    if (call.root < 0 || call.root >= size) return {Verdict::native};
+    const bool is_root = call.root == rank;
+    switch (call.collective) {
+        case Collective::barrier:
+            return {Verdict::serve};
+        case Collective::bcast:
+            if (recv.in_place()) return {Verdict::native};
+            return {(is_root ? check_send(recv) : check_receive(recv)) == MPI_SUCCESS ? Verdict::serve
+                                                                                      : Verdict::native};
+        default:
+            break;
+    }
+    const Verdict verdict = combines(call.collective) ? judge_combining(call, is_root) : judge_moving(call, is_root);
+    if (verdict.action != Verdict::serve || (is_rooted(call.collective) && !is_root)) return verdict;
+    // Every MPI known refuses MPI_Reduce in one buffer.
+    const bool forbidden = refuses_aliases || call.collective == Collective::reduce;
+    return forbidden && is_aliased(call, rank) ? Verdict{Verdict::native} : verdict;
+}
+
+void prepare_arguments() {
+    runtime::duplicate(MPI_COMM_SELF, &self);
+    int value = 0, values[2] = {};
+    refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, self) != MPI_SUCCESS;
+    demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, self) != MPI_SUCCESS;
+}
+
+void release_arguments() {
+    if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+}
+
+}  // namespace hocket::interpose
