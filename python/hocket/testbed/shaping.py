@@ -14,7 +14,8 @@ FRAME_BYTES = 1514  # Ethernet header + 1500; what the kernel charges for a full
 _PAYLOAD_BYTES = 1448  # of a full frame, after the headers of Ethernet, IP and TCP with time stamps
 # The bucket covers what passes while the kernel's timer wakes late, and no more: its content passes at full speed
 # after every pause. Measured on a virtual machine with two cores: at 790 Mbit/s 100 us lose up to a tenth of the rate;
-# at 93 Mbit/s a bucket of two frames loses 6 to 16 %, of four 0 to 10 % (most when all cores are busy), of eight 0 to 2 %.
+# at 93 Mbit/s a bucket of two frames loses 6 to 16 %, of four 0 to 10 % (most when all cores are busy), of eight 0 to
+# 2 %.
 _TIMER_SLACK_S = 250e-6
 _MIN_BURST_BYTES = 6 * FRAME_BYTES
 _MAX_SEGMENT_BYTES = 65536

@@ -97,7 +97,7 @@ class _Job:
             if not m.reason
         )
         plan.write(self.folder / PLAN_FILE)
-        native, tuned = self._run_both(plan)
+        native, tuned = self._run_both(plan) if plan.entries else ([self._run_native()], [])
         result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
         self.say("writing the report")
         self._write(result)
@@ -131,13 +131,16 @@ class _Job:
             options.timeout_s,
         )
 
+    def _run_native(self) -> Run:
+        return self.machine.run(self.command, timeout_s=self.options.timeout_s)
+
     def _run_both(self, plan: Plan) -> tuple[list[Run], list[Run]]:
         """Native and tuned runs in turns, so that a change of the machine's load meets both."""
         native: list[Run] = []
         tuned: list[Run] = []
         libraries, environment = [self.parts.interpose], {"HOCKET_PLAN": str(self.folder / PLAN_FILE)}
         for i in range(self.options.repetitions):
-            native.append(self.machine.run(self.command, timeout_s=self.options.timeout_s))
+            native.append(self._run_native())
             what = "the program with the plan"
             tuned.append(self.machine.run(self.command, libraries, environment, self.options.timeout_s, what))
             times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
@@ -156,15 +159,17 @@ class _Job:
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
-        same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
-        program = ProgramResult.from_runs(
-            [run.wall_s for run in native],
-            [run.wall_s for run in tuned],
-            predict_program(trace, recorded.wall_s, plan, network, self.options.costs),
-            same,
-        )
-        notes = [*self.options.notes, *([note] if note else [])]
-        if program.speedup_quartiles[1] < 1:
+        notes = list(self.options.notes)
+        native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
+        if tuned:
+            same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
+            notes += [note] if note else []
+            predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.options.costs)
+            program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
+        else:
+            program = ProgramResult.from_runs(native_s, [])
+            notes.append(_nothing_changed(len(advice.choices)))
+        if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
             notes.append("the program is slower with the plan: run it without")
         return Result(
             hocket=__version__,
@@ -178,7 +183,7 @@ class _Job:
             testbed=self.machine.testbed is not None,
             program=program,
             collectives=self._collectives(advice.choices, iter(measured)),
-            link_bytes=self._link_bytes(native[-1], tuned[-1]),
+            link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
         )
 
@@ -231,3 +236,12 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
+
+
+def _nothing_changed(collectives: int) -> str:
+    if collectives == 0:
+        return "nothing was changed: the program makes no collective calls that hocket can reroute"
+    return (
+        f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
+        "reason beside it; the program was not run with the empty plan"
+    )
