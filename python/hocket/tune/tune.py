@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from hocket import __version__
 from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan
@@ -51,11 +52,13 @@ class TuneOptions:
     costs: MessageCosts = field(default_factory=MessageCosts)
     keep_trace: bool = True
     notes: tuple[str, ...] = ()  # for the reader of the result
+    shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
 
 
 def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
     """Tunes the MPI program that `command` starts; writes the folder `target`. `say` is told what is going on."""
     mpi = mpi_of_command(command)
+    require_one_program(command)
     ranks = num_ranks(command)
     if ranks is not None:
         check_ranks(network, ranks)
@@ -174,7 +177,7 @@ class _Job:
         return Result(
             hocket=__version__,
             date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            command=self.command,
+            command=list(self.options.shown_command) or self.command,
             mpi=self.machine.mpi.name,
             ranks=trace.ranks,
             hosts=[network.nodes[network.rank_nodes[rank]].name for rank in range(trace.ranks)],
