@@ -70,20 +70,25 @@ Options read_options(int argc, char** argv) {
     return options;
 }
 
-/// The plan as rank 0 reads it, on all ranks. Empty if rank 0 cannot.
-std::string shared_text(const std::string& path, int world_rank) {
+/// The plan as rank 0 reads it, on all ranks.
+/// @throws InvalidInput  on all ranks alike
+std::string shared_plan(const std::string& path, int world_rank) {
     std::string text;
+    int read = 1;
     if (world_rank == 0) {
         try {
             text = runtime::read_plan_file(path);
         } catch (const InvalidInput& error) {
-            std::fprintf(stderr, "%s\n", error.what());
+            text = error.what();
+            read = 0;
         }
     }
     auto length = static_cast<int>(text.size());
+    PMPI_Bcast(&read, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
     text.resize(static_cast<std::size_t>(length));
     PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (read == 0) throw InvalidInput(text, "write one with `hocket advise`");
     return text;
 }
 
@@ -245,9 +250,7 @@ int run(int argc, char** argv, int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const std::string text = shared_text(options.plan, world_rank);
-    if (text.empty()) throw InvalidInput(options.plan + " cannot be used as a plan", "write one with `hocket advise`");
-    const runtime::Plan plan = runtime::parse_plan(text, options.plan);
+    const runtime::Plan plan = runtime::parse_plan(shared_plan(options.plan, world_rank), options.plan);
     if (plan.num_ranks != world_size) {
         throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " +
                                std::to_string(world_size) + " run",
