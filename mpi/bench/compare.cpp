@@ -11,14 +11,14 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
+#include "hocket/base/json_text.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/plan.hpp"
@@ -26,7 +26,7 @@
 namespace {
 
 using namespace hocket;
-using nlohmann::ordered_json;
+using base::json_text;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S]\n"
@@ -70,17 +70,25 @@ Options read_options(int argc, char** argv) {
     return options;
 }
 
-/// The file as rank 0 sees it, on all ranks. Empty if rank 0 cannot read it.
-std::string shared_text(const std::string& path, int world_rank) {
+/// The plan as rank 0 reads it, on all ranks.
+/// @throws InvalidInput  on all ranks alike
+std::string shared_plan(const std::string& path, int world_rank) {
     std::string text;
+    int read = 1;
     if (world_rank == 0) {
-        std::ifstream file(path, std::ios::binary);
-        text.assign(std::istreambuf_iterator<char>(file), {});
+        try {
+            text = runtime::read_plan_file(path);
+        } catch (const InvalidInput& error) {
+            text = error.what();
+            read = 0;
+        }
     }
     auto length = static_cast<int>(text.size());
+    PMPI_Bcast(&read, 1, MPI_INT, 0, MPI_COMM_WORLD);
     PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
     text.resize(static_cast<std::size_t>(length));
     PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (read == 0) throw InvalidInput(text, "write one with `hocket advise`");
     return text;
 }
 
@@ -181,8 +189,16 @@ private:
     runtime::Operation operation_;
 };
 
-/// Collective over the world; the first member's answer reaches rank 0.
-ordered_json compare(const runtime::PlanEntry& entry, const Options& options, int tag, int world_rank) {
+template <typename Number>
+std::string list(const std::vector<Number>& numbers) {
+    std::ostringstream text;
+    text.precision(std::numeric_limits<double>::max_digits10);
+    for (const Number number : numbers) text << (text.view().empty() ? "" : ", ") << number;
+    return "[" + text.str() + "]";
+}
+
+/// One entry of the output. Collective over the world; the first member's answer reaches rank 0.
+std::string compare(const runtime::PlanEntry& entry, const Options& options, int tag, int world_rank) {
     MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_incl(world, entry.num_ranks(), entry.members.data(), &members);
@@ -222,14 +238,11 @@ ordered_json compare(const runtime::PlanEntry& entry, const Options& options, in
         }
     }
     PMPI_Barrier(MPI_COMM_WORLD);  // the next entry has the network for itself
-    return {{"collective", name_of(entry.collective)},
-            {"members", entry.members},
-            {"bytes", measured_bytes(entry)},
-            {"root", entry.root.value_or(Rank{0}).value},
-            {"description", entry.description()},
-            {"native_s", native_s},
-            {"tuned_s", tuned_s},
-            {"equal", equal != 0}};
+    return "{\"collective\": " + json_text(name_of(entry.collective)) + ", \"members\": " + list(entry.members) +
+           ", \"bytes\": " + std::to_string(measured_bytes(entry)) +
+           ", \"root\": " + std::to_string(entry.root.value_or(Rank{0}).value) +
+           ", \"description\": " + json_text(entry.description()) + ", \"native_s\": " + list(native_s) +
+           ", \"tuned_s\": " + list(tuned_s) + ", \"equal\": " + (equal != 0 ? "true" : "false") + "}";
 }
 
 int run(int argc, char** argv, int world_rank) {
@@ -237,28 +250,23 @@ int run(int argc, char** argv, int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const std::string text = shared_text(options.plan, world_rank);
-    if (text.empty())
-        throw InvalidInput(options.plan + ": cannot read the plan, or it is empty", "write one with `hocket advise`");
-    const runtime::Plan plan = runtime::parse_plan(text, options.plan);
+    const runtime::Plan plan = runtime::parse_plan(shared_plan(options.plan, world_rank), options.plan);
     if (plan.num_ranks != world_size) {
         throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " +
                                std::to_string(world_size) + " run",
                            "start " + std::to_string(plan.num_ranks) + " ranks");
     }
-    ordered_json entries = ordered_json::array();
+    std::string entries;
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
-        entries.push_back(compare(plan.entries[i], options, static_cast<int>(i % 1024), world_rank));
+        entries += i == 0 ? "\n  " : ",\n  ";
+        entries += compare(plan.entries[i], options, static_cast<int>(i % 1024), world_rank);
     }
     if (world_rank != 0) return 0;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    const ordered_json document = {{"format", "hocket.comparison/1"},
-                                   {"mpi", std::string(version, strcspn(version, "\n"))},
-                                   {"ranks", world_size},
-                                   {"entries", entries}};
-    std::printf("%s\n", document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"entries\": [%s\n]}\n",
+                json_text({version, strcspn(version, "\n")}).c_str(), world_size, entries.c_str());
     return 0;
 }
 

@@ -9,17 +9,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/json_text.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/next.hpp"
 #include "runtime/datatype.hpp"
 
 namespace hocket::interpose {
+
+using base::json_text;
 
 Session& session = *new Session;
 std::atomic<std::uint32_t> active_collectives{0};
@@ -49,12 +50,10 @@ void Session::share_settings(int world_rank) {
         reports = environment("HOCKET_VERBOSE") == "1" || !environment("HOCKET_STATISTICS").empty() ? 1 : 0;
     }
     if (!plan_path_.empty()) {
-        std::ifstream file(plan_path_, std::ios::binary);
-        plan_text_.assign(std::istreambuf_iterator<char>(file), {});
-        if (!file || plan_text_.empty() || plan_text_.size() > (1U << 30)) {
-            say("plan " + plan_path_ + ": cannot read it (" + (errno != 0 ? std::strerror(errno) : "no text") +
-                "); every call stays native");
-            plan_text_.clear();
+        try {
+            plan_text_ = runtime::read_plan_file(plan_path_);
+        } catch (const InvalidInput& error) {
+            say(std::string(error.what()) + "; every call stays native");
         }
     }
     share(plan_text_);
@@ -119,13 +118,13 @@ void Session::report() const {
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (world_rank != 0) return;
 
-    nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+    std::string entries;
     for (std::size_t i = 0; i < num; ++i) {
         const auto& entry = plan_.entries[i];
-        entries.push_back({{"collective", name_of(entry.collective)},
-                           {"description", entry.description()},
-                           {"rerouted_calls", most[2 * i]},
-                           {"native_calls", most[2 * i + 1]}});
+        entries += std::string(i == 0 ? "" : ",") + "\n  {\"collective\": " + json_text(name_of(entry.collective)) +
+                   ", \"description\": " + json_text(entry.description()) +
+                   ", \"rerouted_calls\": " + std::to_string(most[2 * i]) +
+                   ", \"native_calls\": " + std::to_string(most[2 * i + 1]) + "}";
         if (environment("HOCKET_VERBOSE") != "1") continue;
         const std::string native =
             most[2 * i + 1] > 0 ? ", " + std::to_string(most[2 * i + 1]) + " left native for their operator" : "";
@@ -133,10 +132,9 @@ void Session::report() const {
     }
     const std::string path = environment("HOCKET_STATISTICS");
     if (path.empty()) return;
-    const nlohmann::ordered_json document = {
-        {"format", "hocket.statistics/1"}, {"plan", plan_path_}, {"ranks", plan_.num_ranks}, {"entries", entries}};
     std::ofstream file(path);
-    file << document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    file << "{\"format\": \"hocket.statistics/1\", \"plan\": " << json_text(plan_path_)
+         << ", \"ranks\": " << plan_.num_ranks << ", \"entries\": [" << entries << "\n]}\n";
     file.close();
     if (!file) say(path + ": cannot write the statistics (" + std::strerror(errno) + ")");
 }

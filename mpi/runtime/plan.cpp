@@ -4,12 +4,16 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/json.hpp"
 #include "hocket/schedule/validate.hpp"
 
 namespace hocket::runtime {
@@ -24,11 +28,6 @@ constexpr std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();
 // Beyond this many ops and chunks the symbolic execution of a whole schedule has no place inside a running program.
 constexpr std::int64_t max_validated = 1 << 16;
 
-std::string shown(const json& value) {
-    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    return text.size() > 40 ? text.substr(0, 37) + "..." : text;
-}
-
 /// A JSON value and where it stands, so that every message can name the place.
 class Place {
 public:
@@ -37,7 +36,7 @@ public:
     [[nodiscard]] const json& value() const { return value_; }
     [[nodiscard]] const std::string& where() const { return where_; }
     [[noreturn]] void refuse(const std::string& accepted) const {
-        throw InvalidInput(where_ + " is " + shown(value_) + "; accepted: " + accepted);
+        throw InvalidInput(where_ + " is " + base::show_json(value_, 40) + "; accepted: " + accepted);
     }
 
     void expect_keys(std::initializer_list<const char*> required, std::initializer_list<const char*> optional) const {
@@ -89,7 +88,7 @@ private:
 };
 
 void read_custom(const Place& place, PlanEntry& entry) {
-    Schedule schedule = schedule_from_json(place.value().dump(), place.where());
+    Schedule schedule = schedule_from_json(base::print_json(place.value()), place.where());
     if (schedule.collective != entry.collective || schedule.num_ranks != entry.num_ranks()) {
         throw InvalidInput(place.where() + " is a " + std::string(name_of(schedule.collective)) + " of " +
                            std::to_string(schedule.num_ranks) + " ranks; the entry needs a " +
@@ -184,14 +183,21 @@ bool PlanEntry::preserves_order(Rank chosen) const {
     return validate(collectives::emit(*algorithm, {num_ranks(), pieces}, {chosen, order})).preserves_order;
 }
 
-Plan parse_plan(std::string_view text, std::string_view source) {
-    json document;
-    try {
-        document = json::parse(text);
-    } catch (const json::exception& error) {
-        throw InvalidInput(std::string(source) + ": not JSON: " + error.what());
+std::string read_plan_file(const std::string& path) {
+    const auto refuse = [&](const std::string& why) { throw InvalidInput(path + ": cannot read the plan: " + why); };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (!file) refuse(std::strerror(errno));
+    std::string text;
+    std::array<char, 1 << 16> block{};
+    while (const std::size_t length = std::fread(block.data(), 1, block.size(), file.get())) {
+        text.append(block.data(), length);
+        if (text.size() > max_plan_bytes) refuse("it is larger than 64 MiB");
     }
-    return read(document, source);
+    if (std::ferror(file.get()) != 0) refuse(std::strerror(errno));
+    if (text.empty()) refuse("it is empty");
+    return text;
 }
+
+Plan parse_plan(std::string_view text, std::string_view source) { return read(base::parse_json(text, source), source); }
 
 }  // namespace hocket::runtime

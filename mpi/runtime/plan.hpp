@@ -44,6 +44,14 @@ struct Plan {
     std::vector<PlanEntry> entries;
 };
 
+/// A larger plan is refused before it is read: a program must not fill its memory with a file that is no plan. As in
+/// python/hocket/plan.py.
+constexpr std::size_t max_plan_bytes = std::size_t{64} << 20;
+
+/// The text of a plan file.
+/// @throws InvalidInput  if it cannot be read, is empty, or is larger than that
+std::string read_plan_file(const std::string& path);
+
 /// @throws InvalidInput  naming `source` and the entry and key at fault. Survives any bytes.
 Plan parse_plan(std::string_view text, std::string_view source);
 

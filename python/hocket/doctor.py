@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hocket import __version__
-from hocket.mpi.build import built_mpi_parts, cache_folder, cmake_program
+from hocket.mpi.build import built_mpi_parts, cmake_program
+from hocket.mpi.cache import cache_folder
 from hocket.mpi.discover import INSTALL_HINT, examine_mpis
 from hocket.mpi.launch import num_slots
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.json_input import refuse_duplicates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ COLLECTIVES = (
     "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier",
 )  # fmt: skip
 ROOTED = ("bcast", "reduce", "scatter", "gather")
-_MAX_BYTES = 1 << 28  # far above any plan: a device such as /dev/zero never ends
+_MAX_BYTES = 64 << 20  # far above any plan: a device such as /dev/zero never ends. As in mpi/runtime/plan.hpp
 _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 
 
@@ -120,7 +121,9 @@ class Plan:
     def from_text(cls, text: str, source_name: str = "plan") -> Plan:
         """Reads and checks a plan. Raises InvalidInput that says where, what was found and what is accepted."""
         try:
-            document = json.loads(text)
+            document = json.loads(text, object_pairs_hook=refuse_duplicates)
+        except InvalidInput as error:
+            raise InvalidInput(f"{source_name}: {error.message}", hint=_REMAKE) from None
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"{source_name}: not JSON: {error}", hint=_REMAKE) from None
         return _read_plan(document, source_name)

@@ -16,16 +16,21 @@ def test_demo_prints_one_object_and_is_right(hocket_cli, tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["ranks"] == 8
-    assert found["output_identical"] is True
     assert found["mpi"]
-    for name in ("native_s", "tuned_s", "speedup", "predicted_s"):
-        assert found[name] > 0
+    assert found["native_s"] > 0
+    if found["testbed"]:
+        assert found["output_identical"] is True
+        for name in ("tuned_s", "speedup", "predicted_s"):
+            assert found[name] > 0
+    else:  # on one machine there may be nothing to gain
+        assert {"tuned_s", "speedup", "predicted_s"} <= set(found)
     folder = tmp_path / "hocket-demo"
     assert (folder / "report.html").stat().st_size > 10_000
     plan = Plan.from_file(folder / "plan.json")
     assert plan.ranks == 8
     result = read_result(folder)
-    assert result.program.output_identical
+    assert result.command[:3] == ["hocket", "demo", "--mpi"]  # what can be repeated, not a temporary path
+    assert found["tuned_s"] is None or result.program.output_identical
     assert all(c.output_identical for c in result.collectives if c.native_s)
     if found["testbed"]:
         assert {(c["collective"], c["bytes"]) for c in found["collectives"]} == {

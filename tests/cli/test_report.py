@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,48 @@ def test_missing_timeline(hocket_cli: Callable, folder: Path) -> None:
 def test_cannot_write(hocket_cli: Callable, folder: Path, tmp_path: Path) -> None:
     _error(hocket_cli("report", folder, "-o", tmp_path / "no" / "x.html"), "x.html: cannot be written", "--output")
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_nothing_was_changed(hocket_cli: Callable, folder: Path) -> None:
+    write_result(replace(RESULT, program=ProgramResult.from_runs([2.0], [])), folder)
+    assert hocket_cli("report", folder).returncode == 0
+    page = (folder / "report.html").read_text()
+    assert "Nothing was changed on star:2" in page
+    assert "faster" not in page.partition("</header>")[0].partition("<h1>")[2]
+
+
+def _truncated(folder: Path) -> None:
+    path = folder / "result.json"
+    path.write_text(path.read_text()[:300])
+
+
+def _replaced(old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / "result.json"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "network.toml").unlink(), "network.toml is missing"),
+        (lambda folder: (folder / "network.toml").write_text("format = 3"), "network.toml"),
+        (lambda folder: (folder / "network.toml").write_bytes(b"\xff\xfe"), "network.toml"),
+        (lambda folder: (folder / "result.json").write_text(""), "not valid JSON"),
+        (_truncated, "not valid JSON"),
+        (_replaced('"ranks": 2', '"ranks": "two"'), 'ranks: found "two", expected a whole number'),
+        (_replaced('"ranks": 2', '"ranks": 2, "ranks": 3'), 'the key "ranks" occurs twice'),
+        (_replaced("hocket.result/1", "hocket.result/9"), 'expected "hocket.result/1"'),
+        (_replaced('"ranks": 2,', ""), 'the key "ranks" is missing'),
+        (_replaced('"hosts": [', '"hosts": ["h", '), "one for each rank"),
+        (_replaced('"collectives": []', '"collectives": [3]'), "collectives[0]: found 3, expected an object"),
+    ],
+)
+def test_a_damaged_folder(hocket_cli: Callable, folder: Path, damage: Callable, message: str) -> None:
+    damage(folder)
+    _error(hocket_cli("report", folder), message)
+    assert not (folder / "report.html").exists()

@@ -82,3 +82,51 @@ def test_a_missing_launcher(hocket_cli, tmp_path):
 
 def test_no_command(hocket_cli, tmp_path):
     refused(hocket_cli("run", "--plan", write_plan(tmp_path, 2)), "")
+
+
+ENDS = """
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char** argv) {
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1 && strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (rank == 1 && strcmp(argv[1], "signal") == 0) raise(SIGKILL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("end", ["abort", "signal", "5"])
+def test_the_exit_status_is_what_the_launcher_gives_without_hocket(runner, hocket_cli, tmp_path, end):
+    program = runner.compile(ENDS)
+    native = runner.run(2, program, end, check=False, timeout=60).returncode
+    assert native != 0
+    done = hocket_cli("run", "--plan", write_plan(tmp_path, 2), "--", *runner.command(2, program), end, timeout=300)
+    assert done.returncode == (native if native > 0 else 128 - native)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.timeout(400)
+def test_several_programs_in_one_command(runner, hocket_cli, tmp_path):
+    """`mpiexec -n 2 a : -n 2 b`: recorded and run as one; refused by tune before anything is started."""
+    program = runner.compile(PROGRAM)
+    command = [*runner.command(2, program), ":", "-n", "2", str(program)]
+    printed = f"{4 * 4999 * 5000 // 2}\n"
+    done = hocket_cli("record", "-o", "trace", "--", *command, timeout=300)
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    assert "of 4 rank(s)" in done.stderr
+    entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
+    plan = write_plan(tmp_path, 4, [entry])
+    done = hocket_cli("run", "--plan", plan, "--", *command, timeout=100, env={"HOCKET_VERBOSE": "1"})
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+    assert "1 calls rerouted" in done.stderr
+    done = hocket_cli("tune", "--network", "star:4", "--", *command, timeout=60)
+    refused(done, "the command starts several programs")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(("hocket", "."))) == []

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
+import json
 from pathlib import Path
 
 import pytest
+
+from hocket.plan import Plan
 
 NETWORK = Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"
 
@@ -73,4 +76,42 @@ def test_a_folder_that_is_not_ours_is_left_alone(runner, hocket_cli, tmp_path):
 def test_a_program_without_mpi_calls_for_us(runner, hocket_cli, tmp_path):
     done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, "true"), timeout=240)
     refused(done, "", 1 if done.returncode == 1 else 2)
+    assert left_behind(tmp_path) == []
+
+
+ONE_BROADCAST = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int rank, value = 7;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank == 0) puts(argv[1]);
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.timeout(400)
+def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(runner, hocket_cli, tmp_path):
+    (tmp_path / 'my "net\'work".toml').write_text(NETWORK.read_text())
+    compiled = runner.compile(ONE_BROADCAST)
+    program = tmp_path / "my 'pro\"gram"
+    compiled.rename(program)
+    arguments = ("--json", "--network", 'my "net\'work".toml', "-o", 'my "res\'ult" dir')
+    done = hocket_cli("tune", *arguments, "--", *runner.command(2, program), "a 'b\" c", timeout=360)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["tuned_s"], found["speedup"], found["predicted_s"]) == (None, None, None)
+    assert found["native_s"] > 0
+    assert any("nothing was changed" in note for note in found["notes"])
+    assert all(entry["reason"] for entry in found["left_native"])
+    assert found["left_native"]
+    assert "tuned" not in done.stderr
+    folder = tmp_path / 'my "res\'ult" dir'
+    assert "Nothing was changed" in (folder / "report.html").read_text()
+    assert Plan.from_file(folder / "plan.json").entries == ()
+    done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c", timeout=100)
+    assert (done.returncode, done.stdout) == (0, "a 'b\" c\n"), done.stderr
     assert left_behind(tmp_path) == []

@@ -53,7 +53,7 @@ def test_record_and_show(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> 
     assert 0 < bcast["median_s"] <= bcast["total_s"]
     assert 0.9 < sum(row["share"] for row in profile["calls"]) + _outside(profile) < 1.1
     table = hocket_cli("trace", "show", "trace")
-    assert re.search(r"MPI_Bcast +0 \(2 ranks\) +4 B +200 ", table.stdout)
+    assert re.search(r"MPI_Bcast +0 \(2 ranks\) +4 +200 ", table.stdout)
 
     assert "exists and is not empty" in refused(hocket_cli("record", "-o", "trace", "--", *command), 2)
     assert hocket_cli("record", "--force", "-o", "trace", "--", *command, timeout=100).returncode == 0

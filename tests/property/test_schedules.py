@@ -127,3 +127,27 @@ def test_goal_reader_survives_any_text(text):
     with contextlib.suppress(hocket.InvalidInput):
         program = hocket.Program.from_goal(text, "any.goal")
         assert hocket.Program.from_goal(program.to_goal()) == program
+
+
+@st.composite
+def mutated_goal(draw):
+    """The text of a real program with some of its bytes or words replaced, removed, repeated or moved."""
+    algorithm = draw(st.sampled_from([a for a in hocket.algorithms() if a.collective != "barrier"]))
+    schedule = hocket.Schedule.build(algorithm.collective, algorithm.name, draw(st.integers(1, 5)))
+    text = hocket.lower(schedule, draw(st.integers(0, 1000))).to_goal()
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 40)))
+        cut = text[start:end]
+        new = draw(st.sampled_from(["", cut * 2]) | GOAL_WORDS | st.text(max_size=3))
+        to = draw(st.just(start) | st.integers(0, len(text) - len(cut)))
+        text = text[:start] + text[end:]
+        text = text[:to] + new + text[to:]
+    return text
+
+
+@given(mutated_goal())
+def test_goal_reader_survives_mutations(text):
+    with contextlib.suppress(hocket.InvalidInput):
+        program = hocket.Program.from_goal(text, "any.goal")
+        assert hocket.Program.from_goal(program.to_goal()) == program

@@ -8,17 +8,22 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from hocket.build_progress import run_build, shown_steps
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import build
+from hocket.mpi.cache import make_cache_folder, remove_unused
 from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,12 +152,46 @@ def test_many_callers_at_once_build_once(any_mpi, small_source):
     assert len([text for text in said if text.startswith("building")]) == 1, said
 
 
-def test_a_killed_build_is_cleaned_up_by_the_next(any_mpi, small_source):
-    target = build._target(any_mpi)
-    stale = target.parent / f".{target.name}-killed"
-    (stale / "build").mkdir(parents=True)
-    build.build_mpi_parts(any_mpi)
-    assert not stale.exists()
+def test_what_interrupted_builds_left_is_removed_by_the_next_but_not_of_one_that_goes_on(any_mpi, small_source):
+    folder = make_cache_folder()
+    dead = folder / f".{any_mpi.label}-0123456789abcdef"
+    other = folder / ".lam-7.0-0123456789abcdef"
+    going_on = folder / ".lam-6.0-0123456789abcdef"
+    for path in (dead, other, going_on):
+        (path / "build").mkdir(parents=True)
+    with FileLock(folder / "lam-6.0.lock"):
+        build.build_mpi_parts(any_mpi)
+    assert not dead.exists()
+    assert not other.exists()
+    assert going_on.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_goes_on_where_it_stopped(any_mpi, small_source, number):
+    lists = small_source / "mpi/CMakeLists.txt"
+    steps = """
+set(top ${CMAKE_SOURCE_DIR}/..)
+add_custom_command(OUTPUT first VERBATIM COMMAND sh -c "echo done >> ${top}/first && touch first")
+add_custom_command(OUTPUT last DEPENDS first VERBATIM
+                   COMMAND sh -c "echo $$ >> ${top}/last && (test -e ${top}/go || exec sleep 60) && touch last")
+add_custom_target(steps ALL DEPENDS last)
+"""
+    lists.write_text(lists.read_text() + steps)
+    script = "import sys; from pathlib import Path; from hocket.mpi import build, discover\n"
+    script += "build.source_folder = lambda: Path(sys.argv[2])\n"
+    script += "build.build_mpi_parts(discover.inspect_mpi(Path(sys.argv[1])))"
+    process = subprocess.Popen([sys.executable, "-c", script, any_mpi.mpicc, small_source], stderr=subprocess.DEVNULL)
+    while not (small_source / "last").exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.wait(60)
+    compiler = Path("/proc", (small_source / "last").read_text().strip())
+    while compiler.exists():  # the test's time limit tells if it never ends
+        time.sleep(0.05)
+    (small_source / "go").touch()
+    assert build.build_mpi_parts(any_mpi).record.exists()
+    assert (small_source / "first").read_text() == "done\n"
+    assert {path.suffix for path in make_cache_folder().iterdir() if not path.is_dir()} == {".lock"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -182,13 +221,41 @@ def test_missing_tools_are_told(any_mpi, small_source, monkeypatch):
 
 
 def test_only_unused_builds_of_ours_are_removed(tmp_path):
-    names = ["mpich-5.0.2-0123456789abcdef", "mpich-5.0.2-fedcba9876543210", "photos"]
-    for name in names:
+    """Those that are old or too many, if no process uses them."""
+    names = [f"mpich-5.0.2-{i:016x}" for i in range(8)]
+    for i, name in enumerate([*names, "mpich-4.0.2-0123456789abcdef", "photos"]):
         (tmp_path / name).mkdir()
-    for name in (names[0], names[2]):
-        os.utime(tmp_path / name, (0, 0))
-    build._remove_unused(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+        os.utime(tmp_path / name, (time.time() - i,) * 2)
+    os.utime(tmp_path / names[1], (0, 0))
+    os.utime(tmp_path / "photos", (0, 0))
+    script = "import sys; from pathlib import Path; from hocket.mpi.cache import use\n"
+    script += "use(Path(sys.argv[1])); Path(sys.argv[1], 'x').touch(); import os; os.utime(sys.argv[1], (0, 0))\n"
+    script += "print(flush=True); input()"
+    user = subprocess.Popen(
+        [sys.executable, "-c", script, tmp_path / names[7]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    user.stdout.readline()
+    remove_unused(tmp_path, "mpich-5.0.2")
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted([names[0], *names[2:5], names[7], "mpich-4.0.2-0123456789abcdef", "photos"])
+    user.communicate(b"\n")
+    remove_unused(tmp_path, "mpich-5.0.2")
+    assert not (tmp_path / names[7]).exists()
+
+
+def test_the_steps_of_a_compilation_are_told_and_its_output_is_kept(tmp_path, capsys, monkeypatch):
+    seen = []
+    script = "echo '[1/3] one'; echo words; echo '[ 50%] two'; exit 5"
+    assert run_build(["sh", "-c", script], tmp_path / "log", lambda *step: seen.append(step)) == 5
+    assert seen == [(1, 3), (50, 100)]
+    assert (tmp_path / "log").read_text().splitlines() == ["[1/3] one", "words", "[ 50%] two"]
+    assert run_build(["sleep", "60"], tmp_path / "log", print, timeout_s=0.2) == -signal.SIGKILL
+    with shown_steps("building") as steps:
+        steps(1, 3)
+        steps(3, 3)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "building: 3 of 3 steps, 0 s\n"
 
 
 def test_a_wrapper_that_is_none_is_told(tmp_path):

@@ -141,5 +141,12 @@ def test_other_ranks_is_one_clear_message():
 
 
 def test_a_file_that_never_ends_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="cannot read the plan: it is larger than 256 MiB"):
+    with pytest.raises(InvalidInput, match="cannot read the plan: it is larger than 64 MiB"):
         Plan.from_file("/dev/zero")
+
+
+@pytest.mark.parametrize("key", ["ranks", "bytes_min", "pieces"])
+def test_a_key_that_occurs_twice_is_refused_by_name(key: str) -> None:
+    text = json.dumps(PLAN).replace(f'"{key}":', f'"{key}": 1, "{key}":')
+    with pytest.raises(InvalidInput, match=f'my.json: the key "{key}" occurs twice'):
+        Plan.from_text(text, "my.json")

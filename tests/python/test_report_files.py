@@ -195,3 +195,16 @@ def test_speedup_by_hand() -> None:
     assert speedup_of([8.0, 12.0], [2.0, 4.0]) == (10 / 3, (2.0, 6.0))
     # 3 x 3 = 9 pairs 1 1 1 2 2 2 4 4 4, of which two are cut off at each end
     assert speedup_of([4.0, 8.0, 16.0], [4.0, 4.0, 4.0]) == (2.0, (1.0, 4.0))
+
+
+def test_a_result_where_nothing_was_changed(tmp_path: Path) -> None:
+    program = ProgramResult.from_runs([4.0], [])
+    assert (program.speedup, program.speedup_quartiles, program.predicted_s) == (None, None, None)
+    result = replace(RESULT, program=program, collectives=[replace(ENTRY, kept=False, reason="dropped")])
+    write_result(result, tmp_path)
+    assert read_result(tmp_path) == result
+    assert json.loads((tmp_path / "result.json").read_text())["program"]["tuned_s"] == []
+    with pytest.raises(InvalidInput, match="without a tuned run"):
+        ProgramResult([4.0], [], None, 1.0, None, None)
+    with pytest.raises(InvalidInput, match="speedup: found null"):
+        ProgramResult([4.0], [2.0], None, None, None, None)

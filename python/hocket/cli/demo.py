@@ -23,7 +23,8 @@ from hocket.cli.options import result_options
 def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as_json: bool) -> None:
     """Tune a small k-means program on an emulated cluster of two groups of four hosts.
 
-    Takes about two minutes, changes nothing on this machine, and needs no privileges where user namespaces are allowed.
+    Takes about two minutes, the first time another one for building the parts that need the MPI. Changes nothing on
+    this machine, and needs no privileges where user namespaces are allowed.
 
     \b
     Example:

@@ -91,6 +91,7 @@ def message_cost_options(function: F) -> F:
             "--sharing",
             type=click.Choice(["none", "equal", "maxmin"]),
             default="maxmin",
+            show_default=True,
             help="How messages share links.",
         ),
     ]

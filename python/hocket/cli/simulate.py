@@ -59,7 +59,7 @@ def command(
       hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --pieces 64
       hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
     """
-    from hocket import parse_bytes, print_bytes
+    from hocket import parse_bytes
     from hocket.plan import Plan
     from hocket.simulation import Request, link_loads, simulate_what
 
@@ -77,7 +77,7 @@ def command(
     print_table(["", "time", "events"], rows, f"on {network.name}, sharing {sharing}")
     if len(found) == 1:
         loads = link_loads(found[0].timeline, network)
-        cells = [(source, target, print_bytes(round(size)), f"{use:.0%}") for source, target, size, use in loads]
+        cells = [(source, target, f"{round(size):,}", f"{use:.0%}") for source, target, size, use in loads]
         print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
         if len(cells) > _LINKS_SHOWN:
             click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")

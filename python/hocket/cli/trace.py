@@ -50,21 +50,17 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
             }
         )
         return
-    from hocket import print_bytes, print_duration
-
-    def cell(seconds: float) -> str:
-        return print_duration(float(f"{seconds:.3g}"))
-
+    # One unit a column, so that its numbers can be compared at a glance.
     print_table(
-        ["function", "communicator", "bytes", "calls", "total", "median", "share"],
+        ["function", "communicator", "bytes", "calls", "total, ms", "median, us", "share"],
         [
             [
                 row.function,
                 "" if row.communicator is None else f"{row.communicator} ({row.communicator_size} ranks)",
-                "" if row.bytes is None else print_bytes(row.bytes),
+                "" if row.bytes is None else f"{row.bytes:,}",
                 row.calls,
-                cell(row.total_s),
-                cell(row.median_s),
+                f"{row.total_s * 1e3:.3f}",
+                f"{row.median_s * 1e6:.2f}",
                 f"{row.share:.1%}",
             ]
             for row in table[:rows]

@@ -41,8 +41,9 @@ def command(
     the plan (for `hocket run`) and a report.
 
     \b
-    Example:
+    Examples:
       hocket tune --network cluster.toml -- mpiexec -n 8 ./app
+      hocket tune --testbed --network networks/two-clusters.toml -- mpiexec -n 8 ./app
     """
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
     from hocket.tune.tune import TuneOptions, tune

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from hocket.build_progress import Steps, run_build, shown_steps
 from hocket.errors import Error
+from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
 # The modules of the core that are compiled into the MPI parts, as in mpi/CMakeLists.txt.
 CORE_MODULES = ("base", "schedule", "program", "trace", "collectives")
-UNUSED_DAYS = 30
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
 
@@ -79,18 +78,17 @@ def workarounds_for(mpi: Mpi, notify: Callable[[str], None] | None = None) -> tu
 def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None] | None = None) -> MpiParts:
     """The MPI parts for `mpi`, built now if this is the first time (or with `force`).
 
-    `notify` is told, in a sentence, when something takes long. Safe to call from many processes at once. Raises Error
-    if a tool is missing or the compiler fails.
+    `notify` is told, in a sentence, when something takes long; with it, the progress is shown on standard error. Safe
+    to call from many processes at once. Raises Error if a tool is missing or the compiler fails.
     """
     from filelock import FileLock, Timeout
 
-    target = _target(mpi)
-    if target.exists() and not force:
-        os.utime(target)
+    target = make_cache_folder() / _name(mpi)
+    if not force and use(target):
         return MpiParts(target)
     _require_tools()
     say = notify or (lambda text: None)
-    lock = FileLock(_beside(target, ".lock"))
+    lock = FileLock(target.with_name(f"{mpi.label}.lock"))
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -102,10 +100,12 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None]
                 f"another process has held {lock.lock_file} for {BUILD_TIMEOUT_S} s", "end it and try again"
             ) from error
     try:
-        if force or not target.exists():
-            say(f"building the MPI parts for {mpi.name}, once, into {target.parent}")
-            _build(mpi, target)
-            _remove_unused(target.parent)
+        if force or not use(target):
+            say(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
+            with shown_steps("hocket: building") if notify else nullcontext(lambda done, total: None) as steps:
+                _build(mpi, target, steps)
+            use(target)
+            remove_unused(target.parent, mpi.label)
     finally:
         lock.release()
     return MpiParts(target)
@@ -113,18 +113,8 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None]
 
 def built_mpi_parts(mpi: Mpi) -> MpiParts | None:
     """The MPI parts for `mpi` if they are built and current."""
-    target = _target(mpi, create=False)
+    target = cache_folder() / _name(mpi)
     return MpiParts(target) if target.exists() else None
-
-
-def cache_folder() -> Path:
-    """Where the built parts lie: mpi/ in $HOCKET_CACHE_DIR, or in hocket/ in the user's cache folder."""
-    named = os.environ.get("HOCKET_CACHE_DIR")
-    if named:
-        return Path(named).absolute() / "mpi"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("hocket") / "mpi"
 
 
 def source_folder() -> Path:
@@ -134,19 +124,8 @@ def source_folder() -> Path:
     return repository if (repository / "mpi/CMakeLists.txt").exists() else package / "_src"
 
 
-def _target(mpi: Mpi, create: bool = True) -> Path:
-    folder = cache_folder()
-    if create:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not os.access(folder, os.W_OK):
-                raise PermissionError(13, "Permission denied")
-        except OSError as error:
-            raise Error(
-                f"{folder}: the cache folder cannot be written: {error.strerror}",
-                "name another one: HOCKET_CACHE_DIR=/some/folder",
-            ) from error
-    return folder / f"{mpi.label}-{_key(mpi)}"
+def _name(mpi: Mpi) -> str:
+    return f"{mpi.label}-{_key(mpi)}"
 
 
 def _key(mpi: Mpi) -> str:
@@ -224,77 +203,57 @@ def _require_tools() -> None:
             )
 
 
-def _build(mpi: Mpi, target: Path) -> None:
-    """Builds in a folder beside `target` and renames at the end: a target that exists is complete."""
-    for stale in target.parent.glob(f".{target.name}-*"):  # of a build that was killed; we hold its lock
-        shutil.rmtree(stale, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    log = _beside(target, ".log")
+def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
+    """Builds in a folder beside `target` and renames at the end: a target that exists is complete.
+
+    An interrupted build leaves that folder, and the next one goes on there: its name tells that nothing has changed.
+    """
+    folder, log = target.with_name(f".{target.name}"), target.with_name(f"{target.name}.log")
+    source, tool = source_folder(), _program("ninja") or _program("make")
+    configure = [
+        str(cmake_program()),
+        *("-S", str(source / "mpi")),
+        *("-B", str(folder / "build")),
+        *("-G", "Ninja" if _program("ninja") else "Unix Makefiles"),
+        f"-DCMAKE_MAKE_PROGRAM={tool}",
+        f"-DMPI_C_COMPILER={mpi.mpicc}",
+        f"-DPython3_EXECUTABLE={sys.executable}",
+        f"-DHOCKET_CORE_SOURCE={source / 'src'}",
+        f"-DHOCKET_THIRD_PARTY={source / 'third_party'}",
+        f"-DHOCKET_OUTPUT={folder / 'output'}",
+        f"-DHOCKET_SANITIZE={os.environ.get('HOCKET_SANITIZE', '')}",
+    ]
+    # Not `cmake --build`, which would let the tool go on after its own end.
+    compile_ = [str(tool), "-C", str(folder / "build"), "-j", str(len(os.sched_getaffinity(0)))]
+    log.write_text("", encoding="utf-8")
     try:
-        source = source_folder()
-        configure = [
-            str(cmake_program()),
-            *("-S", str(source / "mpi")),
-            *("-B", str(folder / "build")),
-            f"-DMPI_C_COMPILER={mpi.mpicc}",
-            f"-DPython3_EXECUTABLE={sys.executable}",
-            f"-DHOCKET_CORE_SOURCE={source / 'src'}",
-            f"-DHOCKET_THIRD_PARTY={source / 'third_party'}",
-            f"-DHOCKET_OUTPUT={folder / 'output'}",
-            f"-DHOCKET_SANITIZE={os.environ.get('HOCKET_SANITIZE', '')}",
-        ]
-        ninja = _program("ninja")
-        if ninja is not None:
-            configure += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-        compile_ = [
-            str(cmake_program()),
-            "--build",
-            str(folder / "build"),
-            "--parallel",
-            str(len(os.sched_getaffinity(0))),
-        ]
-        with log.open("w") as stream:
-            _run_logged(configure, stream.name, mpi)
-            _run_logged(compile_, stream.name, mpi)
+        _run_logged(configure, log, mpi, lambda done, total: None)
+        _run_logged(compile_, log, mpi, steps)
         if target.exists():
             shutil.rmtree(target)
         (folder / "output").rename(target)
-    finally:
+    except Exception:
         shutil.rmtree(folder, ignore_errors=True)
+        raise
+    except BaseException:  # an interrupt
+        log.unlink(missing_ok=True)
+        if _program("ninja") is None:  # make takes half a file for a whole one
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
     log.unlink()
 
 
-def _run_logged(command: list[str], log: str, mpi: Mpi) -> None:
+def _run_logged(command: list[str], log: Path, mpi: Mpi, steps: Steps) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "CMAKE_GENERATOR")}
-    with open(log, "a") as stream:
-        try:
-            result = subprocess.run(
-                command, stdout=stream, stderr=subprocess.STDOUT, env=environment, check=False, timeout=BUILD_TIMEOUT_S
-            )
-            status = f"exit status {result.returncode}"
-            if result.returncode == 0:
-                return
-        except subprocess.TimeoutExpired:
-            status = f"stopped after {BUILD_TIMEOUT_S} s"
-    lines = Path(log).read_text(errors="replace").splitlines()
+    returncode = run_build(command, log, steps, environment, BUILD_TIMEOUT_S)
+    if returncode == 0:
+        return
+    status = f"exit status {returncode}" if returncode > 0 else f"ended by signal {-returncode}"
+    lines = log.read_text(errors="replace").splitlines()
     first = next((i for i, line in enumerate(lines) if "error" in line.lower()), max(len(lines) - 12, 0))
     extract = "\n".join(f"    {line}" for line in lines[first : first + 12])
     raise Error(
         f"the MPI parts for {mpi.name} ({mpi.mpicc}) could not be built ({status}):\n{extract}",
         f"the whole output is in {log}; `hocket doctor` tells what is installed",
     )
-
-
-def _beside(target: Path, suffix: str) -> Path:
-    return target.with_name(target.name + suffix)
-
-
-def _remove_unused(folder: Path) -> None:
-    for path in folder.iterdir():
-        if (
-            re.fullmatch(r"\w+-[\w.]+-[0-9a-f]{16}", path.name)
-            and path.is_dir()
-            and time.time() - path.stat().st_mtime > UNUSED_DAYS * 86400
-        ):
-            shutil.rmtree(path, ignore_errors=True)
-            _beside(path, ".lock").unlink(missing_ok=True)

@@ -46,6 +46,13 @@ def program_index(command: Sequence[str]) -> int:
 
 def with_program(command: Sequence[str], program: Sequence[str]) -> list[str]:
     """The same launcher and options with another program."""
-    if ":" in command:
-        raise InvalidInput("the command starts several programs (`:`); the collectives cannot be measured one by one")
+    require_one_program(command)
     return [*command[: program_index(command)], *program]
+
+
+def require_one_program(command: Sequence[str]) -> None:
+    if ":" in command:
+        raise InvalidInput(
+            "the command starts several programs (`:`), whose collectives cannot be measured one by one",
+            "`hocket record`, `hocket advise` and `hocket run` serve such commands",
+        )

@@ -154,7 +154,7 @@ def run_command(
             text=True,
             errors="replace",
             start_new_session=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
     except OSError as error:
         raise InvalidInput(*_cannot_start(words[0], error)) from error
@@ -220,7 +220,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
         return
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     # In the child, between fork and exec: if hocket itself is killed, the launcher is told to end its ranks.
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

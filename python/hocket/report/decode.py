@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hocket.errors import InvalidInput
+from hocket.json_input import refuse_duplicates
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ def read_json_object(path: Path, expected_format: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path}: cannot be read as UTF-8 text: {error}") from None
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=refuse_duplicates)
     except json.JSONDecodeError as error:
         hint = "the file is cut off: write it again" if error.pos >= len(text.rstrip()) else ""
         raise InvalidInput(f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}", hint) from None
@@ -105,15 +106,6 @@ def _decode_object(kind: type, value: Any, file: str, key: str) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise InvalidInput(f"{name} is not a number that JSON has")
-
-
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in result:
-            raise InvalidInput(f'the key "{name}" occurs twice in one object')
-        result[name] = value
-    return result
 
 
 def _show(value: Any) -> str:

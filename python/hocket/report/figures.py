@@ -22,6 +22,8 @@ def program_figure(program: ProgramResult) -> Figure:
         (("native", program.native_s, "--native"), ("with the plan", program.tuned_s, "--tuned"))
     ):
         median_s = text.median(times_s) or 0
+        if not times_s:
+            continue
         traces.append(
             bar([median_s / scale], [1 - row], colour, opacity=0.28, width=0.62, hoverinfo="skip", showlegend=False)
         )
@@ -47,7 +49,7 @@ def program_figure(program: ProgramResult) -> Figure:
             "height": 170,
             "margin": {"l": LEFT_MARGIN, "r": 24, "t": 8, "b": 44},
             "xaxis": time_axis(unit, "wall time of a run"),
-            "yaxis": rows_axis([1, 0], ["native", "with the plan"], -0.5, 1.5),
+            "yaxis": rows_axis([1, 0], ["native", "with the plan"], -0.5 if program.tuned_s else 0.5, 1.5),
             "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
         },
     }

@@ -26,17 +26,23 @@ class ProgramResult:
     """Wall times of the whole program, one per run; native and tuned runs were interleaved."""
 
     native_s: list[float]
-    tuned_s: list[float]
+    tuned_s: list[float]  #: empty: nothing was changed, and there was nothing to run
     predicted_s: float | None  #: of a tuned run
-    speedup: float  #: median(native_s) / median(tuned_s)
-    speedup_quartiles: tuple[float, float]  #: of native / tuned over all pairs of runs; they enclose `speedup`
+    speedup: float | None  #: median(native_s) / median(tuned_s); None = no tuned runs
+    speedup_quartiles: tuple[float, float] | None  #: of native / tuned over all pairs of runs; they enclose `speedup`
     output_identical: bool | None  #: standard output of native and tuned runs; None = not compared
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s, at_least=1)
-        _check_times("tuned_s", self.tuned_s, at_least=1)
+        _check_times("tuned_s", self.tuned_s)
         if self.predicted_s is not None:
             _check_times("predicted_s", [self.predicted_s])
+        if not self.tuned_s:
+            if self.speedup is not None or self.speedup_quartiles is not None:
+                raise InvalidInput("speedup: without a tuned run the speed-up and its quartiles must be null")
+            return
+        if self.speedup is None or self.speedup_quartiles is None:
+            raise InvalidInput("speedup: found null, expected the speed-up and its quartiles")
         if not 0 < self.speedup_quartiles[0] <= self.speedup_quartiles[1] or self.speedup <= 0:
             raise InvalidInput("speedup: the speed-up and its quartiles must be positive and in ascending order")
 
@@ -48,10 +54,11 @@ class ProgramResult:
         predicted_s: float | None = None,
         output_identical: bool | None = None,
     ) -> ProgramResult:
-        """Derives the speed-up from the wall times, of which there must be at least one each."""
+        """Derives the speed-up from the wall times."""
         _check_times("native_s", native_s, at_least=1)
-        _check_times("tuned_s", tuned_s, at_least=1)
-        return cls(native_s, tuned_s, predicted_s, *speedup_of(native_s, tuned_s), output_identical)
+        _check_times("tuned_s", tuned_s)
+        speedup, quartiles = speedup_of(native_s, tuned_s) if tuned_s else (None, None)
+        return cls(native_s, tuned_s, predicted_s, speedup, quartiles, output_identical)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from hocket.mpi.build import source_folder
 from hocket.mpi.discover import Mpi, default_mpi, find_mpis
 from hocket.report.result import Result
 from hocket.tune.folder import check_target
+from hocket.tune.leftovers import working_folder
 from hocket.tune.tune import TuneOptions, tune
 
 if TYPE_CHECKING:
@@ -40,9 +41,17 @@ def demo(mpi_name: str | None, target: Path, repetitions: int, keep: bool, say: 
         )
         say(notes[0])
         network = _this_machine(network.num_ranks)
-    options = TuneOptions(repetitions=repetitions, testbed=emulated, timeout_s=300, keep_trace=keep, notes=notes)
-    with tempfile.TemporaryDirectory(prefix="hocket-demo-") as folder:
-        program = _compile(mpi, Path(folder))
+    options = TuneOptions(
+        repetitions=repetitions,
+        testbed=emulated,
+        timeout_s=300,
+        keep_trace=keep,
+        notes=notes,
+        # The program itself is compiled for this run and gone after it.
+        shown_command=("hocket", "demo", "--mpi", mpi.label, "--repetitions", str(repetitions)),
+    )
+    with working_folder("hocket-demo-", Path(tempfile.gettempdir())) as folder:
+        program = _compile(mpi, folder)
         command = [str(mpi.mpiexec), "-n", str(network.num_ranks), str(program), str(ITERATIONS)]
         result = tune(command, network, target, options, say)
         if keep:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from hocket.errors import InvalidInput
 from hocket.report.result import RESULT_FILE
+from hocket.tune.leftovers import working_folder
 
 
 @contextlib.contextmanager
@@ -24,21 +24,19 @@ def result_folder(target: Path) -> Iterator[Path]:
     """
     target = target.absolute()
     check_target(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise InvalidInput(
-            f"{target.parent}: cannot write there: {error.strerror}", hint="name another folder: -o"
-        ) from None
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside = stack.enter_context(working_folder(f".{target.name}-", target.parent))
+        except OSError as error:
+            raise InvalidInput(
+                f"{target.parent}: cannot write there: {error.strerror}", hint="name another folder: -o"
+            ) from None
         aside.chmod(0o777 & ~_umask())
         yield aside
         if target.exists():
             shutil.rmtree(target)
         aside.rename(target)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def check_target(target: Path) -> None:

@@ -10,19 +10,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hocket.report.result import CollectiveResult, Result
+from hocket.report.result import CollectiveResult, ProgramResult, Result
 
 COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit", "")
 
 
 def summary(result: Result, folder: Path) -> dict[str, Any]:
-    """What `--json` prints. `collectives`: those that were measured; times are medians of one call."""
+    """What `--json` prints. `collectives`: those that were measured; times are medians of one call.
+
+    With an empty plan there are no tuned runs: tuned_s, speedup and predicted_s are null, and a note says why.
+    """
     program = result.program
     return {
         "native_s": statistics.median(program.native_s),
-        "tuned_s": statistics.median(program.tuned_s),
+        "tuned_s": _median(program.tuned_s),
         "speedup": program.speedup,
-        "speedup_quartiles": list(program.speedup_quartiles),
+        "speedup_quartiles": program.speedup_quartiles and list(program.speedup_quartiles),
         "predicted_s": program.predicted_s,
         "output_identical": program.output_identical,
         "mpi": result.mpi,
@@ -84,8 +87,15 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
 
 
 def sentences(result: Result, folder: Path) -> list[str]:
-    program = result.program
-    native, tuned = statistics.median(program.native_s), statistics.median(program.tuned_s)
+    notes = [f"note: {text}" for text in result.notes]
+    return [*_measured(result.program), *notes, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]
+
+
+def _measured(program: ProgramResult) -> list[str]:
+    native = statistics.median(program.native_s)
+    if program.speedup is None or program.speedup_quartiles is None:
+        return [f"program: native {native:.2f} s; it was left as it is"]
+    tuned = statistics.median(program.tuned_s)
     low, high = program.speedup_quartiles
     verdict = "no clear difference" if low <= 1 <= high else f"{program.speedup:.2f} times as fast"
     lines = [
@@ -96,9 +106,7 @@ def sentences(result: Result, folder: Path) -> list[str]:
         lines.append(
             f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)"
         )
-    lines.append("output: the same in all runs" if program.output_identical else "output: NOT the same in all runs")
-    lines += [f"note: {text}" for text in result.notes]
-    return [*lines, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]
+    return [*lines, "output: the same in all runs" if program.output_identical else "output: NOT the same in all runs"]
 
 
 def _median(times: Sequence[float]) -> float | None:

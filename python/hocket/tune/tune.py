@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from hocket import __version__
 from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan
@@ -52,11 +53,13 @@ class TuneOptions:
     costs: MessageCosts = field(default_factory=MessageCosts)
     keep_trace: bool = True
     notes: tuple[str, ...] = ()  # for the reader of the result
+    shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
 
 
 def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
     """Tunes the MPI program that `command` starts; writes the folder `target`. `say` is told what is going on."""
     mpi = mpi_of_command(command)
+    require_one_program(command)
     ranks = num_ranks(command)
     if ranks is not None:
         check_ranks(network, ranks)
@@ -99,7 +102,7 @@ class _Job:
             if not m.reason
         )
         plan.write(self.folder / PLAN_FILE)
-        native, tuned = self._run_both(plan)
+        native, tuned = self._run_both(plan) if plan.entries else ([self._run_native()], [])
         result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
         self.say("writing the report")
         self._write(result)
@@ -142,13 +145,16 @@ class _Job:
             options.timeout_s,
         )
 
+    def _run_native(self) -> Run:
+        return self.machine.run(self.command, timeout_s=self.options.timeout_s)
+
     def _run_both(self, plan: Plan) -> tuple[list[Run], list[Run]]:
         """Native and tuned runs in turns, so that a change of the machine's load meets both."""
         native: list[Run] = []
         tuned: list[Run] = []
         libraries, environment = [self.parts.interpose], {"HOCKET_PLAN": str(self.folder / PLAN_FILE)}
         for i in range(self.options.repetitions):
-            native.append(self.machine.run(self.command, timeout_s=self.options.timeout_s))
+            native.append(self._run_native())
             what = "the program with the plan"
             tuned.append(self.machine.run(self.command, libraries, environment, self.options.timeout_s, what))
             times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
@@ -167,20 +173,22 @@ class _Job:
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
-        same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
-        program = ProgramResult.from_runs(
-            [run.wall_s for run in native],
-            [run.wall_s for run in tuned],
-            predict_program(trace, recorded.wall_s, plan, network, self.options.costs),
-            same,
-        )
-        notes = [*self.options.notes, *([note] if note else [])]
-        if program.speedup_quartiles[1] < 1:
+        notes = list(self.options.notes)
+        native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
+        if tuned:
+            same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
+            notes += [note] if note else []
+            predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.options.costs)
+            program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
+        else:
+            program = ProgramResult.from_runs(native_s, [])
+            notes.append(_nothing_changed(len(advice.choices)))
+        if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
             notes.append("the program is slower with the plan: run it without")
         return Result(
             hocket=__version__,
             date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            command=self.command,
+            command=list(self.options.shown_command) or self.command,
             mpi=self.machine.mpi.name,
             ranks=trace.ranks,
             hosts=[network.nodes[network.rank_nodes[rank]].name for rank in range(trace.ranks)],
@@ -189,7 +197,7 @@ class _Job:
             testbed=self.machine.testbed is not None,
             program=program,
             collectives=self._collectives(advice.choices, iter(measured)),
-            link_bytes=self._link_bytes(native[-1], tuned[-1]),
+            link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
         )
 
@@ -242,3 +250,12 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
+
+
+def _nothing_changed(collectives: int) -> str:
+    if collectives == 0:
+        return "nothing was changed: the program makes no collective calls that hocket can reroute"
+    return (
+        f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
+        "reason beside it; the program was not run with the empty plan"
+    )

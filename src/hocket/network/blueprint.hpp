@@ -38,8 +38,9 @@ struct Blueprint {
     std::shared_ptr<const Router> router;  ///< none = by the structure
 };
 
-/// A network larger than this is refused when it is read or generated, before it fills the memory.
-inline constexpr std::int64_t max_nodes = std::int64_t{1} << 24U;
+/// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory: a
+/// fat tree of this size takes three seconds.
+inline constexpr std::int64_t max_nodes = std::int64_t{1} << 20U;
 
 /// The hosts of the ranks, host by host, or in turn ("cyclic"): first the first rank of every host, then the second ...
 std::vector<std::int32_t> block_placement(const Blueprint&);

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/json.hpp"
+#include "hocket/base/json_text.hpp"
 #include "hocket/schedule/schedule.hpp"
 
 namespace hocket {
@@ -21,16 +22,9 @@ constexpr std::array<std::string_view, 7> keys = {"format", "collective", "algor
 constexpr std::array<OpKind, 4> kinds = {OpKind::send, OpKind::recv, OpKind::recv_reduce_left,
                                          OpKind::recv_reduce_right};
 
-/// A short print of a value, so that a message stays one line whatever the file holds.
-std::string shown(const json& value) {
-    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    if (text.size() > 60) text = text.substr(0, 57) + "...";
-    return text;
-}
-
 [[noreturn]] void refuse(std::string_view source, const std::string& place, const json& found,
                          const std::string& expected) {
-    throw InvalidInput(std::string(source) + ": " + place + " is " + shown(found) + ": expected " + expected);
+    throw InvalidInput(std::string(source) + ": " + place + " is " + base::show_json(found) + ": expected " + expected);
 }
 
 std::int32_t integer(std::string_view source, const std::string& place, const json& value) {
@@ -72,26 +66,13 @@ void read_op(std::string_view source, const std::string& place, const json& valu
     rank.add(*kind, Rank{integer(source, place + "[1]", value[1])}, ranges, after);
 }
 
-json parse(std::string_view text, std::string_view source) {
-    try {
-        return json::parse(text);
-    } catch (const json::exception& error) {
-        // The library's own text starts with its error number in brackets and quotes the bytes it read last.
-        std::string what = error.what();
-        if (const std::size_t bracket = what.find("] "); bracket != std::string::npos) what.erase(0, bracket + 2);
-        what = what.substr(0, what.find("; last read"));
-        std::replace_if(what.begin(), what.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-        throw InvalidInput(std::string(source) + ": not JSON: " + what);
-    }
-}
-
 }  // namespace
 
 std::string to_json(const Schedule& schedule) {
     // Written by hand for one rank a line: a file that can be read by people too, at a third of the size.
     std::string out =
         "{\"format\":\"" + std::string(format) + "\",\"collective\":\"" + std::string(name_of(schedule.collective)) +
-        "\",\"algorithm\":" + json(schedule.algorithm).dump(-1, ' ', true, json::error_handler_t::replace) +
+        "\",\"algorithm\":" + base::json_text(schedule.algorithm) +
         ",\"num_ranks\":" + std::to_string(schedule.num_ranks) + ",\"root\":" + std::to_string(schedule.root.value) +
         ",\"pieces\":" + std::to_string(schedule.pieces) + ",\"ranks\":[";
     bool first_rank = true;
@@ -121,16 +102,17 @@ std::string to_json(const Schedule& schedule) {
 }
 
 Schedule schedule_from_json(std::string_view text, std::string_view source) {
-    const json value = parse(text, source);
-    if (!value.is_object()) throw InvalidInput(std::string(source) + ": " + shown(value) + ": expected an object");
+    const json value = base::parse_json(text, source);
+    if (!value.is_object())
+        throw InvalidInput(std::string(source) + ": " + base::show_json(value) + ": expected an object");
     if (!value.contains("format") || value["format"] != format)
         throw InvalidInput(std::string(source) + ": format is " +
-                               (value.contains("format") ? shown(value["format"]) : std::string("missing")) +
+                               (value.contains("format") ? base::show_json(value["format"]) : std::string("missing")) +
                                ": expected \"" + std::string(format) + "\"",
                            "`hocket schedule COLLECTIVE --ranks P --format json` writes this format");
     for (const auto& [key, unused] : value.items())
         if (std::find(keys.begin(), keys.end(), key) == keys.end())
-            throw InvalidInput(std::string(source) + ": unknown key " + shown(json(key)),
+            throw InvalidInput(std::string(source) + ": unknown key " + base::show_json(json(key)),
                                "accepted: format, collective, algorithm, num_ranks, root, pieces, ranks");
     for (const std::string_view key : keys)
         if (!value.contains(key))

@@ -51,6 +51,11 @@ TEST_CASE("every algorithm survives the round trip") {
         }
 }
 
+TEST_CASE("a key that occurs twice is refused by name") {
+    CHECK(refusal(with("\"root\":0", "\"root\":0,\"root\":1")) ==
+          "file.json: the key \"root\" occurs twice in one object");
+}
+
 TEST_CASE("errors name the place, what was found and what is accepted") {
     CHECK(refusal("[]") == "file.json: []: expected an object");
     CHECK(refusal("{}") == "file.json: format is missing: expected \"hocket.schedule/1\"");

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hocket::base {
+
+/// The text as JSON: in double quotes, in ASCII. For those who write JSON and need nothing else of base/json.hpp.
+std::string json_text(std::string_view text);
+
+}  // namespace hocket::base
