@@ -87,7 +87,7 @@ lint: build  ## check format, layers, types and style
 	@$(PYTHON) tools/check_layers.py
 
 perf: build  ## measure hocket's own speed
-	@for script in perf/*.py; do [ -e "$$script" ] || { echo "perf/ has no scripts yet"; break; }; echo "== $$script"; $(PYTHON) "$$script"; done
+	@for script in perf/*.py; do echo "== $$script"; $(PYTHON) "$$script" || exit; done
 
 fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600
