@@ -47,7 +47,8 @@ void Session::share_settings(int world_rank) {
     int reports = 0;
     if (world_rank == 0) {
         plan_path_ = environment("HOCKET_PLAN");
-        reports = environment("HOCKET_VERBOSE") == "1" || !environment("HOCKET_STATISTICS").empty() ? 1 : 0;
+        const bool tells = environment("HOCKET_VERBOSE") == "1" || environment("HOCKET_SUMMARY") == "1";
+        reports = tells || !environment("HOCKET_STATISTICS").empty() ? 1 : 0;
     }
     if (!plan_path_.empty()) {
         try {
@@ -119,16 +120,24 @@ void Session::report() const {
     if (world_rank != 0) return;
 
     std::string entries;
+    long long rerouted = 0, used = 0;
     for (std::size_t i = 0; i < num; ++i) {
         const auto& entry = plan_.entries[i];
         entries += std::string(i == 0 ? "" : ",") + "\n  {\"collective\": " + json_text(name_of(entry.collective)) +
                    ", \"description\": " + json_text(entry.description()) +
                    ", \"rerouted_calls\": " + std::to_string(most[2 * i]) +
                    ", \"native_calls\": " + std::to_string(most[2 * i + 1]) + "}";
+        rerouted += most[2 * i];
+        used += most[2 * i] > 0 ? 1 : 0;
         if (environment("HOCKET_VERBOSE") != "1") continue;
         const std::string native =
             most[2 * i + 1] > 0 ? ", " + std::to_string(most[2 * i + 1]) + " left native for their operator" : "";
         say(entry.description() + ": " + std::to_string(most[2 * i]) + " calls rerouted" + native);
+    }
+    if (environment("HOCKET_SUMMARY") == "1") {
+        say(std::to_string(rerouted) + " collective call(s) rerouted, by " + std::to_string(used) + " of " +
+            std::to_string(num) + " entries of the plan");
+        if (rerouted == 0) say("no call was one that the plan is for: is it the plan of another program or input?");
     }
     const std::string path = environment("HOCKET_STATISTICS");
     if (path.empty()) return;

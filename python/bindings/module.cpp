@@ -22,9 +22,13 @@ namespace {
 
 /// Raises hocket.errors.<name>(what, hint). Looked up when needed: importing hocket._core must not import hocket's Python.
 void raise(const char* name, const hocket::Error& error) {
-    const nb::object type = nb::module_::import_("hocket.errors").attr(name);
-    const nb::object value = type(error.what(), error.hint());
-    PyErr_SetObject(type.ptr(), value.ptr());
+    try {
+        const nb::object type = nb::module_::import_("hocket.errors").attr(name);
+        const nb::object value = type(error.what(), error.hint());
+        PyErr_SetObject(type.ptr(), value.ptr());
+    } catch (nb::python_error& other) {  // a signal came, such as the one that made reading a file fail
+        other.restore();
+    }
 }
 
 void translate(const std::exception_ptr& pointer, void* /*payload*/) {

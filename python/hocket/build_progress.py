@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hocket.mpi.launch import die_with_parent, stop_process_group
+from hocket.mpi.launch import start_process, stop_process_group
 
 # What ninja ("[12/48] Building ...") and make ("[ 25%] Building ...") print.
 _STEP = re.compile(r"\[\s*(\d+)(?:/(\d+)|%)\]")
@@ -38,16 +38,8 @@ def run_build(
 
     The exit status; negative: the signal that ended it, SIGKILL after `timeout_s`. Leaves no process behind.
     """
-    process = subprocess.Popen(
-        command,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        preexec_fn=die_with_parent,
+    process = start_process(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     timer = threading.Timer(timeout_s, process.kill) if timeout_s is not None else None
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.files import write_whole
 from hocket.json_input import refuse_duplicates
 
 if TYPE_CHECKING:
@@ -141,14 +142,10 @@ class Plan:
         return json.dumps(document, indent=1) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes aside and renames, so that a reader never sees half a plan."""
-        path = Path(path)
-        aside = path.with_name(f".{path.name}.{os.getpid()}")
+        """Complete or not at all."""
         try:
-            aside.write_text(self.to_json(), encoding="utf-8")
-            aside.replace(path)
+            write_whole(path, self.to_json())
         except OSError as error:
-            aside.unlink(missing_ok=True)
             raise InvalidInput(f"{path}: cannot write the plan: {error.strerror}") from None
 
     def with_entries(self, entries: Iterable[PlanEntry]) -> Plan:

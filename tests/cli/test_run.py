@@ -41,9 +41,18 @@ def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tm
     plan = write_plan(tmp_path, 4, [entry])
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), timeout=240)
     assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
+    assert "hocket: 1 collective call(s) rerouted, by 1 of 1 entries of the plan\n" in done.stderr
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail", timeout=240)
     assert done.returncode not in (0, 2)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.timeout(300)
+def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
+    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 7, 7, "linear")])
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, runner.compile(PROGRAM)), timeout=240)
+    assert done.returncode == 0
+    assert "no call was one that the plan is for" in done.stderr
 
 
 def refused(done, message, status=2):

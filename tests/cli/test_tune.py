@@ -72,6 +72,15 @@ def test_a_folder_that_is_not_ours_is_left_alone(runner, hocket_cli, tmp_path):
     assert (tmp_path / "mine/thesis.txt").read_text() == "words"
 
 
+def test_an_earlier_result_is_kept(runner, hocket_cli, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/result.json").write_text("{}")
+    done = hocket_cli("tune", "--network", NETWORK, "-o", "mine", "--", *runner.command(2, "true"))
+    refused(done, "holds an earlier result", 2)
+    assert "--force" in done.stderr
+    assert (tmp_path / "mine/result.json").read_text() == "{}"
+
+
 @pytest.mark.timeout(300)
 def test_a_program_without_mpi_calls_for_us(runner, hocket_cli, tmp_path):
     done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, "true"), timeout=240)

@@ -17,6 +17,7 @@ import pytest
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import launch
 from hocket.mpi.discover import Mpi, mpi_of_command
+from mpis import ALL_MPIS
 
 SHOW = """
 #include <mpi.h>
@@ -157,6 +158,31 @@ def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
     )
     assert result.stdout.strip() == "-9", result.stderr
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_the_launcher_is_started_is_not_lost(number):
+    """Python drops what a signal handler raises in the hooks that run around a fork."""
+    script = f"""
+import os, signal, time
+from hocket.mpi.launch import run_command
+def end(number, frame): raise SystemExit(7)
+signal.signal({int(number)}, end)
+os.register_at_fork(after_in_parent=lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(0.1)))
+run_command(["sleep", "60"])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+def test_a_program_of_another_mpi_is_refused(mpi: Mpi, runner):
+    program = runner.compile("#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }")
+    for other in ALL_MPIS:
+        if other.library.resolve() != mpi.library.resolve():
+            with pytest.raises(InvalidInput) as refused:
+                mpi_of_command([str(other.mpiexec), "-n", "2", str(program)])
+            assert f"is linked with {mpi.name}" in refused.value.message
+            assert str(mpi.mpiexec) in refused.value.hint
 
 
 def test_the_launcher_tells_its_mpi(mpi: Mpi):

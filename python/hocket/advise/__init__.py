@@ -4,7 +4,7 @@
 """From the recorded calls of a program and a network to a plan."""
 
 from hocket.advise.advise import Advice, Choice, advise, check_ranks, predict, simulate_call
-from hocket.advise.calls import CallGroup, group_calls
+from hocket.advise.calls import CallGroup, group_calls, unserved_calls
 from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates, chunks_below
 from hocket.advise.costs import MessageCosts
 
@@ -22,4 +22,5 @@ __all__ = [
     "group_calls",
     "predict",
     "simulate_call",
+    "unserved_calls",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.plan import COLLECTIVES, ROOTED
 
 if TYPE_CHECKING:
-    from hocket.trace import Trace
+    from hocket.trace import Collective, Trace
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,31 @@ class CallGroup:
         return self.roots[0] if self.collective in ROOTED and len(self.roots) == 1 else None
 
 
+def unserved_calls(trace: Trace) -> list[str]:
+    """One sentence for each kind of collective call that no plan can serve."""
+    kinds: Counter[tuple[str, str]] = Counter()
+    for call in trace.collectives():
+        if len(call.members) < 2 or _is_served(call):
+            continue
+        if call.form != "blocking":
+            why = f"{call.form} calls are not rerouted"
+        elif call.collective not in COLLECTIVES:
+            why = "hocket has no schedules for it"
+        else:
+            why = "its sizes differ between the ranks"
+        kinds[call.collective, why] += 1
+    return [f"{count} call(s) of {name} stay native: {why}" for (name, why), count in kinds.most_common()]
+
+
+def _is_served(call: Collective) -> bool:
+    return call.form == "blocking" and call.uniform and call.collective in COLLECTIVES
+
+
 def group_calls(trace: Trace) -> list[CallGroup]:
     """The groups, the one that took longest in all first."""
     rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
     for call in trace.collectives():
-        served = call.form == "blocking" and call.uniform and call.collective in COLLECTIVES
-        if served and len(call.members) > 1:
+        if _is_served(call) and len(call.members) > 1:
             key = (call.collective, tuple(call.members), int(call.bytes).bit_length())
             rows.setdefault(key, []).append(call)
     groups = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from hocket.advise.advise import Advice
 
-COLUMNS = ("collective", "ranks", "bytes", "calls", "algorithm", "predicted", "textbook", "wire limit", "")
+COLUMNS = ("collective", "ranks", "bytes", "calls", "algorithm", "predicted", "textbook", "wire limit")
 
 
 def rows(advice: Advice) -> list[tuple[str, ...]]:
@@ -22,13 +22,28 @@ def rows(advice: Advice) -> list[tuple[str, ...]]:
             print_bytes(choice.group.bytes_max),
             str(choice.group.calls),
             "native" if choice.reason else choice.best.label,
-            f"{choice.predicted_s * 1e3:.2f} ms",
-            f"{choice.native_model_s * 1e3:.2f} ms",
-            f"{choice.lower_bound_s * 1e3:.2f} ms",
-            choice.reason,
+            _milliseconds(choice.predicted_s),
+            _milliseconds(choice.native_model_s),
+            _milliseconds(choice.lower_bound_s),
         )
         for choice in advice.choices
     ]
+
+
+def reasons(advice: Advice) -> list[str]:
+    """Why calls stay native, one sentence for each group."""
+    from hocket import print_bytes
+
+    return [
+        f"{choice.group.collective} of {print_bytes(choice.group.bytes_max)} left native: {choice.reason}"
+        for choice in advice.choices
+        if choice.reason
+    ]
+
+
+def _milliseconds(seconds: float) -> str:
+    """Two decimals, but at least three digits."""
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e3:.3g} ms"
 
 
 def to_dict(advice: Advice) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, print_json, print_table, progress
-from hocket.cli.options import load_network, message_cost_options, message_costs, network_option
+from hocket.cli.common import json_option, note, print_json, print_table, progress
+from hocket.cli.options import generator_options, load_network, message_cost_options, message_costs, network_option
 
 
 @click.command()
@@ -19,12 +19,15 @@ from hocket.cli.options import load_network, message_cost_options, message_costs
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default=Path("plan.json"), show_default=True, help="The plan."
 )
+@generator_options
 @message_cost_options
 @json_option
 def command(
     trace_folder: Path,
     network_text: str,
     output: Path,
+    bandwidth: str | None,
+    latency: str | None,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
@@ -41,10 +44,10 @@ def command(
       hocket advise trace --network cluster.toml -o plan.json
     """
     from hocket import Trace
-    from hocket.advise import advise, group_calls
-    from hocket.advise.summary import COLUMNS, rows, to_dict
+    from hocket.advise import advise, group_calls, unserved_calls
+    from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
 
-    network = load_network(network_text)
+    network = load_network(network_text, bandwidth, latency)
     costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
     trace = Trace.open(trace_folder)
     with progress("simulating", total=None) as advance:
@@ -54,4 +57,9 @@ def command(
         print_json(to_dict(advice) | {"plan": str(output)})
         return
     print_table(COLUMNS, rows(advice), f"{trace.ranks} ranks on {network.name}")
+    partial = [rank for rank in range(trace.ranks) if not trace.complete(rank)]
+    if partial:
+        note(f"the trace of rank {partial[0]} is a part" + (f", and {len(partial) - 1} more" if partial[1:] else ""))
+    for line in [*reasons(advice), *unserved_calls(trace)]:
+        click.echo(line)
     click.echo(f"plan: {output} ({len(advice.plan.entries)} entries)")

@@ -10,7 +10,15 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table
-from hocket.cli.options import load_network, message_cost_options, message_costs, network_option, result_options
+from hocket.cli.options import (
+    generator_options,
+    load_network,
+    message_cost_options,
+    message_costs,
+    network_option,
+    result_options,
+)
+from hocket.errors import InvalidInput
 
 
 @click.command()
@@ -18,6 +26,8 @@ from hocket.cli.options import load_network, message_cost_options, message_costs
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
 @result_options("hocket-result", least_repetitions=5)
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
+@click.option("--force", is_flag=True, help="Replace an earlier result.")
+@generator_options
 @message_cost_options
 @json_option
 @command_argument
@@ -27,6 +37,9 @@ def command(
     output: Path,
     repetitions: int,
     timeout_s: float | None,
+    force: bool,
+    bandwidth: str | None,
+    latency: str | None,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
@@ -45,6 +58,7 @@ def command(
       hocket tune --network cluster.toml -- mpiexec -n 8 ./app
       hocket tune --testbed --network networks/two-clusters.toml -- mpiexec -n 8 ./app
     """
+    from hocket.report.result import RESULT_FILE
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
     from hocket.tune.tune import TuneOptions, tune
 
@@ -54,7 +68,9 @@ def command(
         timeout_s=timeout_s,
         costs=message_costs(send_overhead, receive_overhead, rendezvous, sharing),
     )
-    result = tune(command, load_network(network_text), output, options, note)
+    if not force and (output / RESULT_FILE).exists():
+        raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
+    result = tune(command, load_network(network_text, bandwidth, latency), output, options, note)
     if as_json:
         print_json(summary(result, output))
         return

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
+from hocket.mpi.command_line import program_index
 
 # Debian lets several MPIs live in /usr/bin by such suffixes; the bare names are links to one of them.
 SUFFIXES = ("", ".openmpi", ".mpich")
@@ -145,6 +146,7 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
         return _mpi_of_linked_program(command)
     known = mpi_of_launcher(command[0])
     if known is not None:
+        _refuse_program_of_other_mpi(command, known)
         return known
     if not Path(launcher).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")):
         raise InvalidInput(
@@ -168,6 +170,23 @@ def mpi_of_launcher(name: str) -> Mpi | None:
         return None
     resolved = Path(launcher).resolve()
     return next((mpi for mpi in find_mpis() if resolved in mpi.launchers), None)
+
+
+def _refuse_program_of_other_mpi(command: Sequence[str], mpi: Mpi) -> None:
+    """Started by another MPI's launcher, the ranks of a program do not find each other, or crash."""
+    try:
+        program = shutil.which(command[program_index(command)])
+    except InvalidInput:  # it is the launcher's to complain
+        return
+    library = linked_mpi_library(Path(program)) if program else None
+    if library is None or library == mpi.library.resolve():
+        return
+    for other in find_mpis():
+        if other.library.resolve() == library:
+            raise InvalidInput(
+                f"{program} is linked with {other.name}, but {command[0]} is the launcher of {mpi.name}",
+                f"start it with {other.mpiexec}",
+            )
 
 
 def linked_mpi_library(program: Path) -> Path | None:

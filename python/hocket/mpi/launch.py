@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.command_line import program_index
@@ -144,17 +145,13 @@ def run_command(
     started = time.monotonic()
     pipe = subprocess.PIPE if capture else None
     try:
-        process = subprocess.Popen(
+        process = start_process(
             words,
             env={**os.environ, **(env or {})},
             cwd=cwd,
             stdin=subprocess.DEVNULL if capture else None,
             stdout=pipe,
             stderr=pipe,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=die_with_parent,
         )
     except OSError as error:
         raise InvalidInput(*_cannot_start(words[0], error)) from error
@@ -168,6 +165,23 @@ def run_command(
     finally:
         stop_process_group(process)
     return Completed(tuple(words), process.returncode, stdout or "", stderr or "", time.monotonic() - started)
+
+
+def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
+    """A process in a session of its own that dies with this one; its pipes carry text."""
+    # A signal handler that raises while Python forks is lost, and the signal with it: let signals wait until then.
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+
+    def in_child() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        die_with_parent()
+
+    try:
+        return subprocess.Popen(
+            command, text=True, errors="replace", start_new_session=True, preexec_fn=in_child, **options
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def stop_process_group(process: subprocess.Popen[str]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import gzip
 import importlib.resources
-import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import jinja2
 from markupsafe import Markup
 
 from hocket.errors import Error, InvalidInput
+from hocket.files import write_whole
 from hocket.report import figures, text, timeline_figures
 from hocket.report.drawing import draw_network
 from hocket.report.result import NETWORK_FILE, CollectiveResult, Result, read_result
@@ -62,12 +62,9 @@ def write_report(folder: Path, output: Path | None = None) -> Path:
     """
     page = render(folder)
     output = output or folder / REPORT_FILE
-    aside = output.with_name(f".{output.name}.{os.getpid()}")
     try:
-        aside.write_text(page, encoding="utf-8")
-        os.replace(aside, output)
+        write_whole(output, page)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise InvalidInput(
             f"{output}: cannot be written: {error.strerror}", "name another file with --output"
         ) from None

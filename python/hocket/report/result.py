@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from hocket.errors import InvalidInput
+from hocket.files import write_whole
 from hocket.report.decode import decode, read_json_object
 
 RESULT_FORMAT = "hocket.result/1"
@@ -185,12 +185,7 @@ def write_result(result: Result, folder: Path) -> Path:
 
 def write_json(path: Path, value: object, indent: int | None = None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(path, json.dumps(value, indent=indent, allow_nan=False) + "\n")
 
 
 def _check_times(name: str, times_s: list[float], at_least: int = 0) -> None:

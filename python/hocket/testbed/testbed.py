@@ -184,7 +184,7 @@ class Testbed:
                         self._stop()
                         end = f"{request['command'][0]!r} did not end within {timeout:g} s and was killed"
                         tail = bytes(texts.get("stderr", b"")).decode(errors="replace")[-500:]
-                        raise Error(end, f"its last words: {tail}" if tail else "raise the timeout")
+                        raise Error(end, f"its last words: {tail}" if tail else "allow more time with --timeout")
                     for key, _ in selector.select(left):
                         if key.fileobj is self._connection:
                             selector.unregister(self._connection)

@@ -22,6 +22,7 @@ def run_with_plan(command: Sequence[str], plan_path: Path, note: Callable[[str],
     if ranks is not None:
         plan.check_ranks(ranks, str(plan_path))
     parts = build_mpi_parts(mpi, notify=note)
-    changed, needed = with_preload(command, mpi, [parts.interpose], {"HOCKET_PLAN": str(plan_path.absolute())})
+    environment = {"HOCKET_PLAN": str(plan_path.absolute()), "HOCKET_SUMMARY": "1"}
+    changed, needed = with_preload(command, mpi, [parts.interpose], environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status

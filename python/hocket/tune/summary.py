@@ -12,7 +12,7 @@ from typing import Any
 
 from hocket.report.result import CollectiveResult, ProgramResult, Result
 
-COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit", "")
+COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit")
 
 
 def summary(result: Result, folder: Path) -> dict[str, Any]:
@@ -82,13 +82,24 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
         f"{native / tuned:.2f}" if native and tuned else "",
         _milliseconds(entry.predicted_s) if entry.native_s else "",
         _milliseconds(entry.wire_limit_s) if entry.native_s else "",
-        entry.reason or "",
     )
 
 
 def sentences(result: Result, folder: Path) -> list[str]:
     notes = [f"note: {text}" for text in result.notes]
-    return [*_measured(result.program), *notes, f"plan: {folder / 'plan.json'}", f"report: {folder / 'report.html'}"]
+    return [
+        *_reasons(result),
+        *_measured(result.program),
+        *notes,
+        f"plan: {folder / 'plan.json'}",
+        f"report: {folder / 'report.html'}",
+    ]
+
+
+def _reasons(result: Result) -> list[str]:
+    from hocket import print_bytes
+
+    return [f"{c.collective} of {print_bytes(c.bytes)} left native: {c.reason}" for c in result.collectives if c.reason]
 
 
 def _measured(program: ProgramResult) -> list[str]:
@@ -114,4 +125,7 @@ def _median(times: Sequence[float]) -> float | None:
 
 
 def _milliseconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds * 1e3:.1f} ms"
+    """One decimal, but at least three digits."""
+    if seconds is None:
+        return ""
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 10e-3 else f"{seconds * 1e3:.3g} ms"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket import __version__
-from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls
+from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls, unserved_calls
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
@@ -36,6 +36,9 @@ from hocket.tune.timelines import write_timelines
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.trace import Trace
+
+# Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
+RECORDING_TOLERANCE = 0.15
 
 PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
@@ -178,11 +181,14 @@ class _Job:
         if tuned:
             same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
             notes += [note] if note else []
+            notes += _doubts_about_recording(recorded.wall_s, statistics.median(native_s))
             predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.options.costs)
             program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         else:
             program = ProgramResult.from_runs(native_s, [])
             notes.append(_nothing_changed(len(advice.choices)))
+        notes += unserved_calls(trace)
+        notes += _beaten_limits(advice.choices, measured)
         if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
             notes.append("the program is slower with the plan: run it without")
         return Result(
@@ -259,3 +265,23 @@ def _nothing_changed(collectives: int) -> str:
         f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
         "reason beside it; the program was not run with the empty plan"
     )
+
+
+def _doubts_about_recording(recorded_s: float, native_s: float) -> list[str]:
+    difference = recorded_s / native_s - 1
+    if abs(difference) < RECORDING_TOLERANCE:
+        return []
+    word = "slower" if difference > 0 else "faster"
+    return [f"the recorded run was {abs(difference):.0%} {word} than the native ones; so is the program's prediction"]
+
+
+def _beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) -> list[str]:
+    notes = []
+    for choice, measurement in zip((choice for choice in choices if not choice.reason), measured, strict=True):
+        fastest_s = min(statistics.median(times) for times in (measurement.native_s, measurement.tuned_s))
+        if fastest_s < choice.lower_bound_s:
+            notes.append(
+                f"{choice.group.collective} took less than the wire limit: the network file gives the network less "
+                "than the ranks have, or they ran elsewhere"
+            )
+    return notes

@@ -378,6 +378,8 @@ private:
 RankFile decode_rank_file(std::string_view bytes, const std::string& name) { return Decoder(bytes, name).run(); }
 
 RankFile read_rank_file(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path))
+        throw InvalidInput(path.string() + ": is a folder", "the file of a rank is expected there");
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     std::unique_ptr<char[]> bytes;
     std::streamsize size = 0;
