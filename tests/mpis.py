@@ -76,15 +76,23 @@ class MpiRunner:
 
 
 def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> tuple[list[Path], Mapping[str, str]]:
-    """With $HOCKET_SANITIZE (`make asan`) our libraries need the sanitizers' own in front of all others."""
-    if not os.environ.get("HOCKET_SANITIZE") or not libraries:
+    """With $HOCKET_SANITIZE (`make asan`) our libraries need the sanitizers' own in front of all others.
+
+    A program may be linked with one of ours, so that every program gets them.
+    """
+    if not os.environ.get("HOCKET_SANITIZE"):
         return list(libraries), env
     command = ["cc", "-print-file-name=libasan.so", "-print-file-name=libubsan.so"]
     runtime = [Path(subprocess.check_output([command[0], flag], text=True).strip()).resolve() for flag in command[1:]]
     # Of the four MPIs only the wheel mpich ends without leaks of its own.
     leaks = int(mpi.family == "mpich" and mpi.source == "wheel")
     options = f"detect_leaks={leaks}:abort_on_error=0:exitcode=99"
-    return [*runtime, *libraries], {"ASAN_OPTIONS": options, "UBSAN_OPTIONS": "halt_on_error=1", **env}
+    settings = {
+        "ASAN_OPTIONS": options,
+        "LSAN_OPTIONS": f"suppressions={ROOT / 'tests/mpi/leaks.txt'}",
+        "UBSAN_OPTIONS": "halt_on_error=1",
+    }
+    return [*runtime, *libraries], {**settings, **env}
 
 
 if __name__ == "__main__":
