@@ -72,12 +72,24 @@ def show(network_text: str, show_all: bool, as_json: bool) -> None:
 @click.option("--second-bandwidth", metavar="TEXT", help="Of the host links of the second of two-clusters.")
 @click.option("--trunk-bandwidth", metavar="TEXT", help="Of the link between two-clusters.")
 @click.option("--trunk-latency", metavar="TEXT", help="Of the link between two-clusters.")
+@click.option(
+    "--routing",
+    default="",
+    metavar="TEXT",
+    help="d-mod-k (fat trees), dimension-order (torus, mesh, hypercube), minimal (dragonfly), or for each of these "
+    "shortest-path or ecmp.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Of the hash of --routing ecmp; default 1.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
-def generate(kind_and_shape: str, output: Path | None, **given: str | None) -> None:
-    """Write the file of a regular network: star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16."""
+def generate(kind_and_shape: str, output: Path | None, routing: str, seed: int | None, **given: str | None) -> None:
+    """Write the file of a regular network.
+
+    KIND:SHAPE is star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4,
+    mesh:4x4x4, hypercube:10 or dragonfly:4,8,4 (hosts of a router, routers of a group, global links of a router).
+    """
     from hocket import Network
 
-    _write(Network.generate(kind_and_shape, **given), output)
+    _write(Network.generate(kind_and_shape, routing=routing, seed=seed, **given), output)
 
 
 @command.command(epilog="Example: hocket network convert star:4 -o star.toml")

@@ -93,7 +93,7 @@ TEST_CASE("routes join their ends and are shortest") {
                              "fat-tree:2x3x2x2", "fat-tree:3x4"}) {
         CAPTURE(text);
         const Network n = generated(text);
-        const auto general = network::make_shortest_path_router(n);
+        const auto general = network::make_shortest_path_router(n.nodes().size(), n.links());
         for (std::int32_t a = 0; a < n.num_ranks(); ++a)
             for (std::int32_t b = 0; b < n.num_ranks(); ++b) {
                 const auto route = n.route(Rank{a}, Rank{b});
