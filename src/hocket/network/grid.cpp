@@ -22,7 +22,7 @@
 namespace hocket::network {
 namespace {
 
-constexpr std::size_t max_dimensions = 24;
+constexpr std::size_t max_dimensions = 22;  // of a hypercube within the limit on cables
 
 class Grid final : public Regular {
 public:
@@ -54,10 +54,13 @@ public:
         if (ecmp_seed()) return route_by_hash(a, b, out);
         std::int32_t node = a.value;
         for (const Dimension& dimension : dimensions_) {
-            Steps steps = steps_between(dimension, node, b.value);
+            const Steps steps = steps_between(dimension, node, b.value);
             const bool up = steps.up > 0;
-            for (std::int32_t left = up ? steps.up : steps.down; left > 0; --left)
-                out.push_back(step(dimension, node, up));
+            const std::int32_t count = up ? steps.up : steps.down;
+            if (count == 0) continue;
+            Place place = place_of(dimension, node);
+            for (std::int32_t i = 0; i < count; ++i) out.push_back(step(dimension, place, up));
+            node = place.node;
         }
     }
 
@@ -76,17 +79,27 @@ private:
         return {up <= down ? up : 0, down <= up ? down : 0};
     }
 
-    /// The link from `node` up or down the dimension; `node` goes to its end.
-    [[nodiscard]] static LinkId step(const Dimension& dimension, std::int32_t& node, bool up) {
-        const std::int32_t line = dimension.stride * dimension.size;
-        const std::int32_t coordinate = node % line / dimension.stride;
-        const bool around = coordinate == (up ? dimension.size - 1 : 0);
-        const std::int32_t next = node + (up ? 1 : -1) * dimension.stride * (around ? 1 - dimension.size : 1);
-        const std::int32_t start = up ? node : next;
-        const std::int32_t number =
-            dimension.first_cable + start / line * (dimension.stride * dimension.cables) + start % line;
-        node = next;
-        return LinkId{2 * number + (up ? 0 : 1)};
+    /// A host on a line of a dimension.
+    struct Place {
+        std::int32_t node, coordinate;
+        std::int32_t cable;  ///< that starts there
+    };
+
+    [[nodiscard]] static Place place_of(const Dimension& dimension, std::int32_t node) {
+        const std::int32_t line = dimension.stride * dimension.size, in_line = node % line;
+        return {node, in_line / dimension.stride,
+                dimension.first_cable + node / line * (dimension.stride * dimension.cables) + in_line};
+    }
+
+    /// The link up or down the line; `place` goes to its end.
+    [[nodiscard]] static LinkId step(const Dimension& dimension, Place& place, bool up) {
+        const std::int32_t start = place.cable;
+        const bool around = place.coordinate == (up ? dimension.size - 1 : 0);
+        const std::int32_t steps = (up ? 1 : -1) * (around ? 1 - dimension.size : 1);
+        place.coordinate += steps;
+        place.node += steps * dimension.stride;
+        place.cable += steps * dimension.stride;
+        return LinkId{up ? 2 * start : 2 * place.cable + 1};
     }
 
     void route_by_hash(NodeId a, NodeId b, std::vector<LinkId>& out) const {
@@ -102,9 +115,9 @@ private:
                 const Steps steps = steps_between(dimension, node, b.value);
                 for (const bool up : {true, false}) {
                     if ((up ? steps.up : steps.down) == 0) continue;
-                    Choice& choice = choices[count++];
-                    choice.next = node;
-                    choice.link = step(dimension, choice.next, up);
+                    Place place = place_of(dimension, node);
+                    const LinkId link = step(dimension, place, up);
+                    choices[count++] = {link, place.node};
                 }
             }
             std::sort(choices.begin(), choices.begin() + count,
