@@ -42,14 +42,14 @@ std::optional<double> duration_of(const Quantity& quantity, const char* key) {
 
 Network generate(std::string_view kind_and_shape, const Quantity& bandwidth, const Quantity& latency,
                  const Quantity& second_bandwidth, const Quantity& trunk_bandwidth, const Quantity& trunk_latency,
-                 std::string routing, std::optional<std::int64_t> seed) {
+                 const std::optional<std::string>& routing, std::optional<std::int64_t> seed) {
     network::GenerateOptions options;
     if (const auto value = bandwidth_of(bandwidth, "bandwidth")) options.bandwidth_bytes_per_s = *value;
     if (const auto value = duration_of(latency, "latency")) options.latency_s = *value;
     options.second_bandwidth_bytes_per_s = bandwidth_of(second_bandwidth, "second_bandwidth");
     options.trunk_bandwidth_bytes_per_s = bandwidth_of(trunk_bandwidth, "trunk_bandwidth");
     options.trunk_latency_s = duration_of(trunk_latency, "trunk_latency");
-    options.routing = std::move(routing);
+    options.routing = routing.value_or("");
     options.seed = seed;
     return network::generate_network(kind_and_shape, options);
 }
@@ -161,7 +161,7 @@ void bind_network(nb::module_& module) {
         .def_static(
             "generate", &generate, "kind_and_shape"_a, "bandwidth"_a = nb::none(), "latency"_a = nb::none(),
             "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(), "trunk_latency"_a = nb::none(),
-            "routing"_a = "", "seed"_a = nb::none(), ReleaseGil(),
+            "routing"_a = nb::none(), "seed"_a = nb::none(), ReleaseGil(),
             "star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4, "
             "mesh:4x4x4, hypercube:10 or dragonfly:4,8,4. Bandwidths and latencies of the links are text with a "
             "unit, or numbers in bytes per second and seconds; 1 Gbit/s and 0 unless given. second_bandwidth, "

@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <mutex>
-#include <numeric>
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/routing.hpp"

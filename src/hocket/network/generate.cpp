@@ -129,9 +129,14 @@ std::shared_ptr<const Regular> make_regular(std::string_view kind_and_shape, con
     return request.by_arithmetic() ? request.kind.make(request.shape, request.options) : nullptr;
 }
 
-Network generate_network(std::string_view kind_and_shape, const GenerateOptions& options) {
+Network generate_network(std::string_view kind_and_shape, const GenerateOptions& options, std::string name) {
     const std::shared_ptr<const Regular> regular = make_regular(kind_and_shape, options);
-    if (!regular) return build(generate(kind_and_shape, options));
+    if (!regular) {
+        Blueprint blueprint = generate(kind_and_shape, options);
+        if (!name.empty()) blueprint.name = std::move(name);
+        return build(blueprint);
+    }
+    if (name.empty()) name = regular->name();
     check_size(regular->num_nodes(), regular->num_cables(), max_nodes, max_cables);
     std::vector<Node> nodes;
     std::vector<Link> links;
@@ -149,7 +154,7 @@ Network generate_network(std::string_view kind_and_shape, const GenerateOptions&
         links.push_back({NodeId{ends.first}, NodeId{ends.second}, bandwidth, latency, 2 * c});
         links.push_back({NodeId{ends.second}, NodeId{ends.first}, bandwidth, latency, 2 * c + 1});
     }
-    return {regular->name(), std::move(nodes), std::move(links), std::move(rank_nodes), regular};
+    return {std::move(name), std::move(nodes), std::move(links), std::move(rank_nodes), regular};
 }
 
 Blueprint star(std::int32_t hosts, const GenerateOptions& options) {

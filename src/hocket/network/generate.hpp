@@ -42,8 +42,8 @@ struct GenerateOptions {
 /// @throws InvalidInput  naming the accepted kinds, the form of the shape, or the limit on the size.
 Blueprint generate(std::string_view kind_and_shape, const GenerateOptions& = {});
 
-/// build(generate(...)) in half the time and memory where the routes are arithmetic.
-Network generate_network(std::string_view kind_and_shape, const GenerateOptions& = {});
+/// build(generate(...)) in half the memory where the routes are arithmetic. A `name` replaces the kind and shape.
+Network generate_network(std::string_view kind_and_shape, const GenerateOptions& = {}, std::string name = {});
 
 /// Hosts h0, h1, ... around the switch s0.
 Blueprint star(std::int32_t hosts, const GenerateOptions&);

@@ -52,15 +52,19 @@ public:
 
     void route(NodeId a, NodeId b, std::vector<LinkId>& out) const override {
         if (ecmp_seed()) return route_by_hash(a, b, out);
-        std::int32_t node = a.value;
+        // Coordinates of `b` in the dimensions done, as a number; those of both in the others.
+        std::int32_t done = 0, rest_a = a.value, rest_b = b.value;
         for (const Dimension& dimension : dimensions_) {
-            const Steps steps = steps_between(dimension, node, b.value);
+            const std::int32_t from = rest_a % dimension.size, to = rest_b % dimension.size;
+            rest_a /= dimension.size;
+            rest_b /= dimension.size;
+            const Steps steps = steps_between(dimension, from, to);
             const bool up = steps.up > 0;
-            const std::int32_t count = up ? steps.up : steps.down;
-            if (count == 0) continue;
-            Place place = place_of(dimension, node);
-            for (std::int32_t i = 0; i < count; ++i) out.push_back(step(dimension, place, up));
-            node = place.node;
+            const std::int32_t line = dimension.first_cable + rest_a * (dimension.stride * dimension.cables) + done;
+            Place place{from, line + from * dimension.stride};
+            for (std::int32_t left = up ? steps.up : steps.down; left > 0; --left)
+                out.push_back(step(dimension, place, up));
+            done += to * dimension.stride;
         }
     }
 
@@ -70,9 +74,7 @@ private:
         std::int32_t up = 0, down = 0;
     };
 
-    [[nodiscard]] static Steps steps_between(const Dimension& dimension, std::int32_t node, std::int32_t target) {
-        const std::int32_t from = node / dimension.stride % dimension.size;
-        const std::int32_t to = target / dimension.stride % dimension.size;
+    [[nodiscard]] static Steps steps_between(const Dimension& dimension, std::int32_t from, std::int32_t to) {
         if (!dimension.closed()) return {std::max(to - from, 0), std::max(from - to, 0)};
         const std::int32_t up = to >= from ? to - from : to - from + dimension.size;
         const std::int32_t down = up == 0 ? 0 : dimension.size - up;
@@ -81,15 +83,9 @@ private:
 
     /// A host on a line of a dimension.
     struct Place {
-        std::int32_t node, coordinate;
+        std::int32_t coordinate;
         std::int32_t cable;  ///< that starts there
     };
-
-    [[nodiscard]] static Place place_of(const Dimension& dimension, std::int32_t node) {
-        const std::int32_t line = dimension.stride * dimension.size, in_line = node % line;
-        return {node, in_line / dimension.stride,
-                dimension.first_cable + node / line * (dimension.stride * dimension.cables) + in_line};
-    }
 
     /// The link up or down the line; `place` goes to its end.
     [[nodiscard]] static LinkId step(const Dimension& dimension, Place& place, bool up) {
@@ -97,7 +93,6 @@ private:
         const bool around = place.coordinate == (up ? dimension.size - 1 : 0);
         const std::int32_t steps = (up ? 1 : -1) * (around ? 1 - dimension.size : 1);
         place.coordinate += steps;
-        place.node += steps * dimension.stride;
         place.cable += steps * dimension.stride;
         return LinkId{up ? 2 * start : 2 * place.cable + 1};
     }
@@ -112,12 +107,15 @@ private:
             std::array<Choice, 2 * max_dimensions> choices;
             std::size_t count = 0;
             for (const Dimension& dimension : dimensions_) {
-                const Steps steps = steps_between(dimension, node, b.value);
+                const std::int32_t line = dimension.stride * dimension.size;
+                const std::int32_t from = node % line / dimension.stride, to = b.value % line / dimension.stride;
+                const Steps steps = steps_between(dimension, from, to);
                 for (const bool up : {true, false}) {
                     if ((up ? steps.up : steps.down) == 0) continue;
-                    Place place = place_of(dimension, node);
+                    Place place{from, dimension.first_cable + node / line * (dimension.stride * dimension.cables) +
+                                          node % line};
                     const LinkId link = step(dimension, place, up);
-                    choices[count++] = {link, place.node};
+                    choices[count++] = {link, node + (place.coordinate - from) * dimension.stride};
                 }
             }
             std::sort(choices.begin(), choices.begin() + count,

@@ -39,19 +39,29 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+        std::optional<std::string> name;
+        if (file.contains("name")) name = text_of(file, "name", "a string");
         Blueprint blueprint;
         if (const toml::node* generate_node = file.get("generate")) {
             for (const char* key : {"node", "link", "routing"})
                 if (const toml::node* other = file.get(key))
                     refuse(*other, std::string(key) + " and [generate] exclude each other");
-            blueprint = read_generate(table_of(*generate_node, "generate"));
+            const toml::table& table = table_of(*generate_node, "generate");
+            const auto [kind_and_shape, options] = read_generate(table);
+            try {
+                if (!file.contains("placement") && name != "")  // an empty name is a name, too
+                    return generate_network(kind_and_shape, options, name.value_or(""));
+                blueprint = generate(kind_and_shape, options);
+            } catch (const InvalidInput& error) {
+                refuse(table, error.what(), error.hint());
+            }
         } else {
             read_nodes(file, blueprint);
             read_links(file, blueprint);
             if (const toml::node* routing = file.get("routing")) read_routing(table_of(*routing, "routing"), blueprint);
             blueprint.name = std::filesystem::path(source_name_).stem().string();
         }
-        if (file.contains("name")) blueprint.name = text_of(file, "name", "a string");
+        if (name) blueprint.name = *name;
         if (const toml::node* placement = file.get("placement")) read_placement(*placement, blueprint);
         try {
             return build(blueprint);
@@ -157,7 +167,8 @@ private:
         }
     }
 
-    Blueprint read_generate(const toml::table& table) {
+    /// Kind and shape, and the options.
+    [[nodiscard]] std::pair<std::string, GenerateOptions> read_generate(const toml::table& table) const {
         check_keys(table, "[generate]", generate_keys);
         GenerateOptions options;
         options.bandwidth_bytes_per_s =
@@ -170,11 +181,7 @@ private:
         options.seed = optional_seed(table);
         const std::string kind = text_of(table, "kind", "text such as \"fat-tree\"");
         const std::string shape = text_of(table, "shape", "text such as \"8x8x16\"");
-        try {
-            return generate(kind + ":" + shape, options);
-        } catch (const InvalidInput& error) {
-            refuse(table, error.what(), error.hint());
-        }
+        return {kind + ":" + shape, options};
     }
 
     std::optional<std::int64_t> optional_seed(const toml::table& table) const {

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "hocket/base/random.hpp"
+#include "hocket/network/fabric.hpp"
 #include "paths.hpp"
 
 using namespace hocket;
@@ -249,4 +251,37 @@ TEST_CASE("shapes that are none are told in one message") {
         CAPTURE(message);
         CHECK(contains(message, expected));
     }
+}
+
+TEST_CASE("any shape is a network whose cables and routes fit together, or refused") {
+    const char* const kinds[] = {"star:", "tree:", "fat-tree:", "torus:", "mesh:", "hypercube:", "dragonfly:"};
+    const std::string letters = "1223345x,x,/";
+    int accepted = 0;
+    for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+        base::Random random(seed);
+        const auto draw = [&](std::int32_t n) { return static_cast<std::int32_t>(random.below(n)); };
+        std::string text = kinds[draw(7)];
+        for (std::int32_t i = 1 + draw(7); i > 0; --i) text += letters[static_cast<std::size_t>(draw(12))];
+        CAPTURE(seed);
+        CAPTURE(text);
+        network::GenerateOptions options;
+        if (draw(2) == 0 && text[0] != 's' && !text.starts_with("tr")) options.routing = "ecmp";
+        try {
+            // The fabric first: it refuses nothing for its size here, and costs nothing.
+            const auto fabric = network::make_fabric(text, options);
+            if (fabric->num_links() > 4000) continue;
+            const Network n = network::generate_network(text, options);
+            ++accepted;
+            REQUIRE(fabric->num_links() == static_cast<std::int32_t>(n.links().size()));
+            std::vector<LinkId> route;
+            for (int i = 0; i < 20; ++i) {
+                const Rank a{draw(n.num_ranks())}, b{draw(n.num_ranks())};
+                fabric->route(a, b, route);
+                check_route(n, a, b, route);
+                REQUIRE(route == n.route(a, b));
+            }
+        } catch (const InvalidInput&) {
+        }
+    }
+    CHECK(accepted > 400);
 }

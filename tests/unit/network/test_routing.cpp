@@ -244,5 +244,18 @@ TEST_CASE("a fabric of a million hosts") {
     std::vector<LinkId> route;
     fabric->route(Rank{0}, Rank{(1 << 20) - 1}, route);
     CHECK(route.size() == 6);
+    const Network n = from_text(
+        "format = \"hocket.network/1\"\nname = \"large\"\n[generate]\nkind = \"fat-tree\"\nshape = "
+        "\"128x128x64\"\nbandwidth = \"1 Gbit/s\"\n");
+    CHECK(n.name() == "large");
+    CHECK(n.num_ranks() == 1 << 20);
+    base::Random random(3);
+    for (int i = 0; i < 1000; ++i) {
+        const Rank a{static_cast<std::int32_t>(random.below(1 << 20))};
+        const Rank b{static_cast<std::int32_t>(random.below(1 << 20))};
+        fabric->route(a, b, route);
+        REQUIRE(route == n.route(a, b));
+    }
+    check_route(n, Rank{0}, Rank{(1 << 20) - 1}, n.route(Rank{0}, Rank{(1 << 20) - 1}));
     CHECK(contains(message_of([] { network::make_fabric("fat-tree:256x256x257", {}); }), "more than 16777216 nodes"));
 }
