@@ -41,14 +41,17 @@ std::optional<double> duration_of(const Quantity& quantity, const char* key) {
 }
 
 Network generate(std::string_view kind_and_shape, const Quantity& bandwidth, const Quantity& latency,
-                 const Quantity& second_bandwidth, const Quantity& trunk_bandwidth, const Quantity& trunk_latency) {
+                 const Quantity& second_bandwidth, const Quantity& trunk_bandwidth, const Quantity& trunk_latency,
+                 const std::optional<std::string>& routing, std::optional<std::int64_t> seed) {
     network::GenerateOptions options;
     if (const auto value = bandwidth_of(bandwidth, "bandwidth")) options.bandwidth_bytes_per_s = *value;
     if (const auto value = duration_of(latency, "latency")) options.latency_s = *value;
     options.second_bandwidth_bytes_per_s = bandwidth_of(second_bandwidth, "second_bandwidth");
     options.trunk_bandwidth_bytes_per_s = bandwidth_of(trunk_bandwidth, "trunk_bandwidth");
     options.trunk_latency_s = duration_of(trunk_latency, "trunk_latency");
-    return network::build(network::generate(kind_and_shape, options));
+    options.routing = routing.value_or("");
+    options.seed = seed;
+    return network::generate_network(kind_and_shape, options);
 }
 
 Rank checked(const Network& network, std::int32_t rank) {
@@ -155,12 +158,17 @@ void bind_network(nb::module_& module) {
         .def_static("from_file", &network::from_file, "path"_a, ReleaseGil(), "Reads a network file (TOML).")
         .def_static("from_text", &network::from_text, "text"_a, "source_name"_a = "network", ReleaseGil(),
                     "Reads the text of a network file; `source_name` stands for the file in messages.")
-        .def_static("generate", &generate, "kind_and_shape"_a, "bandwidth"_a = nb::none(), "latency"_a = nb::none(),
-                    "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(), "trunk_latency"_a = nb::none(),
-                    ReleaseGil(),
-                    "star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16. Bandwidths and latencies of the links are "
-                    "text with a unit, or numbers in bytes per second and seconds; 1 Gbit/s and 0 unless given. The "
-                    "last three are of two-clusters alone: the links of the second group, and the link between both.")
+        .def_static(
+            "generate", &generate, "kind_and_shape"_a, "bandwidth"_a = nb::none(), "latency"_a = nb::none(),
+            "second_bandwidth"_a = nb::none(), "trunk_bandwidth"_a = nb::none(), "trunk_latency"_a = nb::none(),
+            "routing"_a = nb::none(), "seed"_a = nb::none(), ReleaseGil(),
+            "star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4, "
+            "mesh:4x4x4, hypercube:10 or dragonfly:4,8,4. Bandwidths and latencies of the links are text with a "
+            "unit, or numbers in bytes per second and seconds; 1 Gbit/s and 0 unless given. second_bandwidth, "
+            "trunk_bandwidth and trunk_latency are of two-clusters alone: the links of the second group, and "
+            "the link between both. routing is \"d-mod-k\" (fat trees), \"dimension-order\" (torus, mesh, "
+            "hypercube) or \"minimal\" (dragonfly), and for each of these also \"shortest-path\" or \"ecmp\": "
+            "a hash of each pair, with a seed, chooses among the shortest paths.")
         .def("to_toml", &network::to_toml, ReleaseGil(), "A network file that reads back as an equal network.")
         .def_prop_ro("name", &Network::name)
         .def_prop_ro("num_ranks", &Network::num_ranks)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
-from hocket.cli.options import load_network
+from hocket.cli.options import load_network, routing_options
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -26,11 +26,23 @@ def command() -> None:
 
 @command.command(epilog="Example: hocket network show fat-tree:2x2x4")
 @click.argument("network_text", metavar="FILE|KIND:SHAPE")
+@routing_options
+@click.option("--route", nargs=2, type=int, metavar="RANK RANK", help="Print only the nodes from one rank to another.")
 @click.option("--all", "show_all", is_flag=True, help=f"Print all rows of tables longer than {MOST_ROWS}.")
 @json_option
-def show(network_text: str, show_all: bool, as_json: bool) -> None:
-    """Print the nodes, ranks and links of a network."""
-    network = load_network(network_text)
+def show(
+    network_text: str,
+    routing: str | None,
+    seed: int | None,
+    route: tuple[int, int] | None,
+    show_all: bool,
+    as_json: bool,
+) -> None:
+    """Print the nodes, ranks and links of a network, or a route."""
+    network = load_network(network_text, routing=routing, seed=seed)
+    if route is not None:
+        _show_route(network, *route, as_json)
+        return
     if as_json:
         print_json(to_dict(network))
         return
@@ -72,12 +84,19 @@ def show(network_text: str, show_all: bool, as_json: bool) -> None:
 @click.option("--second-bandwidth", metavar="TEXT", help="Of the host links of the second of two-clusters.")
 @click.option("--trunk-bandwidth", metavar="TEXT", help="Of the link between two-clusters.")
 @click.option("--trunk-latency", metavar="TEXT", help="Of the link between two-clusters.")
+@routing_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
-def generate(kind_and_shape: str, output: Path | None, **given: str | None) -> None:
-    """Write the file of a regular network: star:16, two-clusters:4+4, tree:4x4 or fat-tree:8x8x16."""
+def generate(kind_and_shape: str, output: Path | None, **given: Any) -> None:
+    """Write the file of a regular network.
+
+    KIND:SHAPE is star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4,
+    mesh:4x4x4, hypercube:10 or dragonfly:4,8,4 (hosts of a router, routers of a group, global links of a router).
+    """
     from hocket import Network
 
-    _write(Network.generate(kind_and_shape, **given), output)
+    _write(
+        Network.generate(kind_and_shape, **{key: value for key, value in given.items() if value is not None}), output
+    )
 
 
 @command.command(epilog="Example: hocket network convert star:4 -o star.toml")
@@ -107,6 +126,17 @@ def to_dict(network: Network) -> dict[str, Any]:
             for link in network.links
         ],
     }
+
+
+def _show_route(network: Network, source: int, target: int, as_json: bool) -> None:
+    links = network.route(source, target)
+    all_links, all_nodes = network.links, network.nodes
+    path = [network.rank_nodes[source]] + [all_links[link].target for link in links]
+    names = [all_nodes[node].name for node in path]
+    if as_json:
+        print_json({"source": source, "target": target, "nodes": names, "links": links})
+    else:
+        print(" -> ".join(names))
 
 
 def _print_rows(title: str, columns: list[str], rows: list[tuple[str, ...]], show_all: bool) -> None:

@@ -25,7 +25,13 @@ def network_option(required: bool = True) -> Callable[[F], F]:
     return click.option("-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", required=required, help=text)
 
 
-def load_network(text: str, bandwidth: str | None = None, latency: str | None = None) -> Network:
+def load_network(
+    text: str,
+    bandwidth: str | None = None,
+    latency: str | None = None,
+    routing: str | None = None,
+    seed: int | None = None,
+) -> Network:
     """The network of a file, or of a generator "kind:shape"."""
     import os
 
@@ -33,10 +39,12 @@ def load_network(text: str, bandwidth: str | None = None, latency: str | None = 
 
     kind, colon, _ = text.partition(":")
     if colon and os.sep not in kind and not os.path.exists(text):
-        given = {"bandwidth": bandwidth, "latency": latency}
+        given: dict[str, Any] = {"bandwidth": bandwidth, "latency": latency, "routing": routing, "seed": seed}
         return Network.generate(text, **{name: value for name, value in given.items() if value is not None})
     if bandwidth or latency:
         raise InvalidInput(f"{text}: --bandwidth and --latency are for generated networks", "change the file instead")
+    if routing or seed is not None:
+        raise InvalidInput(f"{text}: --routing and --seed are for generated networks", "change the file instead")
     return Network.from_file(text)
 
 
@@ -46,6 +54,19 @@ def generator_options(function: F) -> F:
             function
         )
     return function
+
+
+def routing_options(function: F) -> F:
+    """--routing and --seed, for `load_network`."""
+    function = click.option(
+        "--seed", type=click.IntRange(0, 2**63 - 1), help="Of the hash of --routing ecmp.  [default: 1]"
+    )(function)
+    return click.option(
+        "--routing",
+        metavar="TEXT",
+        help="Of a generated network: d-mod-k (fat trees), dimension-order (torus, mesh, hypercube), minimal "
+        "(dragonfly), or for each of these shortest-path or ecmp.",
+    )(function)
 
 
 def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:

@@ -33,9 +33,25 @@ std::vector<std::int32_t> cyclic_placement(const Blueprint& blueprint) {
     return places;
 }
 
+namespace {
+
+std::shared_ptr<const Router> make_router(std::span<const Node> nodes, std::span<const Link> links,
+                                          const Routing& routing) {
+    Routing others = routing;
+    others.routes.clear();
+    std::shared_ptr<const Router> router = routing.ecmp_seed
+                                               ? make_ecmp_router(nodes.size(), links, std::move(others))
+                                               : make_shortest_path_router(nodes.size(), links, std::move(others));
+    return routing.routes.empty() ? router : make_explicit_router(nodes, links, routing, std::move(router));
+}
+
+}  // namespace
+
 Network build(const Blueprint& blueprint) {
     std::vector<Node> nodes;
     std::vector<Link> links;
+    nodes.reserve(blueprint.nodes.size());
+    links.reserve(2 * blueprint.cables.size());
     for (const Blueprint::Node& node : blueprint.nodes) nodes.push_back({node.name, node.kind});
     const auto add_cable = [&](const Blueprint::Cable& cable) {
         const auto id = static_cast<std::int32_t>(links.size());
@@ -63,7 +79,9 @@ Network build(const Blueprint& blueprint) {
     std::vector<NodeId> rank_nodes;
     for (const std::int32_t host : blueprint.placement.empty() ? block_placement(blueprint) : blueprint.placement)
         rank_nodes.push_back(NodeId{place[static_cast<std::size_t>(host)]++});
-    return {blueprint.name, std::move(nodes), std::move(links), std::move(rank_nodes), blueprint.router};
+    std::shared_ptr<const Router> router = blueprint.router;
+    if (!router && blueprint.routing != Routing{}) router = make_router(nodes, links, blueprint.routing);
+    return {blueprint.name, std::move(nodes), std::move(links), std::move(rank_nodes), std::move(router)};
 }
 
 Blueprint blueprint_of(const Network& network) {
@@ -73,6 +91,7 @@ Blueprint blueprint_of(const Network& network) {
     };
     Blueprint blueprint;
     blueprint.name = network.name();
+    blueprint.routing = network.router().routing();
     for (const Node& node : network.nodes()) {
         if (node.kind == NodeKind::process) continue;
         if (blueprint.nodes.size() != static_cast<std::size_t>(&node - network.nodes().data()))

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hocket/network/network.hpp"
+#include "hocket/network/routing.hpp"
 
 namespace hocket::network {
 
@@ -35,12 +36,14 @@ struct Blueprint {
     std::vector<Node> nodes;
     std::vector<Cable> cables;
     std::vector<std::int32_t> placement;   ///< [rank] node; empty = host by host, all places filled
-    std::shared_ptr<const Router> router;  ///< none = by the structure
+    Routing routing;                       ///< of what has no `router`
+    std::shared_ptr<const Router> router;  ///< none = as `routing` says
 };
 
-/// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory: a
-/// fat tree of this size takes three seconds.
-inline constexpr std::int64_t max_nodes = std::int64_t{1} << 20U;
+/// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory. A fat
+/// tree of a million hosts is below; a Fabric (fabric.hpp) may be larger.
+inline constexpr std::int64_t max_nodes = std::int64_t{1} << 21U;
+inline constexpr std::int64_t max_cables = std::int64_t{1} << 22U;
 
 /// The hosts of the ranks, host by host, or in turn ("cyclic"): first the first rank of every host, then the second ...
 std::vector<std::int32_t> block_placement(const Blueprint&);

@@ -1,114 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// An extended generalised fat tree [Ohring95] with as many parents at each level as the level has children, so that its
-// bisection is full. Let m[l] be the children of a switch of level l = 1..h and W[l] = m[1] ... m[l-1]. Level l has
-// N / m[l] switches, numbered S * W[l] + q: S is the subtree of level l, q one of its W[l] parallel roots. Cable k < m[l]
-// up from there leads to subtree S / m[l+1], root q + k * W[l]. Hosts are level 0 with W[0] = m[0] = 1.
+// An extended generalised fat tree [Ohring95] XGFT(h; m[1] .. m[h]; 1, w[1] .. w[h-1]): a switch of level l = 1 .. h has
+// m[l] children and, below the top, w[l] cables up. With w[l] = m[l], which is what a shape without "/" means, its bisection
+// is full; with w[l] < m[l] it is tapered.
 //
-// Routing is d-mod-k [Zahavi09]: towards host d the way up at level l takes cable (d / W[l]) mod m[l], so at every level
-// the parallel root is q = d mod W[l], and the way down is the only one there is.
+// Let M[l] = m[1] .. m[l] be the hosts below a switch of level l and W[l] = w[0] .. w[l-1]. Level l has N / M[l] * W[l]
+// switches, numbered S * W[l] + q: S is the subtree of level l, q one of its W[l] parallel roots. Cable k < w[l] up from
+// there leads to subtree S / m[l+1], root q + k * W[l]. Hosts are level 0 with W[0] = M[0] = w[0] = 1.
+//
+// A way up is thus told by the root q at its top, of which the lower levels take q mod W[l], and the way down from a root
+// is the only one there is. Routing d-mod-k [Zahavi09] takes q = d mod W[l] towards host d; a hash takes any.
 
 #include <algorithm>
-#include <string>
 
 #include "hocket/base/error.hpp"
-#include "hocket/base/units.hpp"
-#include "hocket/network/generate.hpp"
-#include "hocket/network/routing.hpp"
+#include "hocket/base/names.hpp"
+#include "hocket/network/regular.hpp"
+#include "hocket/network/shape.hpp"
 
 namespace hocket::network {
 namespace {
 
 struct Level {
     std::int32_t children;     ///< m[l]
+    std::int32_t parents;      ///< w[l]; 0 at the top
     std::int32_t parallel;     ///< W[l]
-    std::int32_t hosts_below;  ///< m[1] ... m[l]
-    std::int32_t first_node;
+    std::int32_t hosts_below;  ///< M[l]
+    std::int32_t first_node, first_cable;
 };
 
-/// Levels 0 (the hosts) to h.
-std::vector<Level> levels_of(const std::vector<std::int32_t>& widths) {
-    std::vector<Level> levels{{1, 1, 1, 0}};
-    std::int64_t hosts = 1, nodes = 0;
-    for (const std::int32_t width : widths) hosts = std::min(hosts * width, max_nodes + 1);
-    for (std::size_t l = 0; l <= widths.size(); ++l) {
-        nodes += hosts / (l == 0 ? 1 : widths[l - 1]);
-        if (nodes > max_nodes)
-            throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes",
-                               "make it smaller");
-        const Level& below = levels.back();
-        if (l > 0)
-            levels.push_back({widths[l - 1], below.parallel * below.children, below.hosts_below * widths[l - 1],
-                              static_cast<std::int32_t>(nodes - hosts / widths[l - 1])});
-    }
-    return levels;
-}
-
-class FatTreeRouter final : public Router {
+class FatTree final : public Regular {
 public:
-    FatTreeRouter(std::vector<Level> levels, std::string generate_table)
-        : levels_(std::move(levels)),
-          num_hosts_(levels_.back().hosts_below),
-          generate_table_(std::move(generate_table)) {}
+    FatTree(std::string shape, Size size, std::vector<Level> levels, const GenerateOptions& options)
+        : Regular("fat-tree", std::move(shape), size, options), levels_(std::move(levels)) {}
+
+    [[nodiscard]] std::string switch_name(std::int32_t node) const override {
+        std::size_t l = levels_.size() - 1;
+        while (node < levels_[l].first_node) --l;
+        return "s" + std::to_string(l) + "." + std::to_string(node - levels_[l].first_node);
+    }
+
+    [[nodiscard]] Cable cable(std::int32_t number) const override {
+        std::size_t l = levels_.size() - 2;
+        while (number < levels_[l].first_cable) --l;
+        const Level &level = levels_[l], &above = levels_[l + 1];
+        const std::int32_t in_level = number - level.first_cable;
+        const std::int32_t below = in_level / level.parents, up = in_level % level.parents;
+        const std::int32_t subtree = below / level.parallel, root = below % level.parallel;
+        return {level.first_node + below,
+                above.first_node + subtree / above.children * above.parallel + root + up * level.parallel};
+    }
 
     void route(NodeId a, NodeId b, std::vector<LinkId>& out) const override {
-        const std::int32_t destination = b.value;
-        HOCKET_ASSERT(a.value < num_hosts_ && destination < num_hosts_, "routes in a fat tree join hosts");
+        HOCKET_ASSERT(a.value < num_hosts() && b.value < num_hosts(), "routes in a fat tree join hosts");
         std::size_t top = 0;
-        while (a.value / levels_[top].hosts_below != destination / levels_[top].hosts_below) ++top;
-        for (std::size_t l = 0; l < top; ++l) out.push_back(LinkId{2 * cable_up(l, a.value, destination)});
-        for (std::size_t l = top; l-- > 0;) out.push_back(LinkId{2 * cable_up(l, destination, destination) + 1});
+        while (a.value / levels_[top].hosts_below != b.value / levels_[top].hosts_below) ++top;
+        std::int32_t root = b.value % levels_[top].parallel;
+        if (ecmp_seed()) {
+            base::Random draws = draws_of(*ecmp_seed(), a, b);
+            root = 0;
+            for (std::size_t l = 0; l < top; ++l)
+                root += static_cast<std::int32_t>(draws.below(levels_[l].parents)) * levels_[l].parallel;
+        }
+        out.resize(out.size() + 2 * top);
+        LinkId* const links = out.data() + out.size() - 2 * top;
+        for (std::size_t l = 0; l < top; ++l) {
+            const Level& level = levels_[l];
+            const std::int32_t up = root / level.parallel % level.parents, parallel = root % level.parallel;
+            const auto cable_above = [&](std::int32_t host) {
+                return level.first_cable + (host / level.hosts_below * level.parallel + parallel) * level.parents + up;
+            };
+            links[l] = LinkId{2 * cable_above(a.value)};
+            links[2 * top - 1 - l] = LinkId{2 * cable_above(b.value) + 1};
+        }
     }
-
-    [[nodiscard]] std::optional<std::string> generate_table() const override { return generate_table_; }
 
 private:
-    /// The cable from level l to l+1, above host `below`, that leads to and from the roots for `destination`.
-    [[nodiscard]] std::int32_t cable_up(std::size_t l, std::int32_t below, std::int32_t destination) const {
-        const Level& level = levels_[l];
-        const std::int32_t number = below / level.hosts_below * level.parallel + destination % level.parallel;
-        const std::int32_t up = destination / level.parallel % level.children;
-        return static_cast<std::int32_t>(l) * num_hosts_ + number * level.children + up;
-    }
-
-    std::vector<Level> levels_;
-    std::int32_t num_hosts_;
-    std::string generate_table_;
+    std::vector<Level> levels_;  // 0 (the hosts) to h
 };
 
 }  // namespace
 
-Blueprint fat_tree(const std::vector<std::int32_t>& widths, const GenerateOptions& options) {
-    const std::vector<Level> levels = levels_of(widths);
-    const std::int32_t num_hosts = levels.back().hosts_below;
-    Blueprint blueprint;
-    std::string shape;
-    for (const std::int32_t width : widths) shape += std::string(shape.empty() ? "" : "x") + std::to_string(width);
-    blueprint.name = "fat-tree:" + shape;
-    for (std::int32_t i = 0; i < num_hosts; ++i)
-        blueprint.nodes.push_back({std::string("h") + std::to_string(i), NodeKind::host});
-    for (std::size_t l = 1; l < levels.size(); ++l)
-        for (std::int32_t i = 0; i < num_hosts / levels[l].children; ++i)
-            blueprint.nodes.push_back(
-                {std::string("s") + std::to_string(l) + "." + std::to_string(i), NodeKind::switch_, 0});
-    for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
-        const Level &level = levels[l], &above = levels[l + 1];
-        for (std::int32_t i = 0; i < num_hosts / level.children; ++i) {
-            const std::int32_t subtree = i / level.parallel, root = i % level.parallel;
-            for (std::int32_t k = 0; k < level.children; ++k)
-                blueprint.cables.push_back(
-                    {level.first_node + i,
-                     above.first_node + subtree / above.children * above.parallel + root + k * level.parallel,
-                     options.bandwidth_bytes_per_s, options.bandwidth_bytes_per_s, options.latency_s,
-                     options.latency_s});
-        }
+std::shared_ptr<const Regular> make_fat_tree(std::string_view shape, const GenerateOptions& options) {
+    constexpr std::size_t max_levels = 8;
+    const std::size_t slash = shape.find('/');
+    const std::string expected =
+        "the children of each level, and for a tapered tree the cables up from each level but "
+        "the top, such as fat-tree:8x8x16 or fat-tree:8x8x16/4x2";
+    const auto children = parse_shape(shape.substr(0, slash), 'x', 1, max_levels, expected);
+    auto parents = children;
+    parents.pop_back();
+    std::string printed = print_shape(children, 'x');
+    if (slash != std::string_view::npos) {
+        const auto given = parse_shape(shape.substr(slash + 1), 'x', 1, max_levels, expected);
+        if (given.size() != parents.size())
+            throw InvalidInput("shape " + base::quoted(shape) + ": " + std::to_string(children.size()) +
+                                   " levels of switches have cables up from " + std::to_string(parents.size()) +
+                                   ", not from " + std::to_string(given.size()),
+                               "write " + expected);
+        if (given != parents) printed += "/" + print_shape(given, 'x');
+        parents = given;
     }
-    blueprint.router = std::make_shared<FatTreeRouter>(
-        levels, "[generate]\nkind = \"fat-tree\"\nshape = \"" + shape + "\"\nbandwidth = \"" +
-                    base::print_bandwidth(options.bandwidth_bytes_per_s) + "\"\nlatency = \"" +
-                    base::print_duration(options.latency_s) + "\"\n");
-    return blueprint;
+    parents.insert(parents.begin(), 1);
+    parents.push_back(0);
+
+    Regular::Size size{1, 0, 0};
+    for (const std::int32_t width : children) size.hosts = times(size.hosts, width);
+    check_size(size.hosts, 0, max_regular_nodes, max_regular_cables);
+    std::vector<Level> levels;
+    std::int64_t hosts_below = 1, parallel = 1;
+    for (std::size_t l = 0; l <= children.size(); ++l) {
+        if (l > 0) {
+            hosts_below *= children[l - 1];
+            parallel = times(parallel, parents[l - 1]);
+        }
+        levels.push_back({l == 0 ? 1 : children[l - 1], parents[l], static_cast<std::int32_t>(parallel),
+                          static_cast<std::int32_t>(hosts_below), static_cast<std::int32_t>(size.nodes),
+                          static_cast<std::int32_t>(size.cables)});
+        const std::int64_t nodes = times(parallel, size.hosts / hosts_below);
+        size.nodes += nodes;
+        size.cables += times(nodes, parents[l]);
+        check_size(size.nodes, size.cables, max_regular_nodes, max_regular_cables);
+    }
+    return std::make_shared<FatTree>(printed, size, std::move(levels), options);
 }
 
 }  // namespace hocket::network

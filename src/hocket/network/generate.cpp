@@ -3,43 +3,106 @@
 
 #include "hocket/network/generate.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
+#include "hocket/network/regular.hpp"
+#include "hocket/network/shape.hpp"
 
 namespace hocket::network {
 namespace {
 
 using namespace std::string_literals;
 
-constexpr std::array<std::string_view, 4> kinds{"star", "two-clusters", "tree", "fat-tree"};
-constexpr std::size_t max_levels = 8;
+struct Kind {
+    std::string_view name;
+    std::string_view routing;  ///< its own; empty: there is one path only
+    bool ecmp_by_arithmetic;
+    std::shared_ptr<const Regular> (*make)(std::string_view shape, const GenerateOptions&);
+};
+constexpr std::array<Kind, 8> kinds{{{"star", "", false, &make_star},
+                                     {"two-clusters", "", false, nullptr},
+                                     {"tree", "", false, &make_tree},
+                                     {"fat-tree", "d-mod-k", true, &make_fat_tree},
+                                     {"torus", "dimension-order", true, &make_torus},
+                                     {"mesh", "dimension-order", true, &make_mesh},
+                                     {"hypercube", "dimension-order", true, &make_hypercube},
+                                     {"dragonfly", "minimal", false, &make_dragonfly}}};
 
-/// "8x8x16" with separator 'x' -> 8, 8, 16.
-std::vector<std::int32_t> parse_shape(std::string_view shape, char separator, const std::string& expected) {
-    const auto refuse = [&](const std::string& why) {
-        throw InvalidInput("shape " + base::quoted(shape) + ": " + why, "write " + expected);
-    };
-    std::vector<std::int32_t> widths;
-    const char* c = shape.data();
-    const char* const end = c + shape.size();
-    while (true) {
-        std::int32_t width = 0;
-        const auto [next, error] = std::from_chars(c, end, width);
-        if (error != std::errc{}) refuse("a number up to " + std::to_string(max_nodes) + " is missing");
-        if (width < 1 || width > max_nodes)
-            refuse(std::to_string(width) + " is not in 1.." + std::to_string(max_nodes));
-        widths.push_back(width);
-        if (next == end) return widths;
-        if (*next != separator) refuse("unexpected " + base::quoted(std::string_view(next, 1)));
-        if (widths.size() == max_levels) refuse("more than " + std::to_string(max_levels) + " levels");
-        c = next + 1;
-    }
+const Kind& kind_named(std::string_view name) {
+    std::array<std::string_view, kinds.size()> names;
+    std::transform(kinds.begin(), kinds.end(), names.begin(), [](const Kind& kind) { return kind.name; });
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return kinds[static_cast<std::size_t>(found - names.begin())];
+    const std::string suggestion = base::did_you_mean(name, names);
+    throw InvalidInput("unknown kind of network " + base::quoted(name) + "; accepted: " + base::list_of(names),
+                       suggestion.empty() ? "write KIND:SHAPE, such as star:16" : suggestion);
 }
+
+/// The routing said in full where it is not the kind's own, and only there; a seed where and only where a hash needs one.
+GenerateOptions resolved(const Kind& kind, GenerateOptions options) {
+    std::vector<std::string_view> accepted{"shortest-path"};
+    if (!kind.routing.empty()) accepted = {kind.routing, "shortest-path", "ecmp"};
+    std::string& routing = options.routing;
+    if (!routing.empty() && std::find(accepted.begin(), accepted.end(), routing) == accepted.end())
+        throw InvalidInput("routing " + base::quoted(routing) + " is none of " + std::string(kind.name) +
+                               "; accepted: " + base::list_of(accepted),
+                           base::did_you_mean(routing, accepted));
+    if (routing == accepted.front()) routing.clear();
+    if (options.seed && routing != "ecmp")
+        throw InvalidInput("seed belongs to routing \"ecmp\" alone", "leave seed out, or choose that routing");
+    if (options.seed && *options.seed < 0)
+        throw InvalidInput("seed: " + std::to_string(*options.seed) + " is not at least 0");
+    if (routing == "ecmp" && !options.seed) options.seed = 1;
+    return options;
+}
+
+struct Request {
+    const Kind& kind;
+    std::string_view shape;
+    GenerateOptions options;
+    /// Whether the network finds its routes itself, by arithmetic.
+    [[nodiscard]] bool by_arithmetic() const {
+        return kind.make != nullptr && (options.routing.empty() || (options.seed && kind.ecmp_by_arithmetic));
+    }
+};
+
+Request parse(std::string_view kind_and_shape, const GenerateOptions& options) {
+    const std::size_t colon = kind_and_shape.find(':');
+    const Kind& kind = kind_named(kind_and_shape.substr(0, colon));
+    check(options, kind.name == "two-clusters");
+    return {kind, colon == std::string_view::npos ? "" : kind_and_shape.substr(colon + 1), resolved(kind, options)};
+}
+
+Node node_of(const Regular& regular, std::int32_t n) {
+    if (n < regular.num_hosts()) return {"h"s + std::to_string(n), NodeKind::host};
+    return {regular.switch_name(n), NodeKind::switch_};
+}
+
+/// Its nodes and cables, without its routes.
+Blueprint tabulate(const Regular& regular) {
+    check_size(regular.num_nodes(), regular.num_cables(), max_nodes, max_cables);
+    Blueprint blueprint;
+    blueprint.name = regular.name();
+    blueprint.nodes.reserve(static_cast<std::size_t>(regular.num_nodes()));
+    for (std::int32_t n = 0; n < regular.num_nodes(); ++n) {
+        Node node = node_of(regular, n);
+        blueprint.nodes.push_back({std::move(node.name), node.kind, node.kind == NodeKind::host ? 1 : 0});
+    }
+    blueprint.cables.reserve(static_cast<std::size_t>(regular.num_cables()));
+    const double bandwidth = regular.bandwidth_bytes_per_s(), latency = regular.latency_s();
+    for (std::int32_t c = 0; c < regular.num_cables(); ++c) {
+        const Regular::Cable ends = regular.cable(c);
+        blueprint.cables.push_back({ends.first, ends.second, bandwidth, bandwidth, latency, latency});
+    }
+    return blueprint;
+}
+
+}  // namespace
 
 void check(const GenerateOptions& options, bool has_trunk) {
     const auto check_bandwidth = [](double bandwidth, const char* key) {
@@ -61,103 +124,58 @@ void check(const GenerateOptions& options, bool has_trunk) {
                            "use bandwidth and latency");
 }
 
-void check_size(std::int64_t nodes) {
-    if (nodes > max_nodes)
-        throw InvalidInput("the network would have more than " + std::to_string(max_nodes) + " nodes",
-                           "make it smaller");
+std::shared_ptr<const Regular> make_regular(std::string_view kind_and_shape, const GenerateOptions& options) {
+    const Request request = parse(kind_and_shape, options);
+    return request.by_arithmetic() ? request.kind.make(request.shape, request.options) : nullptr;
 }
 
-std::int32_t add(Blueprint& blueprint, std::string name, NodeKind kind) {
-    blueprint.nodes.push_back({std::move(name), kind, kind == NodeKind::host ? 1 : 0});
-    return static_cast<std::int32_t>(blueprint.nodes.size()) - 1;
+Network generate_network(std::string_view kind_and_shape, const GenerateOptions& options, std::string name) {
+    const std::shared_ptr<const Regular> regular = make_regular(kind_and_shape, options);
+    if (!regular) {
+        Blueprint blueprint = generate(kind_and_shape, options);
+        if (!name.empty()) blueprint.name = std::move(name);
+        return build(blueprint);
+    }
+    if (name.empty()) name = regular->name();
+    check_size(regular->num_nodes(), regular->num_cables(), max_nodes, max_cables);
+    std::vector<Node> nodes;
+    std::vector<Link> links;
+    std::vector<NodeId> rank_nodes;
+    nodes.reserve(static_cast<std::size_t>(regular->num_nodes()));
+    links.reserve(2 * static_cast<std::size_t>(regular->num_cables()));
+    rank_nodes.reserve(static_cast<std::size_t>(regular->num_hosts()));
+    for (std::int32_t n = 0; n < regular->num_nodes(); ++n) {
+        nodes.push_back(node_of(*regular, n));
+        if (n < regular->num_hosts()) rank_nodes.push_back(NodeId{n});
+    }
+    const double bandwidth = regular->bandwidth_bytes_per_s(), latency = regular->latency_s();
+    for (std::int32_t c = 0; c < regular->num_cables(); ++c) {
+        const Regular::Cable ends = regular->cable(c);
+        links.push_back({NodeId{ends.first}, NodeId{ends.second}, bandwidth, latency, 2 * c});
+        links.push_back({NodeId{ends.second}, NodeId{ends.first}, bandwidth, latency, 2 * c + 1});
+    }
+    return {std::move(name), std::move(nodes), std::move(links), std::move(rank_nodes), regular};
 }
-
-void join(Blueprint& blueprint, std::int32_t first, std::int32_t second, double bandwidth, double latency) {
-    blueprint.cables.push_back({first, second, bandwidth, bandwidth, latency, latency});
-}
-
-}  // namespace
 
 Blueprint star(std::int32_t hosts, const GenerateOptions& options) {
-    Blueprint blueprint = tree({hosts}, options);
-    blueprint.name = "star:" + std::to_string(hosts);
-    return blueprint;
-}
-
-Blueprint two_clusters(std::int32_t first_hosts, std::int32_t second_hosts, const GenerateOptions& options) {
-    check(options, true);
-    check_size(std::int64_t{first_hosts} + second_hosts + 2);
-    Blueprint blueprint;
-    blueprint.name = "two-clusters:" + std::to_string(first_hosts) + "+" + std::to_string(second_hosts);
-    for (std::int32_t i = 0; i < first_hosts; ++i) add(blueprint, "a" + std::to_string(i), NodeKind::host);
-    for (std::int32_t i = 0; i < second_hosts; ++i) add(blueprint, "b" + std::to_string(i), NodeKind::host);
-    const std::int32_t s0 = add(blueprint, "s0", NodeKind::switch_);
-    const std::int32_t s1 = add(blueprint, "s1", NodeKind::switch_);
-    const double second = options.second_bandwidth_bytes_per_s.value_or(options.bandwidth_bytes_per_s);
-    for (std::int32_t i = 0; i < first_hosts; ++i)
-        join(blueprint, i, s0, options.bandwidth_bytes_per_s, options.latency_s);
-    for (std::int32_t i = 0; i < second_hosts; ++i) join(blueprint, first_hosts + i, s1, second, options.latency_s);
-    join(blueprint, s0, s1, options.trunk_bandwidth_bytes_per_s.value_or(options.bandwidth_bytes_per_s),
-         options.trunk_latency_s.value_or(options.latency_s));
-    return blueprint;
-}
-
-Blueprint tree(const std::vector<std::int32_t>& widths, const GenerateOptions& options) {
-    check(options, false);
-    std::int64_t hosts = 1, nodes = 1;
-    for (const std::int32_t width : widths) {
-        hosts *= width;
-        nodes += hosts;
-        check_size(nodes);
-    }
-    Blueprint blueprint;
-    blueprint.name = "tree:";
-    for (const std::int32_t width : widths)
-        blueprint.name += (blueprint.name.back() == ':' ? "" : "x") + std::to_string(width);
-    for (std::int64_t i = 0; i < hosts; ++i) add(blueprint, "h" + std::to_string(i), NodeKind::host);
-    std::vector<std::int32_t> parents{add(blueprint, "s0", NodeKind::switch_)};
-    std::int32_t num_switches = 1, num_hosts = 0;
-    for (std::size_t level = 0; level < widths.size(); ++level) {
-        std::vector<std::int32_t> children;
-        for (const std::int32_t parent : parents) {
-            for (std::int32_t i = 0; i < widths[level]; ++i) {
-                children.push_back(level + 1 == widths.size()
-                                       ? num_hosts++
-                                       : add(blueprint, "s" + std::to_string(num_switches++), NodeKind::switch_));
-                join(blueprint, children.back(), parent, options.bandwidth_bytes_per_s, options.latency_s);
-            }
-        }
-        parents = std::move(children);
-    }
-    return blueprint;
+    return generate("star:" + std::to_string(hosts), options);
 }
 
 Blueprint generate(std::string_view kind_and_shape, const GenerateOptions& options) {
-    const std::size_t colon = kind_and_shape.find(':');
-    const std::string_view kind = kind_and_shape.substr(0, colon);
-    const std::string_view shape = colon == std::string_view::npos ? "" : kind_and_shape.substr(colon + 1);
-    if (kind == "star") {
-        const auto widths = parse_shape(shape, 'x', "the number of hosts, such as star:16");
-        if (widths.size() != 1)
-            throw InvalidInput("shape " + base::quoted(shape) + ": a star has one number",
-                               "write star:16, or a tree:4x4");
-        return star(widths[0], options);
+    const Request request = parse(kind_and_shape, options);
+    if (request.kind.make == nullptr) {
+        const auto hosts = parse_shape(request.shape, '+', 2, 2, "the hosts of both groups, such as two-clusters:4+4");
+        return two_clusters(hosts[0], hosts[1], request.options);
     }
-    if (kind == "two-clusters") {
-        const std::string expected = "the hosts of both groups, such as two-clusters:4+4";
-        const auto widths = parse_shape(shape, '+', expected);
-        if (widths.size() != 2)
-            throw InvalidInput("shape " + base::quoted(shape) + ": two-clusters has two numbers", "write " + expected);
-        return two_clusters(widths[0], widths[1], options);
+    const std::shared_ptr<const Regular> regular = request.kind.make(request.shape, request.options);
+    Blueprint blueprint = tabulate(*regular);
+    if (request.by_arithmetic()) {
+        blueprint.router = regular;
+    } else {
+        blueprint.routing = regular->routing();
+        blueprint.routing.ecmp_seed = request.options.seed;
     }
-    if (kind == "tree") return tree(parse_shape(shape, 'x', "the children of each level, such as tree:4x4"), options);
-    if (kind == "fat-tree") {
-        check(options, false);
-        return fat_tree(parse_shape(shape, 'x', "the children of each level, such as fat-tree:8x8x16"), options);
-    }
-    const std::string suggestion = base::did_you_mean(kind, kinds);
-    throw InvalidInput("unknown kind of network " + base::quoted(kind) + "; accepted: " + base::list_of(kinds),
-                       suggestion.empty() ? "write KIND:SHAPE, such as star:16" : suggestion);
+    return blueprint;
 }
 
 }  // namespace hocket::network

@@ -27,19 +27,20 @@ void check_links(const std::string& name, const std::vector<Node>& nodes, const 
     std::vector<std::int32_t> first_with(links.size(), -1), num_with(links.size(), 0);
     for (std::size_t i = 0; i < links.size(); ++i) {
         const Link& link = links[i];
-        const std::string where = "link " + std::to_string(i) + ": ";
+        const auto refuse_link = [&](const std::string& why) {
+            refuse(name, "link " + std::to_string(i) + ": " + why);
+        };
         for (const NodeId end : {link.source, link.target})
             if (end.value < 0 || end.value >= num_nodes)
-                refuse(name,
-                       where + "node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
-        if (link.source == link.target) refuse(name, where + "it joins a node with itself");
+                refuse_link("node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
+        if (link.source == link.target) refuse_link("it joins a node with itself");
         if (!(link.bandwidth_bytes_per_s > 0))
-            refuse(name, where + "bandwidth " + std::to_string(link.bandwidth_bytes_per_s) + " is not above 0");
+            refuse_link("bandwidth " + std::to_string(link.bandwidth_bytes_per_s) + " is not above 0");
         if (!(link.latency_s >= 0) || !std::isfinite(link.latency_s))
-            refuse(name, where + "latency " + std::to_string(link.latency_s) + " is not finite and at least 0");
+            refuse_link("latency " + std::to_string(link.latency_s) + " is not finite and at least 0");
         if (link.capacity < 0 || static_cast<std::size_t>(link.capacity) >= links.size())
-            refuse(name, where + "capacity " + std::to_string(link.capacity) + " is not in 0.." +
-                             std::to_string(links.size() - 1));
+            refuse_link("capacity " + std::to_string(link.capacity) + " is not in 0.." +
+                        std::to_string(links.size() - 1));
         const auto capacity = static_cast<std::size_t>(link.capacity);
         if (++num_with[capacity] == 1) {
             first_with[capacity] = static_cast<std::int32_t>(i);
@@ -48,7 +49,7 @@ void check_links(const std::string& name, const std::vector<Node>& nodes, const 
         const Link& other = links[static_cast<std::size_t>(first_with[capacity])];
         if (num_with[capacity] > 2 || other.source != link.target || other.target != link.source ||
             std::not_equal_to<>{}(other.bandwidth_bytes_per_s, link.bandwidth_bytes_per_s))
-            refuse(name, where + "only the two directions of one cable, of equal bandwidth, may share a capacity");
+            refuse_link("only the two directions of one cable, of equal bandwidth, may share a capacity");
     }
 }
 
@@ -102,12 +103,16 @@ void check_connected(const std::string& name, std::span<const Node> nodes, std::
 bool forms_tree(std::size_t num_nodes, std::span<const Link> links, NodeId start) {
     const std::vector<bool> part = reachable(num_nodes, links, start, true);
     const auto part_size = static_cast<std::size_t>(std::count(part.begin(), part.end(), true));
-    std::vector<std::pair<NodeId, NodeId>> pairs;
+    std::size_t links_inside = 0;
     for (const Link& link : links) {
         if (part[link.source.at()] != part[link.target.at()]) return false;  // leads in, not out
-        if (part[link.source.at()]) pairs.emplace_back(link.source, link.target);
+        if (part[link.source.at()]) ++links_inside;
     }
-    if (pairs.size() != 2 * (part_size - 1)) return false;
+    if (links_inside != 2 * (part_size - 1)) return false;
+    std::vector<std::pair<NodeId, NodeId>> pairs;
+    pairs.reserve(links_inside);
+    for (const Link& link : links)
+        if (part[link.source.at()]) pairs.emplace_back(link.source, link.target);
     std::sort(pairs.begin(), pairs.end());
     if (std::adjacent_find(pairs.begin(), pairs.end()) != pairs.end()) return false;
     // n nodes, connected, 2(n-1) different directed links, each with its opposite: n-1 cables, so a tree.
@@ -143,16 +148,18 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
     first_out_.assign(nodes_.size() + 1, 0);
     for (const Link& link : links_) ++first_out_[link.source.at() + 1];
     std::partial_sum(first_out_.begin(), first_out_.end(), first_out_.begin());
-    for (std::int32_t l = 0; l < static_cast<std::int32_t>(links_.size()); ++l) out_.push_back(LinkId{l});
-    std::sort(out_.begin(), out_.end(), [&](LinkId a, LinkId b) {
-        const Link &left = link(a), &right = link(b);
-        return std::tie(left.source, left.target, a) < std::tie(right.source, right.target, b);
-    });
+    out_.resize(links_.size());
+    std::vector<std::int32_t> next(first_out_.begin(), first_out_.end() - 1);
+    for (std::int32_t l = 0; l < static_cast<std::int32_t>(links_.size()); ++l)
+        out_[static_cast<std::size_t>(next[link(LinkId{l}).source.at()]++)] = LinkId{l};
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+        std::sort(out_.begin() + first_out_[n], out_.begin() + first_out_[n + 1],
+                  [&](LinkId a, LinkId b) { return std::tie(link(a).target, a) < std::tie(link(b).target, b); });
 
     is_tree_ = forms_tree(nodes_.size(), links_, rank_nodes_[0]);
     if (!router_)
-        router_ =
-            is_tree_ ? network::make_tree_router(*this, rank_nodes_[0]) : network::make_shortest_path_router(*this);
+        router_ = is_tree_ ? network::make_tree_router(*this, rank_nodes_[0])
+                           : network::make_shortest_path_router(nodes_.size(), links_);
 }
 
 std::span<const LinkId> Network::links_from(NodeId n) const {
@@ -201,7 +208,7 @@ std::vector<Rank> Network::depth_first_order(Rank start) const {
 
 bool operator==(const Network& a, const Network& b) {
     return a.name_ == b.name_ && a.nodes_ == b.nodes_ && a.links_ == b.links_ && a.rank_nodes_ == b.rank_nodes_ &&
-           a.router_->generate_table() == b.router_->generate_table();
+           a.router_->routing() == b.router_->routing();
 }
 
 }  // namespace hocket

@@ -3,50 +3,34 @@
 
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <limits>
 #include <set>
-#include <sstream>
 #include <unordered_map>
-
-// toml++ asserts what some malformed texts break, such as "[[[a]]]" (its issue 301), and without asserts assumes it: any
-// bytes must end in an exception instead. No other file includes toml++.
-#undef NDEBUG
-namespace {
-struct BrokenToml {};
-[[noreturn]] void refuse_toml() { throw BrokenToml{}; }
-}  // namespace
-#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : refuse_toml())
-#if __has_include(<toml++/toml.hpp>)
-#include <toml++/toml.hpp>
-#else
-#include <toml++/toml.h>  // before toml++ 3.4
-#endif
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
-#include "hocket/base/units.hpp"
 #include "hocket/network/blueprint.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
+#include "hocket/network/toml_reader.hpp"
 
 namespace hocket::network {
 namespace {
 
-using Keys = std::span<const std::string_view>;
-constexpr std::array<std::string_view, 6> file_keys{"format", "name", "placement", "node", "link", "generate"};
+constexpr std::array<std::string_view, 7> file_keys{"format", "name",    "placement", "node",
+                                                    "link",   "routing", "generate"};
 constexpr std::array<std::string_view, 5> node_keys{"name", "kind", "ranks", "memory_bandwidth", "memory_latency"};
 constexpr std::array<std::string_view, 6> link_keys{"between",        "bandwidth",    "latency",
                                                     "bandwidth_back", "latency_back", "duplex"};
-constexpr std::array<std::string_view, 7> generate_keys{
-    "kind", "shape", "bandwidth", "latency", "second_bandwidth", "trunk_bandwidth", "trunk_latency"};
+constexpr std::array<std::string_view, 9> generate_keys{
+    "kind", "shape", "bandwidth", "latency", "routing", "seed", "second_bandwidth", "trunk_bandwidth", "trunk_latency"};
+constexpr std::array<std::string_view, 3> routing_keys{"kind", "seed", "routes"};
 
-class Reader {
+class Reader : TomlReader {
 public:
-    explicit Reader(std::string_view source_name) : source_name_(source_name) {}
+    explicit Reader(std::string_view source_name) : TomlReader(source_name) {}
 
     Network read(std::string_view text) {
         const toml::table file = parse(text);
@@ -55,149 +39,40 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+        std::optional<std::string> name;
+        if (file.contains("name")) name = text_of(file, "name", "a string");
         Blueprint blueprint;
         if (const toml::node* generate_node = file.get("generate")) {
-            for (const char* key : {"node", "link"})
+            for (const char* key : {"node", "link", "routing"})
                 if (const toml::node* other = file.get(key))
-                    refuse(*other, std::string("[[") + key + "]] and [generate] exclude each other");
-            blueprint = read_generate(table_of(*generate_node, "generate"));
+                    refuse(*other, std::string(key) + " and [generate] exclude each other");
+            const toml::table& table = table_of(*generate_node, "generate");
+            const auto [kind_and_shape, options] = read_generate(table);
+            try {
+                if (!file.contains("placement") && name != "")  // an empty name is a name, too
+                    return generate_network(kind_and_shape, options, name.value_or(""));
+                blueprint = generate(kind_and_shape, options);
+            } catch (const InvalidInput& error) {
+                refuse(table, error.what(), error.hint());
+            }
         } else {
             read_nodes(file, blueprint);
             read_links(file, blueprint);
+            if (const toml::node* routing = file.get("routing")) read_routing(table_of(*routing, "routing"), blueprint);
             blueprint.name = std::filesystem::path(source_name_).stem().string();
         }
-        if (file.contains("name")) blueprint.name = text_of(file, "name", "a string");
+        if (name) blueprint.name = *name;
         if (const toml::node* placement = file.get("placement")) read_placement(*placement, blueprint);
         try {
             return build(blueprint);
+        } catch (const InvalidRoute& error) {
+            refuse(route_sources_[error.index], error.what(), error.hint());
         } catch (const InvalidInput& error) {
             throw InvalidInput(source_name_ + ": " + error.what(), error.hint());
         }
     }
 
 private:
-    [[nodiscard]] std::string at(const toml::source_region& source) const {
-        return source_name_ + ":" + std::to_string(source.begin.line) + ": ";
-    }
-    [[noreturn]] void refuse(const toml::source_region& source, const std::string& what, std::string hint = {}) const {
-        throw InvalidInput(at(source) + what, std::move(hint));
-    }
-    [[noreturn]] void refuse(const toml::node& node, const std::string& what, std::string hint = {}) const {
-        refuse(node.source(), what, std::move(hint));
-    }
-
-    [[nodiscard]] toml::table parse(std::string_view text) const {
-        try {
-            return toml::parse(text);
-        } catch (const toml::parse_error& error) {
-            refuse(error.source(), "not TOML: " + std::string(error.description()));
-        } catch (const BrokenToml&) {
-            throw InvalidInput(source_name_ + ": not TOML: a malformed key or table header", "check the brackets");
-        }
-    }
-
-    void check_keys(const toml::table& table, const std::string& what, Keys accepted) const {
-        for (auto&& [key, value] : table) {
-            if (std::find(accepted.begin(), accepted.end(), key.str()) != accepted.end()) continue;
-            refuse(key.source(),
-                   "unknown key " + base::quoted(key.str()) + " in " + what + "; accepted: " + base::list_of(accepted),
-                   base::did_you_mean(key.str(), accepted));
-        }
-    }
-
-    [[nodiscard]] const toml::node& required(const toml::table& table, std::string_view key,
-                                             const std::string& expected) const {
-        const toml::node* node = table.get(key);
-        if (node == nullptr) refuse(table, "key " + base::quoted(key) + " is missing; expected: " + expected);
-        return *node;
-    }
-
-    [[nodiscard]] std::string text_of(const toml::node& node, std::string_view key, const std::string& expected) const {
-        const auto* text = node.as_string();
-        if (text == nullptr) refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: " + expected);
-        return text->get();
-    }
-    [[nodiscard]] std::string text_of(const toml::table& table, std::string_view key,
-                                      const std::string& expected) const {
-        return text_of(required(table, key, expected), key, expected);
-    }
-
-    static std::string kind_of(const toml::node& node) {
-        std::ostringstream text;
-        switch (node.type()) {
-            case toml::node_type::integer:
-                text << "the number " << node.as_integer()->get();
-                break;
-            case toml::node_type::floating_point:
-                text << "the number " << node.as_floating_point()->get();
-                break;
-            case toml::node_type::boolean:
-                text << "a boolean";
-                break;
-            case toml::node_type::string:
-                text << base::quoted(node.as_string()->get());
-                break;
-            case toml::node_type::array:
-                text << "an array";
-                break;
-            case toml::node_type::table:
-                text << "a table";
-                break;
-            default:
-                text << "a date or time";
-        }
-        return text.str();
-    }
-
-    [[nodiscard]] const toml::table& table_of(const toml::node& node, std::string_view key) const {
-        if (!node.is_table())
-            refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: a table [" + std::string(key) + "]");
-        return *node.as_table();
-    }
-
-    /// The tables of `[[key]]`.
-    [[nodiscard]] std::vector<const toml::table*> tables_of(const toml::table& file, std::string_view key) const {
-        std::vector<const toml::table*> tables;
-        const toml::node* node = file.get(key);
-        if (node == nullptr) return tables;
-        const std::string expected = "; expected: tables [[" + std::string(key) + "]]";
-        if (!node->is_array()) refuse(*node, std::string(key) + " is " + kind_of(*node) + expected);
-        for (const toml::node& element : *node->as_array()) {
-            if (!element.is_table()) refuse(element, std::string(key) + " holds " + kind_of(element) + expected);
-            tables.push_back(element.as_table());
-        }
-        return tables;
-    }
-
-    /// A quantity with a unit; the number 0 needs none.
-    double quantity(const toml::node& node, std::string_view key,
-                    double (*parse_text)(std::string_view, std::string_view), const char* example) const {
-        const std::string where = at(node.source()) + std::string(key);
-        if (const auto* text = node.as_string()) return parse_text(text->get(), where);
-        const double number = node.value_or(1.0);
-        if (node.is_number() && !(number < 0) && !(number > 0) && !std::isnan(number)) return parse_text("0", where);
-        if (node.is_number())
-            refuse(node, std::string(key) + " is " + kind_of(node) + ", without a unit",
-                   std::string("write for example \"") + example + "\"");
-        refuse(node, std::string(key) + " is " + kind_of(node) + "; expected: text such as \"" + example + "\"");
-    }
-    double bandwidth(const toml::node& node, std::string_view key) const {
-        const auto* text = node.as_string();
-        if (text != nullptr && text->get() == "unlimited") return std::numeric_limits<double>::infinity();
-        return quantity(node, key, &base::parse_bandwidth, "1 Gbit/s");
-    }
-    double latency(const toml::node& node, std::string_view key) const {
-        return quantity(node, key, &base::parse_duration, "50 us");
-    }
-    std::optional<double> optional_bandwidth(const toml::table& table, std::string_view key) const {
-        const toml::node* node = table.get(key);
-        return node == nullptr ? std::nullopt : std::optional(bandwidth(*node, key));
-    }
-    std::optional<double> optional_latency(const toml::table& table, std::string_view key) const {
-        const toml::node* node = table.get(key);
-        return node == nullptr ? std::nullopt : std::optional(latency(*node, key));
-    }
-
     void read_nodes(const toml::table& file, Blueprint& blueprint) {
         std::int64_t places = 0;
         for (const toml::table* table : tables_of(file, "node")) {
@@ -292,7 +167,8 @@ private:
         }
     }
 
-    Blueprint read_generate(const toml::table& table) {
+    /// Kind and shape, and the options.
+    [[nodiscard]] std::pair<std::string, GenerateOptions> read_generate(const toml::table& table) const {
         check_keys(table, "[generate]", generate_keys);
         GenerateOptions options;
         options.bandwidth_bytes_per_s =
@@ -301,19 +177,45 @@ private:
         options.second_bandwidth_bytes_per_s = optional_bandwidth(table, "second_bandwidth");
         options.trunk_bandwidth_bytes_per_s = optional_bandwidth(table, "trunk_bandwidth");
         options.trunk_latency_s = optional_latency(table, "trunk_latency");
+        if (table.contains("routing")) options.routing = text_of(table, "routing", "text such as \"ecmp\"");
+        options.seed = optional_seed(table);
         const std::string kind = text_of(table, "kind", "text such as \"fat-tree\"");
         const std::string shape = text_of(table, "shape", "text such as \"8x8x16\"");
-        try {
-            Blueprint blueprint = generate(kind + ":" + shape, options);
-            for (std::size_t n = 0; n < blueprint.nodes.size(); ++n)
-                nodes_.emplace(blueprint.nodes[n].name, static_cast<std::int32_t>(n));
-            return blueprint;
-        } catch (const InvalidInput& error) {
-            refuse(table, error.what(), error.hint());
+        return {kind + ":" + shape, options};
+    }
+
+    std::optional<std::int64_t> optional_seed(const toml::table& table) const {
+        const toml::node* node = table.get("seed");
+        if (node == nullptr) return std::nullopt;
+        const auto* number = node->as_integer();
+        if (number == nullptr || number->get() < 0)
+            refuse(*node, "seed is " + kind_of(*node) + "; expected: an integer of at least 0");
+        return number->get();
+    }
+
+    void read_routing(const toml::table& table, Blueprint& blueprint) {
+        check_keys(table, "[routing]", routing_keys);
+        const std::string accepted = "\"shortest-path\", \"ecmp\"";
+        std::string kind = "shortest-path";
+        if (table.contains("kind")) kind = text_of(table, "kind", accepted);
+        if (kind != "shortest-path" && kind != "ecmp")
+            refuse(*table.get("kind"), "kind " + base::quoted(kind) + " is not known; accepted: " + accepted);
+        const std::optional<std::int64_t> seed = optional_seed(table);
+        if (seed && kind != "ecmp") refuse(*table.get("seed"), "seed belongs to kind \"ecmp\" alone");
+        if (kind == "ecmp") blueprint.routing.ecmp_seed = seed.value_or(1);
+        const toml::node* routes = table.get("routes");
+        if (routes == nullptr) return;
+        const std::string expected = "; expected: lists of node names from one host to another";
+        if (!routes->is_array()) refuse(*routes, "routes is " + kind_of(*routes) + expected);
+        for (const toml::node& element : *routes->as_array()) {
+            if (!element.is_array()) refuse(element, "routes holds " + kind_of(element) + expected);
+            std::vector<NodeId>& route = blueprint.routing.routes.emplace_back();
+            for (const toml::node& node : *element.as_array()) route.emplace_back(find_node(node, "routes"));
+            route_sources_.push_back(element.source());
         }
     }
 
-    void read_placement(const toml::node& node, Blueprint& blueprint) const {
+    void read_placement(const toml::node& node, Blueprint& blueprint) {
         const std::string expected = "\"block\", \"cyclic\" or a list of hosts, one for each rank";
         if (const auto* text = node.as_string()) {
             if (text->get() == "cyclic")
@@ -325,6 +227,9 @@ private:
         const auto* hosts = node.as_array();
         if (hosts == nullptr || hosts->empty())
             refuse(node, "placement is " + kind_of(node) + "; expected: " + expected);
+        if (nodes_.empty())  // of [generate], where nothing else needs the names
+            for (std::size_t n = 0; n < blueprint.nodes.size(); ++n)
+                nodes_.emplace(blueprint.nodes[n].name, static_cast<std::int32_t>(n));
         std::vector<std::int32_t> used(blueprint.nodes.size(), 0);
         for (const toml::node& element : *hosts) {
             const std::int32_t host = find_node(element, "placement");
@@ -340,9 +245,9 @@ private:
         }
     }
 
-    std::string source_name_;
     std::unordered_map<std::string, std::int32_t> nodes_;  // by name
     std::vector<toml::source_index> lines_;                // [node] where it is
+    std::vector<toml::source_region> route_sources_;       // [route] where it is
 };
 
 }  // namespace

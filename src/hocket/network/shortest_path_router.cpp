@@ -12,11 +12,12 @@ namespace {
 
 class ShortestPathRouter final : public Router {
 public:
-    explicit ShortestPathRouter(const Network& network)
-        : links_(network.links().begin(), network.links().end()),
-          links_to_(network.nodes().size()),
-          found_(network.nodes().size()),
-          next_(network.nodes().size()) {
+    ShortestPathRouter(std::size_t num_nodes, std::span<const Link> links, Routing routing)
+        : routing_(std::move(routing)),
+          links_(links.begin(), links.end()),
+          links_to_(num_nodes),
+          found_(num_nodes),
+          next_(num_nodes) {
         for (std::size_t i = 0; i < links_.size(); ++i)
             links_to_[links_[i].target.at()].push_back(LinkId{static_cast<std::int32_t>(i)});
     }
@@ -29,6 +30,8 @@ public:
             out.push_back(next);
         }
     }
+
+    [[nodiscard]] Routing routing() const override { return routing_; }
 
 private:
     /// The first link from each node on its way to `destination`.
@@ -55,6 +58,7 @@ private:
         return next;
     }
 
+    Routing routing_;
     std::vector<Link> links_;
     std::vector<std::vector<LinkId>> links_to_;  // by link id
     mutable std::vector<std::once_flag> found_;  // [destination]
@@ -63,8 +67,9 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Router> make_shortest_path_router(const Network& network) {
-    return std::make_shared<ShortestPathRouter>(network);
+std::shared_ptr<const Router> make_shortest_path_router(std::size_t num_nodes, std::span<const Link> links,
+                                                        Routing routing) {
+    return std::make_shared<ShortestPathRouter>(num_nodes, links, std::move(routing));
 }
 
 }  // namespace hocket::network

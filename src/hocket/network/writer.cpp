@@ -72,13 +72,29 @@ std::string placement_line(const Blueprint& blueprint) {
     return line("placement", std::string("[") + names + "]");
 }
 
+std::string routing_table(const Blueprint& blueprint) {
+    const Routing& routing = blueprint.routing;
+    if (!routing.ecmp_seed && routing.routes.empty()) return {};
+    std::string text = "\n[routing]\n";
+    if (routing.ecmp_seed) text += line("kind", string("ecmp")) + line("seed", std::to_string(*routing.ecmp_seed));
+    if (routing.routes.empty()) return text;
+    text += "routes = [\n";
+    for (const std::vector<NodeId>& route : routing.routes) {
+        std::string names;
+        for (const NodeId node : route) names += (names.empty() ? "" : ", ") + string(blueprint.nodes[node.at()].name);
+        text += "    [" + names + "],\n";
+    }
+    return text + "]\n";
+}
+
 }  // namespace
 
 std::string to_toml(const Network& network) {
     const Blueprint blueprint = blueprint_of(network);
     std::string text =
         line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) + placement_line(blueprint);
-    if (const auto table = network.router().generate_table()) return text + "\n" + *table;
+    if (!blueprint.routing.generate_table.empty()) return text + "\n" + blueprint.routing.generate_table;
+    text += routing_table(blueprint);
     for (const Blueprint::Node& node : blueprint.nodes) text += node_table(node);
     for (const Blueprint::Cable& cable : blueprint.cables) text += link_table(blueprint, cable);
     return text;

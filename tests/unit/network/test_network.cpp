@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <set>
 
 #include "../simulation/examples.hpp"
@@ -13,38 +12,14 @@
 #include "hocket/base/random.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/network/routing.hpp"
+#include "paths.hpp"
 
 using namespace hocket;
+using examples::check_route;
 
 namespace {
 
 Network generated(const char* text) { return network::build(network::generate(text)); }
-
-/// A route joins its ends link by link, and visits no node twice.
-void check_route(const Network& n, Rank a, Rank b, const std::vector<LinkId>& route) {
-    NodeId at = n.node_of(a);
-    std::set<NodeId> seen{at};
-    for (const LinkId l : route) {
-        REQUIRE(n.link(l).source == at);
-        at = n.link(l).target;
-        REQUIRE(seen.insert(at).second);
-    }
-    REQUIRE(at == n.node_of(b));
-}
-
-/// Number of links on a shortest path, by breadth-first search.
-std::size_t distance(const Network& n, Rank a, Rank b) {
-    std::vector<std::size_t> distance(n.nodes().size(), n.nodes().size());
-    std::deque<NodeId> queue{n.node_of(a)};
-    distance[queue.front().at()] = 0;
-    for (; !queue.empty(); queue.pop_front())
-        for (const LinkId l : n.links_from(queue.front()))
-            if (const NodeId next = n.link(l).target; distance[next.at()] > distance[queue.front().at()] + 1) {
-                distance[next.at()] = distance[queue.front().at()] + 1;
-                queue.push_back(next);
-            }
-    return distance[n.node_of(b).at()];
-}
 
 /// Hosts 0 .. 5 in a ring of cables: not a tree.
 Network ring_of_hosts() {
@@ -93,17 +68,19 @@ TEST_CASE("routes join their ends and are shortest") {
                              "fat-tree:2x3x2x2", "fat-tree:3x4"}) {
         CAPTURE(text);
         const Network n = generated(text);
-        const auto general = network::make_shortest_path_router(n);
-        for (std::int32_t a = 0; a < n.num_ranks(); ++a)
+        const auto general = network::make_shortest_path_router(n.nodes().size(), n.links());
+        for (std::int32_t a = 0; a < n.num_ranks(); ++a) {
+            const auto distance = examples::distances(n, Rank{a});
             for (std::int32_t b = 0; b < n.num_ranks(); ++b) {
                 const auto route = n.route(Rank{a}, Rank{b});
                 check_route(n, Rank{a}, Rank{b}, route);
-                REQUIRE(route.size() == distance(n, Rank{a}, Rank{b}));
+                REQUIRE(route.size() == distance[n.node_of(Rank{b}).at()]);
                 std::vector<LinkId> other;
                 if (a != b) general->route(n.node_of(Rank{a}), n.node_of(Rank{b}), other);
                 check_route(n, Rank{a}, Rank{b}, other);
                 if (n.is_tree()) REQUIRE(other == route);  // a tree has one path only
             }
+        }
     }
 }
 
