@@ -47,7 +47,7 @@ public:
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
           bandwidths_(capacities_of(network)),
-          sharing_(make_sharing(options.sharing, bandwidths_)) {
+          sharing_(make_sharing(options.sharing, bandwidths_, options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
