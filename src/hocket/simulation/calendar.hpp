@@ -20,6 +20,8 @@ namespace hocket::simulation {
 /// events, taken together into a small heap, so that the records of all are fetched while the first ones are handled.
 class Calendar {
 public:
+    using Due = std::pair<double, std::int32_t>;
+
     explicit Calendar(const FlowTable& flows) : flows_(flows), days_(64, none) {}
 
     /// The flow ends at its finish_s, not before the current time. Of those with a time, call once for each change of it.
@@ -29,11 +31,16 @@ public:
             due_.emplace_back(finish_s, flow);
             std::push_heap(due_.begin(), due_.end(), later);
         } else {
-            append(day, flow);
+            // The page is written later, once its last line is here.
+            const std::int32_t head = days_[page_of(day)];
+            if (head != none) __builtin_prefetch(&chunks_[static_cast<std::size_t>(head)], 1);
+            if (waiting_.size() == most_waiting) write_waiting();
+            waiting_.emplace_back(day, flow);
         }
     }
 
-    /// When the next flow ends; there is one. Calls `on_day(flow)` for the flows of each day that begins.
+    /// When the next flow ends; there is one. Calls `on_day(flows)` with the (time, flow) of each day that
+    /// begins.
     template <class OnDay>
     double next_time_s(OnDay&& on_day) {
         while (!drop_stale()) next_day(on_day);
@@ -73,7 +80,7 @@ public:
 private:
     static constexpr std::int32_t none = -1;
     static constexpr double events_a_day = 12;
-    using Due = std::pair<double, std::int32_t>;
+    static constexpr std::size_t most_waiting = 64;
     /// Entries of a day, one cache line.
     struct alignas(64) Chunk {
         std::int32_t size;
@@ -120,8 +127,14 @@ private:
         ++num_entries_;
     }
 
+    void write_waiting() {
+        for (const auto& [day, flow] : waiting_) append(day, flow);
+        waiting_.clear();
+    }
+
     template <class OnDay>
     void next_day(OnDay& on_day) {
+        write_waiting();
         ++today_;
         ++num_opened_;
         std::int32_t chunk = std::exchange(days_[page_of(today_)], none);
@@ -145,18 +158,19 @@ private:
             const std::int64_t day = day_of(record.finish_s_or_bytes);
             if (day == today_) {
                 due_.emplace_back(record.finish_s_or_bytes, flow);
-                on_day(flow);
             } else if (day > today_ && page_of(day) == page_of(today_)) {
                 append(day, flow);  // of another year; or stale, and then its other entry makes this one harmless
             }
         }
         std::make_heap(due_.begin(), due_.end(), later);
+        on_day(std::as_const(due_));
     }
 
     void rebuild(double day_s, std::int64_t num_flows) {
         day_s_ = day_s;
         days_per_s_ = 1 / day_s;
         due_.clear();
+        waiting_.clear();
         chunks_.clear();
         free_ = none;
         num_entries_ = 0;
@@ -177,6 +191,7 @@ private:
     std::vector<std::int32_t> days_;  // [page] first chunk
     std::vector<Chunk> chunks_;
     std::int32_t free_ = none;
+    std::vector<std::pair<std::int64_t, std::int32_t>> waiting_;  // (day, flow) to be written
     std::vector<std::int32_t> opened_;
     std::int64_t num_entries_ = 0, num_popped_ = 0, num_opened_ = 0;
     double adapted_s_ = 0;

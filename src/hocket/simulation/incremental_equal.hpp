@@ -26,7 +26,8 @@ public:
           flows_(num_flows),
           lists_(bandwidths_.size()),
           is_touched_(static_cast<std::size_t>(bandwidths_.size())),
-          rates_(static_cast<std::size_t>(num_flows)) {}
+          most_(static_cast<std::size_t>(bandwidths_.is_uniform() ? num_flows : 0)),
+          rates_(static_cast<std::size_t>(bandwidths_.is_uniform() ? 0 : num_flows)) {}
 
     [[nodiscard]] FlowTable& flows() { return flows_; }
     [[nodiscard]] const FlowTable& flows() const { return flows_; }
@@ -34,7 +35,7 @@ public:
     /// The flow is not in the network. Its rate is 0 until update().
     void add(std::int32_t flow, std::span<const std::int32_t> path) {
         flows_.make_room(flow, path.size());
-        if (static_cast<std::size_t>(flow) >= rates_.size()) grow_rates();
+        if (static_cast<std::size_t>(flow) >= std::max(most_.size(), rates_.size())) grow();
         for (const std::int32_t c : path) enter(c, flow);
         flows_.set_path(flows_[flow], path);
         expect_rate(flow);
@@ -43,7 +44,7 @@ public:
         FlowRecord& record = flows_[flow];
         for (const std::int32_t c : record.path()) leave(c, flow);
         record.num_capacities = 0;
-        record.rate_bytes_per_s = rates_[flow] = 0;
+        record.rate_bytes_per_s = 0;
     }
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path) {
@@ -63,17 +64,36 @@ public:
             is_touched_[static_cast<std::size_t>(capacity)] = false;
             const std::int32_t now = lists_.count(capacity);
             if (now == before) continue;
-            const double part = bandwidths_[capacity] / std::max(before, now);
-            for (const std::int32_t flow : lists_.flows_on(capacity))
-                if (now < before ? rates_[flow] == part : rates_[flow] > part) rate(flow, on_change);
+            for_affected(capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
         }
         touched_.clear();
         for (const std::int32_t flow : added_)
-            if (flows_[flow].num_capacities > 0 && !(rates_[flow] > 0)) rate(flow, on_change);
+            if (flows_[flow].num_capacities > 0 && !(flows_[flow].rate_bytes_per_s > 0)) rate(flow, on_change);
         added_.clear();
     }
 
-    void prefetch(std::int32_t capacity) const { lists_.prefetch(capacity); }
+    // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the records of
+    // those that will get another rate; then what their rates depend on.
+    void fetch(std::int32_t capacity) const { lists_.prefetch(capacity); }
+    void fetch_flows(std::int32_t capacity) const {
+        for (const std::int32_t flow : lists_.flows_on(capacity)) {
+            if (bandwidths_.is_uniform())
+                __builtin_prefetch(&most_[flow]);
+            else
+                __builtin_prefetch(&rates_[flow]);
+        }
+    }
+    void fetch_records(std::int32_t capacity, bool enters) const {
+        const std::int32_t count = lists_.count(capacity);
+        for_affected(capacity, count, enters ? count + 1 : count - 1,
+                     [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
+    }
+    void fetch_further(std::int32_t capacity, bool enters) const {
+        const std::int32_t count = lists_.count(capacity);
+        for_affected(capacity, count, enters ? count + 1 : count - 1, [&](std::int32_t flow) {
+            for (const std::int32_t c : flows_[flow].path()) lists_.fetch_count(c);
+        });
+    }
 
 private:
     struct Touched {
@@ -95,41 +115,74 @@ private:
         lists_.remove(capacity, flow);
     }
     void expect_rate(std::int32_t flow) {
-        flows_[flow].rate_bytes_per_s = rates_[flow] = 0;
+        flows_[flow].rate_bytes_per_s = 0;
+        set_speed(flow, 0, 0);
         added_.push_back(flow);
+    }
+
+    /// Visits the flows of the capacity whose rate may change when its flows become `now` from `before`.
+    template <class Visit>
+    void for_affected(std::int32_t capacity, std::int32_t before, std::int32_t now, Visit&& visit) const {
+        const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
+        if (bandwidths_.is_uniform()) {
+            const std::int32_t most = std::min(std::max(before, now), many);
+            for (const std::int32_t flow : flows)
+                if (now < before || now > many ? most_[flow] == most : most_[flow] < most) visit(flow);
+        } else {
+            const double part = bandwidths_[capacity] / std::max(before, now);
+            for (const std::int32_t flow : flows)
+                if (now < before ? rates_[flow] == part : rates_[flow] > part) visit(flow);
+        }
     }
 
     template <class OnChange>
     void rate(std::int32_t flow, OnChange& on_change) {
         FlowRecord& record = flows_[flow];
-        double rate = 0;
+        std::int32_t most = 1;
+        double rate = bandwidths_.largest();
         if (bandwidths_.is_uniform()) {
-            std::int32_t most = 1;
             for (const std::int32_t c : record.path()) most = std::max(most, lists_.count(c));
-            rate = bandwidths_.largest() / most;
+            rate /= most;
         } else {
-            rate = bandwidths_.largest();
             for (const std::int32_t c : record.path()) rate = std::min(rate, bandwidths_[c] / lists_.count(c));
         }
         const double before = record.rate_bytes_per_s;
         if (rate == before) return;
-        record.rate_bytes_per_s = rates_[flow] = rate;
+        record.rate_bytes_per_s = rate;
+        set_speed(flow, most, rate);
         on_change(flow, record, before);
     }
 
-    void grow_rates() {
-        BigArray<double> rates(static_cast<std::size_t>(flows_.size()));
-        std::copy(rates_.data(), rates_.data() + rates_.size(), rates.data());
-        rates_ = std::move(rates);
+    void set_speed(std::int32_t flow, std::int32_t most, double rate) {
+        if (bandwidths_.is_uniform())
+            most_[flow] = static_cast<std::uint16_t>(std::min(most, many));
+        else
+            rates_[flow] = rate;
     }
 
+    void grow() {
+        const auto grow_one = [this]<class T>(BigArray<T>& array) {
+            BigArray<T> larger(static_cast<std::size_t>(flows_.size()));
+            std::copy(array.data(), array.data() + array.size(), larger.data());
+            array = std::move(larger);
+        };
+        if (bandwidths_.is_uniform())
+            grow_one(most_);
+        else
+            grow_one(rates_);
+    }
+
+    static constexpr std::int32_t many = 65535;
     Bandwidths bandwidths_;
     FlowTable flows_;
     FlowLists lists_;
     std::vector<bool> is_touched_;  // [capacity]
     std::vector<Touched> touched_;
     std::vector<std::int32_t> added_;
-    BigArray<double> rates_;  // [flow] as in the records, dense: most flows looked at keep their rate
+    // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
+    // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.
+    BigArray<std::uint16_t> most_;
+    BigArray<double> rates_;
 };
 
 }  // namespace hocket::simulation

@@ -61,7 +61,18 @@ public:
         places_.clear();
     }
 
-    void prefetch(std::int32_t capacity) const { links_.prefetch(capacity); }
+    // What update() will visit if a flow enters or leaves the capacity: the capacity; then the flows that it holds back;
+    // then their other capacities.
+    void fetch(std::int32_t capacity) const { links_.prefetch(capacity); }
+    void fetch_flows(std::int32_t capacity) {
+        for_held_flows(capacity, [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
+    }
+    void fetch_records(std::int32_t, bool) const {}
+    void fetch_further(std::int32_t capacity, bool) {
+        for_held_flows(capacity, [&](std::int32_t flow) {
+            for (const std::int32_t other : flows_[flow].path()) links_.prefetch(other);
+        });
+    }
 
 private:
     static constexpr std::int64_t full = std::int64_t{1} << 60U;
@@ -94,6 +105,13 @@ private:
 
     static std::int64_t slack_of(std::int64_t bandwidth) { return (bandwidth >> 44U) + 8; }
 
+    template <class Visit>
+    void for_held_flows(std::int32_t capacity, Visit&& visit) {
+        const SharedLinks::View flows = links_.view(capacity);
+        for (std::int32_t i = 0; i < flows.count; ++i)
+            if ((flows.entries[i] & bottleneck_mark) != 0)
+                visit(static_cast<std::int32_t>(flows.entries[i] & flow_mask));
+    }
     void touch(std::int32_t capacity) { touched_.push_back(capacity); }
     void solve();
     void add_member(std::int32_t flow);

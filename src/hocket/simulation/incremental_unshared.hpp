@@ -48,7 +48,10 @@ public:
         added_.clear();
     }
 
-    void prefetch(std::int32_t) const {}
+    void fetch(std::int32_t) const {}
+    void fetch_flows(std::int32_t) const {}
+    void fetch_records(std::int32_t, bool) const {}
+    void fetch_further(std::int32_t, bool) const {}
 
 private:
     Bandwidths bandwidths_;
