@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include <algorithm>
+#include <cstddef>
+
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
@@ -17,7 +20,11 @@ public:
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override { model_.add(flow, capacities); }
     void remove(std::int32_t flow) override { model_.remove(flow); }
     void update(std::vector<std::int32_t>& changed) override {
+        const auto first = static_cast<std::ptrdiff_t>(changed.size());
         model_.update([&](std::int32_t flow, const FlowRecord&, double) { changed.push_back(flow); });
+        if (changed.size() - static_cast<std::size_t>(first) <= IncrementalMaxMin::most_at_once) return;
+        std::sort(changed.begin() + first, changed.end());
+        changed.erase(std::unique(changed.begin() + first, changed.end()), changed.end());
     }
     [[nodiscard]] double rate(std::int32_t flow) const override { return model_.flows()[flow].rate_bytes_per_s; }
 

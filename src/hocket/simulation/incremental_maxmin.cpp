@@ -59,9 +59,6 @@ void IncrementalMaxMin::replace(std::int32_t flow, std::span<const std::int32_t>
 }
 
 void IncrementalMaxMin::solve() {
-    for (const std::int32_t flow : added_)
-        if (flows_[flow].num_capacities > 0) add_member(flow);
-    added_.clear();
     for (const std::int32_t capacity : touched_) {
         const SharedLinks::View flows = links_.view(capacity);
         for (std::int32_t i = 0; i < flows.count; ++i)

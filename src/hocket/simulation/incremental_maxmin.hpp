@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -44,22 +45,33 @@ public:
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path);
 
-    /// Brings the rates up to date; calls `on_change(flow, record, old rate)` once for each flow whose rate changed.
+    /// Brings the rates up to date; calls `on_change(flow, record, old rate)` for each flow whose rate changed: once, unless
+    /// more than `most_at_once` flows were added.
     template <class OnChange>
     void update(OnChange&& on_change) {
         if (touched_.empty() && added_.empty()) return;
-        solve();
-        for (const Member& member : members_) {
-            FlowRecord& record = flows_[member.flow];
-            const double before = record.rate_bytes_per_s;
-            const double rate = static_cast<double>(member.rate) * unit_bytes_per_s_;
-            if (rate == before) continue;
-            record.rate_bytes_per_s = rate;
-            on_change(member.flow, record, before);
-        }
-        members_.clear();
-        places_.clear();
+        // Those still to come count as flows of rate 0, which hold nobody back.
+        std::size_t next = 0;
+        do {
+            const std::size_t last = std::min(added_.size(), next + most_at_once);
+            for (; next < last; ++next)
+                if (flows_[added_[next]].num_capacities > 0) add_member(added_[next]);
+            solve();
+            for (const Member& member : members_) {
+                FlowRecord& record = flows_[member.flow];
+                const double before = record.rate_bytes_per_s;
+                const double rate = static_cast<double>(member.rate) * unit_bytes_per_s_;
+                if (rate == before) continue;
+                record.rate_bytes_per_s = rate;
+                on_change(member.flow, record, before);
+            }
+            members_.clear();
+            places_.clear();
+        } while (next < added_.size());
+        added_.clear();
     }
+    /// Bounds the memory that the start of a million flows takes.
+    static constexpr std::size_t most_at_once = 8192;
 
     // What update() will visit if a flow enters or leaves the capacity: the capacity; then the flows that it holds back;
     // then their other capacities.
