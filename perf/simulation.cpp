@@ -5,7 +5,7 @@
 //   simulation 32x32x64 permutation random maxmin
 // prints one line: nodes, events, rates given, makespan and mean finish in units of one message alone, user CPU seconds
 // of set-up and simulation together, and the largest resident set of the process. Ten messages of 1 MB (random: 0.5 to
-// 1.5 MB) a node, latency 0, one bandwidth. perf/simulation.py runs all.
+// 1.5 MB) a node, latency 0, one bandwidth.
 
 #include <sys/resource.h>
 

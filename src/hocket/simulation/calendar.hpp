@@ -31,9 +31,8 @@ public:
             due_.emplace_back(finish_s, flow);
             std::push_heap(due_.begin(), due_.end(), later);
         } else {
-            // The page is written later, once its last line is here.
-            const std::int32_t head = days_[page_of(day)];
-            if (head != none) __builtin_prefetch(&chunks_[static_cast<std::size_t>(head)], 1);
+            // The page is written later, once it is here.
+            __builtin_prefetch(&days_[page_of(day)], 1);
             if (waiting_.size() == most_waiting) write_waiting();
             waiting_.emplace_back(day, flow);
         }
@@ -128,6 +127,10 @@ private:
     }
 
     void write_waiting() {
+        for (const auto& [day, flow] : waiting_) {
+            const std::int32_t head = days_[page_of(day)];
+            if (head != none) __builtin_prefetch(&chunks_[static_cast<std::size_t>(head)], 1);
+        }
         for (const auto& [day, flow] : waiting_) append(day, flow);
         waiting_.clear();
     }

@@ -25,7 +25,6 @@ public:
         : bandwidths_(std::move(bandwidths)),
           flows_(num_flows),
           lists_(bandwidths_.size()),
-          is_touched_(static_cast<std::size_t>(bandwidths_.size())),
           most_(static_cast<std::size_t>(bandwidths_.is_uniform() ? num_flows : 0)),
           rates_(static_cast<std::size_t>(bandwidths_.is_uniform() ? 0 : num_flows)) {}
 
@@ -61,7 +60,6 @@ public:
     template <class OnChange>
     void update(OnChange&& on_change) {
         for (const auto [capacity, before] : touched_) {
-            is_touched_[static_cast<std::size_t>(capacity)] = false;
             const std::int32_t now = lists_.count(capacity);
             if (now == before) continue;
             for_affected(capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
@@ -74,7 +72,10 @@ public:
 
     // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the records of
     // those that will get another rate; then what their rates depend on.
-    void fetch(std::int32_t capacity) const { lists_.prefetch(capacity); }
+    void fetch(std::int32_t capacity) const {
+        lists_.prefetch(capacity);
+        lists_.fetch_count(capacity);
+    }
     void fetch_flows(std::int32_t capacity) const {
         for (const std::int32_t flow : lists_.flows_on(capacity)) {
             if (bandwidths_.is_uniform())
@@ -101,11 +102,7 @@ private:
         std::int32_t flows_before;
     };
 
-    void touch(std::int32_t capacity) {
-        if (is_touched_[static_cast<std::size_t>(capacity)]) return;
-        is_touched_[static_cast<std::size_t>(capacity)] = true;
-        touched_.push_back({capacity, lists_.count(capacity)});
-    }
+    void touch(std::int32_t capacity) { touched_.push_back({capacity, lists_.count(capacity)}); }
     void enter(std::int32_t capacity, std::int32_t flow) {
         touch(capacity);
         lists_.add(capacity, flow);
@@ -176,8 +173,7 @@ private:
     Bandwidths bandwidths_;
     FlowTable flows_;
     FlowLists lists_;
-    std::vector<bool> is_touched_;  // [capacity]
-    std::vector<Touched> touched_;
+    std::vector<Touched> touched_;  // the first of a capacity tells its flows at the last update; others do no harm
     std::vector<std::int32_t> added_;
     // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
     // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.
