@@ -33,14 +33,16 @@ std::vector<double> capacities_of(const Network& network) {
     return bandwidths;
 }
 
-std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths) {
+std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths, bool reference) {
     switch (sharing) {
         case Sharing::none:
             return make_unshared(std::move(bandwidths));
         case Sharing::equal:
-            return make_equal_sharing(std::move(bandwidths));
+            return reference ? make_reference_equal_sharing(std::move(bandwidths))
+                             : make_equal_sharing(std::move(bandwidths));
         case Sharing::maxmin:
-            return make_maxmin_sharing(std::move(bandwidths));
+            return reference ? make_reference_maxmin_sharing(std::move(bandwidths))
+                             : make_maxmin_sharing(std::move(bandwidths));
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin");
 }

@@ -32,12 +32,16 @@ public:
 };
 
 std::unique_ptr<SharingModel> make_unshared(std::vector<double> bandwidths);
+/// Compute again only what a flow that comes or goes changes.
 std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths);
 std::unique_ptr<SharingModel> make_maxmin_sharing(std::vector<double> bandwidths);
-std::unique_ptr<SharingModel> make_sharing(Sharing, std::vector<double> bandwidths);
+/// The plain rules, which the former are compared with.
+std::unique_ptr<SharingModel> make_reference_equal_sharing(std::vector<double> bandwidths);
+std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths);
+std::unique_ptr<SharingModel> make_sharing(Sharing, std::vector<double> bandwidths, bool reference = false);
 
-/// Which flows cross which capacity, and which capacities were touched since the last update: what the models that share
-/// have in common.
+/// Which flows cross which capacity, and which capacities were touched since the last update: what the reference
+/// models have in common.
 class Crossings {
 public:
     explicit Crossings(std::size_t num_capacities) : flows_on_(num_capacities), is_touched_(num_capacities, false) {}

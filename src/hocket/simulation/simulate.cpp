@@ -47,7 +47,7 @@ public:
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
           bandwidths_(capacities_of(network)),
-          sharing_(make_sharing(options.sharing, bandwidths_)) {
+          sharing_(make_sharing(options.sharing, bandwidths_, options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
@@ -76,14 +76,11 @@ private:
         bool posted = false;
         bool delivered = false;
         std::int32_t next = -1;  ///< in the queue of the pair
+        double latency_s = 0;    ///< of its route, once it has started
     };
     struct Pair {
-        bool has_path = false;
         bool busy = false;
         std::int32_t first = -1, last = -1;  ///< messages that wait for those before them
-        std::vector<LinkId> links;
-        std::vector<std::int32_t> capacities;  ///< the finite ones
-        double latency_s = 0;
     };
     struct Flow {
         std::int32_t message;
@@ -91,6 +88,8 @@ private:
         double bytes_left;
         double rate;  ///< since since_s
         double since_s;
+        std::vector<LinkId> links;  ///< the memory of both serves the next flow of this number
+        std::vector<std::int32_t> capacities;
     };
 
     [[nodiscard]] std::int32_t num_ops() const { return static_cast<std::int32_t>(intervals_.size()); }
@@ -222,22 +221,24 @@ private:
         }
     }
 
-    void find_path(Pair& pair, const std::pair<Rank, Rank>& ends) {
-        pair.has_path = true;
-        network_.route(ends.first, ends.second, pair.links);
-        for (const LinkId l : pair.links) {
+    /// Fills links_ and capacities_, the finite ones.
+    void find_path(std::int32_t m) {
+        const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
+        network_.route(source, target, links_);
+        capacities_.clear();
+        state(m).latency_s = 0;
+        for (const LinkId l : links_) {
             const Link& link = network_.link(l);
-            pair.latency_s += link.latency_s;
-            if (std::isfinite(link.bandwidth_bytes_per_s)) pair.capacities.push_back(link.capacity);
+            state(m).latency_s += link.latency_s;
+            if (std::isfinite(link.bandwidth_bytes_per_s)) capacities_.push_back(link.capacity);
         }
     }
 
     void start_flow(std::int32_t m) {
-        Pair& pair = pair_of(m);
-        if (!pair.has_path) find_path(pair, matched_.pairs[static_cast<std::size_t>(message(m).pair)]);
+        find_path(m);
         const auto bytes = static_cast<double>(message(m).bytes);
-        for (const LinkId l : pair.links) timeline_.link_bytes[l.at()] += bytes;
-        if (message(m).bytes == 0 || pair.capacities.empty()) {
+        for (const LinkId l : links_) timeline_.link_bytes[l.at()] += bytes;
+        if (message(m).bytes == 0 || capacities_.empty()) {
             at_once(EventKind::transmitted, m);
             return;
         }
@@ -248,8 +249,15 @@ private:
             f = free_flows_.back();
             free_flows_.pop_back();
         }
-        flows_[static_cast<std::size_t>(f)] = {m, next_sequence_++, bytes, 0, now_s_};
-        sharing_->add(f, pair.capacities);
+        Flow& flow = flows_[static_cast<std::size_t>(f)];
+        flow.message = m;
+        flow.sequence = next_sequence_++;
+        flow.bytes_left = bytes;
+        flow.rate = 0;
+        flow.since_s = now_s_;
+        std::swap(flow.links, links_);
+        std::swap(flow.capacities, capacities_);
+        sharing_->add(f, flow.capacities);
     }
 
     void finish_flow(std::int32_t f) {
@@ -278,13 +286,13 @@ private:
 
     void record(const Flow& flow, double rate) {
         if (!recorder_) return;
-        for (const LinkId l : pair_of(flow.message).links) recorder_->change(l, now_s_, flow.rate, rate);
+        for (const LinkId l : flow.links) recorder_->change(l, now_s_, flow.rate, rate);
     }
 
     void transmitted(std::int32_t m) {
         Pair& pair = pair_of(m);
         at_once(EventKind::done, message(m).send);
-        at(now_s_ + pair.latency_s, EventKind::delivered, m);
+        at(now_s_ + state(m).latency_s, EventKind::delivered, m);
         if (!options_.ordered_pairs) return;
         const std::int32_t next = pair.first;
         if (next < 0) {
@@ -362,6 +370,8 @@ private:
     FlowQueue flow_queue_;
     std::vector<Flow> flows_;
     std::vector<std::int32_t> free_flows_, changed_;
+    std::vector<LinkId> links_;             // of the route found last
+    std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::optional<LinkRecorder> recorder_;
     Timeline timeline_;
 };

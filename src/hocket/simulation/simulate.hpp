@@ -31,6 +31,7 @@ struct SimulationOptions {
         std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;  ///< fill Timeline::link_use
+    bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
 };
 
 // What the engine takes a Program to mean.

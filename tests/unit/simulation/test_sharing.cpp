@@ -56,8 +56,10 @@ TEST_CASE("rates follow their definition through any sequence of arrivals and de
         std::vector<double> bandwidths;
         for (std::int32_t c = 0; c < num_capacities; ++c)  // equal ones too, since ties are the hard case
             bandwidths.push_back(random.below(2) == 0 ? 100 : 10 + random.uniform() * 1000);
-        for (const Sharing sharing : {Sharing::none, Sharing::equal, Sharing::maxmin}) {
-            const auto model = make_sharing(sharing, bandwidths);
+        for (const auto& [sharing, reference] :
+             {std::pair(Sharing::none, false), std::pair(Sharing::equal, false), std::pair(Sharing::equal, true),
+              std::pair(Sharing::maxmin, false), std::pair(Sharing::maxmin, true)}) {
+            const auto model = make_sharing(sharing, bandwidths, reference);
             Flows flows;
             for (int step = 0; step < 60; ++step) {
                 std::set<std::int32_t> touched;  // a flow comes or goes once between updates
@@ -83,6 +85,49 @@ TEST_CASE("rates follow their definition through any sequence of arrivals and de
                 std::sort(changed.begin(), changed.end());
                 CHECK(std::adjacent_find(changed.begin(), changed.end()) == changed.end());
             }
+        }
+    }
+}
+
+TEST_CASE("incremental rates are those of the reference, among many flows on many capacities") {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        base::Random random(seed);
+        const auto num_capacities = static_cast<std::int32_t>(20 + random.below(200));
+        const std::int64_t num_flows = 50 + random.below(600);  // from a few to many flows on a capacity
+        const std::int64_t most_changes = random.below(2) == 0 ? 2 : num_flows;
+        const double widest = random.below(2) == 0 ? 10 : 1e5;
+        std::vector<double> bandwidths;
+        for (std::int32_t c = 0; c < num_capacities; ++c)
+            bandwidths.push_back(random.below(2) == 0 ? 100 : 100 * (1 + random.uniform() * widest));
+        if (random.below(3) == 0) std::fill(bandwidths.begin(), bandwidths.end(), 100.0);
+        for (const Sharing sharing : {Sharing::equal, Sharing::maxmin}) {
+            const auto model = make_sharing(sharing, bandwidths), plain = make_sharing(sharing, bandwidths, true);
+            Flows flows;
+            double worst = 0;
+            for (int step = 0; step < 200; ++step) {
+                for (auto changes = 1 + random.below(most_changes); changes > 0; --changes) {
+                    const auto flow = static_cast<std::int32_t>(random.below(num_flows));
+                    if (const auto found = flows.find(flow); found != flows.end()) {
+                        model->remove(flow);
+                        plain->remove(flow);
+                        flows.erase(found);
+                        if (random.below(4) == 0) continue;  // else another takes its number at once
+                    }
+                    flows[flow] = random_capacities(random, num_capacities);
+                    model->add(flow, flows[flow]);
+                    plain->add(flow, flows[flow]);
+                }
+                std::vector<std::int32_t> changed, ignored;
+                model->update(changed);
+                plain->update(ignored);
+                for (const auto& [flow, crossed] : flows)
+                    worst = std::max(worst, std::abs(model->rate(flow) / plain->rate(flow) - 1));
+                if (sharing == Sharing::maxmin && step % 20 == 0) check_certificate(*model, flows, bandwidths);
+                std::sort(changed.begin(), changed.end());
+                CHECK(std::adjacent_find(changed.begin(), changed.end()) == changed.end());
+            }
+            CHECK(worst < 1e-9);
         }
     }
 }

@@ -13,9 +13,9 @@ namespace {
 ///
 /// Rates depend on each other only through chains of shared capacities, so that the filling is confined to the flows that
 /// such chains connect with a touched capacity.
-class MaxMinSharing final : public SharingModel {
+class ReferenceMaxMin final : public SharingModel {
 public:
-    explicit MaxMinSharing(std::vector<double> bandwidths)
+    explicit ReferenceMaxMin(std::vector<double> bandwidths)
         : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()), left_(bandwidths_.size()) {}
 
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
@@ -109,8 +109,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<SharingModel> make_maxmin_sharing(std::vector<double> bandwidths) {
-    return std::make_unique<MaxMinSharing>(std::move(bandwidths));
+std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths) {
+    return std::make_unique<ReferenceMaxMin>(std::move(bandwidths));
 }
 
 }  // namespace hocket::simulation

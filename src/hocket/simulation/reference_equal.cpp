@@ -11,9 +11,9 @@ namespace {
 
 /// A capacity divides its bandwidth equally among the flows that cross it; a flow runs at its smallest part [Suzuki]. What
 /// a flow cannot use of a part is lost, so that this is not max-min fair.
-class EqualSharing final : public SharingModel {
+class ReferenceEqual final : public SharingModel {
 public:
-    explicit EqualSharing(std::vector<double> bandwidths)
+    explicit ReferenceEqual(std::vector<double> bandwidths)
         : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()) {}
 
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
@@ -54,8 +54,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths) {
-    return std::make_unique<EqualSharing>(std::move(bandwidths));
+std::unique_ptr<SharingModel> make_reference_equal_sharing(std::vector<double> bandwidths) {
+    return std::make_unique<ReferenceEqual>(std::move(bandwidths));
 }
 
 }  // namespace hocket::simulation

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+
+#include "hocket/base/index.hpp"
+#include "hocket/program/program.hpp"
+
+namespace hocket {
+
+/// What each rank sends, in which order: a queue of messages for each source, produced on demand, so that a million
+/// sources need no table of messages. Immutable; any number of threads may ask at once.
+class Traffic {
+public:
+    struct Message {
+        Rank target;
+        std::int64_t bytes = 0;
+    };
+
+    virtual ~Traffic() = default;
+    /// The sources are the ranks 0 .. num_sources - 1, and so are the targets.
+    [[nodiscard]] virtual std::int32_t num_sources() const = 0;
+    [[nodiscard]] virtual std::int64_t num_messages(Rank source) const = 0;
+    /// 0 <= i < num_messages(source)
+    [[nodiscard]] virtual Message message(Rank source, std::int64_t i) const = 0;
+};
+
+/// The same messages as a Program. A source has one message on the way at a time, each send waiting for the one before,
+/// or all of its messages at once; receives wait for nothing.
+/// @throws InvalidInput  if there are more than 2^30 messages.
+Program program_of(const Traffic&, bool all_at_once = false);
+
+}  // namespace hocket

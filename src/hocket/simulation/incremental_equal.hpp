@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/simulation/bandwidths.hpp"
+#include "hocket/simulation/flow_lists.hpp"
+#include "hocket/simulation/flow_table.hpp"
+
+namespace hocket::simulation {
+
+/// A capacity divides its bandwidth equally among the flows that cross it; a flow runs at its smallest part [Suzuki].
+///
+/// Incremental: where a capacity has lost a flow, only flows that ran at its former part can become faster; where it has
+/// gained one, only flows faster than its new part become slower. Parts are always computed as bandwidth / flows, so that
+/// rates are compared for equality, and are the same bits in whatever order flows came and went.
+class IncrementalEqual {
+public:
+    IncrementalEqual(Bandwidths bandwidths, std::int32_t num_flows)
+        : bandwidths_(std::move(bandwidths)),
+          flows_(num_flows),
+          lists_(bandwidths_.size()),
+          most_(static_cast<std::size_t>(bandwidths_.is_uniform() ? num_flows : 0)),
+          rates_(static_cast<std::size_t>(bandwidths_.is_uniform() ? 0 : num_flows)) {}
+
+    [[nodiscard]] FlowTable& flows() { return flows_; }
+    [[nodiscard]] const FlowTable& flows() const { return flows_; }
+
+    /// The flow is not in the network. Its rate is 0 until update().
+    void add(std::int32_t flow, std::span<const std::int32_t> path) {
+        flows_.make_room(flow, path.size());
+        if (static_cast<std::size_t>(flow) >= std::max(most_.size(), rates_.size())) grow();
+        for (const std::int32_t c : path) enter(c, flow);
+        flows_.set_path(flows_[flow], path);
+        expect_rate(flow);
+    }
+    void remove(std::int32_t flow) {
+        FlowRecord& record = flows_[flow];
+        for (const std::int32_t c : record.path()) leave(c, flow);
+        record.num_capacities = 0;
+        record.rate_bytes_per_s = 0;
+    }
+    /// As remove() and add().
+    void replace(std::int32_t flow, std::span<const std::int32_t> path) {
+        flows_.make_room(flow, path.size());
+        std::span<const std::int32_t> before = flows_[flow].path(), after = path;
+        trim_common(before, after);
+        for (const std::int32_t c : before) leave(c, flow);
+        for (const std::int32_t c : after) enter(c, flow);
+        flows_.set_path(flows_[flow], path);
+        expect_rate(flow);
+    }
+
+    /// Brings the rates up to date; calls `on_change(flow, record, old rate)` once for each flow whose rate changed.
+    template <class OnChange>
+    void update(OnChange&& on_change) {
+        for (const auto [capacity, before] : touched_) {
+            const std::int32_t now = lists_.count(capacity);
+            if (now == before) continue;
+            for_affected(capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
+        }
+        touched_.clear();
+        for (const std::int32_t flow : added_)
+            if (flows_[flow].num_capacities > 0 && !(flows_[flow].rate_bytes_per_s > 0)) rate(flow, on_change);
+        added_.clear();
+    }
+
+    // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the records of
+    // those that will get another rate; then what their rates depend on.
+    void fetch(std::int32_t capacity) const {
+        lists_.prefetch(capacity);
+        lists_.fetch_count(capacity);
+    }
+    void fetch_flows(std::int32_t capacity) const {
+        for (const std::int32_t flow : lists_.flows_on(capacity)) {
+            if (bandwidths_.is_uniform())
+                __builtin_prefetch(&most_[flow]);
+            else
+                __builtin_prefetch(&rates_[flow]);
+        }
+    }
+    void fetch_records(std::int32_t capacity, bool enters) const {
+        const std::int32_t count = lists_.count(capacity);
+        for_affected(capacity, count, enters ? count + 1 : count - 1,
+                     [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
+    }
+    void fetch_further(std::int32_t capacity, bool enters) const {
+        const std::int32_t count = lists_.count(capacity);
+        for_affected(capacity, count, enters ? count + 1 : count - 1, [&](std::int32_t flow) {
+            for (const std::int32_t c : flows_[flow].path()) lists_.fetch_count(c);
+        });
+    }
+
+private:
+    struct Touched {
+        std::int32_t capacity;
+        std::int32_t flows_before;
+    };
+
+    void touch(std::int32_t capacity) { touched_.push_back({capacity, lists_.count(capacity)}); }
+    void enter(std::int32_t capacity, std::int32_t flow) {
+        touch(capacity);
+        lists_.add(capacity, flow);
+    }
+    void leave(std::int32_t capacity, std::int32_t flow) {
+        touch(capacity);
+        lists_.remove(capacity, flow);
+    }
+    void expect_rate(std::int32_t flow) {
+        flows_[flow].rate_bytes_per_s = 0;
+        set_speed(flow, 0, 0);
+        added_.push_back(flow);
+    }
+
+    /// Visits the flows of the capacity whose rate may change when its flows become `now` from `before`.
+    template <class Visit>
+    void for_affected(std::int32_t capacity, std::int32_t before, std::int32_t now, Visit&& visit) const {
+        const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
+        if (bandwidths_.is_uniform()) {
+            const std::int32_t most = std::min(std::max(before, now), many);
+            for (const std::int32_t flow : flows)
+                if (now < before || now > many ? most_[flow] == most : most_[flow] < most) visit(flow);
+        } else {
+            const double part = bandwidths_[capacity] / std::max(before, now);
+            for (const std::int32_t flow : flows)
+                if (now < before ? rates_[flow] == part : rates_[flow] > part) visit(flow);
+        }
+    }
+
+    template <class OnChange>
+    void rate(std::int32_t flow, OnChange& on_change) {
+        FlowRecord& record = flows_[flow];
+        std::int32_t most = 1;
+        double rate = bandwidths_.largest();
+        if (bandwidths_.is_uniform()) {
+            for (const std::int32_t c : record.path()) most = std::max(most, lists_.count(c));
+            rate /= most;
+        } else {
+            for (const std::int32_t c : record.path()) rate = std::min(rate, bandwidths_[c] / lists_.count(c));
+        }
+        const double before = record.rate_bytes_per_s;
+        if (rate == before) return;
+        record.rate_bytes_per_s = rate;
+        set_speed(flow, most, rate);
+        on_change(flow, record, before);
+    }
+
+    void set_speed(std::int32_t flow, std::int32_t most, double rate) {
+        if (bandwidths_.is_uniform())
+            most_[flow] = static_cast<std::uint16_t>(std::min(most, many));
+        else
+            rates_[flow] = rate;
+    }
+
+    void grow() {
+        const auto grow_one = [this]<class T>(BigArray<T>& array) {
+            BigArray<T> larger(static_cast<std::size_t>(flows_.size()));
+            std::copy(array.data(), array.data() + array.size(), larger.data());
+            array = std::move(larger);
+        };
+        if (bandwidths_.is_uniform())
+            grow_one(most_);
+        else
+            grow_one(rates_);
+    }
+
+    static constexpr std::int32_t many = 65535;
+    Bandwidths bandwidths_;
+    FlowTable flows_;
+    FlowLists lists_;
+    std::vector<Touched> touched_;  // the first of a capacity tells its flows at the last update; others do no harm
+    std::vector<std::int32_t> added_;
+    // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
+    // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.
+    BigArray<std::uint16_t> most_;
+    BigArray<double> rates_;
+};
+
+}  // namespace hocket::simulation

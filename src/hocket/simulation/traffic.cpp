@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/simulation/traffic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hocket/base/error.hpp"
+#include "hocket/simulation/calendar.hpp"
+#include "hocket/simulation/incremental_equal.hpp"
+#include "hocket/simulation/incremental_maxmin.hpp"
+#include "hocket/simulation/incremental_unshared.hpp"
+
+namespace hocket {
+namespace {
+
+using namespace simulation;
+
+/// To 48 significant bits, relative 2e-15: most flows that end together by the rules of arithmetic do so here, and are one
+/// event. Monotonic.
+double rounded(double time_s) {
+    constexpr std::uint64_t half = 1U << 4U, kept = ~std::uint64_t{(1U << 5U) - 1};
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(time_s) + half) & kept);
+}
+
+/// The capacities of routes: what a fabric has to say, without a call for each link where links are regular.
+class Paths {
+public:
+    explicit Paths(const network::Fabric& fabric) : fabric_(fabric) {
+        const std::int32_t n = fabric.num_links();
+        latency_s_ = n > 0 ? fabric.latency_s(LinkId{0}) : 0;
+        for (std::int32_t l = 0; l < n; ++l) {
+            own_capacities_ = own_capacities_ && fabric.capacity_of(LinkId{l}) == l;
+            alike_latencies_ = alike_latencies_ && !(fabric.latency_s(LinkId{l}) != latency_s_);
+        }
+        for (std::int32_t c = 0; c < fabric.num_capacities(); ++c)
+            all_finite_ = all_finite_ && std::isfinite(fabric.bandwidth_bytes_per_s(c));
+    }
+
+    /// The finite capacities from `a` to `b`; valid until the next call.
+    std::span<const std::int32_t> find(Rank a, Rank b) {
+        fabric_.route(a, b, links_);
+        capacities_.clear();
+        for (const LinkId l : links_) {
+            const std::int32_t c = own_capacities_ ? l.value : fabric_.capacity_of(l);
+            if (all_finite_ || std::isfinite(fabric_.bandwidth_bytes_per_s(c))) capacities_.push_back(c);
+        }
+        return capacities_;
+    }
+    /// Of the route found last.
+    [[nodiscard]] std::span<const LinkId> links() const { return links_; }
+    [[nodiscard]] double latency_s() const {
+        if (alike_latencies_) return latency_s_ * static_cast<double>(links_.size());
+        double sum_s = 0;
+        for (const LinkId l : links_) sum_s += fabric_.latency_s(l);
+        return sum_s;
+    }
+    [[nodiscard]] bool without_latency() const { return alike_latencies_ && !(latency_s_ > 0); }
+
+private:
+    const network::Fabric& fabric_;
+    bool own_capacities_ = true, alike_latencies_ = true, all_finite_ = true;
+    double latency_s_ = 0;
+    std::vector<LinkId> links_;
+    std::vector<std::int32_t> capacities_;
+};
+
+/// Flow number source * in_flight + k is the k-th message that the source has on the way.
+template <class Model>
+class TrafficEngine {
+public:
+    TrafficEngine(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options)
+        : traffic_(traffic),
+          options_(options),
+          paths_(fabric),
+          model_(Bandwidths(fabric.num_capacities(), [&](std::int32_t c) { return fabric.bandwidth_bytes_per_s(c); }),
+                 traffic.num_sources() * options.in_flight),
+          calendar_(model_.flows()),
+          sources_(static_cast<std::size_t>(traffic.num_sources())) {
+        if (!paths_.without_latency())
+            latency_s_.resize(static_cast<std::size_t>(traffic.num_sources() * options.in_flight));
+        if (options.record_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
+    }
+
+    TrafficResult run() {
+        for (std::int32_t flow = 0; flow < model_.flows().size(); ++flow) next(flow);
+        update_rates();
+        calendar_.start(now_s_, num_flows_);
+        while (num_flows_ > 0) {
+            now_s_ = calendar_.next_time_s([this](const auto& due) { prepare(due); });
+            do {
+                const std::int32_t flow = calendar_.pop();
+                end(flow);
+                next(flow);
+            } while (calendar_.is_due(now_s_));
+            update_rates();
+            calendar_.adapt(now_s_, num_flows_);
+        }
+        return take_result();
+    }
+
+private:
+    struct Source {
+        std::int64_t next_message = 0;
+        double finish_s = 0;
+    };
+    /// The next message of a flow that will end soon.
+    struct Ahead {
+        std::int32_t flow;
+        std::int64_t number;
+        Traffic::Message message;
+        double latency_s;
+        std::size_t first_path, path_size;  ///< in ahead_paths_, unless the target remains
+    };
+    static constexpr std::size_t most_ahead = 64;
+
+    [[nodiscard]] std::int32_t source_of(std::int32_t flow) const {
+        return options_.in_flight == 1 ? flow : flow / options_.in_flight;
+    }
+
+    /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
+    /// while other flows end.
+    void prepare(const std::vector<Calendar::Due>& due) {
+        ahead_.clear();
+        ahead_paths_.clear();
+        const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
+        for (std::size_t i = 0; i < count; ++i)
+            __builtin_prefetch(&sources_[static_cast<std::size_t>(source_of(due[i].second))], 1);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int32_t flow = due[i].second;
+            FlowRecord& record = model_.flows()[flow];
+            const Rank source{source_of(flow)};
+            const std::int64_t number = sources_[source.at()].next_message;
+            Ahead ahead{flow, number, {}, 0, ahead_paths_.size(), 0};
+            if (number < traffic_.num_messages(source)) {
+                ahead.message = traffic_.message(source, number);
+                if (ahead.message.target.value != record.target) {
+                    const std::span<const std::int32_t> path = paths_.find(source, ahead.message.target);
+                    ahead_paths_.insert(ahead_paths_.end(), path.begin(), path.end());
+                    ahead.latency_s = paths_.latency_s();
+                    ahead.path_size = path.size();
+                }
+            }
+            record.ahead = static_cast<std::int32_t>(ahead_.size());
+            ahead_.push_back(ahead);
+        }
+        for_changes_ahead([this](std::int32_t c, bool) { model_.fetch(c); });
+        for_changes_ahead([this](std::int32_t c, bool) { model_.fetch_flows(c); });
+        for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_records(c, enters); });
+        for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_further(c, enters); });
+    }
+
+    /// `visit(capacity, enters)` for all that flows will leave or enter.
+    template <class Visit>
+    void for_changes_ahead(Visit&& visit) {
+        for (const Ahead& ahead : ahead_) {
+            if (ahead.message.target.value == model_.flows()[ahead.flow].target) continue;
+            std::span<const std::int32_t> before = model_.flows()[ahead.flow].path();
+            std::span<const std::int32_t> after = std::span(ahead_paths_).subspan(ahead.first_path, ahead.path_size);
+            trim_common(before, after);
+            for (const std::int32_t c : before) visit(c, false);
+            for (const std::int32_t c : after) visit(c, true);
+        }
+    }
+
+    /// What prepare() found out about this message, if it did.
+    [[nodiscard]] const Ahead* find_ahead(const FlowRecord& record, std::int32_t flow, std::int64_t number) const {
+        const auto at = static_cast<std::size_t>(record.ahead);
+        if (at >= ahead_.size() || ahead_[at].flow != flow || ahead_[at].number != number) return nullptr;
+        return &ahead_[at];
+    }
+
+    /// The last byte leaves.
+    void end(std::int32_t flow) {
+        const double arrival_s = latency_s_.empty() ? now_s_ : now_s_ + latency_s_[static_cast<std::size_t>(flow)];
+        double& finish_s = sources_[static_cast<std::size_t>(source_of(flow))].finish_s;
+        finish_s = std::max(finish_s, arrival_s);
+    }
+
+    /// Gives the flow, which has ended, the next message of its source, or takes it out of the network.
+    void next(std::int32_t flow) {
+        const Rank source{source_of(flow)};
+        std::int64_t& number = sources_[source.at()].next_message;
+        bool was_there = model_.flows()[flow].num_capacities > 0;
+        for (const std::int64_t last = traffic_.num_messages(source); number < last;) {
+            FlowRecord* record = &model_.flows()[flow];
+            const Ahead* const ahead = find_ahead(*record, flow, number);
+            const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
+            ++number;
+            ++result_.num_messages;
+            const bool same_path = was_there && record->target == message.target.value && !options_.record_links;
+            std::span<const std::int32_t> path = record->path();
+            if (!same_path && ahead != nullptr && !options_.record_links && message.target.value != record->target) {
+                path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
+                if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = ahead->latency_s;
+            } else if (!same_path) {
+                path = paths_.find(source, message.target);
+                if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
+                if (options_.record_links)
+                    for (const LinkId l : paths_.links())
+                        result_.link_bytes[l.at()] += static_cast<double>(message.bytes);
+            }
+            if (message.bytes == 0 || path.empty()) {
+                end(flow);
+                continue;
+            }
+            if (same_path) {
+                // Nothing changes on any link, so that the flow keeps its rate.
+                record->finish_s_or_bytes =
+                    rounded(now_s_ + static_cast<double>(message.bytes) / record->rate_bytes_per_s);
+                calendar_.enter(flow, record->finish_s_or_bytes);
+                return;
+            }
+            if (was_there) {
+                model_.replace(flow, path);
+            } else {
+                model_.add(flow, path);
+                ++num_flows_;
+            }
+            record = &model_.flows()[flow];  // the table may have moved
+            record->target = message.target.value;
+            record->finish_s_or_bytes = static_cast<double>(message.bytes);
+            return;
+        }
+        if (!was_there) return;
+        model_.remove(flow);
+        --num_flows_;
+    }
+
+    void update_rates() {
+        model_.update([this](std::int32_t flow, FlowRecord& record, double rate_before) {
+            const double bytes =
+                rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
+            record.finish_s_or_bytes = rounded(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
+            calendar_.enter(flow, record.finish_s_or_bytes);
+            ++result_.num_rates;
+        });
+    }
+
+    TrafficResult take_result() {
+        std::int64_t senders = 0;
+        double sum_s = 0;
+        for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) {
+            if (traffic_.num_messages(Rank{s}) == 0) continue;
+            ++senders;
+            sum_s += sources_[static_cast<std::size_t>(s)].finish_s;
+            result_.makespan_s = std::max(result_.makespan_s, sources_[static_cast<std::size_t>(s)].finish_s);
+        }
+        for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
+        if (senders > 0) result_.mean_finish_s = sum_s / static_cast<double>(senders);
+        return std::move(result_);
+    }
+
+    const Traffic& traffic_;
+    const TrafficOptions& options_;
+    Paths paths_;
+    Model model_;
+    Calendar calendar_;
+    std::vector<Source> sources_;
+    std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
+    std::vector<Ahead> ahead_;
+    std::vector<std::int32_t> ahead_paths_;
+    double now_s_ = 0;
+    std::int64_t num_flows_ = 0;
+    TrafficResult result_;
+};
+
+template <class Model>
+TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
+    return TrafficEngine<Model>(traffic, fabric, options).run();
+}
+
+}  // namespace
+
+TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
+    constexpr std::int64_t most_flows = std::int64_t{1} << 29;
+    if (traffic.num_sources() > fabric.num_ranks())
+        throw InvalidInput("the traffic has " + std::to_string(traffic.num_sources()) + " ranks, the network has " +
+                               std::to_string(fabric.num_ranks()),
+                           "use a network with at least as many ranks");
+    if (options.in_flight < 1 || std::int64_t{options.in_flight} * traffic.num_sources() > most_flows)
+        throw InvalidInput(std::to_string(options.in_flight) + " messages in flight from each of " +
+                               std::to_string(traffic.num_sources()) + " sources",
+                           "accepted: at least 1, and together at most 2^29");
+    switch (options.sharing) {
+        case Sharing::none:
+            return run<IncrementalUnshared>(traffic, fabric, options);
+        case Sharing::equal:
+            return run<IncrementalEqual>(traffic, fabric, options);
+        case Sharing::maxmin:
+            return run<IncrementalMaxMin>(traffic, fabric, options);
+    }
+    throw InvalidInput("sharing is not one of none, equal, maxmin");
+}
+
+}  // namespace hocket
