@@ -8,8 +8,8 @@
 #include <string>
 
 #include "examples.hpp"
-#include "fabrics.hpp"
 #include "hocket/base/error.hpp"
+#include "hocket/network/fabric.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/patterns/patterns.hpp"
 #include "hocket/simulation/traffic.hpp"
@@ -37,7 +37,7 @@ std::vector<double> finish_times(const Traffic& traffic, const Program& program,
 }
 
 void check_against_program(const Traffic& traffic, const Network& network, bool all_at_once = false) {
-    const examples::NetworkFabric fabric(network);
+    const auto fabric = network::make_fabric(network);
     const Program program = program_of(traffic, all_at_once);
     for (const Sharing sharing : all_sharings) {
         CAPTURE(static_cast<int>(sharing));
@@ -48,7 +48,7 @@ void check_against_program(const Traffic& traffic, const Network& network, bool 
             for (std::int32_t s = 0; s < traffic.num_sources(); ++s)
                 options.in_flight =
                     std::max(options.in_flight, static_cast<std::int32_t>(traffic.num_messages(Rank{s})));
-        const TrafficResult result = simulate_traffic(traffic, fabric, options);
+        const TrafficResult result = simulate_traffic(traffic, *fabric, options);
         for (const bool reference : {true, false}) {
             SimulationOptions program_options;
             program_options.sharing = sharing;
@@ -71,7 +71,7 @@ void check_against_program(const Traffic& traffic, const Network& network, bool 
             CHECK(worst_bytes < 1e-6);
         }
         options.record_links = false;  // takes the short way for messages on the same route
-        CHECK(relative(simulate_traffic(traffic, fabric, options).mean_finish_s, result.mean_finish_s) < 1e-9);
+        CHECK(relative(simulate_traffic(traffic, *fabric, options).mean_finish_s, result.mean_finish_s) < 1e-9);
     }
 }
 
@@ -116,43 +116,43 @@ TEST_CASE("traffic from random matrices on random trees, with latencies and half
 
 TEST_CASE("a fat tree by arithmetic has the links of the one with tables") {
     const Network network = network_of("fat-tree:3x2x4");
-    const examples::FatTree3 fabric(3, 2, 4, 1e6);
+    const auto fabric = network::make_fabric("fat-tree:3x2x4", {});
     std::vector<LinkId> route;
     for (std::int32_t a = 0; a < 24; ++a)
         for (std::int32_t b = 0; b < 24; ++b) {
-            fabric.route(Rank{a}, Rank{b}, route);
+            fabric->route(Rank{a}, Rank{b}, route);
             CHECK(route == network.route(Rank{a}, Rank{b}));
         }
 }
 
 TEST_CASE("a source keeps as many messages on the way as it may") {
     const Network network = network_of("star:4");
-    const examples::NetworkFabric fabric(network);
+    const auto fabric = network::make_fabric(network);
     // Rank 0 has 1, 3 and 2 MB for others and 1 MB/s. Two at a time: 1 MB and 3 MB until 2 s, the third is next; after
     // 4 s more the 2 MB have left together with the 3 MB. All ends at 6 s.
     const std::vector<std::int64_t> bytes{0, 1'000'000, 3'000'000, 2'000'000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     TrafficOptions options;
     for (options.in_flight = 1; options.in_flight <= 4; ++options.in_flight) {
-        const TrafficResult result = simulate_traffic(*from_matrix(4, bytes), fabric, options);
+        const TrafficResult result = simulate_traffic(*from_matrix(4, bytes), *fabric, options);
         CHECK(result.makespan_s == doctest::Approx(6));
         CHECK(result.num_messages == 3);
     }
     // Two sources share the cable of rank 1.
     const std::vector<std::int64_t> both{0, 2'000'000, 0, 0, 0, 0, 0, 0, 0, 2'000'000, 0, 0, 0, 0, 0, 0};
-    const TrafficResult result = simulate_traffic(*from_matrix(4, both), fabric);
+    const TrafficResult result = simulate_traffic(*from_matrix(4, both), *fabric);
     CHECK(result.finish_s[0] == doctest::Approx(4));
     CHECK(result.finish_s[2] == doctest::Approx(4));
     const auto twice = shift(4, 1, 2, {1'000'000, 0, 1});
     options.in_flight = 2;
-    CHECK(simulate_traffic(*twice, fabric, options).mean_finish_s == doctest::Approx(2));
+    CHECK(simulate_traffic(*twice, *fabric, options).mean_finish_s == doctest::Approx(2));
 }
 
 TEST_CASE("traffic that does not fit is refused") {
-    const examples::FatTree3 fabric(2, 2, 4, 1e6);
-    CHECK_THROWS_AS(simulate_traffic(*random_ring(17, 1, {}), fabric), InvalidInput);
+    const auto fabric = network::make_fabric("fat-tree:2x2x4", {});
+    CHECK_THROWS_AS(simulate_traffic(*random_ring(17, 1, {}), *fabric), InvalidInput);
     TrafficOptions options;
     options.in_flight = 0;
-    CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), fabric, options), InvalidInput);
-    CHECK(simulate_traffic(*random_ring(1, 5, {}), fabric).makespan_s == 0);
-    CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), fabric).makespan_s == 0);
+    CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), *fabric, options), InvalidInput);
+    CHECK(simulate_traffic(*random_ring(1, 5, {}), *fabric).makespan_s == 0);
+    CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), *fabric).makespan_s == 0);
 }
