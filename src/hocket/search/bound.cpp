@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/search/bound.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace hocket::search {
+Bound::Bound(const Tree& tree)
+    : tree_(&tree),
+      neighbours_(at(tree.num_nodes())),
+      units_(at(tree.num_nodes())),
+      below_ns_(at(tree.num_nodes())),
+      above_ns_(at(tree.num_nodes())),
+      through_below_(at(tree.num_nodes())),
+      through_above_(at(tree.num_nodes())),
+      known_below_(at(tree.num_nodes())),
+      known_above_(at(tree.num_nodes())) {
+    for (const Cable& cable : tree.cables()) {
+        neighbours_[at(cable.a)].push_back(cable.b);
+        neighbours_[at(cable.b)].push_back(cable.a);
+    }
+    for (std::int32_t node = 0; node < tree.num_nodes(); ++node) {
+        if (neighbours_[at(node)].size() < 2) continue;  // its neighbour sees as much
+        std::vector<Unit>& units = units_[at(node)];
+        for (const std::int32_t next : neighbours_[at(node)]) {
+            const Unit unit = unit_through(node, next);
+            if (unit.best_out > 0) units.push_back(unit);
+        }
+        if (tree.computer_at(node) >= 0)
+            units.push_back(own_computer);
+    }
+}
+
+/// What hangs on `node` through its neighbour `next`. best_out is 0 if it holds no computer.
+Bound::Unit Bound::unit_through(std::int32_t node, std::int32_t next) {
+    const bool below = tree_->parent(next) == node && next != tree_->middle();
+    Unit& unit = below ? through_below_[at(next)] : through_above_[at(node)];
+    char& known = below ? known_below_[at(next)] : known_above_[at(node)];
+    if (known != 0) return unit;
+    const std::int32_t up = 2 * (below ? next : node), down = up + 1;
+    Unit found{below ? up : down, below ? down : up, 0, 0, never, 0, never, never, never, 0, 0};
+    found.out_bandwidth = tree_->bandwidth(found.out_link);
+    const auto extend = [&](const Unit& inner) {
+        if (inner.best_out == 0) return;
+        found.best_out = std::max(found.best_out, inner.best_out);
+        found.worst_out = std::min(found.worst_out, inner.worst_out);
+        found.best_in = std::max(found.best_in, inner.best_in);
+        found.worst_in = std::min(found.worst_in, inner.worst_in);
+        found.near_out_ns = std::min(found.near_out_ns, inner.near_out_ns);
+        found.near_in_ns = std::min(found.near_in_ns, inner.near_in_ns);
+        found.far_in_ns = std::max(found.far_in_ns, inner.far_in_ns);
+    };
+    for (const std::int32_t further : neighbours_[at(next)])
+        if (further != node) extend(unit_through(next, further));
+    if (tree_->computer_at(next) >= 0)
+        extend(own_computer);
+    if (found.best_out > 0) {
+        found.best_out = std::min(found.best_out, found.out_bandwidth);
+        found.worst_out = std::min(found.worst_out, found.out_bandwidth);
+        const std::int64_t in_bandwidth = tree_->bandwidth(found.in_link);
+        found.best_in = std::min(found.best_in, in_bandwidth);
+        found.worst_in = std::min(found.worst_in, in_bandwidth);
+        found.near_out_ns += tree_->delay_ns(found.out_link);
+        found.near_in_ns += tree_->delay_ns(found.in_link);
+        found.far_in_ns += tree_->delay_ns(found.in_link);
+        found.tail_ns = tail_through(next, node);
+    }
+    unit = found;
+    known = 1;
+    return unit;
+}
+
+/// From the first arrival beyond `node`, coming from `from`, to the last.
+std::int64_t Bound::tail_through(std::int32_t node, std::int32_t from) {
+    std::vector<Unit> inner;
+    for (const std::int32_t next : neighbours_[at(node)])
+        if (next != from) {
+            const Unit unit = unit_through(node, next);
+            if (unit.best_out > 0) inner.push_back(unit);
+        }
+    if (tree_->computer_at(node) >= 0)
+        inner.push_back(own_computer);
+    const bool below = tree_->parent(node) == from && node != tree_->middle();
+    const std::int32_t in_link = below ? 2 * node + 1 : 2 * from;
+    const std::int64_t in_bandwidth = tree_->bandwidth(in_link);
+    // The slowest transfer into here: how many can be under way when the first arrives.
+    std::int64_t slowest = in_bandwidth;
+    for (const Unit& unit : inner) slowest = std::min(slowest, unit.worst_in);
+    std::vector<std::int32_t> stack{from}, parents{node};
+    std::vector<std::int64_t> least{in_bandwidth};
+    while (!stack.empty()) {
+        const std::int32_t v = stack.back(), parent = parents.back();
+        const std::int64_t rate = least.back();
+        stack.pop_back();
+        parents.pop_back();
+        least.pop_back();
+        if (tree_->computer_at(v) >= 0) slowest = std::min(slowest, rate);
+        for (const std::int32_t next : neighbours_[at(v)])
+            if (next != parent) {
+                const bool hangs = tree_->parent(next) == v && next != tree_->middle();
+                stack.push_back(next);
+                parents.push_back(v);
+                least.push_back(std::min(rate, tree_->bandwidth(hangs ? 2 * next : 2 * v + 1)));
+            }
+    }
+    const std::int64_t others = in_bandwidth / slowest - 1;
+    // And when what comes on the cable was there last, before the first arrival.
+    std::int64_t begin = 0;
+    for (const Unit& unit : inner) begin = std::min(begin, -unit.far_in_ns);
+    const Sender importer{begin, begin, others * tree_->bytes(), in_bandwidth, 0, never};
+    const auto from_first = [&](const Unit& first, const Unit& sender) {
+        begin_growth();
+        for (const Unit& unit : inner)
+            if (&unit != &first) add_receiver(unit);
+        if (missing_.empty()) return std::int64_t{0};
+        senders_.push_back(sender_of(sender, sender.near_out_ns));
+        let_help(begin, senders_.back(), sender);
+        senders_.push_back(importer);
+        return grow();
+    };
+    constexpr std::size_t few = 16;
+    std::int64_t best = never;
+    if (inner.size() <= few) {
+        for (const Unit& first : inner) best = std::min(best, std::max(first.tail_ns, from_first(first, first)));
+        return best;
+    }
+    // Rather than try each as the first: that with the longest tail has the message, and sends as the best of all do.
+    Unit sender = inner[0];
+    const Unit* longest = &inner[0];
+    for (const Unit& unit : inner) {
+        if (unit.tail_ns > longest->tail_ns) longest = &unit;
+        sender.out_bandwidth = std::max(sender.out_bandwidth, unit.out_bandwidth);
+        sender.best_out = std::max(sender.best_out, unit.best_out);
+        sender.worst_out = std::min(sender.worst_out, unit.worst_out);
+        sender.best_in = std::max(sender.best_in, unit.best_in);
+        sender.near_in_ns = std::min(sender.near_in_ns, unit.near_in_ns);
+        sender.near_out_ns = std::min(sender.near_out_ns, unit.near_out_ns);
+    }
+    return from_first(*longest, sender);
+}
+
+void Bound::begin_growth() {
+    receivers_ = {};
+    missing_.clear();
+    senders_.clear();
+    earliest_.clear();
+}
+
+void Bound::add_receiver(const Unit& unit) {
+    missing_.push_back(&unit);
+    receivers_.best_in = std::max(receivers_.best_in, unit.best_in);
+    receivers_.worst_in = std::min(receivers_.worst_in, unit.worst_in);
+    receivers_.near_in_ns = std::min(receivers_.near_in_ns, unit.near_in_ns);
+    receivers_.near_out_ns = std::min(receivers_.near_out_ns, unit.near_out_ns);
+}
+
+/// All receivers are known.
+Bound::Sender Bound::sender_of(const Unit& unit, std::int64_t from_ns) const {
+    const std::int64_t fastest = std::min(unit.best_out, receivers_.best_in);
+    const std::int64_t slowest = std::min(unit.worst_out, receivers_.worst_in);
+    const std::int64_t at_once = std::max<std::int64_t>(1, unit.out_bandwidth / slowest);
+    std::int64_t bandwidth = unit.out_bandwidth;
+    if (fastest == slowest) bandwidth = std::min(bandwidth, at_once * fastest);
+    return {from_ns, from_ns, 0, bandwidth, tree_->time_of(fastest), at_once};
+}
+
+/// A unit whose message comes late, or must go far, may get another one from a sender that begins at `first_ns`.
+void Bound::let_help(std::int64_t first_ns, Sender& sender, const Unit& unit) const {
+    const std::int64_t helped = first_ns + tree_->time_of(unit.best_in) + unit.near_in_ns + unit.near_out_ns;
+    sender.from_ns = std::min(sender.from_ns, helped);
+    sender.base_ns = sender.from_ns;
+}
+
+/// Takes into account what the unit's cable is already used for.
+void Bound::reserve(Sender& sender, const Unit& unit, const State& state) const {
+    if (unit.out_link < 0) return;
+    const std::int32_t capacity = tree_->capacity_of(unit.out_link);
+    std::int64_t last = sender.from_ns;
+    state.for_reserved(capacity, [&](std::int64_t, std::int64_t end, std::int64_t) { last = std::max(last, end); });
+    if (last == sender.from_ns) return;
+    const std::int64_t slowest = std::min(unit.worst_out, receivers_.worst_in);
+    const std::int64_t fastest = std::min(unit.best_out, receivers_.best_in);
+    std::int64_t bytes = 0, first = never;
+    for (std::int64_t t = sender.from_ns; t < last;) {
+        std::int64_t load = 0, next = last;
+        state.for_reserved(capacity, [&](std::int64_t start, std::int64_t end, std::int64_t rate) {
+            if (start <= t && t < end) load += rate;
+            if (start > t) next = std::min(next, start);
+            if (end > t) next = std::min(next, end);
+        });
+        std::int64_t left = unit.out_bandwidth - load;
+        left = left < slowest ? 0 : fastest == slowest ? left / slowest * slowest : left;
+        if (left > 0) {
+            first = std::min(first, t);
+            bytes += static_cast<std::int64_t>((static_cast<__int128>(left) * (next - t) + 999'999'999) / 1'000'000'000);
+        }
+        t = next;
+    }
+    sender.base_ns = last;
+    sender.base_bytes = bytes;
+    sender.from_ns = std::min(first, last);
+}
+
+/// The earliest end of the sender's next message.
+std::int64_t Bound::next_completion(const Sender& sender) const {
+    const std::int64_t k = sender.num_sent + 1;
+    const std::int64_t left = k * tree_->bytes() - sender.base_bytes;
+    std::int64_t time = sender.from_ns;
+    if (left > 0)
+        time = sender.base_ns +
+               static_cast<std::int64_t>(static_cast<__int128>(left) * 1'000'000'000 / sender.bandwidth);
+    return std::max(time, sender.from_ns + (k + sender.at_once - 1) / sender.at_once * sender.least_ns);
+}
+
+/// When all that is missing has arrived, with tails, relative to the senders' times.
+std::int64_t Bound::grow() {
+    const std::size_t count = missing_.size();
+    if (count == 0) return 0;
+    bandwidths_.clear();
+    rates_.clear();
+    tails_.clear();
+    for (const Unit* unit : missing_) {
+        bandwidths_.push_back(unit->out_bandwidth);
+        rates_.push_back(unit->best_out);
+        tails_.push_back(unit->tail_ns);
+    }
+    std::sort(bandwidths_.begin(), bandwidths_.end(), std::greater<>{});
+    std::sort(rates_.begin(), rates_.end(), std::greater<>{});
+    std::sort(tails_.begin(), tails_.end(), std::greater<>{});
+    std::int64_t slowest_out = never;
+    for (const Unit* unit : missing_) slowest_out = std::min(slowest_out, unit->worst_out);
+    heap_.clear();
+    for (std::size_t i = 0; i < senders_.size(); ++i)
+        heap_.push_back({next_completion(senders_[i]), static_cast<std::int32_t>(i)});
+    std::make_heap(heap_.begin(), heap_.end());
+    arrivals_.clear();
+    std::int64_t end = 0;
+    while (arrivals_.size() < count) {
+        std::pop_heap(heap_.begin(), heap_.end());
+        const Next next = heap_.back();
+        heap_.pop_back();
+        const std::size_t k = arrivals_.size();
+        const std::int64_t arrival = next.time_ns + receivers_.near_in_ns;
+        arrivals_.push_back(arrival);
+        end = std::max(end, arrival + tails_[k]);
+        ++senders_[at(next.sender)].num_sent;
+        heap_.push_back({next_completion(senders_[at(next.sender)]), next.sender});
+        std::push_heap(heap_.begin(), heap_.end());
+        if (k + 1 == count) break;
+        const std::int64_t fastest = std::min(rates_[k], receivers_.best_in);
+        const std::int64_t slowest = std::min(slowest_out, receivers_.worst_in);
+        const std::int64_t at_once = std::max<std::int64_t>(1, bandwidths_[k] / slowest);
+        std::int64_t bandwidth = bandwidths_[k];
+        if (fastest == slowest) bandwidth = std::min(bandwidth, at_once * fastest);
+        const std::int64_t from = arrival + receivers_.near_out_ns;
+        senders_.push_back({from, from, 0, bandwidth, tree_->time_of(fastest), at_once});
+        heap_.push_back({next_completion(senders_.back()), static_cast<std::int32_t>(senders_.size()) - 1});
+        std::push_heap(heap_.begin(), heap_.end());
+    }
+    return end;
+}
+
+std::int64_t Bound::at_node(std::int32_t node, const State& state) {
+    begin_growth();
+    const std::vector<Unit>& units = units_[at(node)];
+    const auto ready = [&](const Unit& unit) {
+        if (unit.out_link < 0) return state.informed(tree_->computer_at(node))
+                                          ? std::max(state.now_ns(), state.ready_ns(tree_->computer_at(node)))
+                                          : never;
+        return unit.out_link % 2 == 0 ? below_ns_[at(unit.out_link / 2)] : above_ns_[at(node)];
+    };
+    for (const Unit& unit : units)
+        if (ready(unit) >= never) add_receiver(unit);
+    if (missing_.empty()) return 0;
+    std::int64_t first = never;
+    for (const Unit& unit : units) first = std::min(first, ready(unit));
+    for (const Unit& unit : units) {
+        const std::int64_t from = ready(unit);
+        if (from >= never) continue;
+        senders_.push_back(sender_of(unit, from));
+        let_help(first, senders_.back(), unit);
+        reserve(senders_.back(), unit, state);
+        earliest_.push_back(unit.best_out);
+    }
+    // Each receiver by itself.
+    const std::size_t num_first = senders_.size();
+    std::int64_t end = 0, first_arrival = never;
+    for (std::size_t i = 0; i < num_first; ++i)
+        first_arrival = std::min(first_arrival, senders_[i].from_ns + senders_[i].least_ns);
+    first_arrival += receivers_.near_in_ns + receivers_.near_out_ns;
+    for (const Unit* unit : missing_) {
+        std::int64_t arrival = first_arrival + tree_->time_of(unit->best_in);
+        for (std::size_t i = 0; i < num_first; ++i)
+            arrival = std::min(arrival, senders_[i].from_ns + tree_->time_of(std::min(earliest_[i], unit->best_in)));
+        end = std::max(end, arrival + unit->near_in_ns + unit->tail_ns);
+    }
+    return std::max(end, grow());
+}
+
+std::int64_t Bound::of(const State& state) {
+    const auto order = tree_->order();
+    const auto own = [&](std::int32_t node) {
+        const std::int32_t computer = tree_->computer_at(node);
+        return computer < 0 || !state.informed(computer) ? never : std::max(state.now_ns(), state.ready_ns(computer));
+    };
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const std::int32_t v = order[i];
+        std::int64_t least = own(v);
+        for (const std::int32_t next : neighbours_[at(v)])
+            if (tree_->parent(next) == v && next != tree_->middle()) least = std::min(least, below_ns_[at(next)]);
+        // As the parent sees it.
+        below_ns_[at(v)] = least >= never || v == tree_->middle() ? least : least + tree_->delay_ns(2 * v);
+    }
+    above_ns_[at(tree_->middle())] = never;
+    for (const std::int32_t v : order) {
+        if (v == tree_->middle()) continue;
+        const std::int32_t parent = tree_->parent(v);
+        std::int64_t least = std::min(own(parent), above_ns_[at(parent)]);
+        for (const std::int32_t next : neighbours_[at(parent)])
+            if (next != v && tree_->parent(next) == parent && next != tree_->middle())
+                least = std::min(least, below_ns_[at(next)]);
+        above_ns_[at(v)] = least >= never ? never : least + tree_->delay_ns(2 * v + 1);
+    }
+    std::int64_t bound = state.end_ns();
+    for (std::int32_t node = 0; node < tree_->num_nodes(); ++node)
+        if (units_[at(node)].size() > 1) bound = std::max(bound, at_node(node, state));
+    return bound;
+}
+
+}  // namespace hocket::search
