@@ -11,8 +11,8 @@ Bound::Bound(const Tree& tree)
     : tree_(&tree),
       neighbours_(at(tree.num_nodes())),
       units_(at(tree.num_nodes())),
-      below_ns_(at(tree.num_nodes())),
-      above_ns_(at(tree.num_nodes())),
+      below_(at(tree.num_nodes())),
+      above_(at(tree.num_nodes())),
       through_below_(at(tree.num_nodes())),
       through_above_(at(tree.num_nodes())),
       known_below_(at(tree.num_nodes())),
@@ -109,18 +109,26 @@ std::int64_t Bound::tail_through(std::int32_t node, std::int32_t from) {
     // And when what comes on the cable was there last, before the first arrival.
     std::int64_t begin = 0;
     for (const Unit& unit : inner) begin = std::min(begin, -unit.far_in_ns);
-    const Sender importer{begin, begin, others * tree_->bytes(), in_bandwidth, 0, never};
+    const auto importer = [&] {
+        const std::int64_t least = std::min(slowest, receivers_.worst_in);
+        Sender sender{begin, begin, others * tree_->bytes(), in_bandwidth,
+                      tree_->time_of(std::min(in_bandwidth, receivers_.best_in)),
+                      std::max<std::int64_t>(1, in_bandwidth / least)};
+        sender.num_begun = others;
+        return sender;
+    };
+    constexpr std::size_t few = 16;
     const auto from_first = [&](const Unit& first, const Unit& sender) {
         begin_growth();
         for (const Unit& unit : inner)
             if (&unit != &first) add_receiver(unit);
-        if (missing_.empty()) return std::int64_t{0};
-        senders_.push_back(sender_of(sender, sender.near_out_ns));
-        let_help(begin, senders_.back(), sender);
-        senders_.push_back(importer);
-        return grow();
+        return last_arrival([&] {
+            senders_.push_back(sender_of(sender, std::min(sender.near_out_ns, helped_ns(begin, sender))));
+            best_rates_.push_back(sender.best_out);
+            senders_.push_back(importer());
+            best_rates_.push_back(in_bandwidth);
+        });
     };
-    constexpr std::size_t few = 16;
     std::int64_t best = never;
     if (inner.size() <= few) {
         for (const Unit& first : inner) best = std::min(best, std::max(first.tail_ns, from_first(first, first)));
@@ -145,7 +153,6 @@ void Bound::begin_growth() {
     receivers_ = {};
     missing_.clear();
     senders_.clear();
-    earliest_.clear();
 }
 
 void Bound::add_receiver(const Unit& unit) {
@@ -166,22 +173,29 @@ Bound::Sender Bound::sender_of(const Unit& unit, std::int64_t from_ns) const {
     return {from_ns, from_ns, 0, bandwidth, tree_->time_of(fastest), at_once};
 }
 
-/// A unit whose message comes late, or must go far, may get another one from a sender that begins at `first_ns`.
-void Bound::let_help(std::int64_t first_ns, Sender& sender, const Unit& unit) const {
-    const std::int64_t helped = first_ns + tree_->time_of(unit.best_in) + unit.near_in_ns + unit.near_out_ns;
-    sender.from_ns = std::min(sender.from_ns, helped);
-    sender.base_ns = sender.from_ns;
+/// When a unit can begin at the latest: one whose message comes late, or must go far, may get another one.
+std::int64_t Bound::helped_ns(std::int64_t first_ns, const Unit& unit) const {
+    return first_ns + tree_->time_of(unit.best_in) + unit.near_in_ns + unit.near_out_ns;
 }
 
-/// Takes into account what the unit's cable is already used for.
-void Bound::reserve(Sender& sender, const Unit& unit, const State& state) const {
-    if (unit.out_link < 0) return;
+/// Takes into account what the unit's cable is already used for, and that at first few inside have the message.
+Bound::Sender Bound::sender_of(const Unit& unit, const Side& side, std::int64_t first_ns, const State& state) const {
+    Sender sender = sender_of(unit, std::min(side.from_ns, helped_ns(first_ns, unit)));
+    if (unit.out_link < 0) return sender;
     const std::int32_t capacity = tree_->capacity_of(unit.out_link);
-    std::int64_t last = sender.from_ns;
-    state.for_reserved(capacity, [&](std::int64_t, std::int64_t end, std::int64_t) { last = std::max(last, end); });
-    if (last == sender.from_ns) return;
     const std::int64_t slowest = std::min(unit.worst_out, receivers_.worst_in);
     const std::int64_t fastest = std::min(unit.best_out, receivers_.best_in);
+    const std::int64_t best = std::min(side.best, receivers_.best_in);
+    const bool few = best > 0 && late_ns_ > sender.from_ns && (side.flow < sender.bandwidth || best < fastest);
+    std::int64_t last = few ? late_ns_ : sender.from_ns;
+    state.for_reserved(capacity, [&](std::int64_t, std::int64_t end, std::int64_t) { last = std::max(last, end); });
+    if (last == sender.from_ns) return sender;
+    if (few) {
+        sender.late_ns = late_ns_;
+        sender.late_least_ns = sender.least_ns;
+        sender.least_ns = tree_->time_of(best);
+        sender.at_once = std::max<std::int64_t>(1, std::min(sender.at_once, side.flow / std::min(slowest, best)));
+    }
     std::int64_t bytes = 0, first = never;
     for (std::int64_t t = sender.from_ns; t < last;) {
         std::int64_t load = 0, next = last;
@@ -192,6 +206,10 @@ void Bound::reserve(Sender& sender, const Unit& unit, const State& state) const 
         });
         std::int64_t left = unit.out_bandwidth - load;
         left = left < slowest ? 0 : fastest == slowest ? left / slowest * slowest : left;
+        if (few && t < late_ns_) {
+            next = std::min(next, late_ns_);
+            left = std::min(left, side.flow);
+        }
         if (left > 0) {
             first = std::min(first, t);
             bytes += static_cast<std::int64_t>((static_cast<__int128>(left) * (next - t) + 999'999'999) / 1'000'000'000);
@@ -201,6 +219,7 @@ void Bound::reserve(Sender& sender, const Unit& unit, const State& state) const 
     sender.base_ns = last;
     sender.base_bytes = bytes;
     sender.from_ns = std::min(first, last);
+    return sender;
 }
 
 /// The earliest end of the sender's next message.
@@ -211,7 +230,9 @@ std::int64_t Bound::next_completion(const Sender& sender) const {
     if (left > 0)
         time = sender.base_ns +
                static_cast<std::int64_t>(static_cast<__int128>(left) * 1'000'000'000 / sender.bandwidth);
-    return std::max(time, sender.from_ns + (k + sender.at_once - 1) / sender.at_once * sender.least_ns);
+    const std::int64_t new_ones = std::max<std::int64_t>(0, k - sender.num_begun);
+    return std::max(time, std::min(sender.late_ns + sender.late_least_ns,
+                                   sender.from_ns + (new_ones + sender.at_once - 1) / sender.at_once * sender.least_ns));
 }
 
 /// When all that is missing has arrived, with tails, relative to the senders' times.
@@ -262,67 +283,154 @@ std::int64_t Bound::grow() {
     return end;
 }
 
-std::int64_t Bound::at_node(std::int32_t node, const State& state) {
-    begin_growth();
-    const std::vector<Unit>& units = units_[at(node)];
-    const auto ready = [&](const Unit& unit) {
-        if (unit.out_link < 0) return state.informed(tree_->computer_at(node))
-                                          ? std::max(state.now_ns(), state.ready_ns(tree_->computer_at(node)))
-                                          : never;
-        return unit.out_link % 2 == 0 ? below_ns_[at(unit.out_link / 2)] : above_ns_[at(node)];
-    };
-    for (const Unit& unit : units)
-        if (ready(unit) >= never) add_receiver(unit);
-    if (missing_.empty()) return 0;
-    std::int64_t first = never;
-    for (const Unit& unit : units) first = std::min(first, ready(unit));
-    for (const Unit& unit : units) {
-        const std::int64_t from = ready(unit);
-        if (from >= never) continue;
-        senders_.push_back(sender_of(unit, from));
-        let_help(first, senders_.back(), unit);
-        reserve(senders_.back(), unit, state);
-        earliest_.push_back(unit.best_out);
+/// After grow(): when those in missing_ alone have arrived, with as many senders at any time as grow() found.
+std::int64_t Bound::grow_again() {
+    tails_.clear();
+    for (const Unit* unit : missing_) tails_.push_back(unit->tail_ns);
+    std::sort(tails_.begin(), tails_.end(), std::greater<>{});
+    heap_.clear();
+    for (std::size_t i = 0; i < senders_.size(); ++i)
+        heap_.push_back({next_completion(senders_[i]), static_cast<std::int32_t>(i)});
+    std::make_heap(heap_.begin(), heap_.end());
+    std::int64_t end = 0;
+    for (const std::int64_t tail : tails_) {
+        std::pop_heap(heap_.begin(), heap_.end());
+        Next& next = heap_.back();
+        end = std::max(end, next.time_ns + receivers_.near_in_ns + tail);
+        ++senders_[at(next.sender)].num_sent;
+        next.time_ns = next_completion(senders_[at(next.sender)]);
+        std::push_heap(heap_.begin(), heap_.end());
     }
+    return end;
+}
+
+/// Of the missing units and what is in them, from senders that `add_senders` makes, for the receivers of the moment.
+template <class AddSenders>
+std::int64_t Bound::last_arrival(AddSenders&& add_senders) {
+    if (missing_.empty()) return 0;
+    senders_.clear();
+    best_rates_.clear();
+    add_senders();
     // Each receiver by itself.
-    const std::size_t num_first = senders_.size();
     std::int64_t end = 0, first_arrival = never;
-    for (std::size_t i = 0; i < num_first; ++i)
-        first_arrival = std::min(first_arrival, senders_[i].from_ns + senders_[i].least_ns);
+    for (const Sender& sender : senders_) first_arrival = std::min(first_arrival, next_completion(sender));
     first_arrival += receivers_.near_in_ns + receivers_.near_out_ns;
     for (const Unit* unit : missing_) {
         std::int64_t arrival = first_arrival + tree_->time_of(unit->best_in);
-        for (std::size_t i = 0; i < num_first; ++i)
-            arrival = std::min(arrival, senders_[i].from_ns + tree_->time_of(std::min(earliest_[i], unit->best_in)));
+        for (std::size_t i = 0; i < senders_.size(); ++i) {
+            const Sender& sender = senders_[i];
+            if (sender.num_begun > 0) arrival = std::min(arrival, sender.from_ns);
+            const std::int64_t rate = std::min(best_rates_[i], unit->best_in);
+            arrival = std::min(arrival, std::min(sender.from_ns + std::max(sender.least_ns, tree_->time_of(rate)),
+                                                 sender.late_ns + tree_->time_of(rate)));
+        }
         end = std::max(end, arrival + unit->near_in_ns + unit->tail_ns);
     }
-    return std::max(end, grow());
+    end = std::max(end, grow());
+    // Those that receive slowly, by themselves.
+    all_missing_ = missing_;
+    std::sort(all_missing_.begin(), all_missing_.end(),
+              [](const Unit* a, const Unit* b) { return a->best_in > b->best_in; });
+    const std::int64_t near_out = receivers_.near_out_ns;
+    std::int64_t slowest_out = never;
+    for (const Unit* unit : all_missing_) slowest_out = std::min(slowest_out, unit->worst_out);
+    for (std::size_t i = 1; i < all_missing_.size(); ++i) {
+        if (all_missing_[i]->best_in == all_missing_[i - 1]->best_in) continue;
+        begin_growth();
+        for (std::size_t k = i; k < all_missing_.size(); ++k) add_receiver(*all_missing_[k]);
+        add_senders();
+        for (std::size_t k = 0; k + 1 < arrivals_.size(); ++k) {
+            const std::int64_t from = arrivals_[k] + near_out;
+            const std::int64_t fastest = std::min(rates_[k], receivers_.best_in);
+            const std::int64_t slowest = std::min(slowest_out, receivers_.worst_in);
+            senders_.push_back({from, from, 0, bandwidths_[k], tree_->time_of(fastest),
+                                std::max<std::int64_t>(1, bandwidths_[k] / slowest)});
+        }
+        end = std::max(end, grow_again());
+    }
+    return end;
 }
 
-std::int64_t Bound::of(const State& state) {
+Bound::Side Bound::side_of(const Unit& unit, std::int32_t node, const State& state) const {
+    if (unit.out_link >= 0) return unit.out_link % 2 == 0 ? below_[at(unit.out_link / 2)] : above_[at(node)];
+    const std::int32_t computer = tree_->computer_at(node);
+    if (!state.informed(computer)) return {};
+    return {std::max(state.now_ns(), state.ready_ns(computer)), unlimited, unlimited};
+}
+
+std::int64_t Bound::at_node(std::int32_t node, const State& state) {
+    begin_growth();
+    const std::vector<Unit>& units = units_[at(node)];
+    std::int64_t first = never;
+    for (const Unit& unit : units) {
+        const Side side = side_of(unit, node, state);
+        first = std::min(first, side.from_ns);
+        if (side.from_ns >= never) add_receiver(unit);
+    }
+    if (missing_.empty()) return 0;
+    return last_arrival([&] {
+        for (const Unit& unit : units)
+            if (const Side side = side_of(unit, node, state); side.from_ns < never) {
+                senders_.push_back(sender_of(unit, side, first, state));
+                best_rates_.push_back(unit.best_out);
+            }
+    });
+}
+
+void Bound::read(const State& state) {
     const auto order = tree_->order();
-    const auto own = [&](std::int32_t node) {
+    late_ns_ = never;
+    for (std::int32_t c = 0; c < tree_->num_computers(); ++c) {
+        if (!state.informed(c)) continue;
+        std::int64_t rate = 0;
+        const std::int32_t v = tree_->node_of(c);
+        for (const std::int32_t next : neighbours_[at(v)])
+            rate = std::max(rate, tree_->bandwidth(tree_->parent(next) == v && next != tree_->middle() ? 2 * next + 1
+                                                                                                       : 2 * v));
+        late_ns_ = std::min(late_ns_, std::max(state.now_ns(), state.ready_ns(c)) + tree_->time_of(rate));
+    }
+    const auto own = [&](std::int32_t node) -> Side {
         const std::int32_t computer = tree_->computer_at(node);
-        return computer < 0 || !state.informed(computer) ? never : std::max(state.now_ns(), state.ready_ns(computer));
+        if (computer < 0 || !state.informed(computer)) return {};
+        const std::int64_t from = std::max(state.now_ns(), state.ready_ns(computer));
+        const std::int64_t flow = from < late_ns_ ? unlimited : 0;
+        return {from, flow, flow};
+    };
+    const auto join = [](Side& side, const Side& other) {
+        side.from_ns = std::min(side.from_ns, other.from_ns);
+        side.flow += other.flow;
+        side.best = std::max(side.best, other.best);
+    };
+    const auto through = [&](Side side, std::int32_t link) {
+        if (side.from_ns < never) side.from_ns += tree_->delay_ns(link);
+        side.flow = std::min(side.flow, tree_->bandwidth(link));
+        side.best = std::min(side.best, tree_->bandwidth(link));
+        return side;
+    };
+    const auto is_child = [&](std::int32_t next, std::int32_t v) {
+        return tree_->parent(next) == v && next != tree_->middle();
     };
     for (std::size_t i = order.size(); i-- > 0;) {
         const std::int32_t v = order[i];
-        std::int64_t least = own(v);
+        if (v == tree_->middle()) continue;
+        Side side = own(v);
         for (const std::int32_t next : neighbours_[at(v)])
-            if (tree_->parent(next) == v && next != tree_->middle()) least = std::min(least, below_ns_[at(next)]);
-        // As the parent sees it.
-        below_ns_[at(v)] = least >= never || v == tree_->middle() ? least : least + tree_->delay_ns(2 * v);
+            if (is_child(next, v)) join(side, below_[at(next)]);
+        below_[at(v)] = through(side, 2 * v);
     }
-    above_ns_[at(tree_->middle())] = never;
     for (const std::int32_t v : order) {
         if (v == tree_->middle()) continue;
         const std::int32_t parent = tree_->parent(v);
-        std::int64_t least = std::min(own(parent), above_ns_[at(parent)]);
+        Side side = own(parent);
+        if (parent != tree_->middle()) join(side, above_[at(parent)]);
         for (const std::int32_t next : neighbours_[at(parent)])
-            if (next != v && tree_->parent(next) == parent && next != tree_->middle())
-                least = std::min(least, below_ns_[at(next)]);
-        above_ns_[at(v)] = least >= never ? never : least + tree_->delay_ns(2 * v + 1);
+            if (next != v && is_child(next, parent)) join(side, below_[at(next)]);
+        above_[at(v)] = through(side, 2 * v + 1);
     }
+}
+
+std::int64_t Bound::of(const State& state) {
+    read(state);
     std::int64_t bound = state.end_ns();
     for (std::int32_t node = 0; node < tree_->num_nodes(); ++node)
         if (units_[at(node)].size() > 1) bound = std::max(bound, at_node(node, state));

@@ -39,13 +39,21 @@ private:
     };
     /// A unit with the message, as a sender to those without.
     struct Sender {
-        std::int64_t from_ns;       ///< when it can begin
-        std::int64_t base_ns;       ///< from here on it has all of `bandwidth`
-        std::int64_t base_bytes;    ///< and has sent as much at most
-        std::int64_t bandwidth;     ///< > 0
-        std::int64_t least_ns;      ///< of a message
-        std::int64_t at_once;       ///< messages
+        std::int64_t from_ns;    ///< when it can begin
+        std::int64_t base_ns;    ///< from here on it has all of `bandwidth`
+        std::int64_t base_bytes; ///< and has sent as much at most
+        std::int64_t bandwidth;  ///< > 0
+        std::int64_t least_ns;   ///< of a message that begins before late_ns, of which there are `at_once` at a time
+        std::int64_t at_once;
+        std::int64_t late_ns = never, late_least_ns = 0;  ///< and of one that begins then or later
+        std::int64_t num_begun = 0;  ///< messages that may be all but complete at from_ns
         std::int64_t num_sent = 0;
+    };
+    /// What the informed computers on one side of a link can do.
+    struct Side {
+        std::int64_t from_ns = never;  ///< the message can be at the link's end
+        std::int64_t flow = 0;         ///< of those that are ready before another computer can be, all together
+        std::int64_t best = 0;         ///< of one of them
     };
     struct Next {
         std::int64_t time_ns;
@@ -68,15 +76,21 @@ private:
     void begin_growth();
     void add_receiver(const Unit&);
     [[nodiscard]] Sender sender_of(const Unit&, std::int64_t from_ns) const;
-    void let_help(std::int64_t first_ns, Sender&, const Unit&) const;
-    void reserve(Sender&, const Unit&, const State&) const;
+    [[nodiscard]] Sender sender_of(const Unit&, const Side&, std::int64_t first_ns, const State&) const;
+    [[nodiscard]] std::int64_t helped_ns(std::int64_t first_ns, const Unit&) const;
     std::int64_t grow();
+    std::int64_t grow_again();
+    template <class AddSenders>
+    std::int64_t last_arrival(AddSenders&& add_senders);
+    [[nodiscard]] Side side_of(const Unit&, std::int32_t node, const State&) const;
+    void read(const State&);
     std::int64_t at_node(std::int32_t node, const State&);
 
     const Tree* tree_;
     std::vector<std::vector<std::int32_t>> neighbours_;
     std::vector<std::vector<Unit>> units_;                      // [node]
-    std::vector<std::int64_t> below_ns_, above_ns_;             // [node] when the message can be there from below, above
+    std::vector<Side> below_, above_;  // [node] of the links up from it and down to it
+    std::int64_t late_ns_ = 0;         // before, nobody has the message but those who are known to
     std::vector<Unit> through_below_, through_above_;           // [node] cache of unit_through
     std::vector<char> known_below_, known_above_;
     // Of one growth.
@@ -84,7 +98,8 @@ private:
     std::vector<const Unit*> missing_;
     std::vector<Sender> senders_;
     std::vector<Next> heap_;
-    std::vector<std::int64_t> bandwidths_, rates_, tails_, earliest_, arrivals_;
+    std::vector<std::int64_t> bandwidths_, rates_, tails_, arrivals_, best_rates_;
+    std::vector<const Unit*> all_missing_;
 };
 
 }  // namespace hocket::search
