@@ -431,9 +431,14 @@ void Bound::read(const State& state) {
 
 std::int64_t Bound::of(const State& state) {
     read(state);
+    mean_ns_ = 0;
     std::int64_t bound = state.end_ns();
     for (std::int32_t node = 0; node < tree_->num_nodes(); ++node)
-        if (units_[at(node)].size() > 1) bound = std::max(bound, at_node(node, state));
+        if (units_[at(node)].size() > 1) {
+            const std::int64_t found = at_node(node, state);
+            bound = std::max(bound, found);
+            mean_ns_ += static_cast<double>(found);
+        }
     return bound;
 }
 

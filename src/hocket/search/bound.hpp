@@ -25,6 +25,8 @@ public:
     explicit Bound(const Tree&);
 
     std::int64_t of(const State&);
+    /// Of the last state: the mean of what the nodes found. Tells states of equal bounds apart.
+    [[nodiscard]] double mean_ns() const { return mean_ns_; }
 
 private:
     /// What hangs on a node's cable, seen from the node; or the node's own computer, behind no cable.
@@ -90,6 +92,7 @@ private:
     std::vector<std::vector<std::int32_t>> neighbours_;
     std::vector<std::vector<Unit>> units_;                      // [node]
     std::vector<Side> below_, above_;  // [node] of the links up from it and down to it
+    double mean_ns_ = 0;
     std::int64_t late_ns_ = 0;         // before, nobody has the message but those who are known to
     std::vector<Unit> through_below_, through_above_;           // [node] cache of unit_through
     std::vector<char> known_below_, known_above_;

@@ -23,7 +23,10 @@ public:
     BroadcastResult run() {
         result_.makespan_ns = never;
         result_.lower_bound_ns = bound_.of(state_);
-        beam();
+        for (std::int32_t width = 1; width <= options_.beam_width; width *= 4) {
+            beam(width);
+            if (good_enough() || seconds() > options_.time_limit_s) break;
+        }
         if (!good_enough()) {
             search();
             if (!stopped_) result_.lower_bound_ns = result_.makespan_ns;
@@ -51,16 +54,16 @@ private:
     }
 
     /// The most promising states with one, two, ... transfers.
-    void beam() {
+    void beam(std::int32_t width) {
         struct Choice {
             std::int32_t state;
             Transfer transfer;
-            std::int64_t bound_ns, sum_ns;
+            std::int64_t bound_ns;
+            double mean_ns;
             Key key;
         };
         std::vector<State> states{state_}, next_states;
-        std::vector<std::int64_t> sums{0}, next_sums;
-        std::vector<Choice> choices;
+                std::vector<Choice> choices;
         std::vector<Transfer> list;
         for (std::int32_t left = tree_.num_computers() - state_.num_informed(); left > 0; --left) {
             choices.clear();
@@ -69,29 +72,26 @@ private:
                 for (const Transfer& t : list) {
                     states[i].add(t.source, t.target, t.start_ns);
                     candidates_.canonical().read(states[i]);
-                    choices.push_back({static_cast<std::int32_t>(i), t, bound_.of(states[i]), sums[i] + t.end_ns,
+                    choices.push_back({static_cast<std::int32_t>(i), t, bound_.of(states[i]), bound_.mean_ns(),
                                        candidates_.canonical().key()});
                     states[i].take_back();
                 }
             }
             std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-                return std::tie(a.bound_ns, a.sum_ns, a.transfer.start_ns, a.state, a.transfer.source,
-                                a.transfer.target) < std::tie(b.bound_ns, b.sum_ns, b.transfer.start_ns, b.state,
+                return std::tie(a.bound_ns, a.mean_ns, a.transfer.start_ns, a.state, a.transfer.source,
+                                a.transfer.target) < std::tie(b.bound_ns, b.mean_ns, b.transfer.start_ns, b.state,
                                                               b.transfer.source, b.transfer.target);
             });
             next_states.clear();
-            next_sums.clear();
             std::vector<Key> seen;
             for (const Choice& choice : choices) {
-                if (next_states.size() == static_cast<std::size_t>(options_.beam_width)) break;
+                if (next_states.size() == static_cast<std::size_t>(width)) break;
                 if (std::find(seen.begin(), seen.end(), choice.key) != seen.end()) continue;
                 seen.push_back(choice.key);
                 next_states.push_back(states[static_cast<std::size_t>(choice.state)]);
                 next_states.back().add(choice.transfer.source, choice.transfer.target, choice.transfer.start_ns);
-                next_sums.push_back(choice.sum_ns);
             }
             states.swap(next_states);
-            sums.swap(next_sums);
         }
         for (const State& state : states) keep(state);
     }
