@@ -9,6 +9,7 @@
 
 #include "hocket/search/bound.hpp"
 #include "hocket/search/candidates.hpp"
+#include "hocket/search/dominance.hpp"
 
 namespace hocket::search {
 namespace {
@@ -18,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 class BranchAndBound {
 public:
     BranchAndBound(const Tree& tree, std::span<const std::int32_t> holders, const BroadcastOptions& options)
-        : tree_(tree), options_(options), bound_(tree), candidates_(tree), state_(tree, holders) {}
+        : tree_(tree), options_(options), dominance_(tree), bound_(tree), candidates_(tree), state_(tree, holders) {}
 
     BroadcastResult run() {
         result_.makespan_ns = never;
@@ -29,7 +30,6 @@ public:
         }
         if (!good_enough()) {
             search();
-            if (!stopped_) result_.lower_bound_ns = result_.makespan_ns;
         }
         result_.optimal = result_.lower_bound_ns == result_.makespan_ns;
         result_.search_s = seconds();
@@ -96,45 +96,86 @@ private:
         for (const State& state : states) keep(state);
     }
 
+    struct Node {
+        std::int64_t bound_ns;
+        std::int32_t depth;
+        std::int64_t parent;
+        Transfer transfer;
+    };
+    auto later() {
+        return [this](std::int64_t a, std::int64_t b) {
+            const Node &x = nodes_[static_cast<std::size_t>(a)], &y = nodes_[static_cast<std::size_t>(b)];
+            return std::tie(x.bound_ns, y.depth, a) > std::tie(y.bound_ns, x.depth, b);
+        };
+    }
+    /// Best first: the bound of the first open state is that of all.
     void search() {
-        if (state_.complete()) return keep(state_);
-        if (++result_.num_nodes >= options_.max_nodes || ((result_.num_nodes & 63) == 0 && seconds() > options_.time_limit_s))
-            stopped_ = true;
-        if (stopped_) return;
         std::vector<Transfer> list;
-        std::vector<Child> children;
-        candidates_.list(state_, list);
-        for (const Transfer& t : list) {
-            state_.add(t.source, t.target, t.start_ns);
-            const std::int64_t bound = bound_.of(state_);
-            state_.take_back();
-            if (bound < result_.makespan_ns) children.push_back({t, bound});
+        nodes_.push_back({result_.lower_bound_ns, 0, -1, {}});
+        heap_.push_back(0);
+        while (!heap_.empty()) {
+            std::pop_heap(heap_.begin(), heap_.end(), later());
+            const std::int64_t at = heap_.back();
+            heap_.pop_back();
+            const Node node = nodes_[static_cast<std::size_t>(at)];
+            result_.lower_bound_ns = std::max(result_.lower_bound_ns, std::min(node.bound_ns, result_.makespan_ns));
+            if (node.bound_ns >= result_.makespan_ns || good_enough()) return;
+            if (++result_.num_nodes >= options_.max_nodes ||
+                ((result_.num_nodes & 63) == 0 && seconds() > options_.time_limit_s)) {
+                stopped_ = true;
+                return;
+            }
+            go_to(at);
+            candidates_.list(state_, list);
+            for (const Transfer& t : list) {
+                state_.add(t.source, t.target, t.start_ns);
+                visit(at, t, node.depth + 1);
+                state_.take_back();
+            }
         }
-        std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) {
-            return std::tie(a.bound_ns, a.transfer.start_ns, a.transfer.end_ns, a.transfer.source, a.transfer.target) <
-                   std::tie(b.bound_ns, b.transfer.start_ns, b.transfer.end_ns, b.transfer.source, b.transfer.target);
-        });
-        for (const Child& child : children) {
-            if (child.bound_ns >= result_.makespan_ns || good_enough()) return;
-            state_.add(child.transfer.source, child.transfer.target, child.transfer.start_ns);
+        result_.lower_bound_ns = result_.makespan_ns;
+    }
+
+    void visit(std::int64_t parent, const Transfer& t, std::int32_t depth) {
+        if (state_.complete()) return keep(state_);
+        if (state_.end_ns() >= result_.makespan_ns) return;
+        if (tree_.has_delays()) {
             candidates_.canonical().read(state_);
             const auto [place, is_new] = seen_.try_emplace(candidates_.canonical().key(), state_.now_ns());
-            if (is_new || state_.now_ns() < place->second) {
-                place->second = state_.now_ns();
-                search();
-            }
-            state_.take_back();
-            if (stopped_) return;
+            if (!is_new && state_.now_ns() >= place->second) return;
+            place->second = state_.now_ns();
+        } else {
+            candidates_.canonical().read(state_);
+            const auto [place, is_new] = seen_.try_emplace(candidates_.canonical().key(), state_.now_ns());
+            if (!is_new && state_.now_ns() >= place->second) return;
+            place->second = state_.now_ns();
+            if (dominance_.is_dominated(state_)) return;
         }
+        const std::int64_t bound = bound_.of(state_);
+        if (bound >= result_.makespan_ns) return;
+        nodes_.push_back({bound, depth, parent, t});
+        heap_.push_back(static_cast<std::int64_t>(nodes_.size()) - 1);
+        std::push_heap(heap_.begin(), heap_.end(), later());
+    }
+
+    void go_to(std::int64_t at) {
+        std::vector<Transfer> way;
+        for (; nodes_[static_cast<std::size_t>(at)].parent >= 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+            way.push_back(nodes_[static_cast<std::size_t>(at)].transfer);
+        while (!state_.transfers().empty()) state_.take_back();
+        for (std::size_t i = way.size(); i-- > 0;) state_.add(way[i].source, way[i].target, way[i].start_ns);
     }
 
     const Tree& tree_;
     BroadcastOptions options_;
+    Dominance dominance_;
     Bound bound_;
     Candidates candidates_;
     State state_;
     BroadcastResult result_;
     std::unordered_map<Key, std::int64_t> seen_;  // the earliest instant at which a state was looked at
+    std::vector<Node> nodes_;
+    std::vector<std::int64_t> heap_;
     bool stopped_ = false;
     Clock::time_point start_ = Clock::now();
 };
