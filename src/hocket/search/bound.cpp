@@ -28,8 +28,8 @@ Bound::Bound(const Tree& tree)
             const Unit unit = unit_through(node, next);
             if (unit.best_out > 0) units.push_back(unit);
         }
-        if (tree.computer_at(node) >= 0)
-            units.push_back(own_computer);
+        if (tree.computer_at(node) >= 0) units.push_back(own_computer);
+        if (units.size() > 1) places_.push_back(node);
     }
 }
 
@@ -429,16 +429,21 @@ void Bound::read(const State& state) {
     }
 }
 
-std::int64_t Bound::of(const State& state) {
+std::int64_t Bound::of(const State& state, std::int64_t enough_ns) {
     read(state);
-    mean_ns_ = 0;
+    double sum = 0;
     std::int64_t bound = state.end_ns();
-    for (std::int32_t node = 0; node < tree_->num_nodes(); ++node)
-        if (units_[at(node)].size() > 1) {
-            const std::int64_t found = at_node(node, state);
-            bound = std::max(bound, found);
-            mean_ns_ += static_cast<double>(found);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        const std::int64_t found = at_node(places_[i], state);
+        bound = std::max(bound, found);
+        if (bound >= enough_ns) {  // the same place may be enough the next time
+            std::rotate(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(i),
+                        places_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            return bound;
         }
+        sum += static_cast<double>(found);
+    }
+    mean_ns_ = sum;
     return bound;
 }
 

@@ -24,8 +24,9 @@ class Bound {
 public:
     explicit Bound(const Tree&);
 
-    std::int64_t of(const State&);
-    /// Of the last state: the mean of what the nodes found. Tells states of equal bounds apart.
+    /// May stop at `enough_ns`.
+    std::int64_t of(const State&, std::int64_t enough_ns = never);
+    /// Of the last state whose bound was not enough: the sum of what the nodes found. Tells states of equal bounds apart.
     [[nodiscard]] double mean_ns() const { return mean_ns_; }
 
 private:
@@ -92,6 +93,7 @@ private:
     std::vector<std::vector<std::int32_t>> neighbours_;
     std::vector<std::vector<Unit>> units_;                      // [node]
     std::vector<Side> below_, above_;  // [node] of the links up from it and down to it
+    std::vector<std::int32_t> places_;  // nodes with several units
     double mean_ns_ = 0;
     std::int64_t late_ns_ = 0;         // before, nobody has the message but those who are known to
     std::vector<Unit> through_below_, through_above_;           // [node] cache of unit_through

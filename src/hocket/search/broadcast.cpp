@@ -83,6 +83,7 @@ private:
                                                               b.transfer.source, b.transfer.target);
             });
             next_states.clear();
+            Dominance dominance(tree_);
             std::vector<Key> seen;
             for (const Choice& choice : choices) {
                 if (next_states.size() == static_cast<std::size_t>(width)) break;
@@ -90,6 +91,7 @@ private:
                 seen.push_back(choice.key);
                 next_states.push_back(states[static_cast<std::size_t>(choice.state)]);
                 next_states.back().add(choice.transfer.source, choice.transfer.target, choice.transfer.start_ns);
+                if (!tree_.has_delays() && dominance.is_dominated(next_states.back())) next_states.pop_back();
             }
             states.swap(next_states);
         }
@@ -151,7 +153,7 @@ private:
             place->second = state_.now_ns();
             if (dominance_.is_dominated(state_)) return;
         }
-        const std::int64_t bound = bound_.of(state_);
+        const std::int64_t bound = bound_.of(state_, result_.makespan_ns);
         if (bound >= result_.makespan_ns) return;
         nodes_.push_back({bound, depth, parent, t});
         heap_.push_back(static_cast<std::int64_t>(nodes_.size()) - 1);
