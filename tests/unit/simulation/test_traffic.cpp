@@ -19,7 +19,7 @@ using namespace hocket::patterns;
 
 namespace {
 
-constexpr Sharing all_sharings[] = {Sharing::none, Sharing::equal, Sharing::maxmin};
+constexpr Sharing all_sharings[] = {Sharing::none, Sharing::equal, Sharing::maxmin, Sharing::reserve};
 
 double relative(double a, double b) { return std::abs(a - b) / std::max(std::abs(b), 1e-300); }
 
@@ -36,10 +36,12 @@ std::vector<double> finish_times(const Traffic& traffic, const Program& program,
     return finish_s;
 }
 
-void check_against_program(const Traffic& traffic, const Network& network, bool all_at_once = false) {
+/// With `ties`, flows end together; then who may start first by Sharing::reserve is another one in the program.
+void check_against_program(const Traffic& traffic, const Network& network, bool all_at_once = false, bool ties = true) {
     const examples::NetworkFabric fabric(network);
     const Program program = program_of(traffic, all_at_once);
     for (const Sharing sharing : all_sharings) {
+        if (sharing == Sharing::reserve && ties) continue;
         CAPTURE(static_cast<int>(sharing));
         TrafficOptions options;
         options.sharing = sharing;
@@ -97,8 +99,8 @@ TEST_CASE("patterns on a fat tree take as long as their programs") {
         CAPTURE(spread);
         const MessageSizes sizes{1'000'000, spread, 7};
         check_against_program(*random_ring(n, 10, sizes, 3), network);
-        check_against_program(*random_permutation(n, 10, sizes, 4), network);
-        check_against_program(*random_permutation(n, 4, sizes, 5), network, true);
+        check_against_program(*random_permutation(n, 10, sizes, 4), network, false, !(spread > 0));
+        check_against_program(*random_permutation(n, 4, sizes, 5), network, true, !(spread > 0));
         check_against_program(*shift(n, 5, 3, sizes), network);
         check_against_program(*all_to_all(n, 1, sizes), network);
         check_against_program(*incast(n, Rank{2}, 3, sizes), network);
