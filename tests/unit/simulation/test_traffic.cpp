@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "examples.hpp"
-#include "fabrics.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/network/fabric.hpp"
 #include "hocket/network/generate.hpp"
@@ -41,7 +41,7 @@ std::vector<double> finish_times(const Traffic& traffic, const Program& program,
 
 /// With `ties`, flows end together; then who may start first by Sharing::reserve is another one in the program.
 void check_against_program(const Traffic& traffic, const Network& network, bool all_at_once = false, bool ties = true) {
-    const examples::NetworkFabric fabric(network);
+    const auto fabric = network::make_fabric(network);
     const Program program = program_of(traffic, all_at_once);
     for (const Sharing sharing : all_sharings) {
         if (sharing == Sharing::reserve && ties) continue;
@@ -53,7 +53,7 @@ void check_against_program(const Traffic& traffic, const Network& network, bool 
             for (std::int32_t s = 0; s < traffic.num_sources(); ++s)
                 options.in_flight =
                     std::max(options.in_flight, static_cast<std::int32_t>(traffic.num_messages(Rank{s})));
-        const TrafficResult result = simulate_traffic(traffic, fabric, options);
+        const TrafficResult result = simulate_traffic(traffic, *fabric, options);
         for (const bool reference : {true, false}) {
             SimulationOptions program_options;
             program_options.sharing = sharing;
@@ -76,15 +76,22 @@ void check_against_program(const Traffic& traffic, const Network& network, bool 
             CHECK(worst_bytes < 1e-6);
         }
         options.reference = true;
-        const TrafficResult plain = simulate_traffic(traffic, fabric, options);
+        const TrafficResult plain = simulate_traffic(traffic, *fabric, options);
         CHECK(relative(plain.makespan_s, result.makespan_s) < 1e-9);
         CHECK(relative(plain.mean_finish_s, result.mean_finish_s) < 1e-9);
         CHECK(plain.link_bytes == result.link_bytes);
         CHECK(plain.num_messages == result.num_messages);
         options.reference = false;
         options.record_links = false;  // takes the short way for messages on the same route
-        CHECK(relative(simulate_traffic(traffic, fabric, options).mean_finish_s, result.mean_finish_s) < 1e-9);
+        CHECK(relative(simulate_traffic(traffic, *fabric, options).mean_finish_s, result.mean_finish_s) < 1e-9);
     }
+}
+
+std::unique_ptr<network::Fabric> fabric_of(const std::string& what, double latency_s = 0) {
+    network::GenerateOptions options;
+    options.bandwidth_bytes_per_s = 1e6;
+    options.latency_s = latency_s;
+    return network::make_fabric(what, options);
 }
 
 Network network_of(const std::string& what) {
@@ -128,59 +135,59 @@ TEST_CASE("traffic from random matrices on random trees, with latencies and half
 
 TEST_CASE("a fat tree by arithmetic has the links of the one with tables") {
     const Network network = network_of("fat-tree:3x2x4");
-    const examples::FatTree3 fabric(3, 2, 4, 1e6);
+    const auto fabric = network::make_fabric("fat-tree:3x2x4", {});
     std::vector<LinkId> route;
     for (std::int32_t a = 0; a < 24; ++a)
         for (std::int32_t b = 0; b < 24; ++b) {
-            fabric.route(Rank{a}, Rank{b}, route);
+            fabric->route(Rank{a}, Rank{b}, route);
             CHECK(route == network.route(Rank{a}, Rank{b}));
         }
 }
 
 TEST_CASE("a source keeps as many messages on the way as it may") {
     const Network network = network_of("star:4");
-    const examples::NetworkFabric fabric(network);
+    const auto fabric = network::make_fabric(network);
     // Rank 0 has 1, 3 and 2 MB for others and 1 MB/s. Two at a time: 1 MB and 3 MB until 2 s, the third is next; after
     // 4 s more the 2 MB have left together with the 3 MB. All ends at 6 s.
     const std::vector<std::int64_t> bytes{0, 1'000'000, 3'000'000, 2'000'000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     TrafficOptions options;
     for (options.in_flight = 1; options.in_flight <= 4; ++options.in_flight) {
-        const TrafficResult result = simulate_traffic(*from_matrix(4, bytes), fabric, options);
+        const TrafficResult result = simulate_traffic(*from_matrix(4, bytes), *fabric, options);
         CHECK(result.makespan_s == doctest::Approx(6));
         CHECK(result.num_messages == 3);
     }
     // Two sources share the cable of rank 1.
     const std::vector<std::int64_t> both{0, 2'000'000, 0, 0, 0, 0, 0, 0, 0, 2'000'000, 0, 0, 0, 0, 0, 0};
-    const TrafficResult result = simulate_traffic(*from_matrix(4, both), fabric);
+    const TrafficResult result = simulate_traffic(*from_matrix(4, both), *fabric);
     CHECK(result.finish_s[0] == doctest::Approx(4));
     CHECK(result.finish_s[2] == doctest::Approx(4));
     const auto twice = shift(4, 1, 2, {1'000'000, 0, 1});
     options.in_flight = 2;
-    CHECK(simulate_traffic(*twice, fabric, options).mean_finish_s == doctest::Approx(2));
+    CHECK(simulate_traffic(*twice, *fabric, options).mean_finish_s == doctest::Approx(2));
 }
 
 TEST_CASE("traffic that does not fit is refused") {
-    const examples::FatTree3 fabric(2, 2, 4, 1e6);
-    CHECK_THROWS_AS(simulate_traffic(*random_ring(17, 1, {}), fabric), InvalidInput);
+    const auto fabric = network::make_fabric("fat-tree:2x2x4", {});
+    CHECK_THROWS_AS(simulate_traffic(*random_ring(17, 1, {}), *fabric), InvalidInput);
     TrafficOptions options;
     options.in_flight = 0;
-    CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), fabric, options), InvalidInput);
+    CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), *fabric, options), InvalidInput);
     options.in_flight = 1;
     for (options.num_threads = 0; options.num_threads <= 1025; options.num_threads += 1025)
-        CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), fabric, options), InvalidInput);
-    CHECK(simulate_traffic(*random_ring(1, 5, {}), fabric).makespan_s == 0);
-    CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), fabric).makespan_s == 0);
+        CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), *fabric, options), InvalidInput);
+    CHECK(simulate_traffic(*random_ring(1, 5, {}), *fabric).makespan_s == 0);
+    CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), *fabric).makespan_s == 0);
 }
 
 TEST_CASE("a simulation tells how far it has come, and keeps what is known when it is stopped") {
-    const examples::FatTree3 fabric(4, 4, 8, 1e6);
+    const auto fabric = fabric_of("fat-tree:4x4x8");
     const auto traffic = random_permutation(128, 200, {1'000'000, 0.5, 1});
     for (const Sharing sharing : all_sharings) {
         CAPTURE(static_cast<int>(sharing));
         TrafficOptions options;
         options.sharing = sharing;
         options.record_links = true;
-        const TrafficResult whole = simulate_traffic(*traffic, fabric, options);
+        const TrafficResult whole = simulate_traffic(*traffic, *fabric, options);
         CHECK(whole.completed);
         CHECK(whole.num_messages == 25'600);
 
@@ -192,11 +199,11 @@ TEST_CASE("a simulation tells how far it has come, and keeps what is known when 
             last = progress;
             return true;
         };
-        CHECK(simulate_traffic(*traffic, fabric, options).finish_s == whole.finish_s);
+        CHECK(simulate_traffic(*traffic, *fabric, options).finish_s == whole.finish_s);
         CHECK(last.num_done > 0);
 
         options.on_progress = [](const TrafficProgress&) { return false; };
-        const TrafficResult part = simulate_traffic(*traffic, fabric, options);
+        const TrafficResult part = simulate_traffic(*traffic, *fabric, options);
         CHECK(!part.completed);
         CHECK(part.num_messages > 0);
         CHECK(part.num_messages < 25'600);
@@ -214,12 +221,12 @@ TEST_CASE("a simulation tells how far it has come, and keeps what is known when 
         for (std::size_t l = 0; l < part.link_bytes.size(); ++l) CHECK(part.link_bytes[l] <= whole.link_bytes[l]);
 
         options.on_progress = [](const TrafficProgress&) -> bool { throw InvalidInput("enough"); };
-        CHECK_THROWS_AS(simulate_traffic(*traffic, fabric, options), InvalidInput);
+        CHECK_THROWS_AS(simulate_traffic(*traffic, *fabric, options), InvalidInput);
     }
 }
 
 TEST_CASE("the scheme of steps is the same for any number of threads, stopped or not") {
-    const examples::FatTree3 fabric(4, 4, 8, 1e6, 1e-3);
+    const auto fabric = fabric_of("fat-tree:4x4x8", 1e-3);
     for (const double spread : {0.0, 0.5}) {
         const auto traffic = random_permutation(128, 2, {1'000'000, spread, 1});
         for (const Sharing sharing : all_sharings) {
@@ -229,13 +236,13 @@ TEST_CASE("the scheme of steps is the same for any number of threads, stopped or
             options.reference = true;
             options.record_links = true;
             options.in_flight = 2;
-            const TrafficResult one = simulate_traffic(*traffic, fabric, options);
+            const TrafficResult one = simulate_traffic(*traffic, *fabric, options);
             CHECK(one.completed);
             CHECK(one.num_messages == 256);
             for (const std::int32_t num_threads : {2, 3, 8}) {
                 if (sharing != Sharing::equal && num_threads != 3) continue;
                 options.num_threads = num_threads;
-                const TrafficResult more = simulate_traffic(*traffic, fabric, options);
+                const TrafficResult more = simulate_traffic(*traffic, *fabric, options);
                 CHECK(more.finish_s == one.finish_s);
                 CHECK(more.mean_finish_s == one.mean_finish_s);
                 CHECK(more.num_rates == one.num_rates);
@@ -243,7 +250,7 @@ TEST_CASE("the scheme of steps is the same for any number of threads, stopped or
             }
         }
     }
-    const examples::FatTree3 larger(8, 8, 16, 1e6);
+    const auto larger = fabric_of("fat-tree:8x8x16");
     const auto traffic = random_permutation(1'024, 100, {1'000'000, 0.5, 1});
     TrafficOptions options;
     options.sharing = Sharing::equal;
@@ -253,7 +260,7 @@ TEST_CASE("the scheme of steps is the same for any number of threads, stopped or
         CHECK(progress.num_done > 0);
         return false;
     };
-    const TrafficResult part = simulate_traffic(*traffic, larger, options);
+    const TrafficResult part = simulate_traffic(*traffic, *larger, options);
     CHECK(!part.completed);
     CHECK(part.num_messages > 0);
     CHECK(part.num_messages < 102'400);
@@ -262,9 +269,7 @@ TEST_CASE("the scheme of steps is the same for any number of threads, stopped or
 TEST_CASE("results are the same bits for any number of threads, and of simulations at once") {
     for (const std::string what : {"fat-tree:4x4x8", "torus:4x4x4", "dragonfly:2,4,2"}) {
         CAPTURE(what);
-        network::GenerateOptions generate_options;
-        generate_options.bandwidth_bytes_per_s = 1e6;
-        const auto fabric = network::make_fabric(what, generate_options);
+        const auto fabric = fabric_of(what);
         for (const double spread : {0.0, 0.5})
             for (const Sharing sharing : all_sharings) {
                 CAPTURE(spread);
@@ -302,14 +307,14 @@ TEST_CASE("what goes wrong in a thread reaches the caller") {
             return {Rank{(source.value + 1) % 16}, 1000 + source.value};
         }
     };
-    const examples::FatTree3 fabric(2, 2, 4, 1e6);
+    const auto fabric = fabric_of("fat-tree:2x2x4");
     for (const bool reference : {true, false})
         for (const std::int32_t num_threads : {1, 2, 3}) {
             TrafficOptions options;
             options.reference = reference;
             options.num_threads = num_threads;
             options.sharing = num_threads == 3 ? Sharing::maxmin : Sharing::equal;
-            CHECK_THROWS_AS(simulate_traffic(Failing(), fabric, options), InvalidInput);
+            CHECK_THROWS_AS(simulate_traffic(Failing(), *fabric, options), InvalidInput);
         }
 }
 
