@@ -48,8 +48,7 @@ public:
           pairs_(matched_.pairs.size()),
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
-          bandwidths_(capacities_of(network)),
-          sharing_(make_sharing(options.sharing, bandwidths_, options.reference)) {
+          sharing_(make_sharing(options.sharing, capacities_of(network), options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
@@ -371,7 +370,6 @@ private:
     std::vector<Pair> pairs_;
     std::vector<double> processor_free_s_;       // [rank]
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
-    std::vector<double> bandwidths_;
     std::unique_ptr<SharingModel> sharing_;
 
     double now_s_ = 0;
