@@ -92,6 +92,7 @@ public:
     }
 
 private:
+    static constexpr std::int32_t touched = -1;  ///< Link::place of a capacity in touched_
     static constexpr std::int64_t full = std::int64_t{1} << 60U;
 
     /// A flow whose rate is being computed.
@@ -129,13 +130,19 @@ private:
             if ((flows.entries[i] & bottleneck_mark) != 0)
                 visit(static_cast<std::int32_t>(flows.entries[i] & flow_mask));
     }
+    /// Once, though many flows come or go there at the same time.
+    void touch(std::int32_t capacity) {
+        if (links_[capacity].place == touched) return;
+        links_[capacity].place = touched;
+        touched_.push_back(capacity);
+    }
     void enter(std::int32_t capacity, std::int32_t flow) {
         links_.add(capacity, flow);
-        touched_.push_back(capacity);
+        touch(capacity);
     }
     void leave(std::int32_t capacity, std::int32_t flow) {
         links_.remove(capacity, flow);
-        touched_.push_back(capacity);
+        touch(capacity);
     }
     void solve();
     void add_member(std::int32_t flow);

@@ -25,7 +25,7 @@ public:
     struct alignas(64) Link {
         std::int64_t bandwidth;  ///< in units; 0 = the link has not been used yet
         std::int32_t count;
-        std::int32_t place;  ///< of the solver, while it computes; 0 outside
+        std::int32_t place;  ///< of the solver; 0 = none
         std::int64_t own_rates[4];
         Entry own_entries[4];
     };
