@@ -27,6 +27,11 @@ public:
     [[nodiscard]] std::int32_t capacity_of(LinkId l) const override { return network_.link(l).capacity; }
     [[nodiscard]] double latency_s(LinkId l) const override { return network_.link(l).latency_s; }
     void route(Rank a, Rank b, std::vector<LinkId>& out) const override { network_.route(a, b, out); }
+    [[nodiscard]] std::string name() const override { return network_.name(); }
+    [[nodiscard]] std::int32_t num_nodes() const override { return static_cast<std::int32_t>(network_.nodes().size()); }
+    [[nodiscard]] std::string node_name(NodeId n) const override { return network_.node(n).name; }
+    [[nodiscard]] NodeId node_of(Rank r) const override { return network_.node_of(r); }
+    [[nodiscard]] Ends ends(LinkId l) const override { return {network_.link(l).source, network_.link(l).target}; }
 
 private:
     const Network& network_;
@@ -63,6 +68,12 @@ public:
         }
         while (top-- > 0) out.push_back(LinkId{2 * up[top] + 1});
     }
+    // Its switches are not asked for.
+    [[nodiscard]] std::string name() const override { return "fat tree"; }
+    [[nodiscard]] std::int32_t num_nodes() const override { return hosts_; }
+    [[nodiscard]] std::string node_name(NodeId n) const override { return "h" + std::to_string(n.value); }
+    [[nodiscard]] NodeId node_of(Rank r) const override { return NodeId{r.value}; }
+    [[nodiscard]] Ends ends(LinkId) const override { return {}; }
 
 private:
     std::int32_t children_[3];
