@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
+#include "hocket/simulation/progress.hpp"
 
 namespace hocket {
 namespace {
@@ -91,7 +94,8 @@ public:
         for (std::int32_t flow = 0; flow < model_.flows().size(); ++flow) next(flow);
         update_rates();
         calendar_.start(now_s_, num_flows_);
-        while (num_flows_ > 0) {
+        result_.setup_s = seconds_since(begin_);
+        while (num_flows_ > 0 && goes_on()) {
             now_s_ = calendar_.next_time_s([this](const auto& due) { prepare(due); });
             do {
                 const std::int32_t flow = calendar_.pop();
@@ -105,6 +109,7 @@ public:
     }
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Source {
         std::int64_t next_message = 0;
         double finish_s = 0;
@@ -118,6 +123,19 @@ private:
         std::size_t first_path, path_size;  ///< in ahead_paths_, unless the target remains
     };
     static constexpr std::size_t most_ahead = 64;
+
+    static double seconds_since(Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    bool goes_on() {
+        return teller_.goes_on(result_.num_messages + result_.num_rates, [this] {
+            if (num_total_ < 0) {
+                num_total_ = 0;
+                for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) num_total_ += traffic_.num_messages(Rank{s});
+            }
+            return TrafficProgress{result_.num_messages, num_total_, now_s_};
+        });
+    }
 
     [[nodiscard]] std::int32_t source_of(std::int32_t flow) const {
         return options_.in_flight == 1 ? flow : flow / options_.in_flight;
@@ -177,6 +195,7 @@ private:
 
     /// The last byte leaves.
     void end(std::int32_t flow) {
+        ++result_.num_messages;
         const double arrival_s = latency_s_.empty() ? now_s_ : now_s_ + latency_s_[static_cast<std::size_t>(flow)];
         double& finish_s = sources_[static_cast<std::size_t>(source_of(flow))].finish_s;
         finish_s = std::max(finish_s, arrival_s);
@@ -192,7 +211,6 @@ private:
             const Ahead* const ahead = find_ahead(*record, flow, number);
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
-            ++result_.num_messages;
             const bool same_path = was_there && record->target == message.target.value && !options_.record_links;
             std::span<const std::int32_t> path = record->path();
             if (!same_path && ahead != nullptr && !options_.record_links && message.target.value != record->target) {
@@ -243,19 +261,27 @@ private:
     }
 
     TrafficResult take_result() {
+        result_.completed = num_flows_ == 0;
+        result_.simulated_s = now_s_;
+        for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
+        for (const double finish_s : result_.finish_s) result_.makespan_s = std::max(result_.makespan_s, finish_s);
+        for (std::int32_t flow = 0; flow < model_.flows().size() && !result_.completed; ++flow)
+            if (model_.flows()[flow].num_capacities > 0)
+                result_.finish_s[static_cast<std::size_t>(source_of(flow))] = std::numeric_limits<double>::quiet_NaN();
         std::int64_t senders = 0;
         double sum_s = 0;
         for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) {
-            if (traffic_.num_messages(Rank{s}) == 0) continue;
+            const double finish_s = result_.finish_s[static_cast<std::size_t>(s)];
+            if (std::isnan(finish_s) || traffic_.num_messages(Rank{s}) == 0) continue;
             ++senders;
-            sum_s += sources_[static_cast<std::size_t>(s)].finish_s;
-            result_.makespan_s = std::max(result_.makespan_s, sources_[static_cast<std::size_t>(s)].finish_s);
+            sum_s += finish_s;
         }
-        for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
         if (senders > 0) result_.mean_finish_s = sum_s / static_cast<double>(senders);
+        result_.solve_s = seconds_since(begin_) - result_.setup_s;
         return std::move(result_);
     }
 
+    const Clock::time_point begin_ = Clock::now();
     const Traffic& traffic_;
     const TrafficOptions& options_;
     Paths paths_;
@@ -267,6 +293,8 @@ private:
     std::vector<std::int32_t> ahead_paths_;
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;
+    std::int64_t num_total_ = -1;  // messages; counted when first asked for
+    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
     TrafficResult result_;
 };
 
@@ -287,6 +315,8 @@ TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fa
         throw InvalidInput(std::to_string(options.in_flight) + " messages in flight from each of " +
                                std::to_string(traffic.num_sources()) + " sources",
                            "accepted: at least 1, and together at most 2^29");
+    if (options.num_threads < 1 || options.num_threads > 1024)
+        throw InvalidInput(std::to_string(options.num_threads) + " threads", "accepted: 1 to 1024");
     switch (options.sharing) {
         case Sharing::none:
             return run<IncrementalUnshared>(traffic, fabric, options);

@@ -153,6 +153,85 @@ TEST_CASE("traffic that does not fit is refused") {
     TrafficOptions options;
     options.in_flight = 0;
     CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), fabric, options), InvalidInput);
+    options.in_flight = 1;
+    for (options.num_threads = 0; options.num_threads <= 1025; options.num_threads += 1025)
+        CHECK_THROWS_AS(simulate_traffic(*random_ring(16, 1, {}), fabric, options), InvalidInput);
     CHECK(simulate_traffic(*random_ring(1, 5, {}), fabric).makespan_s == 0);
     CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), fabric).makespan_s == 0);
+}
+
+TEST_CASE("a simulation tells how far it has come, and keeps what is known when it is stopped") {
+    const examples::FatTree3 fabric(4, 4, 8, 1e6);
+    const auto traffic = random_permutation(128, 200, {1'000'000, 0.5, 1});
+    for (const Sharing sharing : all_sharings) {
+        CAPTURE(static_cast<int>(sharing));
+        TrafficOptions options;
+        options.sharing = sharing;
+        options.record_links = true;
+        const TrafficResult whole = simulate_traffic(*traffic, fabric, options);
+        CHECK(whole.completed);
+        CHECK(whole.num_messages == 25'600);
+
+        TrafficProgress last;
+        options.on_progress = [&](const TrafficProgress& progress) {
+            CHECK(progress.num_total == 25'600);
+            CHECK(progress.num_done > last.num_done);
+            CHECK(progress.simulated_s > last.simulated_s);
+            last = progress;
+            return true;
+        };
+        CHECK(simulate_traffic(*traffic, fabric, options).finish_s == whole.finish_s);
+        CHECK(last.num_done > 0);
+
+        options.on_progress = [](const TrafficProgress&) { return false; };
+        const TrafficResult part = simulate_traffic(*traffic, fabric, options);
+        CHECK(!part.completed);
+        CHECK(part.num_messages > 0);
+        CHECK(part.num_messages < 25'600);
+        CHECK(part.simulated_s < whole.simulated_s);
+        CHECK(part.makespan_s <= part.simulated_s);
+        double sum_s = 0, finished = 0;
+        for (std::size_t s = 0; s < 128; ++s) {
+            if (std::isnan(part.finish_s[s])) continue;
+            CHECK(part.finish_s[s] == whole.finish_s[s]);
+            sum_s += part.finish_s[s];
+            ++finished;
+        }
+        CHECK(finished < 128);
+        CHECK(part.mean_finish_s == (finished > 0 ? sum_s / finished : 0));
+        for (std::size_t l = 0; l < part.link_bytes.size(); ++l) CHECK(part.link_bytes[l] <= whole.link_bytes[l]);
+
+        options.on_progress = [](const TrafficProgress&) -> bool { throw InvalidInput("enough"); };
+        CHECK_THROWS_AS(simulate_traffic(*traffic, fabric, options), InvalidInput);
+    }
+}
+
+TEST_CASE("a program's simulation can be stopped too") {
+    const Network network = network_of("fat-tree:4x4x8");
+    const Program program = program_of(*random_permutation(128, 100, {1'000'000, 0.5, 1}));
+    SimulationOptions options;
+    options.record_links = true;
+    const Timeline whole = simulate(program, network, options);
+    options.on_progress = [](const SimulationProgress& progress) {
+        CHECK(progress.num_total == 25'600);
+        return progress.num_done < 10'000;
+    };
+    const Timeline part = simulate(program, network, options);
+    CHECK(whole.completed);
+    REQUIRE(!part.completed);
+    CHECK(part.makespan_s < whole.makespan_s);
+    std::int64_t ended = 0;
+    for (std::size_t r = 0; r < 128; ++r) {
+        bool finished = true;
+        for (std::size_t i = 0; i < part.ranks[r].size(); ++i) {
+            const double end_s = part.ranks[r][i].end_s;
+            finished = finished && !std::isnan(end_s);
+            ended += std::isnan(end_s) ? 0 : 1;
+            CHECK((std::isnan(end_s) || end_s == whole.ranks[r][i].end_s));
+        }
+        CHECK(std::isnan(part.finish_s[r]) == !finished);
+    }
+    CHECK(ended >= 10'000);
+    for (const auto& use : part.link_use)
+        if (!use.empty()) CHECK(use.back().end_s <= part.makespan_s);
 }
