@@ -51,6 +51,8 @@ public:
           bandwidths_(capacities_of(network)),
           sharing_(make_sharing(options.sharing, bandwidths_, options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
+        if (options.link_bins.num_bins != 0)
+            bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
         for (std::size_t r = 0; r < program.ranks.size(); ++r)
@@ -266,8 +268,9 @@ private:
     }
 
     void finish_flow(std::int32_t f) {
-        const Flow& flow = flows_[static_cast<std::size_t>(f)];
+        Flow& flow = flows_[static_cast<std::size_t>(f)];
         record(flow, 0);
+        flow.rate = 0;
         flow_queue_.pop();
         sharing_->remove(f);
         free_flows_.push_back(f);
@@ -291,6 +294,7 @@ private:
     }
 
     void record(const Flow& flow, double rate) {
+        if (bins_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
         if (!recorder_) return;
         for (const LinkId l : flow.links) recorder_->change(l, now_s_, flow.rate, rate);
     }
@@ -357,6 +361,10 @@ private:
             timeline_.finish_s.push_back(finish_s);
             if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
+        if (bins_) {
+            for (const Flow& flow : flows_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
+            timeline_.link_bins = bins_->take();
+        }
         if (recorder_) timeline_.link_use = recorder_->take(now_s_);
         return std::move(timeline_);
     }
@@ -387,6 +395,7 @@ private:
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::optional<LinkRecorder> recorder_;
+    std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;
 };
 

@@ -8,7 +8,9 @@
 
 #include "hocket/network/fabric.hpp"
 #include "hocket/patterns/traffic.hpp"
+#include "hocket/simulation/link_bins.hpp"
 #include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/traffic_recorder.hpp"
 
 namespace hocket {
 
@@ -19,9 +21,11 @@ struct TrafficOptions {
     std::int32_t in_flight =
         1;                      ///< messages that a source has on the way at a time; when one has left, the next starts
     bool record_links = false;  ///< fill TrafficResult::link_bytes
-    std::int32_t num_threads = 1;  ///< 1 .. 1024; the result is the same, bit for bit, whatever their number
-    bool reference = false;        ///< rates by the plain rules, computed anew at each step: slow, and to compare with
-    OnProgress on_progress = {};   ///< none = nobody is told
+    std::int32_t num_threads = 1;   ///< 1 .. 1024; the result is the same, bit for bit, whatever their number
+    bool reference = false;         ///< rates by the plain rules, computed anew at each step: slow, and to compare with
+    OnProgress on_progress = {};    ///< none = nobody is told
+    LinkBinOptions link_bins = {};  ///< fill TrafficResult::link_bins, and link_bytes
+    MessageRecordOptions record_messages = {};  ///< fill TrafficResult::messages
 };
 
 /// Simulated times in seconds from the start. If the simulation was stopped by on_progress, all is as far as it had come.
@@ -32,10 +36,13 @@ struct TrafficResult {
     double mean_finish_s = 0;        ///< over the sources that send anything, of when their last byte has arrived
     std::vector<double> finish_s;    ///< [source] when its last byte has arrived; NaN = some of its bytes had not left
     std::vector<double> link_bytes;  ///< [link] of the messages that have started
-    std::int64_t num_messages = 0;   ///< that have left: the events of this simulation
-    std::int64_t num_rates = 0;      ///< how often a flow got a rate, or another one
-    double setup_s = 0;              ///< real time taken by tables and by the start of the first messages
-    double solve_s = 0;              ///< and by all that followed
+    LinkBins link_bins;              ///< but for messages that pass unlimited links alone, which take no time
+    std::vector<RecordedMessage> messages;  ///< by start
+    std::int64_t num_left_out = 0;          ///< messages of the recorded sources beyond the number asked for
+    std::int64_t num_messages = 0;          ///< that have left: the events of this simulation
+    std::int64_t num_rates = 0;             ///< how often a flow got a rate, or another one
+    double setup_s = 0;                     ///< real time taken by tables and by the start of the first messages
+    double solve_s = 0;                     ///< and by all that followed
 };
 
 /// Simulates a traffic without making a Program of it, in memory that is proportional to sources and capacities. The
