@@ -86,9 +86,11 @@ def simulate_what(
         )
     recording: dict[str, Any] = {"reference": options.reference, "on_progress": options.on_progress}
     if options.record:
-        from hocket.link_groups import MOST_BINS
+        from hocket import Fabric
+        from hocket.link_groups import group_links, rows_of
 
-        recording |= {"record_links": True, "link_bins": MOST_BINS}
+        rows = rows_of(group_links(Fabric.from_network(network)))
+        recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
     found = []
     for name, program in programs:
         found.append(Simulated(name, program, costs.simulate(program, network, **recording)))

@@ -47,6 +47,7 @@ class TrafficRun:
     peak_rss_bytes: int
     groups: LinkGroups | None  #: of the links, if they were recorded over time
     rows: LinkRows | None
+    recorded_ranks: list[int]
 
     def to_dict(self) -> dict[str, Any]:
         pattern, result = self.pattern, self.result
@@ -103,16 +104,17 @@ def simulate_pattern(
     setup_s = time.perf_counter() - begin_s
     groups, rows = None, None
     recorded: dict[str, Any] = {}
+    recorded_ranks: list[int] = []
     if options.record:
         from hocket.link_groups import group_links, rows_of
 
         groups = group_links(fabric)
         rows = rows_of(groups)
-        step = -(-traffic.num_sources // MOST_RANKS_RECORDED)
+        recorded_ranks = list(range(0, traffic.num_sources, -(-traffic.num_sources // MOST_RANKS_RECORDED)))
         recorded = {
             "link_bins": rows.bins,
             "link_rows": rows.row_of_link,
-            "record_messages_of": list(range(0, traffic.num_sources, step)),
+            "record_messages_of": recorded_ranks,
             "most_messages": MOST_MESSAGES_RECORDED,
         }
     result = simulate_traffic(
@@ -139,6 +141,7 @@ def simulate_pattern(
         peak_rss_bytes(),
         groups,
         rows,
+        recorded_ranks,
     )
 
 

@@ -57,7 +57,7 @@ def run(
     values = done.to_dict() | {"routing": _routing(network_text, routing)}
     if record:
         from hocket.report.simulation import write_simulation, write_trace
-        from hocket.traffic_report import recorded_traffic
+        from hocket.simulation_record import recorded_traffic
 
         recorded = recorded_traffic(done, values)
         if output is not None:

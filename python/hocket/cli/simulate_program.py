@@ -70,7 +70,7 @@ def run(
     }
     if record:
         from hocket.report.simulation import write_simulation, write_trace
-        from hocket.simulation_report import recorded_program
+        from hocket.simulation_record import recorded_program
 
         recorded = recorded_program(found[0], network, values)
         if output is not None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -48,23 +49,40 @@ def timeline_of(
     drawn = [bar for bar in bars if bar.rank in shown]
     if len(drawn) > max_bars:
         drawn = _merged(drawn, timeline.makespan_s, max_bars)
-    columns = Bars(
-        rank=[bar.rank for bar in drawn],
-        kind=[bar.kind for bar in drawn],
-        peer=[bar.peer for bar in drawn],
-        start_s=[bar.start_s for bar in drawn],
-        end_s=[bar.end_s for bar in drawn],
-        bytes=[bar.bytes for bar in drawn],
-        count=[bar.count for bar in drawn],
-    )
     return TimelineData(
         title=title,
         ranks=program.num_ranks,
         makespan_s=timeline.makespan_s,
         num_operations=len(bars),
         ranks_shown=ranks_shown,
-        bars=columns,
+        bars=_columns(drawn),
         links=_links(timeline, network),
+    )
+
+
+def reduced(timeline: TimelineData, max_bars: int, max_ranks: int) -> TimelineData:
+    """The same with fewer ranks and bars, as `timeline_of` makes them."""
+    ranks_shown = timeline.ranks_shown[:: max(1, math.ceil(len(timeline.ranks_shown) / max_ranks))]
+    shown = set(ranks_shown)
+    columns = timeline.bars
+    rows = zip(
+        columns.rank, columns.kind, columns.peer, columns.start_s, columns.end_s, columns.bytes, columns.count, strict=True
+    )
+    bars = [_Bar(*row) for row in rows if row[0] in shown]
+    if len(bars) > max_bars:
+        bars = _merged(bars, timeline.makespan_s, max_bars)
+    return dataclasses.replace(timeline, ranks_shown=ranks_shown, bars=_columns(bars))
+
+
+def _columns(bars: list[_Bar]) -> Bars:
+    return Bars(
+        rank=[bar.rank for bar in bars],
+        kind=[bar.kind for bar in bars],
+        peer=[bar.peer for bar in bars],
+        start_s=[bar.start_s for bar in bars],
+        end_s=[bar.end_s for bar in bars],
+        bytes=[bar.bytes for bar in bars],
+        count=[bar.count for bar in bars],
     )
 
 

@@ -45,7 +45,6 @@ struct SimulationOptions {
     bool record_links = false;  ///< fill Timeline::link_use
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
     LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
-    LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
     OnProgress on_progress = {};    ///< none = nobody is told
 };
 
