@@ -137,7 +137,7 @@ def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_
         ("took", f"set-up {seconds(values['setup_s'])}, solving {seconds(values['solve_s'])} "
                  f"({events_per_s:,.0f} messages/s), {byte_count(values['peak_rss_bytes'])} of memory"),
     ]  # fmt: skip
-    print_table(["", ""], rows, f"{values['pattern']} on {values['network']}, sharing {values['sharing']}")
+    print_table(["quantity", "value"], rows, f"{values['pattern']} on {values['network']}, sharing {values['sharing']}")
     if values.get("bottlenecks"):
         cells = [
             (

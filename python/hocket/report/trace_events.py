@@ -46,8 +46,8 @@ def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
     }
 
 
-def _metadata(name: str, process: int, thread: int, **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "ph": "M", "pid": process, "tid": thread, "args": arguments}
+def _metadata(what: str, process: int, thread: int, **arguments: Any) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": process, "tid": thread, "args": arguments}
 
 
 def _microseconds(time_s: float) -> float:
