@@ -25,9 +25,10 @@ using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
 inline Vector view(nb::handle self, const std::vector<double>& values) {
     return Vector(values.data(), {values.size()}, self);
 }
+/// Rows of links, columns of time.
 inline Matrix view(nb::handle self, const hocket::LinkBins& bins) {
     return Matrix(bins.bytes.data(), {static_cast<std::size_t>(bins.num_rows), static_cast<std::size_t>(bins.num_bins)},
-                  self);
+                  self, {1, bins.num_rows});
 }
 
 using LinkRows = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -73,7 +73,7 @@ def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
         link_bandwidth_bytes_per_s=simulation.link_bandwidths,
         link_row=time.row_of_link,
         row_group=time.group_of_row,
-        row_bin_bytes=time.bytes,
+        row_bin_bytes=time.bytes.astype(np.float32),
         bin_s=time.bin_s,
         group_names=np.array(time.group_names),
     )

@@ -235,7 +235,8 @@ def finish_figure(simulation: RecordedSimulation) -> Figure:
                 "rangemode": "tozero",
                 "range": [0, 1.05 * most],
                 "tickformat": "~s" if most >= 10_000 else ",d",
-            },
+            }
+            | ({"dtick": 1} if most <= 8 else {}),
             "bargap": 0,
             "legend": _LEGEND,
         },
@@ -294,10 +295,10 @@ def _curve(group: int, name: str, x: list[float], y: list[float], shape: str, x_
 def _percent_axis(title: str) -> Figure:
     return {
         "title": {"text": title, "font": {"size": 13}},
-        "ticksuffix": " %",
         "rangemode": "tozero",
         "range": [0, 102],
         "tickvals": [0, 25, 50, 75, 100],
+        "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"],
     }
 
 

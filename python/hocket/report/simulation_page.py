@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hocket.report.simulation import RecordedSimulation
 
 MOST_BARS, MOST_RANKS = 4000, 64
+MOST_OUTLINED = 1500  #: bars
 LINKS_IN_TABLE = 24
 
 
@@ -35,6 +36,9 @@ def render(simulation: RecordedSimulation) -> str:
     drawn = reduced(simulation.timeline, MOST_BARS, MOST_RANKS)
     if len(drawn.bars):
         charts["gantt"] = gantt_figure([(_gantt_title(simulation, drawn.ranks_shown), drawn)], str)
+        if len(drawn.bars) <= MOST_OUTLINED:
+            for trace in charts["gantt"]["data"]:  # messages follow each other without a gap
+                trace["marker"]["line"] = {"color": "--surface", "width": 1}
     used = int((simulation.link_bytes > 0).sum())
     return render_page(
         "simulation.html",

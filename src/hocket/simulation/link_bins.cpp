@@ -44,19 +44,20 @@ void LinkBinRecorder::add(std::span<const LinkId> links, double start_s, double 
     for (std::int32_t b = bin_of(start_s), last = bin_of(end_s); b <= last; ++b) {
         const double passed = rate_bytes_per_s * (std::min(end_s, (b + 1) * bin_s_) - std::max(start_s, b * bin_s_));
         if (!(passed > 0)) continue;  // a bound between two bins, as rounding has it
+        double* const bytes = bytes_.data() + static_cast<std::ptrdiff_t>(b) * num_rows_;
         for (const LinkId l : links)
-            if (const std::int32_t row = row_of_link_[l.at()]; row >= 0)
-                bytes_[static_cast<std::size_t>(row) * static_cast<std::size_t>(num_bins_) +
-                       static_cast<std::size_t>(b)] += passed;
+            if (const std::int32_t row = row_of_link_[l.at()]; row >= 0) bytes[row] += passed;
     }
 }
 
 void LinkBinRecorder::double_width() {
-    const auto bins = static_cast<std::ptrdiff_t>(num_bins_);
-    for (auto row = bytes_.begin(); row != bytes_.end(); row += bins) {
-        for (std::ptrdiff_t b = 0; b < bins / 2; ++b) row[b] = row[2 * b] + row[2 * b + 1];
-        std::fill(row + bins / 2, row + bins, 0.0);
-    }
+    const auto rows = static_cast<std::ptrdiff_t>(num_rows_);
+    for (std::ptrdiff_t b = 0; b < num_bins_ / 2; ++b)
+        for (std::ptrdiff_t row = 0; row < rows; ++row)
+            bytes_[static_cast<std::size_t>(b * rows + row)] =
+                bytes_[static_cast<std::size_t>(2 * b * rows + row)] +
+                bytes_[static_cast<std::size_t>((2 * b + 1) * rows + row)];
+    std::fill(bytes_.begin() + num_bins_ / 2 * rows, bytes_.end(), 0.0);
     bin_s_ *= 2;
 }
 
@@ -65,11 +66,7 @@ LinkBins LinkBinRecorder::take() {
     result.bin_s = bin_s_;
     result.num_rows = num_rows_;
     result.num_bins = bin_s_ > 0 ? std::min(num_bins_, static_cast<std::int32_t>(std::ceil(end_s_ / bin_s_))) : 0;
-    // Rows move together in the same memory.
-    const auto from = static_cast<std::ptrdiff_t>(num_bins_), to = static_cast<std::ptrdiff_t>(result.num_bins);
-    for (std::ptrdiff_t row = 0; row < num_rows_; ++row)
-        std::copy_n(bytes_.begin() + row * from, to, bytes_.begin() + row * to);
-    bytes_.resize(static_cast<std::size_t>(num_rows_ * to));
+    bytes_.resize(static_cast<std::size_t>(result.num_rows) * static_cast<std::size_t>(result.num_bins));
     result.bytes = std::move(bytes_);
     return result;
 }

@@ -23,7 +23,7 @@ struct LinkBins {
     double bin_s = 0;  ///< bin b is the time from b * bin_s to (b + 1) * bin_s
     std::int32_t num_rows = 0;
     std::int32_t num_bins = 0;  ///< up to the last that something passed in
-    std::vector<double> bytes;  ///< [row * num_bins + bin]
+    std::vector<double> bytes;  ///< [bin * num_rows + row]
 };
 
 namespace simulation {
@@ -47,7 +47,7 @@ private:
     std::vector<std::int32_t> row_of_link_;
     std::int32_t num_rows_, num_bins_;
     double bin_s_ = 0, end_s_ = 0;
-    std::vector<double> bytes_;
+    std::vector<double> bytes_;  // [bin * num_rows_ + row]: what passes now lies together
 };
 
 }  // namespace simulation

@@ -89,9 +89,10 @@ public:
         if (!paths_.without_latency())
             latency_s_.resize(static_cast<std::size_t>(traffic.num_sources() * options.in_flight));
         const bool counts_links = options.record_links || options.link_bins.num_bins != 0;
-        if (counts_links || !options.record_messages.sources.empty())
+        if (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty())
             recorder_.emplace(traffic.num_sources(), fabric.num_links(), model_.flows().size(), options.link_bins,
                               options.record_messages);
+        looks_at_links_ = counts_links || recorder_;
         if (counts_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
     }
 
@@ -217,9 +218,9 @@ private:
             const Ahead* const ahead = find_ahead(*record, flow, number);
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
-            const bool same_path = was_there && record->target == message.target.value && !recorder_;
+            const bool same_path = was_there && record->target == message.target.value && !looks_at_links_;
             std::span<const std::int32_t> path = record->path();
-            if (!same_path && ahead != nullptr && !recorder_ && message.target.value != record->target) {
+            if (!same_path && ahead != nullptr && !looks_at_links_ && message.target.value != record->target) {
                 path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = ahead->latency_s;
             } else if (!same_path) {
@@ -309,6 +310,7 @@ private:
     std::int64_t num_flows_ = 0;
     std::int64_t num_total_ = -1;  // messages; counted when first asked for
     ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
+    bool looks_at_links_ = false;  // of every message
     std::optional<TrafficRecorder> recorder_;
     TrafficResult result_;
 };
