@@ -3,11 +3,17 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "hocket/simulation/simulate.hpp"
 
 namespace hocket::simulation {
+
+/// Since some instant that is the same throughout a process.
+inline double real_time_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Calls on_progress each time that much work has been done: the same calls for the same simulation, tens a second.
 class ProgressTeller {
