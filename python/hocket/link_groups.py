@@ -12,8 +12,9 @@ from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np
-    from hocket import Fabric
     from numpy.typing import NDArray
+
+    from hocket import Fabric
 
 MOST_LEVELS = 12  #: nodes farther from all hosts count as one level
 MOST_BINS = 64  #: of time, for each row
@@ -68,9 +69,7 @@ def rows_of(groups: LinkGroups, bins: int = MOST_BINS) -> LinkRows:
     num_links = len(groups.group)
     together = max(1, -(-num_links * bins // MOST_CELLS))
     if together == 1:
-        return LinkRows(
-            np.arange(num_links, dtype=np.int32), np.ones(num_links, dtype=np.int64), groups.group, bins
-        )
+        return LinkRows(np.arange(num_links, dtype=np.int32), np.ones(num_links, dtype=np.int64), groups.group, bins)
     row_of_link = np.empty(num_links, dtype=np.int32)
     group_of_row: list[int] = []
     for group in range(len(groups.names)):

@@ -16,10 +16,11 @@ from hocket.report.timeline import Bars, TimelineData
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
+
     from hocket import Fabric, Network
     from hocket.simulation import Simulated
     from hocket.traffic_simulation import TrafficRun
-    from numpy.typing import NDArray
 
 MOST_BARS = 50_000  #: of a program
 
@@ -87,9 +88,7 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
     )
 
 
-def _link_time(
-    fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float
-) -> LinkTime:
+def _link_time(fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float) -> LinkTime:
     import numpy as np
 
     bandwidths = np.bincount(rows.row_of_link, weights=fabric.link_bandwidths(), minlength=len(rows.links_in_row))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
-    from hocket import Fabric
     from numpy.typing import NDArray
+
+    from hocket import Fabric
 
 QUANTILES = {"p50": 0.50, "p90": 0.90, "p99": 0.99}
 

@@ -57,7 +57,10 @@ def pattern_options(function: Function) -> Function:
         click.option("--distance", type=int, help="shift: rank r sends to rank r + DISTANCE.  [default: 1]"),
         click.option("--target", type=click.IntRange(0), help="incast: the rank that all send to.  [default: 0]"),
         click.option(
-            "--grid", metavar="AxBxC", callback=_grid, help="nearest-neighbour: points in each dimension.  [default: 3D]"
+            "--grid",
+            metavar="AxBxC",
+            callback=_grid,
+            help="nearest-neighbour: points in each dimension.  [default: 3D]",
         ),
         click.option("--periodic", is_flag=True, help="nearest-neighbour: close each dimension to a ring."),
         click.option("--threads", type=click.IntRange(1, 1024), help="Patterns: of the simulation.  [default: 1]"),
@@ -103,7 +106,9 @@ def refuse_others(context: click.Context, kind: str, what: str) -> None:
             option = max((*parameter.opts, *parameter.secondary_opts), key=len)
             where = sorted(other for other, names in APPLICABLE.items() if name in names)
             subject = what if kind in PARAMETERS else f"a {kind} ({what})"
-            raise InvalidInput(f"{option} does not apply to {subject}", f"it goes with {', '.join(where)}: leave it out")
+            raise InvalidInput(
+                f"{option} does not apply to {subject}", f"it goes with {', '.join(where)}: leave it out"
+            )
 
 
 def _grid(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:

@@ -66,7 +66,14 @@ def reduced(timeline: TimelineData, max_bars: int, max_ranks: int) -> TimelineDa
     shown = set(ranks_shown)
     columns = timeline.bars
     rows = zip(
-        columns.rank, columns.kind, columns.peer, columns.start_s, columns.end_s, columns.bytes, columns.count, strict=True
+        columns.rank,
+        columns.kind,
+        columns.peer,
+        columns.start_s,
+        columns.end_s,
+        columns.bytes,
+        columns.count,
+        strict=True,
     )
     bars = [_Bar(*row) for row in rows if row[0] in shown]
     if len(bars) > max_bars:

@@ -15,8 +15,9 @@ from hocket.files import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
-    from hocket.report.timeline import TimelineData
     from numpy.typing import NDArray
+
+    from hocket.report.timeline import TimelineData
 
 SIMULATION_FORMAT = "hocket.simulation/1"
 RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE = "result.json", "result.npz", "report.html", "trace.json"

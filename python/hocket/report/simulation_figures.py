@@ -13,8 +13,9 @@ from hocket.report.figure_parts import Figure, plain, rows_axis, time_axis, time
 
 if TYPE_CHECKING:
     import numpy as np
-    from hocket.report.simulation import LinkTime, RecordedSimulation
     from numpy.typing import NDArray
+
+    from hocket.report.simulation import LinkTime, RecordedSimulation
 
 MOST_ROWS = 96  #: of the heat map
 MOST_CURVE_POINTS = 200
@@ -73,9 +74,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
     else:
         ticks, labels = _group_ticks(rows)
     bins = time.bytes.shape[1]
-    shapes = [
-        _line(y0=i - 0.5, y1=i - 0.5, x0=0, x1=1, xref="paper") for i in _group_starts(rows)[1:]
-    ]
+    shapes = [_line(y0=i - 0.5, y1=i - 0.5, x0=0, x1=1, xref="paper") for i in _group_starts(rows)[1:]]
     return {
         "data": [
             {
@@ -145,6 +144,7 @@ def utilisation_figure(simulation: RecordedSimulation) -> Figure:
 def load_figure(simulation: RecordedSimulation) -> Figure:
     """How evenly the links of each group are used: their use until the end, in descending order."""
     import numpy as np
+
     from hocket.simulation_statistics import utilisations
 
     time = simulation.link_time
@@ -159,7 +159,9 @@ def load_figure(simulation: RecordedSimulation) -> Figure:
         shares = (100 * (places + 1) / len(values)).round(3).tolist()
         heights = values[places].round(2).tolist()
         # from the axis on: the first link stands for the share that it is
-        curve = _curve(group, f"{name} ({len(values):,})", [0, *shares], [heights[0], *heights], "vh", " % of the links")
+        curve = _curve(
+            group, f"{name} ({len(values):,})", [0, *shares], [heights[0], *heights], "vh", " % of the links"
+        )
         traces.append(curve)
     return {
         "data": traces,
@@ -181,6 +183,7 @@ def load_figure(simulation: RecordedSimulation) -> Figure:
 def finish_figure(simulation: RecordedSimulation) -> Figure:
     """How many ranks finish when."""
     import numpy as np
+
     from hocket.simulation_statistics import finish_quantiles
 
     finish_s = simulation.finish_s[~np.isnan(simulation.finish_s)]

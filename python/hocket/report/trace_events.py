@@ -102,7 +102,7 @@ def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
 
 
 def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> int:
-    """The links that are used most, or rows of them; returns how many links were left out."""
+    """The links that are used most, or rows of them; returns how many links, some of them used, were left out."""
     import numpy as np
 
     time = simulation.link_time
@@ -130,7 +130,7 @@ def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
                     }
                 )
             before = percent
-    return int(len(time.row_of_link) - time.links_in_row[order].sum())
+    return int(time.links_in_row[share > 0].sum() - time.links_in_row[order].sum())
 
 
 def _first_links(row_of_link: Any, num_rows: int) -> Any:

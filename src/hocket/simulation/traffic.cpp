@@ -281,6 +281,9 @@ TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fa
                            "accepted: at least 1, and together at most 2^29");
     if (options.num_threads < 1 || options.num_threads > 1024)
         throw InvalidInput(std::to_string(options.num_threads) + " threads", "accepted: 1 to 1024");
+    if (options.reference && (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty()))
+        throw InvalidInput("the reference records neither links over time nor messages",
+                           "simulate without it: the result is the same");
     const double begin_s = real_time_s();
     TrafficResult result = run(traffic, fabric, options);
     std::int64_t senders = 0;
