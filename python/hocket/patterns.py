@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 
@@ -56,7 +57,7 @@ def make_traffic(pattern: Pattern, network_ranks: int) -> Traffic:
 
     ranks = network_ranks if pattern.ranks is None else pattern.ranks
     _check_room(ranks, network_ranks)
-    sizes = {"bytes": pattern.bytes, "spread": pattern.spread, "seed": pattern.seed}
+    sizes: dict[str, Any] = {"bytes": pattern.bytes, "spread": pattern.spread, "seed": pattern.seed}
     if pattern.name == "random-ring":
         return Traffic.random_ring(ranks, pattern.messages, **sizes)
     if pattern.name == "random-permutation":
@@ -94,7 +95,8 @@ def cubic_grid(ranks: int) -> tuple[int, int, int]:
 
     low = largest_divisor(ranks, _root(ranks, 3))
     middle = largest_divisor(ranks // low, _root(ranks // low, 2))
-    return tuple(sorted((low, middle, ranks // low // middle), reverse=True))  # type: ignore[return-value]
+    third, second, first = sorted((low, middle, ranks // low // middle))
+    return first, second, third
 
 
 def default_in_flight(pattern: Pattern, network_ranks: int) -> int:
@@ -106,7 +108,7 @@ def default_in_flight(pattern: Pattern, network_ranks: int) -> int:
 
 
 def _root(number: int, degree: int) -> int:
-    root = round(number ** (1 / degree))
+    root = round(math.pow(number, 1 / degree))
     return root if root**degree <= number else root - 1
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hocket.advise import MessageCosts
 
 ACCEPTED = (
-    f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective (bcast), or a collective and an "
-    "algorithm (bcast:pipelined_chain)"
+    f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective "
+    "(bcast), or a collective and an algorithm (bcast:pipelined_chain)"
 )
 
 
@@ -76,7 +76,7 @@ def simulate_what(
     plan: Plan | None = None,
     options: ProgramOptions | None = None,
 ) -> list[Simulated]:
-    """One result, or one an algorithm where WHAT is a collective. Sorted by time. Ends with the first that was stopped."""
+    """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped."""
     options = options or ProgramOptions()
     programs = _programs(what, network, request, plan)
     if options.record and len(programs) > 1:

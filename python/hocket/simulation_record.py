@@ -99,7 +99,7 @@ def _link_time(fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray
         rows.links_in_row,
         rows.group_of_row,
         groups.names,
-        bandwidths,
+        bandwidths.astype(np.float64),
     )
 
 

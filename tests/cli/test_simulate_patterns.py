@@ -121,7 +121,7 @@ def test_reference_gives_the_same(simulate: Callable[..., Any]) -> None:
 
 
 def test_routing(simulate: Callable[..., Any]) -> None:
-    arguments = ("random-ring", *FAT_TREE, "--routing", "ecmp")
+    arguments = ("random-permutation", *FAT_TREE, "--messages", "5", "--bytes-spread", "0.5", "--routing", "ecmp")
     found = simulate(*arguments, "--seed", "4")
     assert found["routing"] == "ecmp"
     assert found["makespan_s"] != simulate(*arguments, "--seed", "5")["makespan_s"]

@@ -38,12 +38,12 @@ from hocket.cli.simulate_options import pattern_options, refuse_others
 @pattern_options
 @json_option
 @click.pass_context
-def command(context: click.Context, what: str, **given: Any) -> int:
+def command(context: click.Context, /, what: str, **given: Any) -> int:
     """Predict the time of WHAT on a network.
 
     WHAT is a traffic pattern (random-ring, random-permutation, shift, all-to-all, incast, nearest-neighbour,
-    matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder. Rank r
-    of it is rank r of the network. Ctrl-C ends a simulation with what is known by then.
+    matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder.
+    Rank r of it is rank r of the network. Ctrl-C ends a simulation with what is known by then.
 
     \b
     Examples:
@@ -60,10 +60,12 @@ def command(context: click.Context, what: str, **given: Any) -> int:
     refuse_others(context, pattern or kind_of(what), what)
     _check_outputs(given["output"], given["trace_json"])
     if pattern is not None:
-        from hocket.cli.simulate_pattern import run
-    else:
-        from hocket.cli.simulate_program import run
-    return run(what, **given)
+        from hocket.cli import simulate_pattern
+
+        return simulate_pattern.run(what, **given)
+    from hocket.cli import simulate_program
+
+    return simulate_program.run(what, **given)
 
 
 def _check_outputs(folder: Path | None, trace: Path | None) -> None:

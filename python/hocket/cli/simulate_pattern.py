@@ -127,11 +127,12 @@ def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_
 
     quantiles = values["finish_quantiles_s"]
     events_per_s = values["events"] / values["solve_s"] if values["solve_s"] > 0 else 0
+    unfinished = "" if values["completed"] else f" ({values['finished']:,} have finished)"
     rows = [
         ("makespan" if values["completed"] else "reached", seconds(values["makespan_s"])),
         ("mean finish", seconds(values["mean_finish_s"])),
         ("finish p50, p90, p99", ", ".join(seconds(quantiles[name]) for name in ("p50", "p90", "p99"))),
-        ("ranks that send", f"{values['nodes']:,}" + ("" if values["completed"] else f" ({values['finished']:,} done)")),
+        ("ranks that send", f"{values['nodes']:,}" + unfinished),
         ("messages", f"{values['events']:,}"),
         ("links", f"{values['links']:,}"),
         ("took", f"set-up {seconds(values['setup_s'])}, solving {seconds(values['solve_s'])} "

@@ -70,7 +70,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
     height = max(4 if len(rows) > 60 else 6, min(18, 420 // max(1, len(rows)))) * max(2, len(rows))
     by_link = all(row.label != row.group for row in rows) and len(rows) * 10 <= height and time.one_link_a_row
     if by_link and len({row.label for row in rows}) == len(rows) and " of " not in rows[0].label:
-        ticks, labels = list(range(len(rows))), [plain(row.label) for row in rows]
+        ticks, labels = [float(i) for i in range(len(rows))], [plain(row.label) for row in rows]
     else:
         ticks, labels = _group_ticks(rows)
     bins = time.bytes.shape[1]

@@ -90,7 +90,8 @@ def _ranking(simulation: RecordedSimulation) -> list[dict[str, Any]]:
 def _settings(values: dict[str, Any]) -> list[tuple[str, str]]:
     """What the simulation was asked for; results have their own places on the page."""
     names = ("pattern", "name", "network", "routing", "sharing", "messages", "bytes", "spread", "in_flight", "seed",
-             "distance", "target", "grid", "periodic", "matrix_file", "threads", "reference", "nodes", "links")  # fmt: skip
+             "distance", "target", "grid", "periodic", "matrix_file", "threads", "reference", "nodes",
+             "links")  # fmt: skip
     found = {**values, **(values["results"][0] if "results" in values else {})}
     shown = [(name, found[name]) for name in names if found.get(name) is not None]
     return [(name.replace("_", " "), _printed(name, value)) for name, value in shown if not isinstance(value, list)]
