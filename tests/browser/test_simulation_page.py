@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_nothing_is_logged_or_requested(
     assert browser.requests() == [pages[name].as_uri()]
     assert pages[name].stat().st_size < MAX_FILE_BYTES
     drawn = browser.script("return [...document.querySelectorAll('[data-chart]')].map((chart) => chart.dataset.chart)")
-    assert drawn == [chart for chart in CHARTS if name != "stopped" or chart != "finish"]
+    assert drawn == CHARTS
     overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.script(overflow) <= 0
 
@@ -75,11 +76,11 @@ def _heat(browser: Browser) -> dict:
 def test_each_link_of_a_small_network_has_a_row(browser: Browser, pages: dict[str, Path]) -> None:
     browser.open(pages["small"])
     heat = _heat(browser)
-    result = json.loads((pages["small"].parent / "result.json").read_text())
-    assert sorted(heat["names"]) == sorted(f"{link['source']} → {link['target']}" for link in result["bottlenecks"])
+    assert len(heat["names"]) == 18
+    assert {"a0 → s0", "s0 → s1", "s1 → s0", "s1 → b3"} <= set(heat["names"])
     assert all(0 <= value <= 100 for row in heat["z"] for value in row)
     labels = browser.script(
-        "return [...document.querySelectorAll('[data-chart=heat] .ytick')].map((t) => t.textContent)"
+        "return [...document.querySelectorAll('[data-chart=heat] .ytick text')].map((t) => t.textContent)"
     )
     assert set(labels) == set(heat["names"])
     # every message of every rank
@@ -93,12 +94,12 @@ def test_links_of_a_large_network_are_shown_by_level_and_load(browser: Browser, 
     assert 24 <= len(heat["z"]) <= 96
     assert heat["names"][0].startswith("hosts → level 1: links 1 to ")
     labels = browser.script(
-        "return [...document.querySelectorAll('[data-chart=heat] .ytick')].map((t) => t.textContent)"
+        "return [...document.querySelectorAll('[data-chart=heat] .ytick text')].map((t) => t.textContent)"
     )
-    assert labels[::-1] == ["hosts → level 1", "level 1 → level 2", "level 2 → level 3", "level 1 → hosts",
-                            "level 2 → level 1", "level 3 → level 2"] or len(labels) == 6  # fmt: skip
-    means = [sum(row) for row in heat["z"][:16]]
-    assert means == sorted(means, reverse=True)
+    assert labels == ["hosts → level 1", "level 1 → level 2", "level 2 → level 3", "level 1 → hosts",
+                            "level 2 → level 1", "level 3 → level 2"]  # fmt: skip
+    sums = [sum(row) for row in heat["z"][:16]]
+    assert all(later <= earlier + 5 for earlier, later in itertools.pairwise(sums))  # but for rounding
     counts = browser.script("return document.querySelector('[data-chart=finish]').data[0].y.reduce((a, b) => a + b)")
     assert counts == 16 * 16 * 32
     assert browser.script("return document.querySelectorAll('#bottlenecks tbody tr').length") == 24
