@@ -51,6 +51,7 @@ class TrafficRun:
 
     def to_dict(self) -> dict[str, Any]:
         pattern, result = self.pattern, self.result
+        finished = int((self.sender_finish_s() >= 0).sum())
         parameters = {key: value for key, value in asdict(pattern).items() if key in _parameters(pattern)}
         values: dict[str, Any] = {
             "pattern": pattern.name,
@@ -65,9 +66,9 @@ class TrafficRun:
             "reference": self.options.reference,
             "completed": result.completed,
             "makespan_s": result.makespan_s if result.completed else max(result.makespan_s, result.simulated_s),
-            "mean_finish_s": result.mean_finish_s,
+            "mean_finish_s": result.mean_finish_s if finished else None,
             "finish_quantiles_s": finish_quantiles(self.sender_finish_s()),
-            "finished": int((self.sender_finish_s() >= 0).sum()),
+            "finished": finished,
             "events": result.num_messages,
             "rates": result.num_rates,
             "setup_s": self.setup_s,

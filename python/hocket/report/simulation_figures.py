@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 96  #: of the heat map
 MOST_CURVE_POINTS = 200
-FINISH_BINS = 60
+FINISH_BINS = 61
 _LEFT = 150
 _COLOURS = ("--send", "--receive", "--reduce", "--good", "--bad", "--compute")
 _HEAT = [[0, "--surface-2"], [0.02, "--shade0"], [0.25, "--shade1"], [0.5, "--shade2"], [0.75, "--shade3"],
          [0.9, "--shade4"], [1, "--shade5"]]  # fmt: skip
+_HEAT_TITLE = {
+    "text": "bandwidth in use", "font": {"size": 12}, "showarrow": False,
+    "xref": "paper", "x": 1, "xanchor": "right", "xshift": -262,
+    "yref": "paper", "y": 1, "yanchor": "bottom", "yshift": 36,
+}  # fmt: skip
 _LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"}
 
 
@@ -84,6 +89,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
                 "y": list(range(len(rows))),
                 "z": [row.percents for row in rows],
                 "customdata": [[plain(row.label)] * bins for row in rows],
+                "ygap": 1 if len(rows) <= 40 else 0,
                 "zmin": 0,
                 "zmax": 100,
                 "colorscale": _HEAT,
@@ -100,7 +106,6 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
                     "thickness": 10,
                     "tickvals": [0, 25, 50, 75, 100],
                     "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"],
-                    "title": {"text": "bandwidth in use", "side": "top", "font": {"size": 12}},
                 },
             }
         ],
@@ -110,6 +115,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
             "xaxis": time_axis(unit, "simulated time") | _span(simulation, scale),
             "yaxis": rows_axis(ticks, labels, len(rows) - 0.5, -0.5),
             "shapes": shapes,
+            "annotations": [_HEAT_TITLE],
         },
     }
 
