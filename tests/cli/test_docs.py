@@ -19,7 +19,7 @@ from hocket.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RUN = ("simulate", "cost", "doctor", "--help", "--version")  # these need no MPI program and take a second or two; not -o
+RUN = ("simulate", "cost", "doctor", "--help", "--version")  # these need no MPI program and take a second or two
 
 
 def _blocks(page: Path, language: str) -> list[str]:

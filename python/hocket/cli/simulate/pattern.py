@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.options import load_fabric
-from hocket.cli.simulation_progress import INTERRUPTED, note_interrupt, watched
+from hocket.cli.simulate.progress import INTERRUPTED, note_interrupt, watched
 
 if TYPE_CHECKING:
     from hocket.patterns import Pattern

@@ -13,7 +13,7 @@ import click
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.options import load_network, message_costs
-from hocket.cli.simulation_progress import INTERRUPTED, note_interrupt, watched
+from hocket.cli.simulate.progress import INTERRUPTED, note_interrupt, watched
 
 _LINKS_SHOWN = 12
 

@@ -12,7 +12,7 @@ import click
 
 from hocket.cli.common import json_option
 from hocket.cli.options import generator_options, message_cost_options, network_option
-from hocket.cli.simulate_options import pattern_options, refuse_others
+from hocket.cli.simulate.options import pattern_options, refuse_others
 
 
 @click.command()
@@ -60,12 +60,12 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
     refuse_others(context, pattern or kind_of(what), what)
     _check_outputs(given["output"], given["trace_json"])
     if pattern is not None:
-        from hocket.cli import simulate_pattern
+        from hocket.cli.simulate import pattern as of_pattern
 
-        return simulate_pattern.run(what, **given)
-    from hocket.cli import simulate_program
+        return of_pattern.run(what, **given)
+    from hocket.cli.simulate import program
 
-    return simulate_program.run(what, **given)
+    return program.run(what, **given)
 
 
 def _check_outputs(folder: Path | None, trace: Path | None) -> None:
