@@ -104,6 +104,13 @@ def test_goal_example_is_read() -> None:
     assert program.ops(0)[0].seconds == pytest.approx(100e-9)
 
 
+def test_python_examples_of_the_simulation_run() -> None:
+    names: dict[str, object] = {}
+    for block in _blocks(ROOT / "docs/simulation.md", "python"):
+        exec(block.replace("32x32x64", "2x2x4"), names)
+    assert names["result"]
+
+
 def test_every_key_is_documented() -> None:
     from hocket.plan import PlanEntry
     from hocket.report import result, timeline

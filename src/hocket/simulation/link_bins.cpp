@@ -33,7 +33,13 @@ LinkBinRecorder::LinkBinRecorder(std::int32_t num_links, LinkBinOptions options)
     bytes_.assign(static_cast<std::size_t>(num_rows_) * static_cast<std::size_t>(num_bins_), 0);
 }
 
-void LinkBinRecorder::add(std::span<const LinkId> links, double start_s, double end_s, double rate_bytes_per_s) {
+void LinkBinRecorder::find_rows(std::span<const LinkId> links, std::vector<std::int32_t>& rows) const {
+    rows.clear();
+    for (const LinkId l : links)
+        if (row_of_link_[l.at()] >= 0) rows.push_back(row_of_link_[l.at()]);
+}
+
+void LinkBinRecorder::add(std::span<const std::int32_t> rows, double start_s, double end_s, double rate_bytes_per_s) {
     if (!(end_s > start_s) || !(rate_bytes_per_s > 0)) return;
     if (!(bin_s_ > 0)) bin_s_ = end_s / num_bins_;
     while (end_s > bin_s_ * num_bins_) double_width();
@@ -45,8 +51,7 @@ void LinkBinRecorder::add(std::span<const LinkId> links, double start_s, double 
         const double passed = rate_bytes_per_s * (std::min(end_s, (b + 1) * bin_s_) - std::max(start_s, b * bin_s_));
         if (!(passed > 0)) continue;  // a bound between two bins, as rounding has it
         double* const bytes = bytes_.data() + static_cast<std::ptrdiff_t>(b) * num_rows_;
-        for (const LinkId l : links)
-            if (const std::int32_t row = row_of_link_[l.at()]; row >= 0) bytes[row] += passed;
+        for (const std::int32_t row : rows) bytes[row] += passed;
     }
 }
 

@@ -35,8 +35,14 @@ public:
     /// @throws InvalidInput  if there are too many bins, or a row for each link is not given.
     LinkBinRecorder(std::int32_t num_links, LinkBinOptions options);
 
-    /// Bytes pass all these links at a rate, from one time to a later one.
-    void add(std::span<const LinkId> links, double start_s, double end_s, double rate_bytes_per_s);
+    /// The rows of links, without those that are not recorded.
+    void find_rows(std::span<const LinkId> links, std::vector<std::int32_t>& rows) const;
+    /// Bytes pass the links of all these rows at a rate, from one time to a later one.
+    void add(std::span<const std::int32_t> rows, double start_s, double end_s, double rate_bytes_per_s);
+    void add(std::span<const LinkId> links, double start_s, double end_s, double rate_bytes_per_s) {
+        find_rows(links, rows_);
+        add(rows_, start_s, end_s, rate_bytes_per_s);
+    }
     LinkBins take();
 
     static constexpr std::int32_t most_bins = 1 << 16;
@@ -44,7 +50,7 @@ public:
 private:
     void double_width();
 
-    std::vector<std::int32_t> row_of_link_;
+    std::vector<std::int32_t> row_of_link_, rows_;
     std::int32_t num_rows_, num_bins_;
     double bin_s_ = 0, end_s_ = 0;
     std::vector<double> bytes_;  // [bin * num_rows_ + row]: what passes now lies together

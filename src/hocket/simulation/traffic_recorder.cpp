@@ -3,6 +3,7 @@
 
 #include "hocket/simulation/traffic_recorder.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -30,7 +31,7 @@ void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Messa
     state.since_s = now_s;
     state.rate_bytes_per_s = 0;
     state.message = -1;
-    if (bins_) state.links.assign(links.begin(), links.end());
+    if (bins_) set_rows(flow, links);
     if (!is_recorded_[source.at()]) return;
     if (static_cast<std::int64_t>(messages_.size()) >= most_messages_) {
         ++num_left_out_;
@@ -39,6 +40,21 @@ void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Messa
     state.message = static_cast<std::int64_t>(messages_.size());
     messages_.push_back(
         {source.value, message.target.value, message.bytes, now_s, std::numeric_limits<double>::quiet_NaN()});
+}
+
+void TrafficRecorder::set_rows(std::int32_t flow, std::span<const LinkId> links) {
+    bins_->find_rows(links, found_);
+    if (found_.size() > most_rows_) {
+        std::vector<std::int32_t> wider(flows_.size() * found_.size());
+        for (std::size_t f = 0; f < flows_.size(); ++f)
+            std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(f * most_rows_), flows_[f].num_rows,
+                        wider.begin() + static_cast<std::ptrdiff_t>(f * found_.size()));
+        rows_ = std::move(wider);
+        most_rows_ = found_.size();
+    }
+    std::copy(found_.begin(), found_.end(),
+              rows_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(flow) * most_rows_));
+    flows_[static_cast<std::size_t>(flow)].num_rows = static_cast<std::int32_t>(found_.size());
 }
 
 void TrafficRecorder::end(std::int32_t flow, double now_s, double arrival_s) {
@@ -53,7 +69,10 @@ void TrafficRecorder::stop(double now_s) {
 
 void TrafficRecorder::pass(std::int32_t flow, double now_s) {
     Flow& state = flows_[static_cast<std::size_t>(flow)];
-    if (bins_) bins_->add(state.links, state.since_s, now_s, state.rate_bytes_per_s);
+    if (bins_ && state.rate_bytes_per_s > 0)
+        bins_->add(std::span(rows_).subspan(static_cast<std::size_t>(flow) * most_rows_,
+                                            static_cast<std::size_t>(state.num_rows)),
+                   state.since_s, now_s, state.rate_bytes_per_s);
     state.since_s = now_s;
 }
 

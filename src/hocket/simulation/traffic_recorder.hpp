@@ -54,14 +54,18 @@ private:
     struct Flow {
         double since_s = 0, rate_bytes_per_s = 0;
         std::int64_t message = -1;  ///< into messages_
-        std::vector<LinkId> links;
+        std::int32_t num_rows = 0;
     };
+    void set_rows(std::int32_t flow, std::span<const LinkId> links);
     /// Counts what has passed at the rate so far.
     void pass(std::int32_t flow, double now_s);
 
     std::optional<LinkBinRecorder> bins_;
     std::vector<Flow> flows_;
-    std::vector<bool> is_recorded_;  // [source]
+    std::size_t most_rows_ = 0;        // of a flow so far
+    std::vector<std::int32_t> rows_;   // [flow * most_rows_ + i]
+    std::vector<std::int32_t> found_;  // of the route at hand
+    std::vector<bool> is_recorded_;    // [source]
     std::int64_t most_messages_;
     std::int64_t num_left_out_ = 0;
     std::vector<RecordedMessage> messages_;

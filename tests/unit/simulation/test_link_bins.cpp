@@ -25,7 +25,7 @@ double sum_of(const LinkBins& bins, std::int32_t row) {
 
 TEST_CASE("bytes fall into the bins of their time") {
     LinkBinRecorder recorder(2, {.num_bins = 4, .row_of_link = {}});
-    const LinkId zero{0}, both[] = {LinkId{0}, LinkId{1}};
+    const std::int32_t zero = 0, both[] = {0, 1};
     recorder.add(both, 0, 4, 10);  // bins of 1 s
     recorder.add({&zero, 1}, 2.5, 4, 2);
     const LinkBins bins = recorder.take();
@@ -44,9 +44,8 @@ TEST_CASE("the width doubles, and no byte is lost, however long it takes") {
         double now_s = 0, expected[3] = {0, 0, 0};
         for (int i = 0; i < 2000; ++i) {
             const auto row = static_cast<std::int32_t>(random.below(3));
-            const LinkId link{row};
             const double length_s = std::ldexp(1 + static_cast<double>(random.below(100)), static_cast<int>(i / 100));
-            recorder.add({&link, 1}, now_s, now_s + length_s, 3);
+            recorder.add({&row, 1}, now_s, now_s + length_s, 3);
             expected[row] += 3 * length_s;
             now_s += length_s * static_cast<double>(random.below(2));
         }
@@ -61,7 +60,10 @@ TEST_CASE("the width doubles, and no byte is lost, however long it takes") {
 TEST_CASE("links add up in rows") {
     LinkBinRecorder recorder(3, {.num_bins = 2, .row_of_link = {1, -1, 1}});
     const LinkId links[] = {LinkId{0}, LinkId{1}, LinkId{2}};
-    recorder.add(links, 1, 2, 5);
+    std::vector<std::int32_t> rows;
+    recorder.find_rows(links, rows);
+    CHECK(rows == std::vector<std::int32_t>{1, 1});
+    recorder.add(rows, 1, 2, 5);
     const LinkBins bins = recorder.take();
     REQUIRE(bins.num_rows == 2);
     CHECK(sum_of(bins, 0) == doctest::Approx(0));
