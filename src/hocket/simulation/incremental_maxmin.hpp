@@ -77,13 +77,16 @@ public:
     // then their other capacities.
     void fetch(std::int32_t capacity) const { links_.prefetch(capacity); }
     void fetch_flows(std::int32_t capacity) {
-        for_held_flows(capacity, [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
+        for_held_flows(capacity, [&](std::int32_t flow) {
+            __builtin_prefetch(&flows_[flow], 1);
+            fetched_.push_back(flow);
+        });
     }
     void fetch_records(std::int32_t, bool) const {}
-    void fetch_further(std::int32_t capacity, bool) {
-        for_held_flows(capacity, [&](std::int32_t flow) {
-            for (const std::int32_t other : flows_[flow].path()) links_.prefetch(other);
-        });
+    void fetch_further() {
+        for (const std::int32_t flow : fetched_)
+            for (const std::int32_t c : flows_[flow].path()) links_.prefetch(c);
+        fetched_.clear();
     }
 
 private:
@@ -143,6 +146,7 @@ private:
     SharedLinks links_;
     std::vector<std::int32_t> touched_;  // capacities that flows have entered or left
     std::vector<std::int32_t> added_;
+    std::vector<std::int32_t> fetched_;  // flows whose records have been fetched
     std::vector<Member> members_;
     std::vector<Place> places_;
     std::vector<Open> open_;

@@ -51,7 +51,7 @@ public:
     void fetch(std::int32_t) const {}
     void fetch_flows(std::int32_t) const {}
     void fetch_records(std::int32_t, bool) const {}
-    void fetch_further(std::int32_t, bool) const {}
+    void fetch_further() const {}
 
 private:
     Bandwidths bandwidths_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/simulation/big_array.hpp"
 #include "hocket/simulation/calendar.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
@@ -121,7 +122,7 @@ private:
         for_changes_ahead([this](std::int32_t c, bool) { model_.fetch(c); });
         for_changes_ahead([this](std::int32_t c, bool) { model_.fetch_flows(c); });
         for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_records(c, enters); });
-        for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_further(c, enters); });
+        model_.fetch_further();
     }
 
     /// `visit(capacity, enters)` for all that flows will leave or enter.
@@ -236,7 +237,7 @@ private:
     Paths paths_;
     Model model_;
     Calendar calendar_;
-    std::vector<Source> sources_;
+    std::vector<Source, BigAllocator<Source>> sources_;
     std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
     std::vector<Ahead> ahead_;
     std::vector<std::int32_t> ahead_paths_;
