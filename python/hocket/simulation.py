@@ -53,7 +53,8 @@ class Simulated:
             "finish_quantiles_s": finish_quantiles(finish_s),
             "events": self.timeline.num_events,
             "links": [
-                {"source": source, "target": target, "bytes": size, "use": use}
+                # if stopped, the bytes are also those that have not passed yet
+                {"source": source, "target": target, "bytes": size, "use": use if self.timeline.completed else None}
                 for source, target, size, use in link_loads(self.timeline, network)
             ],
         }

@@ -57,7 +57,7 @@ def recorded_traffic(done: TrafficRun, values: dict[str, Any]) -> RecordedSimula
         completed=result.completed,
         makespan_s=makespan_s,
         finish_s=done.sender_finish_s(),
-        link_bytes=result.link_bytes,
+        link_bytes=_passed(result.completed, result.link_bytes, result.link_bins, done.rows),
         link_bandwidths=fabric.link_bandwidths(),
         link_name=_link_names(fabric),
         link_time=_link_time(fabric, done.groups, done.rows, result.link_bins, result.bin_s),
@@ -72,6 +72,7 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
 
     fabric = Fabric.from_network(network)
     groups = group_links(fabric)
+    rows = rows_of(groups)
     timeline = timeline_of(done.program, done.timeline, network, done.name, MOST_BARS)
     return RecordedSimulation(
         title=f"{done.name} on {network.name}",
@@ -79,10 +80,10 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         completed=done.timeline.completed,
         makespan_s=done.timeline.makespan_s,
         finish_s=done.timeline.finish_s,
-        link_bytes=done.timeline.link_bytes,
+        link_bytes=_passed(done.timeline.completed, done.timeline.link_bytes, done.timeline.link_bins, rows),
         link_bandwidths=fabric.link_bandwidths(),
         link_name=_link_names(fabric),
-        link_time=_link_time(fabric, groups, rows_of(groups), done.timeline.link_bins, done.timeline.bin_s),
+        link_time=_link_time(fabric, groups, rows, done.timeline.link_bins, done.timeline.bin_s),
         timeline=timeline,
         num_left_out=0,
     )
@@ -101,6 +102,15 @@ def _link_time(fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray
         groups.names,
         bandwidths.astype(np.float64),
     )
+
+
+def _passed(
+    completed: bool, sent: NDArray[np.float64], bins: NDArray[np.float64], rows: LinkRows
+) -> NDArray[np.float64]:
+    """Bytes of each link. Of a simulation that was stopped, `sent` has messages that have not passed yet: only the bins
+    tell them apart, where each link has a row."""
+    passed: NDArray[np.float64] = bins.sum(axis=1)
+    return passed if not completed and len(rows.links_in_row) == len(rows.row_of_link) else sent
 
 
 def _link_names(fabric: Fabric) -> Callable[[int], str]:

@@ -77,8 +77,11 @@ class TrafficRun:
             "peak_rss_bytes": self.peak_rss_bytes,
         }
         if self.options.count_links or self.options.record:
+            # If stopped, the bytes are also those that have not passed yet.
             ranking = bottlenecks(self.fabric, result.link_bytes, values["makespan_s"], BOTTLENECKS)
-            values["bottlenecks"] = [asdict(one) for one in ranking]
+            values["bottlenecks"] = [
+                asdict(one) | ({} if result.completed else {"utilisation": None}) for one in ranking
+            ]
         return values
 
     def sender_finish_s(self) -> Any:

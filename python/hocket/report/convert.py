@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_BARS = 5000
 MAX_RANKS = 128
+MAX_OPERATIONS = 400_000
 MAX_LINKS_WITH_USE = 64
 USE_BINS = 480
 
@@ -39,10 +40,13 @@ def timeline_of(
 ) -> TimelineData:
     """`timeline` is what `simulate(program, network, record_links=True)` gave. `title` names the schedule for people.
 
-    With more than `max_bars` operations, neighbours of a rank with a gap too small to see become one bar.
+    With more than `max_bars` operations, neighbours of a rank with a gap too small to see become one bar. Of a program
+    with more than MAX_OPERATIONS only a sample of the ranks is looked at.
     """
-    bars = [bar for bar in _all_bars(program, timeline) if bar.end_s > bar.start_s]
-    active = sorted({bar.rank for bar in bars}) or list(range(program.num_ranks))
+    total = sum(len(timeline.start_s(rank)) for rank in range(program.num_ranks))
+    ranks = range(0, program.num_ranks, max(1, math.ceil(total / MAX_OPERATIONS)))
+    bars = [bar for bar in _all_bars(program, timeline, ranks) if bar.end_s > bar.start_s]
+    active = sorted({bar.rank for bar in bars}) or list(ranks)
     step = math.ceil(len(active) / MAX_RANKS)
     ranks_shown = active[::step]
     shown = set(ranks_shown)
@@ -93,11 +97,11 @@ def _columns(bars: list[_Bar]) -> Bars:
     )
 
 
-def _all_bars(program: Program, timeline: Timeline) -> list[_Bar]:
+def _all_bars(program: Program, timeline: Timeline, ranks: Sequence[int]) -> list[_Bar]:
     bars: list[_Bar] = []
     sends: dict[tuple[int, int, int], list[_Bar]] = defaultdict(list)  # (source, target, tag) in the order of the ops
     receives: dict[tuple[int, int, int], list[_Bar]] = defaultdict(list)
-    for rank in range(program.num_ranks):
+    for rank in ranks:
         starts, ends = timeline.start_s(rank), timeline.end_s(rank)
         for i, op in enumerate(program.ops(rank)):
             peer = op.peer if op.kind in ("send", "recv") else -1
@@ -109,7 +113,8 @@ def _all_bars(program: Program, timeline: Timeline) -> list[_Bar]:
                 receives[peer, rank, op.tag].append(bar)
     pairs: dict[tuple[int, int], list[tuple[_Bar, _Bar]]] = defaultdict(list)
     for (source, target, tag), sent in sends.items():
-        pairs[source, target].extend(zip(sent, receives[source, target, tag], strict=True))
+        if target in ranks:
+            pairs[source, target].extend(zip(sent, receives[source, target, tag], strict=True))
     for messages in pairs.values():
         _cut_waiting(messages)
     return bars

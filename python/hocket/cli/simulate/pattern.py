@@ -123,7 +123,7 @@ def _routing(network_text: str, routing: str | None) -> str | None:
 def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_json: Path | None) -> None:
     import click
 
-    from hocket.report.text import byte_count, percent, seconds
+    from hocket.report.text import NOT_MEASURED, byte_count, percent, seconds
 
     quantiles = values["finish_quantiles_s"]
     events_per_s = values["events"] / values["solve_s"] if values["solve_s"] > 0 else 0
@@ -145,7 +145,7 @@ def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_
                 one["source"],
                 one["target"],
                 byte_count(one["bytes"]),
-                "no limit" if one["utilisation"] is None else percent(one["utilisation"]),
+                NOT_MEASURED if one["utilisation"] is None else percent(one["utilisation"]),
             )
             for one in values["bottlenecks"]
         ]

@@ -84,7 +84,10 @@ def run(
         print_table(["", "time", "events"], rows, f"on {network.name}, sharing {sharing}")
         if len(found) == 1:
             loads = link_loads(found[0].timeline, network)
-            cells = [(source, target, f"{round(size):,}", f"{use:.0%}") for source, target, size, use in loads]
+            cells = [
+                (source, target, f"{round(size):,}", f"{use:.0%}" if not stopped else "")
+                for source, target, size, use in loads
+            ]
             print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
             if len(cells) > _LINKS_SHOWN:
                 click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")
