@@ -23,9 +23,9 @@ using namespace hocket;
 int main(int argc, char** argv) try {
     int n1 = 0, n2 = 0, n3 = 0;
     if (argc < 5 || argc > 7 || std::sscanf(argv[1], "%dx%dx%d", &n1, &n2, &n3) != 3) {
-        std::fprintf(
-            stderr,
-            "usage: simulation N1xN2xN3 ring|permutation identical|random none|equal|maxmin [THREADS [reference]]\n");
+        std::fprintf(stderr,
+                     "usage: simulation N1xN2xN3 ring|permutation identical|random none|equal|maxmin|reserve [THREADS "
+                     "[reference]]\n");
         return 2;
     }
     const std::string pattern = argv[2], sizes_name = argv[3];

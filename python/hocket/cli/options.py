@@ -132,7 +132,7 @@ def message_cost_options(function: F) -> F:
         ),
         click.option(
             "--sharing",
-            type=click.Choice(["none", "equal", "maxmin"]),
+            type=click.Choice(["none", "equal", "maxmin", "reserve"]),
             default="maxmin",
             show_default=True,
             help="How messages share links.",

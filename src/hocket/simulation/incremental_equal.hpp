@@ -45,6 +45,8 @@ public:
         record.num_capacities = 0;
         record.rate_bytes_per_s = 0;
     }
+    /// Whether a flow that is replaced on the same path just goes on.
+    static constexpr bool keeps_rate = true;
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path) {
         flows_.make_room(flow, path.size());

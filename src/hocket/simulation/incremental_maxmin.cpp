@@ -59,6 +59,11 @@ void IncrementalMaxMin::replace(std::int32_t flow, std::span<const std::int32_t>
 }
 
 void IncrementalMaxMin::solve() {
+    // Where many flows come or go at once, a capacity is touched by many of them.
+    if (constexpr std::size_t few = 32; touched_.size() > few) {
+        std::sort(touched_.begin(), touched_.end());
+        touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    }
     for (const std::int32_t capacity : touched_) {
         const SharedLinks::View flows = links_.view(capacity);
         for (std::int32_t i = 0; i < flows.count; ++i)

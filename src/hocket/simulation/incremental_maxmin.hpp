@@ -42,6 +42,8 @@ public:
     /// The flow is not in the network. Its rate is 0 until update().
     void add(std::int32_t flow, std::span<const std::int32_t> path);
     void remove(std::int32_t flow);
+    /// Whether a flow that is replaced on the same path just goes on.
+    static constexpr bool keeps_rate = true;
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path);
 

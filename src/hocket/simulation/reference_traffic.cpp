@@ -182,6 +182,8 @@ private:
                 for (const std::int32_t c : flow.path) rate = std::min(rate, shares_[static_cast<std::size_t>(c)]);
             if (rate != flow.rate_bytes_per_s) ++own.num_rates;
             flow.rate_bytes_per_s = rate;
+            flow.end_s = never;
+            if (!(rate > 0)) continue;  // it waits for room
             flow.end_s = rounded_time(now_s + flow.bytes_left / rate);
             own.next_end_s = std::min(own.next_end_s, flow.end_s);
         }

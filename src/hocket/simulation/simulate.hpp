@@ -21,6 +21,8 @@ enum class Sharing : std::uint8_t {
     none,    ///< each flow gets the least bandwidth of its route
     equal,   ///< rate = min over its links of bandwidth / flows on the link [Suzuki]
     maxmin,  ///< max-min fair, by progressive filling
+    reserve,  ///< a flow has the least bandwidth of its route for itself on every link, or waits for it [Hourai]; those that
+              ///< fit start, in the order in which they became ready
 };
 
 /// How far a simulation has come.
@@ -91,7 +93,7 @@ struct Timeline {
 ///         counterpart, or a cycle of waits): the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
 
-/// "none", "equal", "maxmin". @throws InvalidInput  listing these.
+/// "none", "equal", "maxmin", "reserve". @throws InvalidInput  listing these.
 Sharing sharing_from(std::string_view name);
 
 }  // namespace hocket

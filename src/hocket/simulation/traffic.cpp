@@ -16,6 +16,7 @@
 #include "hocket/simulation/calendar.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
+#include "hocket/simulation/incremental_reserve.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
@@ -164,7 +165,8 @@ private:
             const Ahead* const ahead = find_ahead(*record, flow, number);
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
-            const bool same_path = was_there && record->target == message.target.value && !looks_at_links_;
+            const bool same_path =
+                Model::keeps_rate && was_there && record->target == message.target.value && !looks_at_links_;
             std::span<const std::int32_t> path = record->path();
             if (!same_path && ahead != nullptr && !looks_at_links_ && message.target.value != record->target) {
                 path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
@@ -264,8 +266,10 @@ TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const T
             return run<IncrementalEqual>(traffic, fabric, options);
         case Sharing::maxmin:
             return run<IncrementalMaxMin>(traffic, fabric, options);
+        case Sharing::reserve:
+            return run<IncrementalReserve>(traffic, fabric, options);
     }
-    throw InvalidInput("sharing is not one of none, equal, maxmin");
+    throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }
 
 }  // namespace
