@@ -151,7 +151,8 @@ void bind_simulation(nb::module_& module) {
         "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false,
         "link_bins"_a = 0, "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
         "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
-        "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
+        "link divides its bandwidth equally), \"maxmin\" (max-min fair) or \"reserve\" (a message has the least "
+        "bandwidth of its route for itself, or waits). Overheads occupy the rank's "
         "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
         "`ordered_pairs` the messages from one rank to another travel one after another. `reference` computes all "
         "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic.");

@@ -50,7 +50,7 @@ def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
         assert part in done.stderr
 
 
-@pytest.mark.parametrize("sharing", ["none", "equal", "maxmin"])
+@pytest.mark.parametrize("sharing", ["none", "equal", "maxmin", "reserve"])
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_pattern_with_every_sharing(simulate: Callable[..., Any], pattern: str, sharing: str) -> None:
     found = simulate(pattern, *FAT_TREE, "--sharing", sharing)

@@ -17,7 +17,7 @@ from networks import tree_texts
 from hocket import Fabric, InvalidInput, Network, Program, Schedule, Traffic, lower, simulate, simulate_traffic
 from hocket.link_groups import group_links, rows_of
 
-SHARING = st.sampled_from(["none", "equal", "maxmin"])
+SHARING = st.sampled_from(["none", "equal", "maxmin", "reserve"])
 
 
 @st.composite
