@@ -72,7 +72,7 @@ asan-locked:
 	@$(VENV)/bin/cmake --build build/asan
 	@$(VENV)/bin/ctest --preset asan
 
-CXX_FILES = $(shell find src python/bindings mpi tests examples \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
+CXX_FILES = $(shell find src python/bindings mpi tests examples perf \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
 
 format: build  ## format the C++ and the Python sources
 	@$(VENV)/bin/clang-format -i $(CXX_FILES)
@@ -87,7 +87,7 @@ lint: build  ## check format, layers, types and style
 	@$(PYTHON) tools/check_layers.py
 
 perf: build  ## measure hocket's own speed
-	@for script in perf/*.py; do echo "== $$script"; $(PYTHON) "$$script" || exit; done
+	@for name in call_overhead demo; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
 
 fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600

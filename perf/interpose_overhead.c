@@ -17,8 +17,8 @@
 
 enum { batches = 4000, calls = 100 };
 
-static int (*native_bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
-static int (*native_allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+static int (*native_bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
+static int (*native_allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 static MPI_Comm comms[2];
 static MPI_Datatype derived;
 static int buffer[64], result[64];
@@ -38,12 +38,12 @@ static void derived_interposed(int i) { (void)i, MPI_Bcast(buffer, 1, derived, 0
 static void alternating_native(int i) { native_bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
 static void alternating_interposed(int i) { MPI_Bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
 
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
+static int compare(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
 }
 
-static void measure(const char *name, void (*native)(int), void (*interposed)(int)) {
+static void measure(const char* name, void (*native)(int), void (*interposed)(int)) {
     static double took[2][batches];
     for (int b = 0; b < batches; ++b) {
         void (*const call[2])(int) = {native, interposed};
@@ -55,17 +55,18 @@ static void measure(const char *name, void (*native)(int), void (*interposed)(in
     }
     for (int k = 0; k < 2; ++k) qsort(took[k], batches, sizeof(double), compare);
     const double native_ns = took[0][batches / 10], interposed_ns = took[1][batches / 10];
-    printf("%-44s native %7.1f ns, interposed %7.1f ns, added %6.1f ns\n", name, native_ns, interposed_ns, interposed_ns - native_ns);
+    printf("%-44s native %7.1f ns, interposed %7.1f ns, added %6.1f ns\n", name, native_ns, interposed_ns,
+           interposed_ns - native_ns);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     Dl_info info;
     MPI_Init(&argc, &argv);
     dladdr(dlsym(RTLD_DEFAULT, "PMPI_Comm_rank"), &info);
-    void *library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    void* library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     if (library == NULL) return 1;
-    *(void **)&native_bcast = dlsym(library, "PMPI_Bcast");
-    *(void **)&native_allreduce = dlsym(library, "PMPI_Allreduce");
+    *(void**)&native_bcast = dlsym(library, "PMPI_Bcast");
+    *(void**)&native_allreduce = dlsym(library, "PMPI_Allreduce");
     comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Type_vector(4, 1, 2, MPI_INT, &derived);

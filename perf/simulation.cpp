@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // What simulate_traffic takes: simulation NETWORK PATTERN SIZES SHARING [THREADS [reference]], for instance
-//   simulation 32x32x64 permutation random maxmin
+//   simulation fat-tree:32x32x64 permutation random maxmin
 // prints one line: nodes, events, rates given, makespan and mean finish in units of one message alone, real seconds, user
 // CPU seconds of set-up and simulation together, and the largest resident set of the process. Ten messages of 1 MB
 // (random: 0.5 to 1.5 MB) a node, latency 0, one bandwidth.
@@ -14,22 +14,23 @@
 #include <exception>
 #include <string>
 
-#include "../tests/unit/simulation/fabrics.hpp"
 #include "hocket/patterns/patterns.hpp"
 #include "hocket/simulation/traffic.hpp"
 
 using namespace hocket;
 
 int main(int argc, char** argv) try {
-    int n1 = 0, n2 = 0, n3 = 0;
-    if (argc < 5 || argc > 7 || std::sscanf(argv[1], "%dx%dx%d", &n1, &n2, &n3) != 3) {
+    if (argc < 5 || argc > 7) {
         std::fprintf(stderr,
-                     "usage: simulation N1xN2xN3 ring|permutation identical|random none|equal|maxmin|reserve [THREADS "
+                     "usage: simulation NETWORK ring|permutation identical|random none|equal|maxmin|reserve [THREADS "
                      "[reference]]\n");
         return 2;
     }
     const std::string pattern = argv[2], sizes_name = argv[3];
-    const examples::FatTree3 fabric(n1, n2, n3, 1e6);
+    network::GenerateOptions cables;
+    cables.bandwidth_bytes_per_s = 1e6;
+    const auto made = network::make_fabric(argv[1], cables);
+    const network::Fabric& fabric = *made;
     const patterns::MessageSizes sizes{1'000'000, sizes_name == "random" ? 0.5 : 0.0, 1};
     const auto traffic = pattern == "ring" ? patterns::random_ring(fabric.num_ranks(), 10, sizes, 1)
                                            : patterns::random_permutation(fabric.num_ranks(), 10, sizes, 1);

@@ -137,6 +137,11 @@ def test_an_error_is_fatal_by_default(runner: MpiRunner, tmp_path: Path) -> None
     plan = write_plan(tmp_path, RANKS, [entry("bcast", list(range(RANKS)), "binomial")])
     env = {"HOCKET_PLAN": str(plan)}
     program = runner.compile(FATAL)
-    result = runner.run(RANKS, program, libraries=[parts.interpose], env=env, timeout=40, check=False)
-    assert result.returncode != 0
-    assert re.search(r"P?MPI_Bcast", result.stdout + result.stderr)  # in the MPI's own words
+    said = ""
+    for _ in range(5):  # a launcher whose ranks all abort may lose their last words: both families' do now and then
+        result = runner.run(RANKS, program, libraries=[parts.interpose], env=env, timeout=40, check=False)
+        assert result.returncode != 0
+        said += result.stdout + result.stderr
+        if "MPI_Bcast" in said:
+            break
+    assert "MPI_Bcast" in said  # in the MPI's own words

@@ -99,6 +99,7 @@ def _set(*keys: Any, value: Any) -> Any:
         ),
         (_set("collectives", 0, "timelines", "tuned", value="../x"), 'found "../x", expected a path inside'),
         (_set("collectives", 0, "timelines", "tuned", value="/etc/x"), 'found "/etc/x", expected a path inside'),
+        (_set("link_bytes", 0, "tuned_bytes", value=-1), "link_bytes[0].tuned_bytes: found -1, expected at least 0"),
         (_set("collectives", 0, "bytes", value=10**400), "expected"),
     ],
 )

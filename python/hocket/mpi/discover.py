@@ -148,7 +148,7 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
     if known is not None:
         _refuse_program_of_other_mpi(command, known)
         return known
-    if not Path(launcher).name.startswith(("mpiexec", "mpirun", "orterun", "prterun")):
+    if not _is_launcher(launcher):
         raise InvalidInput(
             f"{command[0]} is not an MPI launcher",
             "the command must start with mpiexec, mpirun or srun, with its full path or not",
@@ -163,10 +163,17 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
     return inspect_mpi(beside)
 
 
+def _is_launcher(program: str) -> bool:
+    return Path(program).name.startswith(("mpiexec", "mpirun", "orterun", "prterun"))
+
+
 def mpi_of_launcher(name: str) -> Mpi | None:
-    """The MPI of this machine that the launcher belongs to; None if it is of none."""
+    """The MPI of this machine that the launcher belongs to; None if it is of none.
+
+    A program that is not called as launchers are costs no look at the MPIs.
+    """
     launcher = shutil.which(name)
-    if launcher is None:
+    if launcher is None or not _is_launcher(launcher):
         return None
     resolved = Path(launcher).resolve()
     return next((mpi for mpi in find_mpis() if resolved in mpi.launchers), None)

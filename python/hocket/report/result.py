@@ -117,6 +117,11 @@ class LinkBytes:
     native_bytes: int
     tuned_bytes: int
 
+    def __post_init__(self) -> None:
+        for name in ("native_bytes", "tuned_bytes"):
+            if getattr(self, name) < 0:
+                raise InvalidInput(f"{name}: found {getattr(self, name)}, expected at least 0")
+
 
 @dataclass(frozen=True)
 class Result:

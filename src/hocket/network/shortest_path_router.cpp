@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include <limits>
 #include <mutex>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/distances.hpp"
 #include "hocket/network/routing.hpp"
 
 namespace hocket::network {
@@ -15,12 +15,9 @@ public:
     ShortestPathRouter(std::size_t num_nodes, std::span<const Link> links, Routing routing)
         : routing_(std::move(routing)),
           links_(links.begin(), links.end()),
-          links_to_(num_nodes),
+          distances_(num_nodes, links),
           found_(num_nodes),
-          next_(num_nodes) {
-        for (std::size_t i = 0; i < links_.size(); ++i)
-            links_to_[links_[i].target.at()].push_back(LinkId{static_cast<std::int32_t>(i)});
-    }
+          next_(num_nodes) {}
 
     void route(NodeId a, NodeId b, std::vector<LinkId>& out) const override {
         std::call_once(found_[b.at()], [&] { next_[b.at()] = towards(b); });
@@ -36,31 +33,20 @@ public:
 private:
     /// The first link from each node on its way to `destination`.
     [[nodiscard]] std::vector<LinkId> towards(NodeId destination) const {
-        std::vector<LinkId> next(links_to_.size());
-        std::vector<std::int32_t> distance(links_to_.size(), std::numeric_limits<std::int32_t>::max());
-        std::vector<NodeId> queue{destination};
-        distance[destination.at()] = 0;
-        for (std::size_t head = 0; head < queue.size(); ++head) {
-            const NodeId node = queue[head];
-            for (const LinkId l : links_to_[node.at()]) {
-                const NodeId source = links_[l.at()].source;
-                const std::int32_t through_node = distance[node.at()] + 1;
-                if (through_node > distance[source.at()]) continue;
-                if (through_node < distance[source.at()]) {
-                    distance[source.at()] = through_node;
-                    queue.push_back(source);
-                    next[source.at()] = l;
-                } else if (node < links_[next[source.at()].at()].target) {
-                    next[source.at()] = l;
-                }
-            }
+        const std::vector<std::int32_t> distance = distances_.to(destination);
+        std::vector<LinkId> next(distance.size());
+        for (std::size_t i = 0; i < links_.size(); ++i) {
+            const auto [source, target] = std::pair(links_[i].source, links_[i].target);
+            if (distance[target.at()] + 1 != distance[source.at()]) continue;
+            LinkId& best = next[source.at()];
+            if (!best.valid() || target < links_[best.at()].target) best = LinkId{static_cast<std::int32_t>(i)};
         }
         return next;
     }
 
     Routing routing_;
     std::vector<Link> links_;
-    std::vector<std::vector<LinkId>> links_to_;  // by link id
+    Distances distances_;
     mutable std::vector<std::once_flag> found_;  // [destination]
     mutable std::vector<std::vector<LinkId>> next_;
 };

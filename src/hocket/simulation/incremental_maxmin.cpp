@@ -22,10 +22,7 @@ IncrementalMaxMin::IncrementalMaxMin(Bandwidths bandwidths, std::int32_t num_flo
 
 void IncrementalMaxMin::add(std::int32_t flow, std::span<const std::int32_t> path) {
     flows_.make_room(flow, path.size());
-    for (const std::int32_t c : path) {
-        links_.add(c, flow);
-        touch(c);
-    }
+    for (const std::int32_t c : path) enter(c, flow);
     flows_.set_path(flows_[flow], path);
     flows_[flow].rate_bytes_per_s = 0;
     added_.push_back(flow);
@@ -33,10 +30,7 @@ void IncrementalMaxMin::add(std::int32_t flow, std::span<const std::int32_t> pat
 
 void IncrementalMaxMin::remove(std::int32_t flow) {
     FlowRecord& record = flows_[flow];
-    for (const std::int32_t c : record.path()) {
-        links_.remove(c, flow);
-        touch(c);
-    }
+    for (const std::int32_t c : record.path()) leave(c, flow);
     record.num_capacities = 0;
     record.rate_bytes_per_s = 0;
 }
@@ -45,14 +39,8 @@ void IncrementalMaxMin::replace(std::int32_t flow, std::span<const std::int32_t>
     flows_.make_room(flow, path.size());
     std::span<const std::int32_t> before = flows_[flow].path(), after = path;
     trim_common(before, after);
-    for (const std::int32_t c : before) {
-        links_.remove(c, flow);
-        touch(c);
-    }
-    for (const std::int32_t c : after) {
-        links_.add(c, flow);
-        touch(c);
-    }
+    for (const std::int32_t c : before) leave(c, flow);
+    for (const std::int32_t c : after) enter(c, flow);
     flows_.set_path(flows_[flow], path);
     flows_[flow].rate_bytes_per_s = 0;
     added_.push_back(flow);

@@ -129,7 +129,14 @@ private:
             if ((flows.entries[i] & bottleneck_mark) != 0)
                 visit(static_cast<std::int32_t>(flows.entries[i] & flow_mask));
     }
-    void touch(std::int32_t capacity) { touched_.push_back(capacity); }
+    void enter(std::int32_t capacity, std::int32_t flow) {
+        links_.add(capacity, flow);
+        touched_.push_back(capacity);
+    }
+    void leave(std::int32_t capacity, std::int32_t flow) {
+        links_.remove(capacity, flow);
+        touched_.push_back(capacity);
+    }
     void solve();
     void add_member(std::int32_t flow);
     void open_paths_of_new_members();

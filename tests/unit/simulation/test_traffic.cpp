@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "examples.hpp"
-#include "fabrics.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/network/fabric.hpp"
 #include "hocket/network/generate.hpp"
@@ -39,9 +39,17 @@ std::vector<double> finish_times(const Traffic& traffic, const Program& program,
     return finish_s;
 }
 
+std::unique_ptr<network::Fabric> fat_tree(const std::string& shape, double latency_s = 0) {
+    network::GenerateOptions options;
+    options.bandwidth_bytes_per_s = 1e6;
+    options.latency_s = latency_s;
+    return network::make_fabric("fat-tree:" + shape, options);
+}
+
 /// With `ties`, flows end together; then who may start first by Sharing::reserve is another one in the program.
 void check_against_program(const Traffic& traffic, const Network& network, bool all_at_once = false, bool ties = true) {
-    const examples::NetworkFabric fabric(network);
+    const auto made_fabric = network::make_fabric(network);
+    const network::Fabric& fabric = *made_fabric;
     const Program program = program_of(traffic, all_at_once);
     for (const Sharing sharing : all_sharings) {
         if (sharing == Sharing::reserve && ties) continue;
@@ -128,7 +136,8 @@ TEST_CASE("traffic from random matrices on random trees, with latencies and half
 
 TEST_CASE("a fat tree by arithmetic has the links of the one with tables") {
     const Network network = network_of("fat-tree:3x2x4");
-    const examples::FatTree3 fabric(3, 2, 4, 1e6);
+    const auto made_fabric = fat_tree("3x2x4");
+    const network::Fabric& fabric = *made_fabric;
     std::vector<LinkId> route;
     for (std::int32_t a = 0; a < 24; ++a)
         for (std::int32_t b = 0; b < 24; ++b) {
@@ -139,7 +148,8 @@ TEST_CASE("a fat tree by arithmetic has the links of the one with tables") {
 
 TEST_CASE("a source keeps as many messages on the way as it may") {
     const Network network = network_of("star:4");
-    const examples::NetworkFabric fabric(network);
+    const auto made_fabric = network::make_fabric(network);
+    const network::Fabric& fabric = *made_fabric;
     // Rank 0 has 1, 3 and 2 MB for others and 1 MB/s. Two at a time: 1 MB and 3 MB until 2 s, the third is next; after
     // 4 s more the 2 MB have left together with the 3 MB. All ends at 6 s.
     const std::vector<std::int64_t> bytes{0, 1'000'000, 3'000'000, 2'000'000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -160,7 +170,8 @@ TEST_CASE("a source keeps as many messages on the way as it may") {
 }
 
 TEST_CASE("traffic that does not fit is refused") {
-    const examples::FatTree3 fabric(2, 2, 4, 1e6);
+    const auto made_fabric = fat_tree("2x2x4");
+    const network::Fabric& fabric = *made_fabric;
     CHECK_THROWS_AS(simulate_traffic(*random_ring(17, 1, {}), fabric), InvalidInput);
     TrafficOptions options;
     options.in_flight = 0;
@@ -173,7 +184,8 @@ TEST_CASE("traffic that does not fit is refused") {
 }
 
 TEST_CASE("a simulation tells how far it has come, and keeps what is known when it is stopped") {
-    const examples::FatTree3 fabric(4, 4, 8, 1e6);
+    const auto made_fabric = fat_tree("4x4x8");
+    const network::Fabric& fabric = *made_fabric;
     const auto traffic = random_permutation(128, 200, {1'000'000, 0.5, 1});
     for (const Sharing sharing : all_sharings) {
         CAPTURE(static_cast<int>(sharing));
@@ -219,7 +231,8 @@ TEST_CASE("a simulation tells how far it has come, and keeps what is known when 
 }
 
 TEST_CASE("the scheme of steps is the same for any number of threads, stopped or not") {
-    const examples::FatTree3 fabric(4, 4, 8, 1e6, 1e-3);
+    const auto made_fabric = fat_tree("4x4x8", 1e-3);
+    const network::Fabric& fabric = *made_fabric;
     for (const double spread : {0.0, 0.5}) {
         const auto traffic = random_permutation(128, 2, {1'000'000, spread, 1});
         for (const Sharing sharing : all_sharings) {
@@ -243,7 +256,8 @@ TEST_CASE("the scheme of steps is the same for any number of threads, stopped or
             }
         }
     }
-    const examples::FatTree3 larger(8, 8, 16, 1e6);
+    const auto made_larger = fat_tree("8x8x16");
+    const network::Fabric& larger = *made_larger;
     const auto traffic = random_permutation(1'024, 100, {1'000'000, 0.5, 1});
     TrafficOptions options;
     options.sharing = Sharing::equal;
@@ -302,7 +316,8 @@ TEST_CASE("what goes wrong in a thread reaches the caller") {
             return {Rank{(source.value + 1) % 16}, 1000 + source.value};
         }
     };
-    const examples::FatTree3 fabric(2, 2, 4, 1e6);
+    const auto made_fabric = fat_tree("2x2x4");
+    const network::Fabric& fabric = *made_fabric;
     for (const bool reference : {true, false})
         for (const std::int32_t num_threads : {1, 2, 3}) {
             TrafficOptions options;
