@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
-#include "hocket/network/fabric.hpp"
 #include "hocket/patterns/patterns.hpp"
 #include "hocket/simulation/traffic.hpp"
 
@@ -29,10 +29,11 @@ int main(int argc, char** argv) try {
     const std::string pattern = argv[2], sizes_name = argv[3];
     network::GenerateOptions cables;
     cables.bandwidth_bytes_per_s = 1e6;
-    const auto fabric = network::make_fabric(argv[1], cables);
+    const auto made = network::make_fabric(argv[1], cables);
+    const network::Fabric& fabric = *made;
     const patterns::MessageSizes sizes{1'000'000, sizes_name == "random" ? 0.5 : 0.0, 1};
-    const auto traffic = pattern == "ring" ? patterns::random_ring(fabric->num_ranks(), 10, sizes, 1)
-                                           : patterns::random_permutation(fabric->num_ranks(), 10, sizes, 1);
+    const auto traffic = pattern == "ring" ? patterns::random_ring(fabric.num_ranks(), 10, sizes, 1)
+                                           : patterns::random_permutation(fabric.num_ranks(), 10, sizes, 1);
     TrafficOptions options;
     options.sharing = sharing_from(argv[4]);
     if (argc > 5) options.num_threads = std::stoi(argv[5]);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "hocket/base/error.hpp"
+#include "hocket/simulation/check.hpp"
 #include "hocket/simulation/event_queue.hpp"
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/link_recorder.hpp"
@@ -19,21 +20,6 @@ namespace hocket {
 namespace {
 
 using namespace simulation;
-
-void check(const Program& program, const Network& network, const SimulationOptions& options) {
-    const auto refuse = [](const std::string& what) { throw InvalidInput("simulation: " + what); };
-    if (program.ranks.size() > static_cast<std::size_t>(network.num_ranks()))
-        throw InvalidInput("the program has " + std::to_string(program.ranks.size()) + " ranks, the network \"" +
-                               network.name() + "\" has " + std::to_string(network.num_ranks()),
-                           "use a network with at least as many ranks");
-    for (const double overhead_s : {options.send_overhead_s, options.receive_overhead_s})
-        if (!(overhead_s >= 0) || !std::isfinite(overhead_s))
-            refuse("overhead " + std::to_string(overhead_s) + " s is not finite and at least 0");
-    if (!(options.reduce_bytes_per_s > 0))
-        refuse("reduce rate " + std::to_string(options.reduce_bytes_per_s) + " bytes/s is not above 0");
-    if (options.rendezvous_bytes < 0)
-        refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
-}
 
 /// Runs a program once. Everything that happens at one instant happens before rates are looked at again.
 class Engine {
@@ -50,6 +36,8 @@ public:
           intervals_(matched_.message_of.size(), {0, -1}),
           sharing_(make_sharing(options.sharing, capacities_of(network), options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
+        if (options.link_bins.num_bins != 0)
+            bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
         for (std::size_t r = 0; r < program.ranks.size(); ++r)
@@ -265,8 +253,9 @@ private:
     }
 
     void finish_flow(std::int32_t f) {
-        const Flow& flow = flows_[static_cast<std::size_t>(f)];
+        Flow& flow = flows_[static_cast<std::size_t>(f)];
         record(flow, 0);
+        flow.rate = 0;
         flow_queue_.pop();
         sharing_->remove(f);
         free_flows_.push_back(f);
@@ -290,6 +279,7 @@ private:
     }
 
     void record(const Flow& flow, double rate) {
+        if (bins_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
         if (!recorder_) return;
         for (const LinkId l : flow.links) recorder_->change(l, now_s_, flow.rate, rate);
     }
@@ -356,6 +346,10 @@ private:
             timeline_.finish_s.push_back(finish_s);
             if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
+        if (bins_) {
+            for (const Flow& flow : flows_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
+            timeline_.link_bins = bins_->take();
+        }
         if (recorder_) timeline_.link_use = recorder_->take(now_s_);
         return std::move(timeline_);
     }
@@ -385,6 +379,7 @@ private:
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::optional<LinkRecorder> recorder_;
+    std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;
 };
 

@@ -12,6 +12,7 @@
 #include "hocket/base/index.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
+#include "hocket/simulation/link_bins.hpp"
 
 namespace hocket {
 
@@ -45,7 +46,8 @@ struct SimulationOptions {
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;  ///< fill Timeline::link_use
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
-    OnProgress on_progress = {};  ///< none = nobody is told
+    LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
+    OnProgress on_progress = {};    ///< none = nobody is told
 };
 
 // What the engine takes a Program to mean.
@@ -81,6 +83,7 @@ struct Timeline {
     std::vector<double> finish_s;                ///< [rank] end of its last op
     std::vector<double> link_bytes;              ///< [link]
     std::vector<std::vector<LinkUse>> link_use;  ///< [link] piecewise constant load, if asked for
+    LinkBins link_bins;                          ///< the same in bins of time, if asked for
     std::int64_t num_events = 0;                 ///< completed messages, computations and reductions
 };
 

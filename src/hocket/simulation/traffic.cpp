@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +42,12 @@ public:
           sources_(static_cast<std::size_t>(traffic.num_sources())) {
         if (!paths_.without_latency())
             latency_s_.resize(static_cast<std::size_t>(traffic.num_sources() * options.in_flight));
-        if (options.record_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
+        const bool counts_links = options.record_links || options.link_bins.num_bins != 0;
+        if (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty())
+            recorder_.emplace(traffic.num_sources(), fabric.num_links(), model_.flows().size(), options.link_bins,
+                              options.record_messages);
+        looks_at_links_ = counts_links || recorder_;
+        if (counts_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
     }
 
     TrafficResult run() {
@@ -144,6 +150,7 @@ private:
     void end(std::int32_t flow) {
         ++result_.num_messages;
         const double arrival_s = latency_s_.empty() ? now_s_ : now_s_ + latency_s_[static_cast<std::size_t>(flow)];
+        if (recorder_) recorder_->end(flow, now_s_, arrival_s);
         double& finish_s = sources_[static_cast<std::size_t>(source_of(flow))].finish_s;
         finish_s = std::max(finish_s, arrival_s);
     }
@@ -159,15 +166,16 @@ private:
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
             const bool same_path =
-                Model::keeps_rate && was_there && record->target == message.target.value && !options_.record_links;
+                Model::keeps_rate && was_there && record->target == message.target.value && !looks_at_links_;
             std::span<const std::int32_t> path = record->path();
-            if (!same_path && ahead != nullptr && !options_.record_links && message.target.value != record->target) {
+            if (!same_path && ahead != nullptr && !looks_at_links_ && message.target.value != record->target) {
                 path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = ahead->latency_s;
             } else if (!same_path) {
                 path = paths_.find(source, message.target);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if (options_.record_links)
+                if (recorder_) recorder_->start(flow, source, message, paths_.links(), now_s_);
+                if (!result_.link_bytes.empty())
                     for (const LinkId l : paths_.links())
                         result_.link_bytes[l.at()] += static_cast<double>(message.bytes);
             }
@@ -204,11 +212,18 @@ private:
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
             record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
             calendar_.enter(flow, record.finish_s_or_bytes);
+            if (recorder_) recorder_->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
         });
     }
 
     TrafficResult take_result() {
+        if (recorder_) {
+            recorder_->stop(now_s_);
+            result_.link_bins = recorder_->take_bins();
+            result_.messages = recorder_->take_messages();
+            result_.num_left_out = recorder_->num_left_out();
+        }
         result_.completed = num_flows_ == 0;
         result_.simulated_s = now_s_;
         for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
@@ -232,6 +247,8 @@ private:
     std::int64_t num_flows_ = 0;
     std::int64_t num_total_ = -1;  // messages; counted when first asked for
     ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
+    bool looks_at_links_ = false;  // of every message
+    std::optional<TrafficRecorder> recorder_;
     TrafficResult result_;
 };
 
@@ -269,6 +286,9 @@ TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fa
                            "accepted: at least 1, and together at most 2^29");
     if (options.num_threads < 1 || options.num_threads > 1024)
         throw InvalidInput(std::to_string(options.num_threads) + " threads", "accepted: 1 to 1024");
+    if (options.reference && (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty()))
+        throw InvalidInput("the reference records neither links over time nor messages",
+                           "simulate without it: the result is the same");
     const double begin_s = real_time_s();
     TrafficResult result = run(traffic, fabric, options);
     std::int64_t senders = 0;
