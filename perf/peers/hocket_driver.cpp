@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// hocket on a case; options: sharing=maxmin|equal|none.
+
+#include "driver.hpp"
+#include "hocket/network/fabric.hpp"
+#include "hocket/simulation/traffic.hpp"
+
+int main(int argc, char** argv) {
+    return peers::run_driver([&] {
+        peers::Case c = peers::read_case(argc, argv);
+        hocket::TrafficOptions options;
+        options.sharing = hocket::sharing_from(c.option("sharing", "maxmin"));
+        c.refuse_others();
+        hocket::network::GenerateOptions cables;
+        cables.bandwidth_bytes_per_s = c.bandwidth_bytes_per_s;
+        cables.latency_s = c.latency_s;
+        const auto fabric = hocket::network::make_fabric("fat-tree:" + c.shape(), cables);
+        peers::Outcome outcome;
+        outcome.setup_user_s = peers::user_s();
+        hocket::TrafficResult result = hocket::simulate_traffic(*c.traffic, *fabric, options);
+        outcome.num_messages = result.num_messages;
+        outcome.finish_s = std::move(result.finish_s);
+        peers::print(c, outcome);
+    });
+}
