@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket on a case; options: sharing=maxmin|equal|none.
+// hocket on a case. Options: sharing=maxmin|equal|none; goal=FILE only writes the traffic as GOAL text.
 
 #include "driver.hpp"
 #include "hocket/network/fabric.hpp"
+#include "hocket/program/goal.hpp"
 #include "hocket/simulation/traffic.hpp"
 
 int main(int argc, char** argv) {
@@ -12,7 +13,13 @@ int main(int argc, char** argv) {
         peers::Case c = peers::read_case(argc, argv);
         hocket::TrafficOptions options;
         options.sharing = hocket::sharing_from(c.option("sharing", "maxmin"));
+        const std::string goal = c.option("goal", "");
         c.refuse_others();
+        if (!goal.empty()) {
+            if (!(std::ofstream(goal) << hocket::to_goal(hocket::program_of(*c.traffic))))
+                throw std::runtime_error("cannot write " + goal);
+            return;
+        }
         hocket::network::GenerateOptions cables;
         cables.bandwidth_bytes_per_s = c.bandwidth_bytes_per_s;
         cables.latency_s = c.latency_s;

@@ -27,11 +27,13 @@ void configure() {
     using namespace ns3;
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpDctcp"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment_bytes));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
+    // With delayed ones a window of one packet would wait for the timer.
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(4U << 20U));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4U << 20U));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(10)));
+    Config::SetDefault("ns3::TcpSocket::ConnTimeout", TimeValue(MilliSeconds(10)));
     Config::SetDefault("ns3::RedQueueDisc::UseEcn", BooleanValue(true));
     Config::SetDefault("ns3::RedQueueDisc::UseHardDrop", BooleanValue(false));
     Config::SetDefault("ns3::RedQueueDisc::MeanPktSize", UintegerValue(1500));
