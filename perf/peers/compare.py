@@ -3,8 +3,9 @@
 
 """hocket's flow simulation beside its peers: the same traffic, machine and run; `make perf-peers`.
 
-User CPU seconds, medians of rounds in which all simulators take turns. The traffic comes from the same seeded generator in every
-driver, and a checksum over all sources, targets and bytes is compared. What each peer computes is in docs/performance.md.
+User CPU seconds, medians of rounds in which all simulators take turns. The traffic comes from the same seeded generator
+in every driver, and a checksum over all sources, targets and bytes is compared. What each peer computes is in
+docs/simulation-performance.md.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ import statistics
 import sys
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import packets
 from install import NS3_VERSION, SIMGRID_VERSION, install

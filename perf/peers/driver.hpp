@@ -118,16 +118,20 @@ inline std::int64_t peak_rss_bytes() {
 }
 
 struct Outcome {
-    std::int64_t num_messages = 0;        ///< that have arrived
-    std::vector<double> finish_s;         ///< [source]; 0 = sends nothing
-    double setup_user_s = 0;              ///< until the first message could start
-    bool cut_off = false;                 ///< stopped before the end
+    std::int64_t num_messages = 0;  ///< that have arrived
+    std::vector<double> finish_s;   ///< [source]; 0 = sends nothing
+    double setup_user_s = 0;        ///< until the first message could start
+    std::int64_t num_rates = 0;     ///< how often a message got a rate, if the simulator tells
+    bool cut_off = false;           ///< stopped before the end
 };
 
 /// One JSON object on a line. User seconds are taken here, before the checksum.
 inline void print(const Case& c, const Outcome& outcome) {
     const double user = user_s(), system = system_s();
     const std::int64_t peak = peak_rss_bytes();
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const long page_faults = usage.ru_minflt + usage.ru_majflt;
     double makespan_s = 0, sum_s = 0;
     std::int64_t senders = 0;
     for (std::int32_t s = 0; s < c.traffic->num_sources(); ++s) {
@@ -138,11 +142,13 @@ inline void print(const Case& c, const Outcome& outcome) {
     }
     std::printf(
         "{\"nodes\": %d, \"messages\": %lld, \"cut_off\": %s, \"traffic\": \"%016llx\", \"setup_user_s\": %.6f, "
-        "\"run_user_s\": %.6f, \"user_s\": %.6f, \"system_s\": %.6f, \"peak_rss_bytes\": %lld, \"makespan_s\": %.15g, "
+        "\"run_user_s\": %.6f, \"user_s\": %.6f, \"system_s\": %.6f, \"peak_rss_bytes\": %lld, \"rates\": %lld, "
+        "\"page_faults\": %ld, \"makespan_s\": %.15g, "
         "\"mean_finish_s\": %.15g}\n",
         c.num_hosts(), static_cast<long long>(outcome.num_messages), outcome.cut_off ? "true" : "false",
         static_cast<unsigned long long>(checksum(*c.traffic)), outcome.setup_user_s, user - outcome.setup_user_s, user,
-        system, static_cast<long long>(peak), makespan_s, senders > 0 ? sum_s / static_cast<double>(senders) : 0);
+        system, static_cast<long long>(peak), static_cast<long long>(outcome.num_rates), page_faults, makespan_s,
+        senders > 0 ? sum_s / static_cast<double>(senders) : 0);
     std::fflush(stdout);
 }
 

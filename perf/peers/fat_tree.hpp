@@ -19,9 +19,9 @@ public:
         : n1_(children[0]), n2_(children[1]), n3_(children[2]), hosts_(n1_ * n2_ * n3_) {}
 
     [[nodiscard]] std::int32_t num_hosts() const { return hosts_; }
-    [[nodiscard]] std::int32_t num_leaves() const { return n2_ * n3_; }        ///< switches of level 1
-    [[nodiscard]] std::int32_t num_middles() const { return n1_ * n3_; }       ///< switches of level 2
-    [[nodiscard]] std::int32_t num_tops() const { return n1_ * n2_; }          ///< switches of level 3
+    [[nodiscard]] std::int32_t num_leaves() const { return n2_ * n3_; }   ///< switches of level 1
+    [[nodiscard]] std::int32_t num_middles() const { return n1_ * n3_; }  ///< switches of level 2
+    [[nodiscard]] std::int32_t num_tops() const { return n1_ * n2_; }     ///< switches of level 3
     [[nodiscard]] std::int32_t num_switches() const { return num_leaves() + num_middles() + num_tops(); }
     [[nodiscard]] std::int32_t num_cables() const { return 3 * hosts_; }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket on a case. Options: sharing=maxmin|equal|none; goal=FILE only writes the traffic as GOAL text.
+// hocket on a case. Options: sharing=maxmin|equal|none; huge_pages=off takes them away; goal=FILE only writes the
+// traffic as GOAL text.
+
+#include <sys/prctl.h>
 
 #include "driver.hpp"
 #include "hocket/network/fabric.hpp"
@@ -13,6 +16,7 @@ int main(int argc, char** argv) {
         peers::Case c = peers::read_case(argc, argv);
         hocket::TrafficOptions options;
         options.sharing = hocket::sharing_from(c.option("sharing", "maxmin"));
+        if (c.option("huge_pages", "on") == "off") prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
         const std::string goal = c.option("goal", "");
         c.refuse_others();
         if (!goal.empty()) {
@@ -28,6 +32,7 @@ int main(int argc, char** argv) {
         outcome.setup_user_s = peers::user_s();
         hocket::TrafficResult result = hocket::simulate_traffic(*c.traffic, *fabric, options);
         outcome.num_messages = result.num_messages;
+        outcome.num_rates = result.num_rates;
         outcome.finish_s = std::move(result.finish_s);
         peers::print(c, outcome);
     });

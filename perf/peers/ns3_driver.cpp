@@ -52,7 +52,8 @@ public:
         internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
         internet.Install(nodes_);
         PointToPointHelper cable;
-        cable.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<std::uint64_t>(8 * c.bandwidth_bytes_per_s))));
+        cable.SetDeviceAttribute("DataRate",
+                                 DataRateValue(DataRate(static_cast<std::uint64_t>(8 * c.bandwidth_bytes_per_s))));
         cable.SetChannelAttribute("Delay", TimeValue(Seconds(c.latency_s)));
         cable.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1p"));
         TrafficControlHelper marking;
@@ -111,7 +112,7 @@ private:
     };
     peers::FatTree tree_;
     ns3::NodeContainer nodes_;
-    std::vector<Interfaces> interfaces_;      // [cable]
+    std::vector<Interfaces> interfaces_;       // [cable]
     std::vector<ns3::Ipv4Address> addresses_;  // [host]
 };
 
@@ -137,17 +138,18 @@ private:
         // A port for each message of a target, so that its bytes can be told from those of others.
         const auto port = static_cast<std::uint16_t>(first_port + ports_used_[message.target.value]++);
         PacketSinkHelper receiver("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), port));
-        const Ptr<PacketSink> sink = DynamicCast<PacketSink>(receiver.Install(network_.node(message.target.value)).Get(0));
+        const Ptr<PacketSink> sink =
+            DynamicCast<PacketSink>(receiver.Install(network_.node(message.target.value)).Get(0));
         auto* const left = &left_.emplace_back(message.bytes);
-        sink->TraceConnectWithoutContext(
-            "Rx", Callback<void, Ptr<const Packet>, const Address&>(
-                      [this, left, source](Ptr<const Packet> packet, const Address&) {
-                          *left -= packet->GetSize();
-                          if (*left != 0) return;
-                          outcome_.finish_s[static_cast<std::size_t>(source)] = Simulator::Now().GetSeconds();
-                          ++outcome_.num_messages;
-                          Simulator::ScheduleNow([this, source] { start_next(source); });
-                      }));
+        sink->TraceConnectWithoutContext("Rx", Callback<void, Ptr<const Packet>, const Address&>(
+                                                   [this, left, source](Ptr<const Packet> packet, const Address&) {
+                                                       *left -= packet->GetSize();
+                                                       if (*left != 0) return;
+                                                       outcome_.finish_s[static_cast<std::size_t>(source)] =
+                                                           Simulator::Now().GetSeconds();
+                                                       ++outcome_.num_messages;
+                                                       Simulator::ScheduleNow([this, source] { start_next(source); });
+                                                   }));
         BulkSendHelper sender("ns3::TcpSocketFactory", InetSocketAddress(network_.address(message.target.value), port));
         sender.SetAttribute("MaxBytes", UintegerValue(static_cast<std::uint64_t>(message.bytes)));
         sender.SetAttribute("SendSize", UintegerValue(segment_bytes));
@@ -156,9 +158,9 @@ private:
 
     const peers::Case& c_;
     PacketNetwork network_;
-    std::vector<std::int64_t> next_;  // [source] message
+    std::vector<std::int64_t> next_;                   // [source] message
     std::map<std::int32_t, std::int32_t> ports_used_;  // [target]
-    std::deque<std::int64_t> left_;   // bytes of each message yet to arrive
+    std::deque<std::int64_t> left_;                    // bytes of each message yet to arrive
     peers::Outcome outcome_;
 };
 

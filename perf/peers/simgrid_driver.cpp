@@ -54,9 +54,9 @@ private:
 
 void add_shipped_zone(const peers::Case& c, std::vector<sg::Host*>& hosts, sg::NetZone& parent) {
     const auto size = [&](std::size_t level) { return static_cast<unsigned>(c.children[level]); };
-    auto* const zone = parent.add_netzone_fatTree("fat-tree", 3, {size(0), size(1), size(2)}, {1, size(0), size(1)},
-                                                  {1, 1, 1}, c.bandwidth_bytes_per_s, c.latency_s,
-                                                  sg::Link::SharingPolicy::SPLITDUPLEX);
+    auto* const zone =
+        parent.add_netzone_fatTree("fat-tree", 3, {size(0), size(1), size(2)}, {1, size(0), size(1)}, {1, 1, 1},
+                                   c.bandwidth_bytes_per_s, c.latency_s, sg::Link::SharingPolicy::SPLITDUPLEX);
     hosts.resize(static_cast<std::size_t>(c.num_hosts()));
     zone->set_host_cb([&](sg::NetZone* of, const std::vector<unsigned long>&, unsigned long id) {
         return hosts[id] = of->add_host("h" + std::to_string(id), {1e9})->seal();
