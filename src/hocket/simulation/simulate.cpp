@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "hocket/base/error.hpp"
@@ -12,6 +13,7 @@
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
+#include "hocket/simulation/progress.hpp"
 
 namespace hocket {
 namespace {
@@ -62,6 +64,9 @@ public:
             run_instant();
             update_rates();
             if (events_.empty() && flow_queue_.empty()) break;
+            timeline_.completed = teller_.goes_on(num_done_ + num_rates_,
+                                                  [this] { return SimulationProgress{num_done_, num_ops(), now_s_}; });
+            if (!timeline_.completed) return take_timeline();
             now_s_ = flow_queue_.empty() ? events_.top().time_s
                      : events_.empty()   ? flow_queue_.top_time_s()
                                          : std::min(events_.top().time_s, flow_queue_.top_time_s());
@@ -274,6 +279,7 @@ private:
         sharing_->update(changed_);
         for (const std::int32_t f : changed_) {
             Flow& flow = flows_[static_cast<std::size_t>(f)];
+            ++num_rates_;
             const double rate = sharing_->rate(f);
             if (!(rate < flow.rate) && !(flow.rate < rate)) continue;  // keeps its finish time to the last bit
             record(flow, rate);
@@ -336,16 +342,22 @@ private:
     }
 
     Timeline take_timeline() {
-        timeline_.makespan_s = 0;
+        if (!timeline_.completed) {
+            constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+            for (Timeline::Interval& interval : intervals_)
+                if (interval.end_s < 0) interval = {unknown, unknown};
+        }
+        timeline_.makespan_s = timeline_.completed ? 0 : now_s_;
         for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
             timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r],
                                          intervals_.begin() + matched_.first_op[r + 1]);
             double finish_s = 0;
-            for (const Timeline::Interval& i : timeline_.ranks.back()) finish_s = std::max(finish_s, i.end_s);
+            for (const Timeline::Interval& i : timeline_.ranks.back())
+                if (!std::isnan(finish_s) && !(i.end_s <= finish_s)) finish_s = i.end_s;  // NaN stays
             timeline_.finish_s.push_back(finish_s);
-            timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
+            if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
-        if (recorder_) timeline_.link_use = recorder_->take();
+        if (recorder_) timeline_.link_use = recorder_->take(now_s_);
         return std::move(timeline_);
     }
 
@@ -365,6 +377,8 @@ private:
     double now_s_ = 0;
     std::int64_t next_sequence_ = 0;
     std::int32_t num_done_ = 0;
+    std::int64_t num_rates_ = 0;
+    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
     EventQueue events_;           // later than now
     std::vector<Event> instant_;  // now, in order
     FlowQueue flow_queue_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,16 @@ enum class Sharing : std::uint8_t {
     maxmin,  ///< max-min fair, by progressive filling
 };
 
+/// How far a simulation has come.
+struct SimulationProgress {
+    std::int64_t num_done = 0;   ///< messages that have left; of a Program, ops that have ended
+    std::int64_t num_total = 0;  ///< of these
+    double simulated_s = 0;
+};
+/// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the simulation
+/// and reaches its caller.
+using OnProgress = std::function<bool(const SimulationProgress&)>;
+
 struct SimulationOptions {
     Sharing sharing = Sharing::maxmin;
     double send_overhead_s =
@@ -32,6 +43,7 @@ struct SimulationOptions {
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;  ///< fill Timeline::link_use
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
+    OnProgress on_progress = {};  ///< none = nobody is told
 };
 
 // What the engine takes a Program to mean.
@@ -51,7 +63,8 @@ struct SimulationOptions {
 // Intervals. send: from the start of its overhead to when its bytes have left; recv: posted to end; compute and
 // reduce: the time on the processor.
 
-/// The result of simulating a Program on a Network. Times in seconds from the start.
+/// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN is
+/// the start and the end of an op that had not ended, and the finish of a rank that had not finished.
 struct Timeline {
     struct Interval {
         double start_s, end_s;
@@ -60,7 +73,8 @@ struct Timeline {
         double start_s, end_s;
         double rate_bytes_per_s;
     };
-    double makespan_s = 0;
+    bool completed = true;                       ///< false = stopped by on_progress
+    double makespan_s = 0;                       ///< if stopped, the time reached
     std::vector<std::vector<Interval>> ranks;    ///< [rank][op of RankProgram]
     std::vector<double> finish_s;                ///< [rank] end of its last op
     std::vector<double> link_bytes;              ///< [link]
