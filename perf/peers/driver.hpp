@@ -8,14 +8,17 @@
 // prints.
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -49,6 +52,19 @@ struct Case {
     }
 };
 
+/// The number that an option says.
+inline double number(Case& c, const std::string& name, const std::string& otherwise) {
+    const std::string text = c.option(name, otherwise);
+    std::size_t end = 0;
+    try {
+        const double value = std::stod(text, &end);
+        if (end == text.size()) return value;
+    } catch (const std::exception&) {
+        end = 0;  // as below
+    }
+    throw std::invalid_argument(name + "=" + text + "; expected a number");
+}
+
 /// From arguments NAME=VALUE: network, pattern, messages, bytes, spread, seed, bandwidth, latency; others are options.
 inline Case read_case(int argc, char** argv) {
     Case result;
@@ -64,12 +80,12 @@ inline Case read_case(int argc, char** argv) {
     if (std::sscanf(network.c_str(), "%dx%dx%d%c", &children[0], &children[1], &children[2], &rest) != 3 ||
         std::min({children[0], children[1], children[2]}) < 1)
         throw std::invalid_argument("network=" + network + "; expected three numbers, such as 8x8x16");
-    result.bandwidth_bytes_per_s = std::stod(result.option("bandwidth", "1e6"));
-    result.latency_s = std::stod(result.option("latency", "0"));
-    const std::int64_t messages = std::stoll(result.option("messages", "10"));
-    const hocket::patterns::MessageSizes sizes{std::stoll(result.option("bytes", "1000000")),
-                                               std::stod(result.option("spread", "0")),
-                                               std::stoull(result.option("seed", "1"))};
+    result.bandwidth_bytes_per_s = number(result, "bandwidth", "1e6");
+    result.latency_s = number(result, "latency", "0");
+    const std::int64_t messages = static_cast<std::int64_t>(number(result, "messages", "10"));
+    const hocket::patterns::MessageSizes sizes{static_cast<std::int64_t>(number(result, "bytes", "1000000")),
+                                               number(result, "spread", "0"),
+                                               static_cast<std::uint64_t>(number(result, "seed", "1"))};
     const std::string pattern = result.option("pattern", "random-ring");
     const std::int32_t ranks = result.num_hosts();
     if (pattern == "random-ring") {
@@ -109,6 +125,12 @@ inline double system_s() {
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<double>(usage.ru_stime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_stime.tv_usec);
 }
+/// User and system time together, which the system knows to the nanosecond; it splits them by clock ticks.
+inline double cpu_s() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 /// Of this program alone: ru_maxrss would count what the caller had before exec.
 inline std::int64_t peak_rss_bytes() {
     std::ifstream status("/proc/self/status");
@@ -121,17 +143,26 @@ struct Outcome {
     std::int64_t num_messages = 0;  ///< that have arrived
     std::vector<double> finish_s;   ///< [source]; 0 = sends nothing
     double setup_user_s = 0;        ///< until the first message could start
-    std::int64_t num_rates = 0;     ///< how often a message got a rate, if the simulator tells
-    bool cut_off = false;           ///< stopped before the end
+    double setup_cpu_s = 0;
+    std::chrono::steady_clock::time_point started;
+    std::int64_t num_rates = 0;  ///< how often a message got a rate, if the simulator tells
+    bool cut_off = false;        ///< stopped before the end
+
+    /// To be called when the first message could start.
+    void setup_done() {
+        setup_user_s = user_s();
+        setup_cpu_s = cpu_s();
+        started = std::chrono::steady_clock::now();
+    }
 };
 
-/// One JSON object on a line. User seconds are taken here, before the checksum.
+/// One JSON object on a line. Times are taken here, before the checksum.
 inline void print(const Case& c, const Outcome& outcome) {
-    const double user = user_s(), system = system_s();
-    const std::int64_t peak = peak_rss_bytes();
+    const double user = user_s(), system = system_s(), cpu = cpu_s();
+    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - outcome.started).count();
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    const long page_faults = usage.ru_minflt + usage.ru_majflt;
+    const std::int64_t peak = peak_rss_bytes();
     double makespan_s = 0, sum_s = 0;
     std::int64_t senders = 0;
     for (std::int32_t s = 0; s < c.traffic->num_sources(); ++s) {
@@ -140,15 +171,25 @@ inline void print(const Case& c, const Outcome& outcome) {
         sum_s += outcome.finish_s[static_cast<std::size_t>(s)];
         makespan_s = std::max(makespan_s, outcome.finish_s[static_cast<std::size_t>(s)]);
     }
-    std::printf(
-        "{\"nodes\": %d, \"messages\": %lld, \"cut_off\": %s, \"traffic\": \"%016llx\", \"setup_user_s\": %.6f, "
-        "\"run_user_s\": %.6f, \"user_s\": %.6f, \"system_s\": %.6f, \"peak_rss_bytes\": %lld, \"rates\": %lld, "
-        "\"page_faults\": %ld, \"makespan_s\": %.15g, "
-        "\"mean_finish_s\": %.15g}\n",
-        c.num_hosts(), static_cast<long long>(outcome.num_messages), outcome.cut_off ? "true" : "false",
-        static_cast<unsigned long long>(checksum(*c.traffic)), outcome.setup_user_s, user - outcome.setup_user_s, user,
-        system, static_cast<long long>(peak), static_cast<long long>(outcome.num_rates), page_faults, makespan_s,
-        senders > 0 ? sum_s / static_cast<double>(senders) : 0);
+    std::ostringstream out;
+    out.precision(15);
+    const auto field = [&](const char* name, const auto& value) { out << ", \"" << name << "\": " << value; };
+    out << "{\"nodes\": " << c.num_hosts();
+    field("messages", outcome.num_messages);
+    field("cut_off", outcome.cut_off ? "true" : "false");
+    field("traffic", "\"" + std::to_string(checksum(*c.traffic)) + "\"");
+    field("setup_user_s", outcome.setup_user_s);
+    field("run_user_s", user - outcome.setup_user_s);
+    field("run_cpu_s", cpu - outcome.setup_cpu_s);
+    field("run_wall_s", wall_s);
+    field("user_s", user);
+    field("system_s", system);
+    field("peak_rss_bytes", peak);
+    field("rates", outcome.num_rates);
+    field("page_faults", usage.ru_minflt + usage.ru_majflt);
+    field("makespan_s", makespan_s);
+    field("mean_finish_s", senders > 0 ? sum_s / static_cast<double>(senders) : 0);
+    std::puts((out.str() + "}").c_str());
     std::fflush(stdout);
 }
 

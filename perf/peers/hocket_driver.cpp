@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket on a case. Options: sharing=maxmin|equal|none; huge_pages=off takes them away; goal=FILE only writes the
+// hocket on a case. Options: sharing=maxmin|equal|none; reference=1, threads=N: TrafficOptions; huge_pages=off takes them away; goal=FILE only writes the
 // traffic as GOAL text.
 
 #include <sys/prctl.h>
@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
         peers::Case c = peers::read_case(argc, argv);
         hocket::TrafficOptions options;
         options.sharing = hocket::sharing_from(c.option("sharing", "maxmin"));
+        options.reference = c.option("reference", "0") == "1";
+        options.num_threads = static_cast<std::int32_t>(peers::number(c, "threads", "1"));
         if (c.option("huge_pages", "on") == "off") prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
         const std::string goal = c.option("goal", "");
         c.refuse_others();
@@ -29,7 +31,7 @@ int main(int argc, char** argv) {
         cables.latency_s = c.latency_s;
         const auto fabric = hocket::network::make_fabric("fat-tree:" + c.shape(), cables);
         peers::Outcome outcome;
-        outcome.setup_user_s = peers::user_s();
+        outcome.setup_done();
         hocket::TrafficResult result = hocket::simulate_traffic(*c.traffic, *fabric, options);
         outcome.num_messages = result.num_messages;
         outcome.num_rates = result.num_rates;

@@ -123,7 +123,7 @@ public:
     }
 
     const peers::Outcome& run() {
-        outcome_.setup_user_s = peers::user_s();
+        outcome_.setup_done();
         for (std::int32_t s = 0; s < c_.num_hosts(); ++s) start_next(s);
         ns3::Simulator::Run();
         return outcome_;

@@ -83,14 +83,14 @@ public:
                     arrived(s);
                 }
             });
-        outcome_.setup_user_s = peers::user_s();
+        outcome_.setup_done();
         sg::Engine::get_instance()->run();
     }
 
     void with_callbacks() {
         comms_.resize(hosts_.size());
         next_.resize(hosts_.size());
-        outcome_.setup_user_s = peers::user_s();
+        outcome_.setup_done();
         for (std::size_t s = 0; s < hosts_.size(); ++s) start_next(s);
         sg::Engine::get_instance()->run();
     }
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     return peers::run_driver([&] {
         peers::Case c = peers::read_case(argc, argv);
         const std::string style = c.option("style", "callbacks"), platform = c.option("platform", "routes");
-        const double user_limit_s = std::stod(c.option("user_limit", "1e9"));
+        const double user_limit_s = peers::number(c, "user_limit", "1e9");
         c.refuse_others();
         if (style != "callbacks" && style != "actors") throw std::invalid_argument("style=" + style);
         if (platform != "routes" && platform != "shipped") throw std::invalid_argument("platform=" + platform);
