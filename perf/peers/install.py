@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,8 +61,7 @@ def bring_simgrid(folder: Path) -> list[str]:
         if not source.exists():
             requirement = f"simgrid=={SIMGRID_VERSION}"
             pip(folder, "download", "--no-deps", "--no-binary", "simgrid", "--dest", str(folder), requirement)
-            with tarfile.open(folder / f"simgrid-{SIMGRID_VERSION}.tar.gz") as archive:
-                archive.extractall(folder, filter="data")
+            shutil.unpack_archive(folder / f"simgrid-{SIMGRID_VERSION}.tar.gz", folder)
         cmake(folder, "simgrid", source, build, [*SIMGRID_OPTIONS, f"-DBoost_INCLUDE_DIR={boost}"], "simgrid")
     return [f"-DSIMGRID_BUILD={build}", f"-DSIMGRID_SOURCE={source}", f"-DSIMGRID_BOOST={boost}"]
 
