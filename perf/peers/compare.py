@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import packets
-from install import NS3_VERSION, SIMGRID_VERSION, install
+from install import NS3_VERSION, SIMGRID_VERSION, Failure, install
 from loggopsim import find_loggopsim, run_loggopsim
-from measure import Case, Measured, Way, measure, ratios
+from measure import Case, DifferentTraffic, Measured, Way, measure, ratios
 
 from hocket.cli.common import note, print_json, print_table
 
@@ -45,12 +45,31 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each (3 above 16,000 nodes)")
     parser.add_argument("--folder", type=Path, default=Path("build/peers"))
     arguments = parser.parse_args()
+    result: dict[str, Any] = {"machine": machine(), "flows": [], "packets": [], "floor": [], "skipped": {}}
+    try:
+        run_all(arguments, result)
+        status = 0 if result["flows"] and all(row["ok"] for row in result["flows"]) else 1
+    except KeyboardInterrupt:
+        note("stopped; what is known so far:")
+        status = 130
+    except (DifferentTraffic, Failure) as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
+    saved = arguments.folder / "result.json"
+    saved.write_text(json.dumps(result), encoding="utf-8")
+    if arguments.as_json:
+        print_json(result)
+    else:
+        show(result)
+        print(f"all runs: {saved}")
+    return status
+
+
+def run_all(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
+    """Fills in the results as they come."""
     installed = install(arguments.folder.resolve())
-    missing = {**installed.missing, **ELSEWHERE}
+    result["skipped"] |= {**installed.missing, **ELSEWHERE}
     ours = installed.drivers["hocket"]
-    result: dict[str, Any] = {"machine": machine(), "flows": [], "packets": [], "floor": []}
-    if not arguments.as_json:
-        print(f"{machine()}\nSimGrid {SIMGRID_VERSION} (sources from PyPI), ns-3 {NS3_VERSION} (wheel)\n")
     if "SimGrid" in installed.drivers:
         for case in flow_cases(arguments.quick, arguments.nodes):
             note(f"{case.nodes} nodes, {case.pattern}, {case.sizes} sizes")
@@ -60,18 +79,11 @@ def main() -> int:
         result["packets"] = packets.compare(ours, installed.drivers["ns-3"], arguments.quick)
     loggopsim = find_loggopsim(os.environ.get("PEERS", ""))
     if isinstance(loggopsim, str):
-        missing["LogGOPSim"] = loggopsim
+        result["skipped"]["LogGOPSim"] = loggopsim
     else:
-        result["floor"] = run_loggopsim(loggopsim, ours, [SHAPES[1024]] if arguments.quick else list(SHAPES.values()))
-    result["skipped"] = missing
-    saved = arguments.folder / "result.json"
-    saved.write_text(json.dumps(result), encoding="utf-8")
-    if arguments.as_json:
-        print_json(result)
-    else:
-        show(result)
-        print(f"all runs: {saved}")
-    return 0 if result["flows"] and all(row["ok"] for row in result["flows"]) else 1
+        note("LogGOPSim")
+        networks = [SHAPES[1024]] if arguments.quick else list(SHAPES.values())
+        result["floor"] = run_loggopsim(loggopsim, ours, networks)
 
 
 def machine() -> str:
@@ -136,6 +148,7 @@ def row(case: Case, ours: Measured, equal: Measured, theirs: Measured) -> dict[s
 
 
 def show(result: dict[str, Any]) -> None:
+    print(f"{result['machine']}\nSimGrid {SIMGRID_VERSION} (sources from PyPI), ns-3 {NS3_VERSION} (wheel)\n")
     if result["flows"]:
         print("Time: user s, median (least to most). Times as fast: SimGrid's run phase by all of hocket's process.")
         print_table(

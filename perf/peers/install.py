@@ -58,10 +58,11 @@ def bring_simgrid(folder: Path) -> list[str]:
     library = build / "lib/libsimgrid.so"
     if not library.exists():
         print("perf-peers: building SimGrid; takes 5 to 15 minutes, once", file=sys.stderr, flush=True)
-        if not source.exists():
+        archive = folder / f"simgrid-{SIMGRID_VERSION}.tar.gz"
+        if not archive.exists():
             requirement = f"simgrid=={SIMGRID_VERSION}"
             pip(folder, "download", "--no-deps", "--no-binary", "simgrid", "--dest", str(folder), requirement)
-            shutil.unpack_archive(folder / f"simgrid-{SIMGRID_VERSION}.tar.gz", folder)
+        shutil.unpack_archive(archive, folder)  # again, if the last call was stopped
         cmake(folder, "simgrid", source, build, [*SIMGRID_OPTIONS, f"-DBoost_INCLUDE_DIR={boost}"], "simgrid")
     return [f"-DSIMGRID_BUILD={build}", f"-DSIMGRID_SOURCE={source}", f"-DSIMGRID_BOOST={boost}"]
 
