@@ -90,7 +90,8 @@ def run_once(case: Case, result: Measured, timeout_s: float) -> None:
         result.reason = f"not done after {timeout_s:.0f} s"
         return
     if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
+        # SimGrid also tells there how it was configured.
+        lines = [line for line in done.stderr.splitlines() if line.startswith("error:")]
         result.reason = lines[-1] if lines else f"ended with {done.returncode}"
         return
     result.runs.append(json.loads(done.stdout.splitlines()[-1]))
