@@ -63,7 +63,11 @@ def pattern_options(function: Function) -> Function:
             help="nearest-neighbour: points in each dimension.  [default: 3D]",
         ),
         click.option("--periodic", is_flag=True, help="nearest-neighbour: close each dimension to a ring."),
-        click.option("--threads", type=click.IntRange(1, 1024), help="Patterns: of --reference; the result is the same.  [default: 1]"),
+        click.option(
+            "--threads",
+            type=click.IntRange(1, 1024),
+            help="Patterns: of --reference; the result is the same.  [default: 1]",
+        ),
         click.option(
             "--links/--no-links",
             default=None,
