@@ -20,7 +20,7 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: help build test demo format lint asan perf fuzz clean build-locked second-mpi-locked unit-tests-locked asan-locked
+.PHONY: help build test demo format lint asan perf perf-peers fuzz clean build-locked second-mpi-locked unit-tests-locked asan-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
@@ -88,6 +88,9 @@ lint: build  ## check format, layers, types and style
 
 perf: build  ## measure hocket's own speed
 	@for name in call_overhead demo; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
+
+perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
+	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)
 
 fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600

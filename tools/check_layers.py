@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -152,20 +153,31 @@ def check_python(root: Path) -> list[str]:
 
 
 def check_headers(tree: Tree) -> list[str]:
-    """Compiles every header alone. Those of the MPI parts need an MPI ($MPICC or mpicc), or are left out."""
+    """Compiles every header alone. Those of the MPI parts need an MPI ($MPICC or mpicc), those of the bindings need
+    nanobind in this Python; without, they are left out."""
     root = tree.root
     flags = [f"-I{root / folder}" for folder in ("src", "mpi", "mpi/include")]
     flags += ["-isystem", str(root / "third_party/nlohmann_json"), "-isystem", str(root / "third_party/tomlplusplus")]
     warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+    binding_flags = _binding_flags()
     mpi_flags = _mpi_flags(os.environ.get("MPICC", "mpicc"))
 
     def compile_alone(path: Path) -> str:
         in_mpi = tree.module(path)[0] == "mpi"
-        if "generated.h" in path.read_text() or (in_mpi and mpi_flags is None):
+        in_bindings = tree.module(path)[0] == "bindings"
+        if "generated.h" in path.read_text() or (in_mpi and mpi_flags is None) or (in_bindings and not binding_flags):
             return ""
         # A .h file is plain C, a .hpp file C++. Included rather than compiled, so that #pragma once is no warning.
         language = ["cc", "-std=gnu11", "-x", "c"] if path.suffix == ".h" else ["c++", "-std=c++20", "-x", "c++"]
-        command = [*language, "-fsyntax-only", *warnings, *flags, *((mpi_flags or []) if in_mpi else []), "-"]
+        command = [
+            *language,
+            "-fsyntax-only",
+            *warnings,
+            *flags,
+            *((mpi_flags or []) if in_mpi else []),
+            *(binding_flags if in_bindings else []),
+            "-",
+        ]
         result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True, check=False)
         if result.returncode == 0:
             return ""
@@ -184,6 +196,14 @@ def _mpi_flags(mpicc: str) -> list[str] | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
+
+
+def _binding_flags() -> list[str]:
+    try:
+        import nanobind
+    except ImportError:
+        return []
+    return ["-isystem", nanobind.include_dir(), "-isystem", sysconfig.get_path("include")]
 
 
 def main() -> int:

@@ -13,6 +13,8 @@ namespace nb = nanobind;
 
 void bind_network(nb::module_& module);
 void bind_simulation(nb::module_& module);
+void bind_traffic(nb::module_& module);
+void bind_traffic_simulation(nb::module_& module);
 void bind_schedule(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
@@ -54,6 +56,12 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_PROGRAM
     bind_program(module);
+#endif
+#ifdef HOCKET_HAVE_TRAFFIC
+    bind_traffic(module);
+#endif
+#ifdef HOCKET_HAVE_TRAFFIC_SIMULATION
+    bind_traffic_simulation(module);
 #endif
 #ifdef HOCKET_HAVE_SIMULATION
     bind_simulation(module);

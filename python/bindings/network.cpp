@@ -5,20 +5,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <optional>
-#include <variant>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/units.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
+#include "quantities.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -26,19 +21,7 @@ using namespace hocket;
 
 namespace {
 
-/// A number in SI units, or text with a unit.
-using Quantity = std::optional<std::variant<double, std::string>>;
-
-std::optional<double> bandwidth_of(const Quantity& quantity, const char* key) {
-    if (!quantity) return std::nullopt;
-    if (const auto* number = std::get_if<double>(&*quantity)) return *number;
-    return base::parse_bandwidth(std::get<std::string>(*quantity), key);
-}
-std::optional<double> duration_of(const Quantity& quantity, const char* key) {
-    if (!quantity) return std::nullopt;
-    if (const auto* number = std::get_if<double>(&*quantity)) return *number;
-    return base::parse_duration(std::get<std::string>(*quantity), key);
-}
+using bindings::bandwidth_of, bindings::duration_of, bindings::Quantity;
 
 Network generate(std::string_view kind_and_shape, const Quantity& bandwidth, const Quantity& latency,
                  const Quantity& second_bandwidth, const Quantity& trunk_bandwidth, const Quantity& trunk_latency,

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 
+#include "arrays.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/cost/hockney.hpp"
 #include "hocket/cost/wire_limit.hpp"
@@ -25,7 +26,9 @@ namespace {
 
 Timeline run(const Program& program, const Network& network, std::string_view sharing, double send_overhead_s,
              double receive_overhead_s, double reduce_bytes_per_s, std::optional<std::int64_t> rendezvous_bytes,
-             bool ordered_pairs, bool record_links) {
+             bool ordered_pairs, bool record_links, bool reference, std::int32_t link_bins,
+             const std::optional<bindings::LinkRows>& link_rows,
+             const std::optional<bindings::PythonProgress>& on_progress) {
     SimulationOptions options;
     options.sharing = sharing_from(sharing);
     options.send_overhead_s = send_overhead_s;
@@ -34,11 +37,14 @@ Timeline run(const Program& program, const Network& network, std::string_view sh
     if (rendezvous_bytes) options.rendezvous_bytes = *rendezvous_bytes;
     options.ordered_pairs = ordered_pairs;
     options.record_links = record_links;
+    options.reference = reference;
+    options.link_bins = bindings::link_bin_options(link_bins, link_rows);
+    options.on_progress = bindings::on_progress(on_progress);
+    const nb::gil_scoped_release release;
     return simulate(program, network, options);
 }
 
-using Vector = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
-using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
+using bindings::Matrix, bindings::Vector;
 
 /// Views into the Timeline `self`, which they keep alive.
 Vector view(nb::handle self, const double* data, std::size_t size, std::int64_t stride) {
@@ -100,6 +106,8 @@ void bind_cost(nb::module_& module) {
 void bind_simulation(nb::module_& module) {
     nb::class_<Timeline>(module, "Timeline", "The result of simulating a Program on a Network. Times are in seconds.")
         .def_ro("makespan_s", &Timeline::makespan_s)
+        .def_ro("completed", &Timeline::completed,
+                "False if on_progress stopped it: NaN are the times of what had not ended then.")
         .def_prop_ro("num_ranks", [](const Timeline& t) { return t.ranks.size(); })
         .def_ro("num_events", &Timeline::num_events, "Completed messages, computations and reductions.")
         .def_prop_ro(
@@ -126,6 +134,12 @@ void bind_simulation(nb::module_& module) {
             "Bytes that crossed each link.")
         .def("link_use", &link_use, "link"_a,
              "Rows (start_s, end_s, rate_bytes_per_s) of the link, without idle times; needs record_links=True.")
+        .def_prop_ro(
+            "link_bins",
+            [](nb::handle self) { return bindings::view(self, nb::cast<const Timeline&>(self).link_bins); },
+            "Bytes that passed each link (or row of links) in each bin of time; needs link_bins > 0.")
+        .def_prop_ro(
+            "bin_s", [](const Timeline& t) { return t.link_bins.bin_s; }, "Width of a bin.")
         .def("__repr__", [](const Timeline& t) {
             return "Timeline(makespan_s=" + std::to_string(t.makespan_s) +
                    ", num_events=" + std::to_string(t.num_events) + ")";
@@ -134,11 +148,13 @@ void bind_simulation(nb::module_& module) {
     module.def(
         "simulate", &run, "program"_a, "network"_a, "sharing"_a = "maxmin", "send_overhead_s"_a = 0.0,
         "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
-        "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false,
-        nb::call_guard<nb::gil_scoped_release>(),
+        "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false,
+        "link_bins"_a = 0, "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
         "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
-        "link divides its bandwidth equally) or \"maxmin\" (max-min fair). Overheads occupy the rank's "
+        "link divides its bandwidth equally), \"maxmin\" (max-min fair) or \"reserve\" (a message has the least "
+        "bandwidth of its route for itself, or waits). Overheads occupy the rank's "
         "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
-        "`ordered_pairs` the messages from one rank to another travel one after another.");
+        "`ordered_pairs` the messages from one rank to another travel one after another. `reference` computes all "
+        "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic.");
     bind_cost(module);
 }

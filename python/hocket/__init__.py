@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hocket._core import (
         Algorithm,
+        Fabric,
         Link,
         Network,
         Node,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
         ProgramOp,
         Schedule,
         Timeline,
+        Traffic,
+        TrafficResult,
         Validation,
         algorithms,
         hockney_s,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
         print_bytes,
         print_duration,
         simulate,
+        simulate_traffic,
         validate,
         wire_limit_s,
     )
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Algorithm",
     "Error",
+    "Fabric",
     "InvalidInput",
     "Link",
     "Network",
@@ -54,6 +59,8 @@ __all__ = [
     "Schedule",
     "Timeline",
     "Trace",
+    "Traffic",
+    "TrafficResult",
     "Validation",
     "__version__",
     "algorithms",
@@ -67,6 +74,7 @@ __all__ = [
     "print_bytes",
     "print_duration",
     "simulate",
+    "simulate_traffic",
     "validate",
     "wire_limit_s",
 ]

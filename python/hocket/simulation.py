@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from hocket.advise import MessageCosts
 
 ACCEPTED = (
-    "accepted: a schedule (JSON), a program (GOAL text), a trace folder, a collective (bcast), or a collective and an "
-    "algorithm (bcast:pipelined_chain)"
+    f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective "
+    "(bcast), or a collective and an algorithm (bcast:pipelined_chain)"
 )
 
 
@@ -36,27 +37,78 @@ class Request:
 @dataclass(frozen=True)
 class Simulated:
     name: str
+    program: Program
     timeline: Timeline
 
     def to_dict(self, network: Network) -> dict[str, Any]:
+        from hocket.simulation_statistics import finish_quantiles
+
+        finish_s = self.timeline.finish_s
+        known = finish_s[finish_s >= 0]
         return {
             "name": self.name,
+            "completed": self.timeline.completed,
             "makespan_s": self.timeline.makespan_s,
+            "mean_finish_s": float(known.mean()) if len(known) else None,
+            "finish_quantiles_s": finish_quantiles(finish_s),
             "events": self.timeline.num_events,
             "links": [
-                {"source": source, "target": target, "bytes": size, "use": use}
+                # if stopped, the bytes are also those that have not passed yet
+                {"source": source, "target": target, "bytes": size, "use": use if self.timeline.completed else None}
                 for source, target, size, use in link_loads(self.timeline, network)
             ],
         }
 
 
+@dataclass(frozen=True)
+class ProgramOptions:
+    """What goes beside a Program and the costs of its messages."""
+
+    reference: bool = False
+    record: bool = False  #: the use of links over time
+    on_progress: Callable[[int, int, float], bool] | None = None
+
+
 def simulate_what(
-    what: str, network: Network, request: Request, costs: MessageCosts, plan: Plan | None = None
+    what: str,
+    network: Network,
+    request: Request,
+    costs: MessageCosts,
+    plan: Plan | None = None,
+    options: ProgramOptions | None = None,
 ) -> list[Simulated]:
-    """One result, or one an algorithm where WHAT is a collective. Sorted by time."""
+    """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped."""
+    options = options or ProgramOptions()
     programs = _programs(what, network, request, plan)
-    found = [Simulated(name, costs.simulate(program, network)) for name, program in programs]
+    if options.record and len(programs) > 1:
+        raise InvalidInput(
+            f"{what}: a folder or a trace holds one simulation; there are {len(programs)} algorithms",
+            f"name one: {what}:{programs[0][0]}",
+        )
+    recording: dict[str, Any] = {"reference": options.reference, "on_progress": options.on_progress}
+    if options.record:
+        from hocket import Fabric
+        from hocket.link_groups import group_links, rows_of
+
+        rows = rows_of(group_links(Fabric.from_network(network)))
+        recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
+    found = []
+    for name, program in programs:
+        found.append(Simulated(name, program, costs.simulate(program, network, **recording)))
+        if not found[-1].timeline.completed:
+            break
     return sorted(found, key=lambda one: one.timeline.makespan_s)
+
+
+def kind_of(what: str) -> str:
+    """ "trace", "schedule", "program" or "collective", which is what no file or folder has the name of."""
+    path = Path(what)
+    if path.is_dir():
+        return "trace"
+    if not path.is_file():
+        return "collective"
+    with path.open("rb") as file:
+        return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
 
 def link_loads(timeline: Timeline, network: Network) -> list[tuple[str, str, float, float]]:
@@ -100,7 +152,8 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
     known = {a.collective for a in algorithms()}
     if collective not in known:
         raise InvalidInput(
-            f"{what}: no such file, folder or collective", hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}"
+            f"{what}: no such file, folder, pattern or collective",
+            hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}",
         )
     names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
     if wanted and wanted not in names:

@@ -13,8 +13,8 @@ import hocket
 ROOT = Path(__file__).resolve().parents[2]
 ENTRY = re.compile(r"^@\w+\{(\w+),", re.MULTILINE)
 # [Thakur05] or [Hockney94, eq. 3] in a comment; a year tells a citation from a subscript or a type;
-# one paper bears none.
-CITATION = re.compile(r"\[([A-Z][A-Za-z]*\d{2,4}|Suzuki)(?:,[^\]]*)?\]")
+# two papers bear none.
+CITATION = re.compile(r"\[([A-Z][A-Za-z]*\d{2,4}|Hourai|Suzuki)(?:,[^\]]*)?\]")
 
 
 def keys() -> list[str]:

@@ -7,7 +7,7 @@ pay more of it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hocket import Network, Program, Timeline
@@ -32,7 +32,8 @@ class MessageCosts:
         """The size from which on a message waits for its receiver."""
         return USUAL_RENDEZVOUS_BYTES if self.rendezvous_bytes is None else self.rendezvous_bytes
 
-    def simulate(self, program: Program, network: Network, record_links: bool = False) -> Timeline:
+    def simulate(self, program: Program, network: Network, record_links: bool = False, **more: Any) -> Timeline:
+        """`more` goes to `hocket.simulate`."""
         from hocket import simulate
 
         return simulate(
@@ -44,4 +45,5 @@ class MessageCosts:
             reduce_bytes_per_s=self.reduce_bytes_per_s,
             rendezvous_bytes=self.rendezvous_limit_bytes,
             record_links=record_links,
+            **more,
         )

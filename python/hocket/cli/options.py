@@ -14,7 +14,7 @@ import click
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import Fabric, Network
     from hocket.advise import MessageCosts
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,19 +33,41 @@ def load_network(
     seed: int | None = None,
 ) -> Network:
     """The network of a file, or of a generator "kind:shape"."""
-    import os
-
     from hocket import Network
+
+    given = _generator_arguments(text, bandwidth, latency, routing, seed)
+    return Network.from_file(text) if given is None else Network.generate(text, **given)
+
+
+def load_fabric(
+    text: str,
+    bandwidth: str | None = None,
+    latency: str | None = None,
+    routing: str | None = None,
+    seed: int | None = None,
+) -> Fabric:
+    """The same for simulations of traffic: a regular network takes no memory."""
+    from hocket import Fabric, Network
+
+    given = _generator_arguments(text, bandwidth, latency, routing, seed)
+    return Fabric.from_network(Network.from_file(text)) if given is None else Fabric.generate(text, **given)
+
+
+def _generator_arguments(
+    text: str, bandwidth: str | None, latency: str | None, routing: str | None, seed: int | None
+) -> dict[str, Any] | None:
+    """None = it is a file."""
+    import os
 
     kind, colon, _ = text.partition(":")
     if colon and os.sep not in kind and not os.path.exists(text):
         given: dict[str, Any] = {"bandwidth": bandwidth, "latency": latency, "routing": routing, "seed": seed}
-        return Network.generate(text, **{name: value for name, value in given.items() if value is not None})
+        return {name: value for name, value in given.items() if value is not None}
     if bandwidth or latency:
         raise InvalidInput(f"{text}: --bandwidth and --latency are for generated networks", "change the file instead")
     if routing or seed is not None:
         raise InvalidInput(f"{text}: --routing and --seed are for generated networks", "change the file instead")
-    return Network.from_file(text)
+    return None
 
 
 def generator_options(function: F) -> F:
@@ -110,7 +132,7 @@ def message_cost_options(function: F) -> F:
         ),
         click.option(
             "--sharing",
-            type=click.Choice(["none", "equal", "maxmin"]),
+            type=click.Choice(["none", "equal", "maxmin", "reserve"]),
             default="maxmin",
             show_default=True,
             help="How messages share links.",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_BARS = 5000
 MAX_RANKS = 128
+MAX_OPERATIONS = 400_000
 MAX_LINKS_WITH_USE = 64
 USE_BINS = 480
 
@@ -38,41 +40,68 @@ def timeline_of(
 ) -> TimelineData:
     """`timeline` is what `simulate(program, network, record_links=True)` gave. `title` names the schedule for people.
 
-    With more than `max_bars` operations, neighbours of a rank with a gap too small to see become one bar.
+    With more than `max_bars` operations, neighbours of a rank with a gap too small to see become one bar. Of a program
+    with more than MAX_OPERATIONS only a sample of the ranks is looked at.
     """
-    bars = [bar for bar in _all_bars(program, timeline) if bar.end_s > bar.start_s]
-    active = sorted({bar.rank for bar in bars}) or list(range(program.num_ranks))
+    total = sum(len(timeline.start_s(rank)) for rank in range(program.num_ranks))
+    ranks = range(0, program.num_ranks, max(1, math.ceil(total / MAX_OPERATIONS)))
+    bars = [bar for bar in _all_bars(program, timeline, ranks) if bar.end_s > bar.start_s]
+    active = sorted({bar.rank for bar in bars}) or list(ranks)
     step = math.ceil(len(active) / MAX_RANKS)
     ranks_shown = active[::step]
     shown = set(ranks_shown)
     drawn = [bar for bar in bars if bar.rank in shown]
     if len(drawn) > max_bars:
         drawn = _merged(drawn, timeline.makespan_s, max_bars)
-    columns = Bars(
-        rank=[bar.rank for bar in drawn],
-        kind=[bar.kind for bar in drawn],
-        peer=[bar.peer for bar in drawn],
-        start_s=[bar.start_s for bar in drawn],
-        end_s=[bar.end_s for bar in drawn],
-        bytes=[bar.bytes for bar in drawn],
-        count=[bar.count for bar in drawn],
-    )
     return TimelineData(
         title=title,
         ranks=program.num_ranks,
         makespan_s=timeline.makespan_s,
         num_operations=len(bars),
         ranks_shown=ranks_shown,
-        bars=columns,
+        bars=_columns(drawn),
         links=_links(timeline, network),
     )
 
 
-def _all_bars(program: Program, timeline: Timeline) -> list[_Bar]:
+def reduced(timeline: TimelineData, max_bars: int, max_ranks: int) -> TimelineData:
+    """The same with fewer ranks and bars, as `timeline_of` makes them."""
+    ranks_shown = timeline.ranks_shown[:: max(1, math.ceil(len(timeline.ranks_shown) / max_ranks))]
+    shown = set(ranks_shown)
+    columns = timeline.bars
+    rows = zip(
+        columns.rank,
+        columns.kind,
+        columns.peer,
+        columns.start_s,
+        columns.end_s,
+        columns.bytes,
+        columns.count,
+        strict=True,
+    )
+    bars = [_Bar(*row) for row in rows if row[0] in shown]
+    if len(bars) > max_bars:
+        bars = _merged(bars, timeline.makespan_s, max_bars)
+    return dataclasses.replace(timeline, ranks_shown=ranks_shown, bars=_columns(bars))
+
+
+def _columns(bars: list[_Bar]) -> Bars:
+    return Bars(
+        rank=[bar.rank for bar in bars],
+        kind=[bar.kind for bar in bars],
+        peer=[bar.peer for bar in bars],
+        start_s=[bar.start_s for bar in bars],
+        end_s=[bar.end_s for bar in bars],
+        bytes=[bar.bytes for bar in bars],
+        count=[bar.count for bar in bars],
+    )
+
+
+def _all_bars(program: Program, timeline: Timeline, ranks: Sequence[int]) -> list[_Bar]:
     bars: list[_Bar] = []
     sends: dict[tuple[int, int, int], list[_Bar]] = defaultdict(list)  # (source, target, tag) in the order of the ops
     receives: dict[tuple[int, int, int], list[_Bar]] = defaultdict(list)
-    for rank in range(program.num_ranks):
+    for rank in ranks:
         starts, ends = timeline.start_s(rank), timeline.end_s(rank)
         for i, op in enumerate(program.ops(rank)):
             peer = op.peer if op.kind in ("send", "recv") else -1
@@ -84,7 +113,8 @@ def _all_bars(program: Program, timeline: Timeline) -> list[_Bar]:
                 receives[peer, rank, op.tag].append(bar)
     pairs: dict[tuple[int, int], list[tuple[_Bar, _Bar]]] = defaultdict(list)
     for (source, target, tag), sent in sends.items():
-        pairs[source, target].extend(zip(sent, receives[source, target, tag], strict=True))
+        if target in ranks:
+            pairs[source, target].extend(zip(sent, receives[source, target, tag], strict=True))
     for messages in pairs.values():
         _cut_waiting(messages)
     return bars

@@ -5,22 +5,19 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import importlib.resources
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
-from hocket.errors import Error, InvalidInput
+from hocket.errors import InvalidInput
 from hocket.files import write_whole
 from hocket.report import figures, text, timeline_figures
 from hocket.report.drawing import draw_network
+from hocket.report.html import render_page
 from hocket.report.result import NETWORK_FILE, CollectiveResult, Result, read_result
 from hocket.report.timeline import TimelineData, read_timeline
 
@@ -96,11 +93,8 @@ def render(folder: Path) -> str:
         charts[f"gantt-{detail.number}"] = timeline_figures.gantt_figure(detail.panels, label_of)
         if any(link.use and link.bandwidth_bytes_per_s for _, timeline in detail.panels for link in timeline.links):
             charts[f"links-{detail.number}"] = timeline_figures.link_use_figure(detail.panels)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hocket.report", "."), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template("page.html").render(
+    return render_page(
+        "page.html",
         result=result,
         command=shlex.join(result.command),
         max_link_rows=MAX_LINK_ROWS,
@@ -109,10 +103,6 @@ def render(folder: Path) -> str:
         labelled=labelled,
         details=details,
         charts=charts,
-        text=text,
-        style=Markup(_resource("style.css")),
-        script=Markup(_resource("page.js")),
-        plotly=_compressed_plotly(),
     )
 
 
@@ -198,18 +188,3 @@ def _rank_label(result: Result, detail: Detail) -> Callable[[int], str]:
         return f"{members[rank]} · {result.hosts[members[rank]]}"
 
     return label
-
-
-def _resource(name: str) -> str:
-    return importlib.resources.files("hocket.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _compressed_plotly() -> str:
-    """plotly.js as base64 of gzip, which the page unpacks: a third of its size."""
-    try:
-        script = importlib.resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise Error(
-            f"the package plotly is not installed as expected: {error}", "pip install --force-reinstall plotly"
-        ) from None
-    return base64.b64encode(gzip.compress(script, 9, mtime=0)).decode("ascii")

@@ -44,7 +44,7 @@ def wire(layout: Layout, fabric: int, hosts: Mapping[int, int]) -> list[str]:
     with in_network_namespace(fabric), closing(IPRoute()) as netlink:
         _up(netlink, "lo")
         for switch in layout.switches:
-            netlink.link("add", ifname=_bridge(layout, switch), kind="bridge")
+            _add_bridge(netlink, _bridge(layout, switch))
             _up(netlink, _bridge(layout, switch))
         for number, cable in enumerate(layout.cables):
             _lay_cable(netlink, number, cable.ends, hosts)
@@ -61,6 +61,11 @@ def _bridge(layout: Layout, node: int) -> str:
 
 def _index(netlink: Any, name: str) -> int:
     return int(netlink.link_lookup(ifname=name)[0])
+
+
+def _add_bridge(netlink: Any, name: str) -> None:
+    # Without snooping it joins no multicast group, which it would tell over the cables among the counted bytes.
+    netlink.link("add", ifname=name, kind="bridge", br_mcast_snooping=0)
 
 
 def _up(netlink: Any, name: str) -> None:
@@ -110,7 +115,7 @@ def _shape(netlink: Any, index: int, port: Port, notes: list[str]) -> None:
 def _set_up_host(netlink: Any, layout: Layout, host: Host, notes: list[str]) -> None:
     _up(netlink, "lo")
     if host.node in layout.relays:
-        netlink.link("add", ifname=HOST_INTERFACE, kind="bridge")
+        _add_bridge(netlink, HOST_INTERFACE)
         _plug_in(netlink, layout, {host.node}, notes)
     elif not netlink.link_lookup(ifname=HOST_INTERFACE):
         return  # a network of one host has no cable

@@ -26,6 +26,13 @@ public:
     [[nodiscard]] std::int32_t capacity_of(LinkId l) const override { return network_->link(l).capacity; }
     [[nodiscard]] double latency_s(LinkId l) const override { return network_->link(l).latency_s; }
     void route(Rank a, Rank b, std::vector<LinkId>& out) const override { network_->route(a, b, out); }
+    [[nodiscard]] std::string name() const override { return network_->name(); }
+    [[nodiscard]] std::int32_t num_nodes() const override {
+        return static_cast<std::int32_t>(network_->nodes().size());
+    }
+    [[nodiscard]] std::string node_name(NodeId n) const override { return network_->node(n).name; }
+    [[nodiscard]] NodeId node_of(Rank r) const override { return network_->node_of(r); }
+    [[nodiscard]] Ends ends(LinkId l) const override { return {network_->link(l).source, network_->link(l).target}; }
 
 private:
     std::shared_ptr<const Network> network_;
@@ -47,6 +54,15 @@ public:
     void route(Rank a, Rank b, std::vector<LinkId>& out) const override {
         out.clear();
         if (a != b) regular_->route(NodeId{a.value}, NodeId{b.value}, out);
+    }
+    [[nodiscard]] std::string name() const override { return regular_->name(); }
+    [[nodiscard]] std::int32_t num_nodes() const override { return regular_->num_nodes(); }
+    [[nodiscard]] std::string node_name(NodeId n) const override { return regular_->node_name(n.value); }
+    [[nodiscard]] NodeId node_of(Rank r) const override { return NodeId{r.value}; }
+    [[nodiscard]] Ends ends(LinkId l) const override {
+        const Regular::Cable cable = regular_->cable(l.value / 2);
+        const NodeId first{cable.first}, second{cable.second};
+        return l.value % 2 == 0 ? Ends{first, second} : Ends{second, first};
     }
 
 private:

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,16 @@ public:
     [[nodiscard]] virtual double latency_s(LinkId) const = 0;
     /// The directed links from `a` to `b` in order, in `out`, which is cleared. None if both sit on one node.
     virtual void route(Rank a, Rank b, std::vector<LinkId>& out) const = 0;
+
+    // For people who look at the result: nodes by name, and which nodes a link joins.
+    struct Ends {
+        NodeId source, target;
+    };
+    [[nodiscard]] virtual std::string name() const = 0;
+    [[nodiscard]] virtual std::int32_t num_nodes() const = 0;
+    [[nodiscard]] virtual std::string node_name(NodeId) const = 0;
+    [[nodiscard]] virtual NodeId node_of(Rank) const = 0;
+    [[nodiscard]] virtual Ends ends(LinkId) const = 0;
 };
 
 /// A view of a network, which must outlive it.

@@ -79,8 +79,7 @@ Request parse(std::string_view kind_and_shape, const GenerateOptions& options) {
 }
 
 Node node_of(const Regular& regular, std::int32_t n) {
-    if (n < regular.num_hosts()) return {"h"s + std::to_string(n), NodeKind::host};
-    return {regular.switch_name(n), NodeKind::switch_};
+    return {regular.node_name(n), n < regular.num_hosts() ? NodeKind::host : NodeKind::switch_};
 }
 
 /// Its nodes and cables, without its routes.

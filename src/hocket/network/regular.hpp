@@ -32,6 +32,9 @@ public:
     [[nodiscard]] double bandwidth_bytes_per_s() const { return options_.bandwidth_bytes_per_s; }
     [[nodiscard]] double latency_s() const { return options_.latency_s; }
 
+    [[nodiscard]] std::string node_name(std::int32_t node) const {
+        return node < num_hosts() ? "h" + std::to_string(node) : switch_name(node);
+    }
     /// Of a switch; hosts are h0, h1, ...
     [[nodiscard]] virtual std::string switch_name(std::int32_t node) const = 0;
     [[nodiscard]] virtual Cable cable(std::int32_t number) const = 0;

@@ -10,10 +10,15 @@
 
 namespace hocket {
 
+std::int64_t total_messages(const Traffic& traffic) {
+    std::int64_t total = 0;
+    for (std::int32_t s = 0; s < traffic.num_sources(); ++s) total += traffic.num_messages(Rank{s});
+    return total;
+}
+
 Program program_of(const Traffic& traffic, bool all_at_once) {
     constexpr std::int64_t most_messages = std::int64_t{1} << 30;
-    std::int64_t num_messages = 0;
-    for (std::int32_t s = 0; s < traffic.num_sources(); ++s) num_messages += traffic.num_messages(Rank{s});
+    const std::int64_t num_messages = total_messages(traffic);
     if (num_messages > most_messages)
         throw InvalidInput("the traffic has " + std::to_string(num_messages) + " messages; a program may have " +
                                std::to_string(most_messages),

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] virtual Message message(Rank source, std::int64_t i) const = 0;
 };
 
+std::int64_t total_messages(const Traffic&);
+
 /// The same messages as a Program. A source has one message on the way at a time, each send waiting for the one before,
 /// or all of its messages at once; receives wait for nothing.
 /// @throws InvalidInput  if there are more than 2^30 messages.

@@ -3,18 +3,23 @@
 
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace hocket::simulation {
 
-/// Zeroed memory that counts only once it is touched. Large arrays ask for huge pages: a simulation of a large network
+constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
+
+/// Zeroed memory that counts only once it is touched. A large piece asks for huge pages: a simulation of a large network
 /// visits its records in random order, and misses in the translation of addresses would cost as much as those in the data.
+/// @throws std::bad_alloc
+void* map_memory(std::size_t bytes);
+void unmap_memory(void* memory, std::size_t bytes);
+
+/// An array of map_memory().
 template <class T>
 class BigArray {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -22,38 +27,19 @@ class BigArray {
 public:
     BigArray() = default;
     explicit BigArray(std::size_t size) : size_(size) {
-        if (size == 0) return;
-        // Memory of a large array starts at a huge page, so that no part of it needs small ones.
-        const std::size_t room = is_large() ? bytes() + huge_page_bytes : bytes();
-        void* const memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) throw std::bad_alloc();
-        memory_ = memory;
-        memory_bytes_ = room;
-        auto start = reinterpret_cast<std::uintptr_t>(memory);
-        if (is_large()) {
-            start = (start + huge_page_bytes - 1) & ~(huge_page_bytes - 1);
-#ifdef MADV_HUGEPAGE
-            madvise(reinterpret_cast<void*>(start), bytes(), MADV_HUGEPAGE);
-#endif
-        }
-        data_ = reinterpret_cast<T*>(start);
+        if (size > 0) data_ = static_cast<T*>(map_memory(size * sizeof(T)));
     }
     BigArray(BigArray&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)),
-          size_(std::exchange(other.size_, 0)),
-          memory_(std::exchange(other.memory_, nullptr)),
-          memory_bytes_(other.memory_bytes_) {}
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
     BigArray& operator=(BigArray&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
-        std::swap(memory_, other.memory_);
-        std::swap(memory_bytes_, other.memory_bytes_);
         return *this;
     }
     BigArray(const BigArray&) = delete;
     BigArray& operator=(const BigArray&) = delete;
     ~BigArray() {
-        if (memory_ != nullptr) munmap(memory_, memory_bytes_);
+        if (size_ > 0) unmap_memory(data_, size_ * sizeof(T));
     }
 
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -65,14 +51,31 @@ public:
     const T& operator[](std::int32_t i) const { return data_[static_cast<std::size_t>(i)]; }
 
 private:
-    static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
-    [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
-    [[nodiscard]] bool is_large() const { return bytes() >= huge_page_bytes / 2; }
-
     T* data_ = nullptr;
     std::size_t size_ = 0;
-    void* memory_ = nullptr;
-    std::size_t memory_bytes_ = 0;
+};
+
+/// The same memory for a std::vector that may become large.
+template <class T>
+struct BigAllocator {
+    using value_type = T;
+    BigAllocator() = default;
+    template <class U>
+    explicit BigAllocator(const BigAllocator<U>&) {}
+
+    T* allocate(std::size_t size) {
+        return is_large(size) ? static_cast<T*>(map_memory(size * sizeof(T))) : std::allocator<T>().allocate(size);
+    }
+    void deallocate(T* data, std::size_t size) {
+        if (is_large(size))
+            unmap_memory(data, size * sizeof(T));
+        else
+            std::allocator<T>().deallocate(data, size);
+    }
+    bool operator==(const BigAllocator&) const = default;
+
+private:
+    static bool is_large(std::size_t size) { return size >= huge_page_bytes / 2 / sizeof(T); }
 };
 
 }  // namespace hocket::simulation

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hocket/simulation/big_array.hpp"
 #include "hocket/simulation/flow_table.hpp"
 
 namespace hocket::simulation {
@@ -190,9 +191,9 @@ private:
     const FlowTable& flows_;
     double day_s_ = 1, days_per_s_ = 1;
     std::int64_t today_ = -1;
-    std::vector<Due> due_;            // heap: of today, and of the past
-    std::vector<std::int32_t> days_;  // [page] first chunk
-    std::vector<Chunk> chunks_;
+    std::vector<Due> due_;                                        // heap: of today, and of the past
+    std::vector<std::int32_t, BigAllocator<std::int32_t>> days_;  // [page] first chunk
+    std::vector<Chunk, BigAllocator<Chunk>> chunks_;
     std::int32_t free_ = none;
     std::vector<std::pair<std::int64_t, std::int32_t>> waiting_;  // (day, flow) to be written
     std::vector<std::int32_t> opened_;

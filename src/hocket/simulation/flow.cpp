@@ -13,7 +13,7 @@
 namespace hocket {
 
 Sharing sharing_from(std::string_view name) {
-    constexpr std::array<std::string_view, 3> names{"none", "equal", "maxmin"};
+    constexpr std::array<std::string_view, 4> names{"none", "equal", "maxmin", "reserve"};
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
         throw InvalidInput("sharing " + base::quoted(name) + " is not known; accepted: " + base::list_of(names),
@@ -43,8 +43,10 @@ std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> 
         case Sharing::maxmin:
             return reference ? make_reference_maxmin_sharing(std::move(bandwidths))
                              : make_maxmin_sharing(std::move(bandwidths));
+        case Sharing::reserve:
+            return make_reserve_sharing(std::move(bandwidths));
     }
-    throw InvalidInput("sharing is not one of none, equal, maxmin");
+    throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }
 
 void Crossings::touch(std::int32_t capacity) {

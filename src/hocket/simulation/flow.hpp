@@ -27,11 +27,12 @@ public:
     virtual void remove(std::int32_t flow) = 0;
     /// Brings the rates up to date with all that was added and removed. Appends each flow whose rate may have changed, once.
     virtual void update(std::vector<std::int32_t>& changed) = 0;
-    /// Bytes per second, > 0; valid after update().
+    /// Bytes per second, valid after update(); 0 = the flow waits for room.
     [[nodiscard]] virtual double rate(std::int32_t flow) const = 0;
 };
 
 std::unique_ptr<SharingModel> make_unshared(std::vector<double> bandwidths);
+std::unique_ptr<SharingModel> make_reserve_sharing(std::vector<double> bandwidths);
 /// Compute again only what a flow that comes or goes changes.
 std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths);
 std::unique_ptr<SharingModel> make_maxmin_sharing(std::vector<double> bandwidths);

@@ -7,6 +7,7 @@
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
+#include "hocket/simulation/incremental_reserve.hpp"
 
 namespace hocket::simulation {
 namespace {
@@ -36,6 +37,10 @@ private:
 
 std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths) {
     return std::make_unique<Incremental<IncrementalEqual>>(Bandwidths(bandwidths));
+}
+
+std::unique_ptr<SharingModel> make_reserve_sharing(std::vector<double> bandwidths) {
+    return std::make_unique<Incremental<IncrementalReserve>>(Bandwidths(bandwidths));
 }
 
 std::unique_ptr<SharingModel> make_maxmin_sharing(std::vector<double> bandwidths) {

@@ -45,6 +45,8 @@ public:
         record.num_capacities = 0;
         record.rate_bytes_per_s = 0;
     }
+    /// Whether a flow that is replaced on the same path just goes on.
+    static constexpr bool keeps_rate = true;
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path) {
         flows_.make_room(flow, path.size());
@@ -60,9 +62,10 @@ public:
     template <class OnChange>
     void update(OnChange&& on_change) {
         for (const auto [capacity, before] : touched_) {
-            const std::int32_t now = lists_.count(capacity);
+            const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
+            const auto now = static_cast<std::int32_t>(flows.size());
             if (now == before) continue;
-            for_affected(capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
+            for_affected(flows, capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
         }
         touched_.clear();
         for (const std::int32_t flow : added_)
@@ -84,16 +87,18 @@ public:
                 __builtin_prefetch(&rates_[flow]);
         }
     }
-    void fetch_records(std::int32_t capacity, bool enters) const {
-        const std::int32_t count = lists_.count(capacity);
-        for_affected(capacity, count, enters ? count + 1 : count - 1,
-                     [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
-    }
-    void fetch_further(std::int32_t capacity, bool enters) const {
-        const std::int32_t count = lists_.count(capacity);
-        for_affected(capacity, count, enters ? count + 1 : count - 1, [&](std::int32_t flow) {
-            for (const std::int32_t c : flows_[flow].path()) lists_.fetch_count(c);
+    void fetch_records(std::int32_t capacity, bool enters) {
+        const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
+        const auto count = static_cast<std::int32_t>(flows.size());
+        for_affected(flows, capacity, count, enters ? count + 1 : count - 1, [&](std::int32_t flow) {
+            __builtin_prefetch(&flows_[flow], 1);
+            fetched_.push_back(flow);
         });
+    }
+    void fetch_further() {
+        for (const std::int32_t flow : fetched_)
+            for (const std::int32_t c : flows_[flow].path()) lists_.fetch_count(c);
+        fetched_.clear();
     }
 
 private:
@@ -102,14 +107,9 @@ private:
         std::int32_t flows_before;
     };
 
-    void touch(std::int32_t capacity) { touched_.push_back({capacity, lists_.count(capacity)}); }
-    void enter(std::int32_t capacity, std::int32_t flow) {
-        touch(capacity);
-        lists_.add(capacity, flow);
-    }
+    void enter(std::int32_t capacity, std::int32_t flow) { touched_.push_back({capacity, lists_.add(capacity, flow)}); }
     void leave(std::int32_t capacity, std::int32_t flow) {
-        touch(capacity);
-        lists_.remove(capacity, flow);
+        touched_.push_back({capacity, lists_.remove(capacity, flow)});
     }
     void expect_rate(std::int32_t flow) {
         flows_[flow].rate_bytes_per_s = 0;
@@ -117,10 +117,10 @@ private:
         added_.push_back(flow);
     }
 
-    /// Visits the flows of the capacity whose rate may change when its flows become `now` from `before`.
+    /// Visits the flows, of this capacity, whose rate may change when their number becomes `now` from `before`.
     template <class Visit>
-    void for_affected(std::int32_t capacity, std::int32_t before, std::int32_t now, Visit&& visit) const {
-        const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
+    void for_affected(std::span<const std::int32_t> flows, std::int32_t capacity, std::int32_t before, std::int32_t now,
+                      Visit&& visit) const {
         if (bandwidths_.is_uniform()) {
             const std::int32_t most = std::min(std::max(before, now), many);
             for (const std::int32_t flow : flows)
@@ -152,7 +152,7 @@ private:
 
     void set_speed(std::int32_t flow, std::int32_t most, double rate) {
         if (bandwidths_.is_uniform())
-            most_[flow] = static_cast<std::uint16_t>(std::min(most, many));
+            most_[flow] = static_cast<std::uint8_t>(std::min(most, many));
         else
             rates_[flow] = rate;
     }
@@ -169,15 +169,16 @@ private:
             grow_one(rates_);
     }
 
-    static constexpr std::int32_t many = 65535;
+    static constexpr std::int32_t many = 255;
     Bandwidths bandwidths_;
     FlowTable flows_;
     FlowLists lists_;
     std::vector<Touched> touched_;  // the first of a capacity tells its flows at the last update; others do no harm
     std::vector<std::int32_t> added_;
+    std::vector<std::int32_t> fetched_;  // flows whose records have been fetched
     // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
     // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.
-    BigArray<std::uint16_t> most_;
+    BigArray<std::uint8_t> most_;
     BigArray<double> rates_;
 };
 

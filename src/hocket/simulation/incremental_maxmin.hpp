@@ -42,6 +42,8 @@ public:
     /// The flow is not in the network. Its rate is 0 until update().
     void add(std::int32_t flow, std::span<const std::int32_t> path);
     void remove(std::int32_t flow);
+    /// Whether a flow that is replaced on the same path just goes on.
+    static constexpr bool keeps_rate = true;
     /// As remove() and add().
     void replace(std::int32_t flow, std::span<const std::int32_t> path);
 
@@ -77,16 +79,20 @@ public:
     // then their other capacities.
     void fetch(std::int32_t capacity) const { links_.prefetch(capacity); }
     void fetch_flows(std::int32_t capacity) {
-        for_held_flows(capacity, [&](std::int32_t flow) { __builtin_prefetch(&flows_[flow], 1); });
+        for_held_flows(capacity, [&](std::int32_t flow) {
+            __builtin_prefetch(&flows_[flow], 1);
+            fetched_.push_back(flow);
+        });
     }
     void fetch_records(std::int32_t, bool) const {}
-    void fetch_further(std::int32_t capacity, bool) {
-        for_held_flows(capacity, [&](std::int32_t flow) {
-            for (const std::int32_t other : flows_[flow].path()) links_.prefetch(other);
-        });
+    void fetch_further() {
+        for (const std::int32_t flow : fetched_)
+            for (const std::int32_t c : flows_[flow].path()) links_.prefetch(c);
+        fetched_.clear();
     }
 
 private:
+    static constexpr std::int32_t touched = -1;  ///< Link::place of a capacity in touched_
     static constexpr std::int64_t full = std::int64_t{1} << 60U;
 
     /// A flow whose rate is being computed.
@@ -124,13 +130,19 @@ private:
             if ((flows.entries[i] & bottleneck_mark) != 0)
                 visit(static_cast<std::int32_t>(flows.entries[i] & flow_mask));
     }
+    /// Once, though many flows come or go there at the same time.
+    void touch(std::int32_t capacity) {
+        if (links_[capacity].place == touched) return;
+        links_[capacity].place = touched;
+        touched_.push_back(capacity);
+    }
     void enter(std::int32_t capacity, std::int32_t flow) {
         links_.add(capacity, flow);
-        touched_.push_back(capacity);
+        touch(capacity);
     }
     void leave(std::int32_t capacity, std::int32_t flow) {
         links_.remove(capacity, flow);
-        touched_.push_back(capacity);
+        touch(capacity);
     }
     void solve();
     void add_member(std::int32_t flow);
@@ -150,6 +162,7 @@ private:
     SharedLinks links_;
     std::vector<std::int32_t> touched_;  // capacities that flows have entered or left
     std::vector<std::int32_t> added_;
+    std::vector<std::int32_t> fetched_;  // flows whose records have been fetched
     std::vector<Member> members_;
     std::vector<Place> places_;
     std::vector<Open> open_;

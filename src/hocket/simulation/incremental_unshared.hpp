@@ -32,6 +32,7 @@ public:
         flows_[flow].num_capacities = 0;
         flows_[flow].rate_bytes_per_s = 0;
     }
+    static constexpr bool keeps_rate = true;
     void replace(std::int32_t flow, std::span<const std::int32_t> path) { add(flow, path); }
 
     template <class OnChange>
@@ -51,7 +52,7 @@ public:
     void fetch(std::int32_t) const {}
     void fetch_flows(std::int32_t) const {}
     void fetch_records(std::int32_t, bool) const {}
-    void fetch_further(std::int32_t, bool) const {}
+    void fetch_further() const {}
 
 private:
     Bandwidths bandwidths_;

@@ -25,8 +25,11 @@ public:
         load.since_s = now_s;
     }
 
-    /// Call when no flow is left.
-    std::vector<std::vector<Timeline::LinkUse>> take() { return std::move(use_); }
+    /// Until now.
+    std::vector<std::vector<Timeline::LinkUse>> take(double now_s) {
+        for (std::size_t l = 0; l < links_.size(); ++l) close(LinkId{static_cast<std::int32_t>(l)}, now_s);
+        return std::move(use_);
+    }
 
 private:
     struct Load {

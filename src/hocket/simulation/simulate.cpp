@@ -5,33 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "hocket/base/error.hpp"
+#include "hocket/simulation/check.hpp"
 #include "hocket/simulation/event_queue.hpp"
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
+#include "hocket/simulation/progress.hpp"
 
 namespace hocket {
 namespace {
 
 using namespace simulation;
-
-void check(const Program& program, const Network& network, const SimulationOptions& options) {
-    const auto refuse = [](const std::string& what) { throw InvalidInput("simulation: " + what); };
-    if (program.ranks.size() > static_cast<std::size_t>(network.num_ranks()))
-        throw InvalidInput("the program has " + std::to_string(program.ranks.size()) + " ranks, the network \"" +
-                               network.name() + "\" has " + std::to_string(network.num_ranks()),
-                           "use a network with at least as many ranks");
-    for (const double overhead_s : {options.send_overhead_s, options.receive_overhead_s})
-        if (!(overhead_s >= 0) || !std::isfinite(overhead_s))
-            refuse("overhead " + std::to_string(overhead_s) + " s is not finite and at least 0");
-    if (!(options.reduce_bytes_per_s > 0))
-        refuse("reduce rate " + std::to_string(options.reduce_bytes_per_s) + " bytes/s is not above 0");
-    if (options.rendezvous_bytes < 0)
-        refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
-}
 
 /// Runs a program once. Everything that happens at one instant happens before rates are looked at again.
 class Engine {
@@ -46,9 +34,10 @@ public:
           pairs_(matched_.pairs.size()),
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
-          bandwidths_(capacities_of(network)),
-          sharing_(make_sharing(options.sharing, bandwidths_, options.reference)) {
+          sharing_(make_sharing(options.sharing, capacities_of(network), options.reference)) {
         if (options.record_links) recorder_.emplace(network.links().size());
+        if (options.link_bins.num_bins != 0)
+            bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
         for (std::size_t r = 0; r < program.ranks.size(); ++r)
@@ -62,6 +51,9 @@ public:
             run_instant();
             update_rates();
             if (events_.empty() && flow_queue_.empty()) break;
+            timeline_.completed = teller_.goes_on(num_done_ + num_rates_,
+                                                  [this] { return SimulationProgress{num_done_, num_ops(), now_s_}; });
+            if (!timeline_.completed) return take_timeline();
             now_s_ = flow_queue_.empty() ? events_.top().time_s
                      : events_.empty()   ? flow_queue_.top_time_s()
                                          : std::min(events_.top().time_s, flow_queue_.top_time_s());
@@ -261,8 +253,9 @@ private:
     }
 
     void finish_flow(std::int32_t f) {
-        const Flow& flow = flows_[static_cast<std::size_t>(f)];
+        Flow& flow = flows_[static_cast<std::size_t>(f)];
         record(flow, 0);
+        flow.rate = 0;
         flow_queue_.pop();
         sharing_->remove(f);
         free_flows_.push_back(f);
@@ -274,6 +267,7 @@ private:
         sharing_->update(changed_);
         for (const std::int32_t f : changed_) {
             Flow& flow = flows_[static_cast<std::size_t>(f)];
+            ++num_rates_;
             const double rate = sharing_->rate(f);
             if (!(rate < flow.rate) && !(flow.rate < rate)) continue;  // keeps its finish time to the last bit
             record(flow, rate);
@@ -285,6 +279,7 @@ private:
     }
 
     void record(const Flow& flow, double rate) {
+        if (bins_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
         if (!recorder_) return;
         for (const LinkId l : flow.links) recorder_->change(l, now_s_, flow.rate, rate);
     }
@@ -336,16 +331,26 @@ private:
     }
 
     Timeline take_timeline() {
-        timeline_.makespan_s = 0;
+        if (!timeline_.completed) {
+            constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+            for (Timeline::Interval& interval : intervals_)
+                if (interval.end_s < 0) interval = {unknown, unknown};
+        }
+        timeline_.makespan_s = timeline_.completed ? 0 : now_s_;
         for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
             timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r],
                                          intervals_.begin() + matched_.first_op[r + 1]);
             double finish_s = 0;
-            for (const Timeline::Interval& i : timeline_.ranks.back()) finish_s = std::max(finish_s, i.end_s);
+            for (const Timeline::Interval& i : timeline_.ranks.back())
+                if (!std::isnan(finish_s) && !(i.end_s <= finish_s)) finish_s = i.end_s;  // NaN stays
             timeline_.finish_s.push_back(finish_s);
-            timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
+            if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
-        if (recorder_) timeline_.link_use = recorder_->take();
+        if (bins_) {
+            for (const Flow& flow : flows_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
+            timeline_.link_bins = bins_->take();
+        }
+        if (recorder_) timeline_.link_use = recorder_->take(now_s_);
         return std::move(timeline_);
     }
 
@@ -359,12 +364,13 @@ private:
     std::vector<Pair> pairs_;
     std::vector<double> processor_free_s_;       // [rank]
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
-    std::vector<double> bandwidths_;
     std::unique_ptr<SharingModel> sharing_;
 
     double now_s_ = 0;
     std::int64_t next_sequence_ = 0;
     std::int32_t num_done_ = 0;
+    std::int64_t num_rates_ = 0;
+    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
     EventQueue events_;           // later than now
     std::vector<Event> instant_;  // now, in order
     FlowQueue flow_queue_;
@@ -373,6 +379,7 @@ private:
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::optional<LinkRecorder> recorder_;
+    std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "hocket/base/index.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
+#include "hocket/simulation/link_bins.hpp"
 
 namespace hocket {
 
@@ -19,7 +21,19 @@ enum class Sharing : std::uint8_t {
     none,    ///< each flow gets the least bandwidth of its route
     equal,   ///< rate = min over its links of bandwidth / flows on the link [Suzuki]
     maxmin,  ///< max-min fair, by progressive filling
+    reserve,  ///< a flow has the least bandwidth of its route for itself on every link, or waits for it [Hourai]; those that
+              ///< fit start, in the order in which they became ready
 };
+
+/// How far a simulation has come.
+struct SimulationProgress {
+    std::int64_t num_done = 0;   ///< messages that have left; of a Program, ops that have ended
+    std::int64_t num_total = 0;  ///< of these
+    double simulated_s = 0;
+};
+/// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the simulation
+/// and reaches its caller.
+using OnProgress = std::function<bool(const SimulationProgress&)>;
 
 struct SimulationOptions {
     Sharing sharing = Sharing::maxmin;
@@ -32,6 +46,8 @@ struct SimulationOptions {
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;  ///< fill Timeline::link_use
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
+    LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
+    OnProgress on_progress = {};    ///< none = nobody is told
 };
 
 // What the engine takes a Program to mean.
@@ -51,7 +67,8 @@ struct SimulationOptions {
 // Intervals. send: from the start of its overhead to when its bytes have left; recv: posted to end; compute and
 // reduce: the time on the processor.
 
-/// The result of simulating a Program on a Network. Times in seconds from the start.
+/// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN is
+/// the start and the end of an op that had not ended, and the finish of a rank that had not finished.
 struct Timeline {
     struct Interval {
         double start_s, end_s;
@@ -60,11 +77,13 @@ struct Timeline {
         double start_s, end_s;
         double rate_bytes_per_s;
     };
-    double makespan_s = 0;
+    bool completed = true;                       ///< false = stopped by on_progress
+    double makespan_s = 0;                       ///< if stopped, the time reached
     std::vector<std::vector<Interval>> ranks;    ///< [rank][op of RankProgram]
     std::vector<double> finish_s;                ///< [rank] end of its last op
     std::vector<double> link_bytes;              ///< [link]
     std::vector<std::vector<LinkUse>> link_use;  ///< [link] piecewise constant load, if asked for
+    LinkBins link_bins;                          ///< the same in bins of time, if asked for
     std::int64_t num_events = 0;                 ///< completed messages, computations and reductions
 };
 
@@ -74,7 +93,7 @@ struct Timeline {
 ///         counterpart, or a cycle of waits): the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
 
-/// "none", "equal", "maxmin". @throws InvalidInput  listing these.
+/// "none", "equal", "maxmin", "reserve". @throws InvalidInput  listing these.
 Sharing sharing_from(std::string_view name);
 
 }  // namespace hocket

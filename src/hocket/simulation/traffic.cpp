@@ -4,71 +4,29 @@
 #include "hocket/simulation/traffic.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/simulation/big_array.hpp"
 #include "hocket/simulation/calendar.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
+#include "hocket/simulation/incremental_reserve.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
+#include "hocket/simulation/paths.hpp"
+#include "hocket/simulation/progress.hpp"
+#include "hocket/simulation/reference_traffic.hpp"
+#include "hocket/simulation/rounded_time.hpp"
 
 namespace hocket {
 namespace {
 
 using namespace simulation;
-
-/// To 48 significant bits, relative 2e-15: most flows that end together by the rules of arithmetic do so here, and are one
-/// event. Monotonic.
-double rounded(double time_s) {
-    constexpr std::uint64_t half = 1U << 4U, kept = ~std::uint64_t{(1U << 5U) - 1};
-    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(time_s) + half) & kept);
-}
-
-/// The capacities of routes: what a fabric has to say, without a call for each link where links are regular.
-class Paths {
-public:
-    explicit Paths(const network::Fabric& fabric) : fabric_(fabric) {
-        const std::int32_t n = fabric.num_links();
-        latency_s_ = n > 0 ? fabric.latency_s(LinkId{0}) : 0;
-        for (std::int32_t l = 0; l < n; ++l) {
-            own_capacities_ = own_capacities_ && fabric.capacity_of(LinkId{l}) == l;
-            alike_latencies_ = alike_latencies_ && !(fabric.latency_s(LinkId{l}) != latency_s_);
-        }
-        for (std::int32_t c = 0; c < fabric.num_capacities(); ++c)
-            all_finite_ = all_finite_ && std::isfinite(fabric.bandwidth_bytes_per_s(c));
-    }
-
-    /// The finite capacities from `a` to `b`; valid until the next call.
-    std::span<const std::int32_t> find(Rank a, Rank b) {
-        fabric_.route(a, b, links_);
-        capacities_.clear();
-        for (const LinkId l : links_) {
-            const std::int32_t c = own_capacities_ ? l.value : fabric_.capacity_of(l);
-            if (all_finite_ || std::isfinite(fabric_.bandwidth_bytes_per_s(c))) capacities_.push_back(c);
-        }
-        return capacities_;
-    }
-    /// Of the route found last.
-    [[nodiscard]] std::span<const LinkId> links() const { return links_; }
-    [[nodiscard]] double latency_s() const {
-        if (alike_latencies_) return latency_s_ * static_cast<double>(links_.size());
-        double sum_s = 0;
-        for (const LinkId l : links_) sum_s += fabric_.latency_s(l);
-        return sum_s;
-    }
-    [[nodiscard]] bool without_latency() const { return alike_latencies_ && !(latency_s_ > 0); }
-
-private:
-    const network::Fabric& fabric_;
-    bool own_capacities_ = true, alike_latencies_ = true, all_finite_ = true;
-    double latency_s_ = 0;
-    std::vector<LinkId> links_;
-    std::vector<std::int32_t> capacities_;
-};
 
 /// Flow number source * in_flight + k is the k-th message that the source has on the way.
 template <class Model>
@@ -84,14 +42,20 @@ public:
           sources_(static_cast<std::size_t>(traffic.num_sources())) {
         if (!paths_.without_latency())
             latency_s_.resize(static_cast<std::size_t>(traffic.num_sources() * options.in_flight));
-        if (options.record_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
+        const bool counts_links = options.record_links || options.link_bins.num_bins != 0;
+        if (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty())
+            recorder_.emplace(traffic.num_sources(), fabric.num_links(), model_.flows().size(), options.link_bins,
+                              options.record_messages);
+        looks_at_links_ = counts_links || recorder_;
+        if (counts_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
     }
 
     TrafficResult run() {
         for (std::int32_t flow = 0; flow < model_.flows().size(); ++flow) next(flow);
         update_rates();
         calendar_.start(now_s_, num_flows_);
-        while (num_flows_ > 0) {
+        result_.setup_s = real_time_s() - begin_s_;
+        while (num_flows_ > 0 && goes_on()) {
             now_s_ = calendar_.next_time_s([this](const auto& due) { prepare(due); });
             do {
                 const std::int32_t flow = calendar_.pop();
@@ -118,6 +82,13 @@ private:
         std::size_t first_path, path_size;  ///< in ahead_paths_, unless the target remains
     };
     static constexpr std::size_t most_ahead = 64;
+
+    bool goes_on() {
+        return teller_.goes_on(result_.num_messages + result_.num_rates, [this] {
+            if (num_total_ < 0) num_total_ = total_messages(traffic_);
+            return TrafficProgress{result_.num_messages, num_total_, now_s_};
+        });
+    }
 
     [[nodiscard]] std::int32_t source_of(std::int32_t flow) const {
         return options_.in_flight == 1 ? flow : flow / options_.in_flight;
@@ -152,7 +123,7 @@ private:
         for_changes_ahead([this](std::int32_t c, bool) { model_.fetch(c); });
         for_changes_ahead([this](std::int32_t c, bool) { model_.fetch_flows(c); });
         for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_records(c, enters); });
-        for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_further(c, enters); });
+        model_.fetch_further();
     }
 
     /// `visit(capacity, enters)` for all that flows will leave or enter.
@@ -177,7 +148,9 @@ private:
 
     /// The last byte leaves.
     void end(std::int32_t flow) {
+        ++result_.num_messages;
         const double arrival_s = latency_s_.empty() ? now_s_ : now_s_ + latency_s_[static_cast<std::size_t>(flow)];
+        if (recorder_) recorder_->end(flow, now_s_, arrival_s);
         double& finish_s = sources_[static_cast<std::size_t>(source_of(flow))].finish_s;
         finish_s = std::max(finish_s, arrival_s);
     }
@@ -192,16 +165,17 @@ private:
             const Ahead* const ahead = find_ahead(*record, flow, number);
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
-            ++result_.num_messages;
-            const bool same_path = was_there && record->target == message.target.value && !options_.record_links;
+            const bool same_path =
+                Model::keeps_rate && was_there && record->target == message.target.value && !looks_at_links_;
             std::span<const std::int32_t> path = record->path();
-            if (!same_path && ahead != nullptr && !options_.record_links && message.target.value != record->target) {
+            if (!same_path && ahead != nullptr && !looks_at_links_ && message.target.value != record->target) {
                 path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = ahead->latency_s;
             } else if (!same_path) {
                 path = paths_.find(source, message.target);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if (options_.record_links)
+                if (recorder_) recorder_->start(flow, source, message, paths_.links(), now_s_);
+                if (!result_.link_bytes.empty())
                     for (const LinkId l : paths_.links())
                         result_.link_bytes[l.at()] += static_cast<double>(message.bytes);
             }
@@ -212,7 +186,7 @@ private:
             if (same_path) {
                 // Nothing changes on any link, so that the flow keeps its rate.
                 record->finish_s_or_bytes =
-                    rounded(now_s_ + static_cast<double>(message.bytes) / record->rate_bytes_per_s);
+                    rounded_time(now_s_ + static_cast<double>(message.bytes) / record->rate_bytes_per_s);
                 calendar_.enter(flow, record->finish_s_or_bytes);
                 return;
             }
@@ -236,43 +210,66 @@ private:
         model_.update([this](std::int32_t flow, FlowRecord& record, double rate_before) {
             const double bytes =
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
-            record.finish_s_or_bytes = rounded(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
+            record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
             calendar_.enter(flow, record.finish_s_or_bytes);
+            if (recorder_) recorder_->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
         });
     }
 
     TrafficResult take_result() {
-        std::int64_t senders = 0;
-        double sum_s = 0;
-        for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) {
-            if (traffic_.num_messages(Rank{s}) == 0) continue;
-            ++senders;
-            sum_s += sources_[static_cast<std::size_t>(s)].finish_s;
-            result_.makespan_s = std::max(result_.makespan_s, sources_[static_cast<std::size_t>(s)].finish_s);
+        if (recorder_) {
+            recorder_->stop(now_s_);
+            result_.link_bins = recorder_->take_bins();
+            result_.messages = recorder_->take_messages();
+            result_.num_left_out = recorder_->num_left_out();
         }
+        result_.completed = num_flows_ == 0;
+        result_.simulated_s = now_s_;
         for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
-        if (senders > 0) result_.mean_finish_s = sum_s / static_cast<double>(senders);
+        for (std::int32_t flow = 0; flow < model_.flows().size() && !result_.completed; ++flow)
+            if (model_.flows()[flow].num_capacities > 0)
+                result_.finish_s[static_cast<std::size_t>(source_of(flow))] = std::numeric_limits<double>::quiet_NaN();
         return std::move(result_);
     }
 
+    const double begin_s_ = real_time_s();
     const Traffic& traffic_;
     const TrafficOptions& options_;
     Paths paths_;
     Model model_;
     Calendar calendar_;
-    std::vector<Source> sources_;
+    std::vector<Source, BigAllocator<Source>> sources_;
     std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
     std::vector<Ahead> ahead_;
     std::vector<std::int32_t> ahead_paths_;
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;
+    std::int64_t num_total_ = -1;  // messages; counted when first asked for
+    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
+    bool looks_at_links_ = false;  // of every message
+    std::optional<TrafficRecorder> recorder_;
     TrafficResult result_;
 };
 
 template <class Model>
 TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
     return TrafficEngine<Model>(traffic, fabric, options).run();
+}
+
+TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
+    if (options.reference) return simulate_reference_traffic(traffic, fabric, options);
+    switch (options.sharing) {
+        case Sharing::none:
+            return run<IncrementalUnshared>(traffic, fabric, options);
+        case Sharing::equal:
+            return run<IncrementalEqual>(traffic, fabric, options);
+        case Sharing::maxmin:
+            return run<IncrementalMaxMin>(traffic, fabric, options);
+        case Sharing::reserve:
+            return run<IncrementalReserve>(traffic, fabric, options);
+    }
+    throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }
 
 }  // namespace
@@ -287,15 +284,25 @@ TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fa
         throw InvalidInput(std::to_string(options.in_flight) + " messages in flight from each of " +
                                std::to_string(traffic.num_sources()) + " sources",
                            "accepted: at least 1, and together at most 2^29");
-    switch (options.sharing) {
-        case Sharing::none:
-            return run<IncrementalUnshared>(traffic, fabric, options);
-        case Sharing::equal:
-            return run<IncrementalEqual>(traffic, fabric, options);
-        case Sharing::maxmin:
-            return run<IncrementalMaxMin>(traffic, fabric, options);
+    if (options.num_threads < 1 || options.num_threads > 1024)
+        throw InvalidInput(std::to_string(options.num_threads) + " threads", "accepted: 1 to 1024");
+    if (options.reference && (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty()))
+        throw InvalidInput("the reference records neither links over time nor messages",
+                           "simulate without it: the result is the same");
+    const double begin_s = real_time_s();
+    TrafficResult result = run(traffic, fabric, options);
+    std::int64_t senders = 0;
+    double sum_s = 0;
+    for (std::int32_t s = 0; s < traffic.num_sources(); ++s) {
+        const double finish_s = result.finish_s[static_cast<std::size_t>(s)];
+        if (std::isnan(finish_s) || traffic.num_messages(Rank{s}) == 0) continue;
+        result.makespan_s = std::max(result.makespan_s, finish_s);
+        sum_s += finish_s;
+        ++senders;
     }
-    throw InvalidInput("sharing is not one of none, equal, maxmin");
+    if (senders > 0) result.mean_finish_s = sum_s / static_cast<double>(senders);
+    result.solve_s = real_time_s() - begin_s - result.setup_s;
+    return result;
 }
 
 }  // namespace hocket

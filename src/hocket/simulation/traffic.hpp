@@ -8,25 +8,44 @@
 
 #include "hocket/network/fabric.hpp"
 #include "hocket/patterns/traffic.hpp"
+#include "hocket/simulation/link_bins.hpp"
 #include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/traffic_recorder.hpp"
 
 namespace hocket {
+
+using TrafficProgress = SimulationProgress;
 
 struct TrafficOptions {
     Sharing sharing = Sharing::maxmin;
     std::int32_t in_flight =
         1;                      ///< messages that a source has on the way at a time; when one has left, the next starts
     bool record_links = false;  ///< fill TrafficResult::link_bytes
+    /// 1 .. 1024; the result is the same, bit for bit, whatever their number. Only `reference` uses more than one: otherwise an
+    /// event takes a microsecond and changes what the next one finds, and what could be done ahead of it, messages and routes,
+    /// is less than a tenth of the work. Independent simulations can run at the same time, one on each core.
+    std::int32_t num_threads = 1;
+    bool reference = false;         ///< rates by the plain rules, computed anew at each step: slow, and to compare with
+    OnProgress on_progress = {};    ///< none = nobody is told
+    LinkBinOptions link_bins = {};  ///< fill TrafficResult::link_bins, and link_bytes
+    MessageRecordOptions record_messages = {};  ///< fill TrafficResult::messages
 };
 
-/// Times in seconds from the start.
+/// Simulated times in seconds from the start. If the simulation was stopped by on_progress, all is as far as it had come.
 struct TrafficResult {
+    bool completed = true;           ///< false = stopped
+    double simulated_s = 0;          ///< the time reached: when the last event was
     double makespan_s = 0;           ///< when the last byte of all has arrived
     double mean_finish_s = 0;        ///< over the sources that send anything, of when their last byte has arrived
-    std::vector<double> finish_s;    ///< [source] when its last byte has arrived
-    std::vector<double> link_bytes;  ///< [link]
-    std::int64_t num_messages = 0;   ///< the events of this simulation
-    std::int64_t num_rates = 0;      ///< how often a flow got a rate, or another one
+    std::vector<double> finish_s;    ///< [source] when its last byte has arrived; NaN = some of its bytes had not left
+    std::vector<double> link_bytes;  ///< [link] of the messages that have started
+    LinkBins link_bins;              ///< but for messages that pass unlimited links alone, which take no time
+    std::vector<RecordedMessage> messages;  ///< by start
+    std::int64_t num_left_out = 0;          ///< messages of the recorded sources beyond the number asked for
+    std::int64_t num_messages = 0;          ///< that have left: the events of this simulation
+    std::int64_t num_rates = 0;             ///< how often a flow got a rate, or another one
+    double setup_s = 0;                     ///< real time taken by tables and by the start of the first messages
+    double solve_s = 0;                     ///< and by all that followed
 };
 
 /// Simulates a traffic without making a Program of it, in memory that is proportional to sources and capacities. The

@@ -199,7 +199,16 @@ TEST_CASE("a fabric has the links and routes of the network") {
             same = same && fabric.capacity_of(LinkId{l}) == link.capacity &&
                    std::equal_to<>{}(fabric.latency_s(LinkId{l}), link.latency_s) &&
                    std::equal_to<>{}(fabric.bandwidth_bytes_per_s(link.capacity), link.bandwidth_bytes_per_s);
+            const network::Fabric::Ends ends = fabric.ends(LinkId{l});
+            same = same && ends.source == link.source && ends.target == link.target;
         }
+        CHECK(same);
+        CHECK(fabric.name() == n.name());
+        REQUIRE(fabric.num_nodes() == static_cast<std::int32_t>(n.nodes().size()));
+        for (std::int32_t i = 0; i < fabric.num_nodes(); ++i)
+            same = same && fabric.node_name(NodeId{i}) == n.node(NodeId{i}).name;
+        for (std::int32_t r = 0; r < fabric.num_ranks(); ++r)
+            same = same && fabric.node_of(Rank{r}) == n.node_of(Rank{r});
         CHECK(same);
         std::vector<LinkId> route{LinkId{3}};
         base::Random random(5);

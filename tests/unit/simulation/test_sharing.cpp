@@ -131,3 +131,61 @@ TEST_CASE("incremental rates are those of the reference, among many flows on man
         }
     }
 }
+
+TEST_CASE("reserved bandwidth: nothing is exceeded, and what waits could not have started") {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        CAPTURE(seed);
+        base::Random random(seed);
+        const auto num_capacities = static_cast<std::int32_t>(1 + random.below(12));
+        std::vector<double> bandwidths;
+        for (std::int32_t c = 0; c < num_capacities; ++c)  // some fit together exactly
+            bandwidths.push_back(random.below(2) == 0 ? 100.0 * static_cast<double>(1 + random.below(4))
+                                                      : 10 + random.uniform() * 1000);
+        const auto model = make_sharing(Sharing::reserve, bandwidths);
+        struct Flow {
+            std::int32_t number;
+            std::vector<std::int32_t> capacities;
+            double least, rate = 0;
+        };
+        std::vector<Flow> flows;  // in the order in which they came
+        std::vector<double> used(bandwidths.size(), 0);
+        std::int32_t num_waits = 0;
+        for (int step = 0; step < 200; ++step) {
+            for (auto changes = 1 + random.below(4); changes > 0; --changes) {
+                const auto number = static_cast<std::int32_t>(random.below(20));
+                const auto found =
+                    std::find_if(flows.begin(), flows.end(), [&](const Flow& f) { return f.number == number; });
+                if (found != flows.end()) {
+                    model->remove(number);
+                    for (const std::int32_t c : found->capacities) used[static_cast<std::size_t>(c)] -= found->rate;
+                    flows.erase(found);
+                    continue;
+                }
+                Flow flow{number, random_capacities(random, num_capacities), 1e300};
+                for (const std::int32_t c : flow.capacities)
+                    flow.least = std::min(flow.least, bandwidths[static_cast<std::size_t>(c)]);
+                flows.push_back(flow);
+                model->add(number, flows.back().capacities);
+            }
+            std::vector<std::int32_t> changed;
+            model->update(changed);
+            // Each in turn takes what it needs, if it is there.
+            for (Flow& flow : flows) {
+                const bool fits = std::all_of(flow.capacities.begin(), flow.capacities.end(), [&](std::int32_t c) {
+                    const auto at = static_cast<std::size_t>(c);
+                    return used[at] + flow.least <= bandwidths[at] * (1 + 1e-9);
+                });
+                if (flow.rate > 0 || !fits) continue;
+                flow.rate = flow.least;
+                for (const std::int32_t c : flow.capacities) used[static_cast<std::size_t>(c)] += flow.rate;
+                CHECK(std::count(changed.begin(), changed.end(), flow.number) == 1);
+            }
+            for (std::size_t c = 0; c < used.size(); ++c) CHECK(used[c] <= bandwidths[c] * (1 + 1e-9));
+            for (const Flow& flow : flows) {
+                CHECK(model->rate(flow.number) == flow.rate);
+                num_waits += flow.rate > 0 ? 0 : 1;
+            }
+        }
+        CHECK(num_waits > 0);
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hocket/simulation/simulate.hpp"
+
+namespace bindings {
+
+namespace nb = nanobind;
+
+using Vector = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
+using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
+
+/// Views into the object `self`, which they keep alive.
+inline Vector view(nb::handle self, const std::vector<double>& values) {
+    return Vector(values.data(), {values.size()}, self);
+}
+/// Rows of links, columns of time.
+inline Matrix view(nb::handle self, const hocket::LinkBins& bins) {
+    return Matrix(bins.bytes.data(), {static_cast<std::size_t>(bins.num_rows), static_cast<std::size_t>(bins.num_bins)},
+                  self, {1, bins.num_rows});
+}
+
+using LinkRows = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+inline hocket::LinkBinOptions link_bin_options(std::int32_t num_bins, const std::optional<LinkRows>& rows) {
+    hocket::LinkBinOptions options;
+    options.num_bins = num_bins;
+    if (rows) options.row_of_link.assign(rows->data(), rows->data() + rows->size());
+    return options;
+}
+
+/// A Python function of (done, total, simulated_s) that returns whether to go on. Other threads run between its calls.
+using PythonProgress = std::function<bool(std::int64_t, std::int64_t, double)>;
+inline hocket::OnProgress on_progress(const std::optional<PythonProgress>& function) {
+    if (!function) return {};
+    return [&function](const hocket::SimulationProgress& progress) {
+        return (*function)(progress.num_done, progress.num_total, progress.simulated_s);
+    };
+}
+
+}  // namespace bindings

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket simulate`: the time of a pattern, a schedule, a program or a trace on a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hocket.cli.common import json_option
+from hocket.cli.options import generator_options, message_cost_options, network_option
+from hocket.cli.simulate.options import pattern_options, refuse_others
+
+
+@click.command()
+@click.argument("what")
+@network_option()
+@generator_options
+@click.option(
+    "-b",
+    "--bytes",
+    "bytes_text",
+    metavar="BYTES",
+    help="Of a message of a pattern (1 MB unless given), bcast, reduce or allreduce; or block of a rank.",
+)
+@click.option("--root", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--pieces", type=click.IntRange(1), default=1, show_default=True, help="Pieces of a pipelined algorithm.")
+@click.option(
+    "--order", type=click.Choice(["rank", "depth-first"]), default="rank", show_default=True, help="Of the ranks."
+)
+@click.option(
+    "--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="The plan of a trace's collectives."
+)
+@message_cost_options
+@pattern_options
+@json_option
+@click.pass_context
+def command(context: click.Context, /, what: str, **given: Any) -> int:
+    """Predict the time of WHAT on a network.
+
+    WHAT is a traffic pattern (random-ring, random-permutation, shift, all-to-all, incast, nearest-neighbour,
+    matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder.
+    Rank r of it is rank r of the network. Ctrl-C ends a simulation with what is known by then.
+
+    \b
+    Examples:
+      hocket simulate random-ring --network fat-tree:8x8x16 --bandwidth 1GB/s --messages 10 --bytes-spread 0.5
+      hocket simulate random-permutation --network dragonfly:4,8,4 --messages 10 -o result
+      hocket simulate bcast --network networks/two-clusters.toml --bytes "1 MB"
+      hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --pieces 64
+      hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
+    """
+    from hocket.patterns import pattern_kind
+    from hocket.simulation import kind_of
+
+    pattern = pattern_kind(what)
+    refuse_others(context, pattern or kind_of(what), what)
+    _check_outputs(given["output"], given["trace_json"])
+    if pattern is not None:
+        from hocket.cli.simulate import pattern as of_pattern
+
+        return of_pattern.run(what, **given)
+    from hocket.cli.simulate import program
+
+    return program.run(what, **given)
+
+
+def _check_outputs(folder: Path | None, trace: Path | None) -> None:
+    """Before a simulation that takes long, not after it."""
+    from hocket.errors import InvalidInput
+
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder}: is not a folder", "name a folder with --output")
+    for path in (folder, trace):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InvalidInput(f"{path.parent}: no such folder", "make it first, or name another one")

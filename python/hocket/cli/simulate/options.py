@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The options of `hocket simulate`, and which of them go with what is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from hocket.errors import InvalidInput
+from hocket.patterns import PARAMETERS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OVERHEADS = {"send_overhead", "receive_overhead", "rendezvous"}
+_PATTERN = {"ranks", "in_flight", "threads", "links"}
+_PATTERN_OPTIONS = {"bytes": "bytes_text", "spread": "bytes_spread", "seed": "seed"}  # others have the parameter's name
+#: Parameters of the command that go with some of what can be simulated; the others go with everything.
+APPLICABLE: dict[str, set[str]] = {
+    "collective": {"bytes_text", "root", "pieces", "order"} | _OVERHEADS,
+    "schedule": {"bytes_text"} | _OVERHEADS,
+    "program": _OVERHEADS,
+    "trace": {"plan_path"} | _OVERHEADS,
+    **{
+        name: {_PATTERN_OPTIONS.get(parameter, parameter) for parameter in parameters} | _PATTERN
+        for name, parameters in PARAMETERS.items()
+    },
+}
+APPLICABLE["matrix"].discard("ranks")
+APPLICABLE["nearest-neighbour"].add("ranks")
+# --seed is also that of --routing ecmp, which any generated network may have.
+_CONDITIONAL = set().union(*APPLICABLE.values()) - {"seed"}
+
+
+def pattern_options(function: Function) -> Function:
+    options = [
+        click.option("--messages", type=click.IntRange(1), help="Patterns: from each rank, to each of its peers."),
+        click.option(
+            "--bytes-spread",
+            type=float,
+            metavar="S",
+            help="Patterns: sizes are random, from BYTES * (1 - S) to BYTES * (1 + S); 0 to 1.",
+        ),
+        click.option("--ranks", type=click.IntRange(1), help="Patterns: the first so many ranks.  [default: all]"),
+        click.option(
+            "--in-flight",
+            type=click.IntRange(1),
+            metavar="K",
+            help="Patterns: messages that a rank has on the way at a time.  [default: 1; nearest-neighbour: to all "
+            "neighbours]",
+        ),
+        click.option("--distance", type=int, help="shift: rank r sends to rank r + DISTANCE.  [default: 1]"),
+        click.option("--target", type=click.IntRange(0), help="incast: the rank that all send to.  [default: 0]"),
+        click.option(
+            "--grid",
+            metavar="AxBxC",
+            callback=_grid,
+            help="nearest-neighbour: points in each dimension.  [default: 3D]",
+        ),
+        click.option("--periodic", is_flag=True, help="nearest-neighbour: close each dimension to a ring."),
+        click.option(
+            "--threads",
+            type=click.IntRange(1, 1024),
+            help="Patterns: of --reference; the result is the same.  [default: 1]",
+        ),
+        click.option(
+            "--links/--no-links",
+            default=None,
+            help="Patterns: count bytes of links, at a cost.  [default: not with --json alone]",
+        ),
+        click.option("--reference", is_flag=True, help="Compute all rates anew at each change: slow, to compare with."),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**63 - 1),
+            help="Of random orders and sizes, and of --routing ecmp.  [default: 1]",
+        ),
+        click.option(
+            "--routing", metavar="TEXT", help="Of a generated network: `hocket network generate --help` lists them."
+        ),
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="Write result.json, result.npz, report.html and trace.json.",
+        ),
+        click.option(
+            "--trace-json",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Write what ranks and links do over time, for Perfetto or chrome://tracing.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def refuse_others(context: click.Context, kind: str, what: str) -> None:
+    """Refuses, by name, options on the command line that mean nothing for what is simulated."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if given and name in _CONDITIONAL - APPLICABLE[kind]:
+            option = max((*parameter.opts, *parameter.secondary_opts), key=len)
+            where = sorted(other for other, names in APPLICABLE.items() if name in names)
+            subject = what if kind in PARAMETERS else f"a {kind} ({what})"
+            raise InvalidInput(
+                f"{option} does not apply to {subject}", f"it goes with {', '.join(where)}: leave it out"
+            )
+
+
+def _grid(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    fields = text.split("x")
+    if not all(field.isascii() and field.isdigit() and 0 < int(field) < 2**31 for field in fields):
+        raise InvalidInput(f"--grid: {text!r} is no grid", "write the points in each dimension, such as 16x16x8")
+    return tuple(map(int, fields))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket simulate` of a schedule, a program or a trace."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hocket.cli.common import print_json, print_table
+from hocket.cli.options import load_network, message_costs
+from hocket.cli.simulate.progress import INTERRUPTED, note_interrupt, watched
+
+_LINKS_SHOWN = 12
+
+
+def run(
+    what: str,
+    *,
+    network_text: str,
+    bandwidth: str | None,
+    latency: str | None,
+    routing: str | None,
+    seed: int | None,
+    bytes_text: str | None,
+    root: int,
+    pieces: int,
+    order: str,
+    plan_path: Path | None,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+    reference: bool,
+    as_json: bool,
+    output: Path | None,
+    trace_json: Path | None,
+    **_others: Any,  # of patterns; they were not given
+) -> int:
+    from hocket import parse_bytes
+    from hocket.plan import Plan
+    from hocket.simulation import ProgramOptions, Request, link_loads, simulate_what
+    from hocket.simulation_statistics import peak_rss_bytes
+
+    begin_s = time.perf_counter()
+    network = load_network(network_text, bandwidth, latency, routing, seed)
+    request = Request(
+        None if bytes_text is None else parse_bytes(bytes_text, "--bytes"), root, pieces, order == "depth-first"
+    )
+    costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
+    plan = None if plan_path is None else Plan.from_file(plan_path)
+    setup_s = time.perf_counter() - begin_s
+    record = output is not None or trace_json is not None
+    with watched(f"simulating {what}", "operations") as on_progress:
+        found = simulate_what(what, network, request, costs, plan, ProgramOptions(reference, record, on_progress))
+    stopped = [one.timeline for one in found if not one.timeline.completed]
+    values = {
+        "network": network.name,
+        "sharing": sharing,
+        "reference": reference,
+        "completed": not stopped,
+        "setup_s": setup_s,
+        "solve_s": time.perf_counter() - begin_s - setup_s,
+        "peak_rss_bytes": peak_rss_bytes(),
+        "results": [one.to_dict(network) for one in found],
+    }
+    if record:
+        from hocket.report.simulation import write_simulation, write_trace
+        from hocket.simulation_record import recorded_program
+
+        recorded = recorded_program(found[0], network, values)
+        if output is not None:
+            write_simulation(recorded, output)
+        if trace_json is not None:
+            write_trace(recorded, trace_json)
+    if as_json:
+        print_json(values)
+    else:
+        rows = [(one.name, f"{one.timeline.makespan_s * 1e3:.3f} ms", one.timeline.num_events) for one in found]
+        print_table(["", "time", "events"], rows, f"on {network.name}, sharing {sharing}")
+        if len(found) == 1:
+            loads = link_loads(found[0].timeline, network)
+            cells = [
+                (source, target, f"{round(size):,}", f"{use:.0%}" if not stopped else "")
+                for source, target, size, use in loads
+            ]
+            print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
+            if len(cells) > _LINKS_SHOWN:
+                click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")
+        for path in (output and output / "report.html", trace_json):
+            if path is not None:
+                click.echo(f"{path}")
+    if not stopped:
+        return 0
+    note_interrupt(stopped[0].makespan_s)
+    return INTERRUPTED

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The page of one simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hocket import __version__
+from hocket.report import simulation_figures as figures
+from hocket.report import text
+from hocket.report.convert import reduced
+from hocket.report.html import render_page
+from hocket.report.timeline_figures import gantt_figure
+
+if TYPE_CHECKING:
+    from hocket.report.simulation import RecordedSimulation
+
+MOST_BARS, MOST_RANKS = 4000, 64
+MOST_OUTLINED = 1500  #: bars
+LINKS_IN_TABLE = 24
+
+
+def render(simulation: RecordedSimulation) -> str:
+    import numpy as np
+
+    charts: dict[str, Any] = {}
+    heat = figures.heat_rows(simulation)
+    if heat and simulation.link_time.bytes.size:
+        charts["heat"] = figures.heat_figure(simulation, heat)
+        charts["utilisation"] = figures.utilisation_figure(simulation)
+        charts["load"] = figures.load_figure(simulation)
+    if not np.isnan(simulation.finish_s).all():
+        charts["finish"] = figures.finish_figure(simulation)
+    drawn = reduced(simulation.timeline, MOST_BARS, MOST_RANKS)
+    if len(drawn.bars):
+        charts["gantt"] = gantt_figure([(_gantt_title(simulation, drawn.ranks_shown), drawn)], str)
+        if len(drawn.bars) <= MOST_OUTLINED:
+            for trace in charts["gantt"]["data"]:  # messages follow each other without a gap
+                trace["marker"]["line"] = {"color": "--surface", "width": 1}
+    used = int((simulation.link_bytes > 0).sum())
+    return render_page(
+        "simulation.html",
+        version=__version__,
+        simulation=simulation,
+        values=simulation.values,
+        finished=int((~np.isnan(simulation.finish_s)).sum()),
+        quantiles=_quantiles(simulation),
+        by_link=simulation.link_time.one_link_a_row and len(heat) == used,
+        used=used,
+        links=_ranking(simulation),
+        merged=max(drawn.bars.count, default=1) > 1,
+        settings=_settings(simulation.values),
+        charts=charts,
+    )
+
+
+def _quantiles(simulation: RecordedSimulation) -> dict[str, float | None]:
+    import numpy as np
+
+    from hocket.simulation_statistics import finish_quantiles
+
+    known = simulation.finish_s[~np.isnan(simulation.finish_s)]
+    mean = float(known.mean()) if len(known) else None
+    return {"mean": mean, **finish_quantiles(simulation.finish_s)}
+
+
+def _ranking(simulation: RecordedSimulation) -> list[dict[str, Any]]:
+    import numpy as np
+
+    from hocket.simulation_statistics import utilisations
+
+    used = utilisations(simulation.link_bytes, simulation.link_bandwidths, simulation.makespan_s)
+    carried = np.flatnonzero(simulation.link_bytes > 0)
+    order = carried[np.lexsort((carried, -simulation.link_bytes[carried], -used[carried]))][:LINKS_IN_TABLE]
+    time = simulation.link_time
+    return [
+        {
+            "name": simulation.link_name(int(link)),
+            "group": time.group_names[time.group_of_row[time.row_of_link[link]]],
+            "bytes": float(simulation.link_bytes[link]),
+            "bandwidth": text.bandwidth(float(simulation.link_bandwidths[link])),
+            "share": float(used[link]) if np.isfinite(simulation.link_bandwidths[link]) else None,
+        }
+        for link in order
+    ]
+
+
+def _settings(values: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the simulation was asked for; results have their own places on the page."""
+    names = ("pattern", "name", "network", "routing", "sharing", "messages", "bytes", "spread", "in_flight", "seed",
+             "distance", "target", "grid", "periodic", "matrix_file", "threads", "reference", "nodes",
+             "links")  # fmt: skip
+    found = {**values, **(values["results"][0] if "results" in values else {})}
+    shown = [(name, found[name]) for name in names if found.get(name) is not None]
+    return [(name.replace("_", " "), _printed(name, value)) for name, value in shown if not isinstance(value, list)]
+
+
+def _printed(name: str, value: Any) -> str:
+    if name == "bytes":
+        return text.byte_count(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) and name != "seed" else str(value)
+
+
+def _gantt_title(simulation: RecordedSimulation, shown: list[int]) -> str:
+    ranks = simulation.timeline.ranks
+    return "all ranks" if len(shown) == ranks else f"{len(shown)} of {ranks:,} ranks"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""A simulation as a trace for Perfetto (ui.perfetto.dev) and chrome://tracing: the Trace Event format [TraceEvent16].
+
+Process 1 has the ranks, a thread for each and more where operations overlap; process 2 the links, a counter for each.
+Times are microseconds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hocket.report.simulation import RecordedSimulation
+
+RANKS, LINKS = 1, 2  #: process ids
+MOST_LINKS = 64  #: counters
+MOST_LANES = 16  #: threads of a rank
+_LABELS = {"send": "send to", "recv": "receive from", "compute": "compute", "reduce": "combine"}
+
+
+def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
+    """What json.dumps makes a file of."""
+    events: list[dict[str, Any]] = [
+        _metadata("process_name", RANKS, 0, name="ranks"),
+        _metadata("process_sort_index", RANKS, 0, sort_index=RANKS),
+        _metadata("process_name", LINKS, 0, name="links: % of the bandwidth in use"),
+        _metadata("process_sort_index", LINKS, 0, sort_index=LINKS),
+    ]
+    too_many_at_once = _add_ranks(simulation, events)
+    links_left_out = _add_links(simulation, events)
+    timeline = simulation.timeline
+    return {
+        "traceEvents": events,
+        "displayTimeUnit": "ms",
+        "otherData": {
+            "title": simulation.title,
+            "completed": simulation.completed,
+            "makespan_s": simulation.makespan_s,
+            "ranks_in_simulation": timeline.ranks,
+            "ranks_left_out": timeline.ranks - len(timeline.ranks_shown),
+            "operations_of_shown_ranks_left_out": simulation.num_left_out + too_many_at_once,
+            "links_left_out": links_left_out,
+        },
+    }
+
+
+def _metadata(what: str, process: int, thread: int, **arguments: Any) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": process, "tid": thread, "args": arguments}
+
+
+def _microseconds(time_s: float) -> float:
+    return round(time_s * 1e6, 6)
+
+
+def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> int:
+    """Returns how many operations were left out, more of a rank at a time than it has lanes."""
+    bars = simulation.timeline.bars
+    of_rank: dict[int, list[int]] = {rank: [] for rank in simulation.timeline.ranks_shown}
+    for i in sorted(range(len(bars)), key=lambda i: (bars.start_s[i], bars.end_s[i])):
+        if bars.rank[i] in of_rank:
+            of_rank[bars.rank[i]].append(i)
+    left_out, thread = 0, 0
+    for rank, members in of_rank.items():
+        lane_ends_s: list[float] = []  # events of one thread may not overlap
+        first = thread
+        for i in members:
+            free = (lane for lane, end_s in enumerate(lane_ends_s) if end_s <= bars.start_s[i])
+            lane = next(free, len(lane_ends_s))
+            if lane == MOST_LANES:
+                left_out += 1
+                continue
+            if lane == len(lane_ends_s):
+                lane_ends_s.append(0)
+            lane_ends_s[lane] = bars.end_s[i]
+            start_us = _microseconds(bars.start_s[i])
+            arguments: dict[str, Any] = {"operations": bars.count[i]}
+            name = _LABELS[bars.kind[i]]
+            if bars.kind[i] in ("send", "recv"):
+                name += f" {bars.peer[i]}" if bars.peer[i] >= 0 else " several"
+            if bars.kind[i] != "compute":
+                arguments["bytes"] = bars.bytes[i]
+            events.append(
+                {
+                    "name": name,
+                    "cat": bars.kind[i],
+                    "ph": "X",
+                    "ts": start_us,
+                    "dur": max(0.0, round(_microseconds(bars.end_s[i]) - start_us, 6)),
+                    "pid": RANKS,
+                    "tid": first + lane,
+                    "args": arguments,
+                }
+            )
+        for lane in range(max(1, len(lane_ends_s))):
+            name = f"rank {rank}" + (f" ({lane + 1})" if lane else "")
+            events.append(_metadata("thread_name", RANKS, thread, name=name))
+            events.append(_metadata("thread_sort_index", RANKS, thread, sort_index=thread))
+            thread += 1
+    return left_out
+
+
+def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> int:
+    """The links that are used most, or rows of them; returns how many links, some of them used, were left out."""
+    import numpy as np
+
+    time = simulation.link_time
+    share = time.bytes.sum(axis=1) / time.bandwidth_of_row
+    order = np.argsort(-share, kind="stable")[:MOST_LINKS]
+    order = order[share[order] > 0]
+    first_link = _first_links(time.row_of_link, len(time.links_in_row)) if len(order) else None
+    for row in order:
+        assert first_link is not None
+        name = simulation.link_name(int(first_link[row]))
+        if time.links_in_row[row] > 1:
+            name = f"{time.group_names[time.group_of_row[row]]}: {time.links_in_row[row]} links from {name}"
+        percents = np.round(100 * time.bytes[row] / (time.bandwidth_of_row[row] * time.bin_s), 3).tolist()
+        before = None
+        for b, percent in enumerate([*percents, 0.0]):
+            if percent != before:
+                events.append(
+                    {
+                        "name": name,
+                        "ph": "C",
+                        "ts": _microseconds(b * time.bin_s),
+                        "pid": LINKS,
+                        "tid": 0,
+                        "args": {"percent": percent},
+                    }
+                )
+            before = percent
+    return int(time.links_in_row[share > 0].sum() - time.links_in_row[order].sum())
+
+
+def _first_links(row_of_link: Any, num_rows: int) -> Any:
+    """The first link of each row."""
+    import numpy as np
+
+    first = np.zeros(num_rows, dtype=np.int64)
+    first[row_of_link[::-1]] = np.arange(len(row_of_link) - 1, -1, -1)
+    return first

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/base/index.hpp"
+
+namespace hocket {
+
+/// Whether and how the use of links over time is recorded.
+struct LinkBinOptions {
+    std::int32_t num_bins = 0;  ///< the most that the result has; 0 = record nothing; rounded up to even
+    std::vector<std::int32_t>
+        row_of_link;  ///< several links may add up in one row; -1 = not recorded; empty = a row each
+};
+
+/// Bytes that passed links over time.
+struct LinkBins {
+    double bin_s = 0;  ///< bin b is the time from b * bin_s to (b + 1) * bin_s
+    std::int32_t num_rows = 0;
+    std::int32_t num_bins = 0;  ///< up to the last that something passed in
+    std::vector<double> bytes;  ///< [bin * num_rows + row]
+};
+
+namespace simulation {
+
+/// Adds up what passes links in a fixed number of bins of equal width, from time 0 on. When time leaves the last bin,
+/// neighbours become one, and the width doubles: memory does not grow with time, and no bin is lost.
+class LinkBinRecorder {
+public:
+    /// @throws InvalidInput  if there are too many bins, or a row for each link is not given.
+    LinkBinRecorder(std::int32_t num_links, LinkBinOptions options);
+
+    /// The rows of links, without those that are not recorded.
+    void find_rows(std::span<const LinkId> links, std::vector<std::int32_t>& rows) const;
+    /// Bytes pass the links of all these rows at a rate, from one time to a later one.
+    void add(std::span<const std::int32_t> rows, double start_s, double end_s, double rate_bytes_per_s);
+    void add(std::span<const LinkId> links, double start_s, double end_s, double rate_bytes_per_s) {
+        find_rows(links, rows_);
+        add(rows_, start_s, end_s, rate_bytes_per_s);
+    }
+    LinkBins take();
+
+    static constexpr std::int32_t most_bins = 1 << 16;
+
+private:
+    void double_width();
+
+    std::vector<std::int32_t> row_of_link_, rows_;
+    std::int32_t num_rows_, num_bins_;
+    double bin_s_ = 0, end_s_ = 0;
+    std::vector<double> bytes_;  // [bin * num_rows_ + row]: what passes now lies together
+};
+
+}  // namespace simulation
+}  // namespace hocket

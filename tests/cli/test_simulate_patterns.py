@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket simulate` of traffic patterns: results, options, wrong input, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+HOCKET = str(Path(sys.executable).with_name("hocket"))
+FAT_TREE = ("--network", "fat-tree:4x4x8", "--bandwidth", "1GB/s")
+KEYS = {
+    "makespan_s", "mean_finish_s", "finish_quantiles_s", "events", "setup_s", "solve_s", "peak_rss_bytes", "threads",
+    "nodes", "links", "sharing", "seed", "network", "pattern", "completed", "routing", "in_flight", "reference",
+}  # fmt: skip
+PATTERNS = ("random-ring", "random-permutation", "shift", "all-to-all", "incast", "nearest-neighbour", "matrix:m.txt")
+
+
+@pytest.fixture
+def simulate(hocket_cli: Callable[..., Any], tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """The object that `hocket simulate ... --json` prints."""
+    (tmp_path / "m.txt").write_text("# bytes\n0 1000 0\n2000 0 3000\n\n1e6, 0, 0 # to the first\n".replace(",", " "))
+
+    def call(*arguments: str) -> dict[str, Any]:
+        done = hocket_cli("simulate", *arguments, "--json")
+        assert (done.returncode, done.stderr) == (0, "")
+        values: dict[str, Any] = json.loads(done.stdout)
+        return values
+
+    return call
+
+
+def refused(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+    for part in parts:
+        assert part in done.stderr
+
+
+@pytest.mark.parametrize("sharing", ["none", "equal", "maxmin", "reserve"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_pattern_with_every_sharing(simulate: Callable[..., Any], pattern: str, sharing: str) -> None:
+    found = simulate(pattern, *FAT_TREE, "--sharing", sharing)
+    assert found.keys() >= KEYS
+    assert found["pattern"] == pattern.partition(":")[0]
+    assert (found["network"], found["links"], found["routing"]) == ("fat-tree:4x4x8", 768, "d-mod-k")
+    assert found["nodes"] == {"incast": 127, "matrix:m.txt": 3}.get(pattern, 128)
+    assert found["completed"] is True
+    assert found["sharing"] == sharing
+    quantiles = found["finish_quantiles_s"]
+    assert 0 < quantiles["p50"] <= quantiles["p90"] <= quantiles["p99"] <= found["makespan_s"]
+    assert 0 < found["mean_finish_s"] <= found["makespan_s"]
+    assert found["events"] == {"incast": 127, "matrix:m.txt": 4, "all-to-all": 127 * 128}.get(
+        pattern, found["events"] if pattern == "nearest-neighbour" else 128
+    )
+    assert found["peak_rss_bytes"] > 1e6
+
+
+def test_shift_takes_the_time_of_its_bytes(simulate: Callable[..., Any]) -> None:
+    found = simulate("shift", "--network", "star:8", "--bandwidth", "1GB/s", "--latency", "3us", "--messages", "4",
+                     "--bytes", "2MB", "--distance", "3")  # fmt: skip
+    assert found["makespan_s"] == pytest.approx(4 * 2e6 / 1e9 + 2 * 3e-6)
+    assert (found["events"], found["distance"]) == (32, 3)
+
+
+def test_incast_shares_the_target_s_link(simulate: Callable[..., Any]) -> None:
+    found = simulate(
+        "incast", "--network", "star:8", "--bandwidth", "1GB/s", "--target", "5", "--ranks", "6", "--links"
+    )
+    assert found["nodes"] == 5
+    assert found["makespan_s"] == pytest.approx(5 * 1e6 / 1e9)
+    first = found["bottlenecks"][0]
+    assert (first["source"], first["target"]) == ("s0", "h5")
+    assert first["bytes"] == 5e6
+    assert first["utilisation"] == pytest.approx(1)
+
+
+def test_nearest_neighbour_is_free_on_its_own_torus(simulate: Callable[..., Any]) -> None:
+    torus = ("--network", "torus:4x4x4", "--bandwidth", "1GB/s")
+    found = simulate("nearest-neighbour", *torus, "--grid", "4x4x4", "--periodic")
+    assert (found["events"], found["in_flight"], found["routing"]) == (6 * 64, 6, "dimension-order")
+    assert found["makespan_s"] == pytest.approx(1e-3)
+    one_by_one = simulate("nearest-neighbour", *torus, "--grid", "4x4x4", "--periodic", "--in-flight", "1")
+    assert one_by_one["makespan_s"] == pytest.approx(6e-3)
+    assert simulate("nearest-neighbour", *torus)["grid"] is None
+
+
+def test_the_seed_decides_and_threads_do_not(simulate: Callable[..., Any]) -> None:
+    def run(*arguments: str) -> dict[str, Any]:
+        found = simulate("random-permutation", *FAT_TREE, "--messages", "5", "--bytes-spread", "0.5", *arguments)
+        own = ("setup_s", "solve_s", "cpu_s", "peak_rss_bytes", "threads")
+        return {key: value for key, value in found.items() if key not in own}
+
+    default = run()
+    assert default == run("--seed", "1")
+    assert default["makespan_s"] != run("--seed", "2")["makespan_s"]
+    for threads in ("2", "3", "8"):
+        assert run("--threads", threads) == default
+
+
+def test_reference_gives_the_same(simulate: Callable[..., Any]) -> None:
+    for sharing in ("equal", "maxmin"):
+        arguments = ("random-ring", *FAT_TREE, "--messages", "3", "--bytes-spread", "0.5", "--sharing", sharing)
+        fast, slow = simulate(*arguments), simulate(*arguments, "--reference", "--threads", "2")
+        assert slow["reference"] is True
+        assert slow["mean_finish_s"] == pytest.approx(fast["mean_finish_s"], rel=1e-9)
+
+
+def test_routing(simulate: Callable[..., Any]) -> None:
+    arguments = ("random-permutation", *FAT_TREE, "--messages", "5", "--bytes-spread", "0.5", "--routing", "ecmp")
+    found = simulate(*arguments, "--seed", "4")
+    assert found["routing"] == "ecmp"
+    assert found["makespan_s"] != simulate(*arguments, "--seed", "5")["makespan_s"]
+
+
+def test_a_network_file(simulate: Callable[..., Any], hocket_cli: Callable[..., Any]) -> None:
+    hocket_cli("network", "generate", "fat-tree:4x4x8", "--bandwidth", "1 GB/s", "-o", "tree.toml")
+    from_file = simulate("random-ring", "--network", "tree.toml")
+    assert from_file["routing"] is None
+    assert from_file["makespan_s"] == simulate("random-ring", *FAT_TREE)["makespan_s"]
+
+
+def test_table(hocket_cli: Callable[..., Any]) -> None:
+    done = hocket_cli("simulate", "random-ring", *FAT_TREE)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in ("random-ring on fat-tree:4x4x8, sharing maxmin", "makespan", "p50, p90, p99", "in use", "s2."):
+        assert part in done.stdout
+
+
+@pytest.mark.parametrize("suffix", ["txt", "csv", "npy"])
+def test_matrix_files(simulate: Callable[..., Any], tmp_path: Path, suffix: str) -> None:
+    matrix = np.array([[5, 1_000_000, 0], [0, 0, 3_000_000], [2_000_000, 0, 0]])
+    path = tmp_path / f"traffic.{suffix}"
+    if suffix == "npy":
+        np.save(path, matrix)
+    else:
+        np.savetxt(path, matrix, fmt="%d" if suffix == "csv" else "%.3e", delimiter="," if suffix == "csv" else " ")
+    found = simulate(f"matrix:{path}", "--network", "star:5", "--bandwidth", "1GB/s")
+    assert (found["nodes"], found["events"]) == (3, 4)
+    assert found["makespan_s"] == pytest.approx(3e-3)
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("0 1\n2 x\n", ("m.csv:2: number 2 is 'x', not a number", "whole numbers of bytes")),
+        ("0 1\n2 nan\n", ("m.csv:2: number 2 is nan",)),
+        ("0 inf\n2 0\n", ("m.csv:1: number 2 is inf",)),
+        ("0,1\n-2,0\n", ("m.csv:2: number 1 is -2",)),
+        ("0,1.5\n2,0\n", ("m.csv:1: number 2 is 1.5",)),
+        ("0,1e300\n2,0\n", ("m.csv:1: number 2 is 1e300",)),
+        ("0,99999999999999999999\n2,0\n", ("m.csv:1: number 2 is 99999999999999999999",)),
+        ("0,1,\n2,0,\n", ("m.csv:1: number 3 is '', not a number",)),
+        ("# sizes\n0 1 2\n3 4\n", ("m.csv:3: 2 numbers, the first row has 3", "as many rows as columns")),
+        ("0 1 2\n3 4 5\n", ("m.csv: 2 rows of 3 numbers",)),
+        ("# nothing\n\n", ("m.csv: no numbers",)),
+        (b"\xff\xfe0 1", ("m.csv: not a text",)),
+        ("0 " * 9 + "\n" + ("0 " * 9 + "\n") * 8, ("the matrix has 9 ranks, the network has 8",)),
+    ],
+)
+def test_wrong_matrices(
+    hocket_cli: Callable[..., Any], tmp_path: Path, content: str | bytes, parts: tuple[str, ...]
+) -> None:
+    path = tmp_path / "m.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    refused(hocket_cli("simulate", "matrix:m.csv", "--network", "star:8"), *parts)
+
+
+@pytest.mark.parametrize(
+    ("array", "part"),
+    [
+        (np.zeros((2, 3), dtype=int), "2 rows of 3 numbers"),
+        (np.zeros(4), "not an array of numbers of two dimensions"),
+        (np.array([["a"]]), "not an array of numbers of two dimensions"),
+        (np.array([[{}]], dtype=object), "not a .npy file of numbers"),
+        (np.array([[0, np.nan], [0, 0]]), "row 0, column 1 is nan"),
+        (np.array([[0, 0], [-1, 0]]), "row 1, column 0 is -1"),
+        (np.array([[0, 2**53], [0, 0]]), f"row 0, column 1 is {2**53}"),
+    ],
+)
+def test_wrong_arrays(hocket_cli: Callable[..., Any], tmp_path: Path, array: Any, part: str) -> None:
+    np.save(tmp_path / "m.npy", array, allow_pickle=True)
+    refused(hocket_cli("simulate", "matrix:m.npy", "--network", "star:8"), "m.npy", part)
+
+
+def test_a_cut_array_file(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.zeros((4, 4)))
+    whole = (tmp_path / "m.npy").read_bytes()
+    for content in (whole[:-1], whole[:20], b""):
+        (tmp_path / "m.npy").write_bytes(content)
+        refused(hocket_cli("simulate", "matrix:m.npy", "--network", "star:8"), "m.npy: not a .npy file")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("random-ring", "--bytes-spread", "1.5"), ("a spread of 1.5", "0 to 1")),
+        (("random-ring", "--bytes-spread", "-0.1"), ("a spread of -0.1",)),
+        (("random-ring", "--bytes-spread", "nan"), ("a spread of",)),
+        (("random-ring", "--bytes", "-1MB"), ("--bytes",)),
+        (("random-ring", "--bytes", "1"), ("--bytes", "unit")),
+        (("random-ring", "--messages", "0"), ("--messages",)),
+        (("random-ring", "--threads", "0"), ("--threads",)),
+        (("random-ring", "--in-flight", "0"), ("--in-flight",)),
+        (("random-ring", "--seed", "-1"), ("--seed",)),
+        (("random-ring", "--ranks", "17"), ("the pattern has 17 ranks, the network has 16", "--ranks")),
+        (("random-ring", "--sharing", "fair"), ("--sharing",)),
+        (("random-rign",), ("random-rign: no such file, folder, pattern or collective", "random-ring")),
+        (("matrix",), ("matrix: no such file", "matrix:FILE")),
+        (("matrix:none.txt",), ("none.txt: the traffic matrix cannot be read",)),
+        (("incast", "--target", "16"), ("rank 16, is not in 0..15",)),
+        (("nearest-neighbour", "--grid", "4x4x2"), ("the pattern has 32 ranks, the network has 16",)),
+        (("nearest-neighbour", "--grid", "4y4"), ("--grid", "4y4", "16x16x8")),
+        (("nearest-neighbour", "--grid", "4x4", "--ranks", "8"), ("--ranks does not go with --grid",)),
+        (("random-ring", "--routing", "ecmp"), ("routing",)),
+        (("random-ring", "--reference", "-o", "out"), ("the reference records neither",)),
+        (("random-ring", "-o", "no/such/folder"), ("no such folder",)),
+    ],
+)
+def test_wrong_options(hocket_cli: Callable[..., Any], arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    refused(hocket_cli("simulate", *arguments, "--network", "star:16"), *parts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("random-ring", "--root", "0"), "--root does not apply to random-ring"),
+        (("random-ring", "--pieces", "1"), "--pieces does not apply to random-ring"),
+        (("random-ring", "--send-overhead", "1us"), "--send-overhead does not apply to random-ring"),
+        (("random-ring", "--distance", "2"), "--distance does not apply to random-ring"),
+        (("shift", "--target", "2"), "--target does not apply to shift"),
+        (("shift", "--periodic"), "--periodic does not apply to shift"),
+        (("matrix:m.txt", "--bytes", "1MB"), "--bytes does not apply to matrix:m.txt"),
+        (("matrix:m.txt", "--messages", "2"), "--messages does not apply to matrix:m.txt"),
+        (("bcast", "--messages", "2", "--bytes", "1MB"), "--messages does not apply to a collective (bcast)"),
+        (("bcast", "--threads", "2", "--bytes", "1MB"), "--threads does not apply to a collective"),
+        (("bcast", "--no-links", "--bytes", "1MB"), "--no-links does not apply to a collective"),
+        (("p.goal", "--bytes", "1MB"), "--bytes does not apply to a program (p.goal)"),
+        (("p.goal", "--root", "1"), "--root does not apply to a program (p.goal)"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    hocket_cli: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], option: str
+) -> None:
+    (tmp_path / "p.goal").write_text("num_ranks 1\nrank 0 {\n}\n")
+    refused(hocket_cli("simulate", *arguments, "--network", "star:16"), option, "leave it out")
+
+
+def _interrupted(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
+    """Starts a simulation that would take hours, and presses Ctrl-C once its progress bar is there."""
+    terminal, stderr = os.openpty()
+    with (cwd / "stdout").open("wb") as stdout:
+        process = subprocess.Popen(
+            [HOCKET, "simulate", *arguments], cwd=cwd, stdout=stdout, stderr=stderr,
+            env={**os.environ, "COLUMNS": "150", "TERM": "xterm"},
+        )  # fmt: skip
+    os.close(stderr)
+    seen = b""
+
+    def read() -> bool:
+        nonlocal seen
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            return False
+        seen += part
+        return bool(part)
+
+    try:
+        while not re.search(rb"s/s", seen) and read():
+            pass
+        process.send_signal(signal.SIGINT)
+        while read():
+            pass
+        process.wait(60)
+    finally:
+        process.kill()
+        os.close(terminal)
+    return process.returncode, (cwd / "stdout").read_text(), seen.decode()
+
+
+LONG = ["all-to-all", "--network", "fat-tree:16x16x32", "--bandwidth", "1GB/s", "--bytes-spread", "0.5"]
+
+
+def test_ctrl_c_gives_what_is_known(tmp_path: Path) -> None:
+    status, out, err = _interrupted([*LONG, "--json"], tmp_path)
+    assert status == 130, err
+    found = json.loads(out)
+    assert found["completed"] is False
+    assert (found["finished"], found["mean_finish_s"]) == (0, None)
+    assert found["events"] > 0
+    assert found["makespan_s"] > 0
+    assert found["finish_quantiles_s"] == {"p50": None, "p90": None, "p99": None}
+    assert re.search(r"\d messages/s.*\d:\d\d:\d\d left", err)
+    assert "hocket: interrupted: this is what was known at" in err
+
+
+def test_ctrl_c_prints_a_table_and_writes_a_folder(tmp_path: Path) -> None:
+    status, out, err = _interrupted([*LONG, "-o", "out"], tmp_path)
+    assert status == 130, err
+    assert "reached" in out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "result.json", "result.npz", "report.html", "trace.json"
+    }  # fmt: skip
+    assert json.loads((tmp_path / "out/result.json").read_text())["completed"] is False
+    assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
+
+
+def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
+    arguments = ["alltoall:pairwise", "--network", "two-clusters:300+340", "--latency", "10us", "--bytes", "1MB",
+                 "--json", "-o", "out"]  # fmt: skip
+    status, out, err = _interrupted(arguments, tmp_path)
+    assert status == 130, err
+    values = json.loads(out)
+    assert values["completed"] is False
+    assert values["results"][0]["finish_quantiles_s"]["p50"] is None
+    assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
