@@ -110,10 +110,10 @@ std::int64_t Bound::tail_through(std::int32_t node, std::int32_t from) {
     std::int64_t begin = 0;
     for (const Unit& unit : inner) begin = std::min(begin, -unit.far_in_ns);
     const auto importer = [&] {
-        const std::int64_t least = std::min(slowest, receivers_.worst_in);
+        const std::int64_t lowest_rate = std::min(slowest, receivers_.worst_in);
         Sender sender{begin, begin, others * tree_->bytes(), in_bandwidth,
                       tree_->time_of(std::min(in_bandwidth, receivers_.best_in)),
-                      std::max<std::int64_t>(1, in_bandwidth / least)};
+                      std::max<std::int64_t>(1, in_bandwidth / lowest_rate)};
         sender.num_begun = others;
         return sender;
     };
@@ -387,7 +387,8 @@ void Bound::read(const State& state) {
         for (const std::int32_t next : neighbours_[at(v)])
             rate = std::max(rate, tree_->bandwidth(tree_->parent(next) == v && next != tree_->middle() ? 2 * next + 1
                                                                                                        : 2 * v));
-        late_ns_ = std::min(late_ns_, std::max(state.now_ns(), state.ready_ns(c)) + tree_->time_of(rate));
+        if (rate > 0)  // 0: it is the only node
+            late_ns_ = std::min(late_ns_, std::max(state.now_ns(), state.ready_ns(c)) + tree_->time_of(rate));
     }
     const auto own = [&](std::int32_t node) -> Side {
         const std::int32_t computer = tree_->computer_at(node);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "hocket/search/bound.hpp"
+#include "hocket/search/broadcast.hpp"
+#include "hocket/search/canonical.hpp"
+#include "trees.hpp"
+
+using namespace hocket;
+using namespace hocket::search;
+
+namespace {
+
+double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+double optimum_ms(const Tree& tree) {
+    const std::int32_t root = 0;
+    const BroadcastResult result = fastest_broadcast(tree, {&root, 1});
+    CHECK(result.optimal);
+    CHECK(faults_of(tree, {&root, 1}, result.transfers) == "");
+    CHECK(result.transfers.size() == static_cast<std::size_t>(tree.num_computers()) - 1);
+    return milliseconds(result.makespan_ns);
+}
+
+}  // namespace
+
+TEST_CASE("the optima of the published trees") {
+    // [Hourai], calibrated: what LAM/MPI needed for 1 MB is within 4 % of these.
+    CHECK(optimum_ms(examples::dual(2)) == doctest::Approx(12.3).epsilon(1e-4));
+    CHECK(optimum_ms(examples::dual(3)) == doctest::Approx(22.4).epsilon(1e-4));
+    CHECK(optimum_ms(examples::dual(4)) == doctest::Approx(22.4).epsilon(1e-4));
+    using examples::fast_ethernet, examples::gigabit, examples::two_clusters;
+    CHECK(optimum_ms(two_clusters(2, gigabit, gigabit)) == doctest::Approx(22.4).epsilon(1e-4));
+    CHECK(optimum_ms(two_clusters(3, gigabit, gigabit)) == doctest::Approx(32.5).epsilon(1e-4));
+    CHECK(optimum_ms(two_clusters(4, gigabit, gigabit)) == doctest::Approx(32.5).epsilon(1e-4));
+    CHECK(optimum_ms(two_clusters(2, fast_ethernet, fast_ethernet)) == doctest::Approx(174.2).epsilon(1e-4));
+    CHECK(optimum_ms(two_clusters(3, fast_ethernet, fast_ethernet)) == doctest::Approx(184.3).epsilon(1e-4));
+    CHECK(optimum_ms(two_clusters(4, fast_ethernet, fast_ethernet)) == doctest::Approx(260.2).epsilon(1e-4));
+    for (const std::int32_t n : {2, 3, 8, 10, 16, 64}) {
+        double rounds = 0;
+        for (std::int32_t informed = 1; informed < n; informed *= 2) ++rounds;
+        CHECK(optimum_ms(examples::star(n)) == doctest::Approx(10.1 * rounds).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("a computer and its message alone") {
+    examples::TreeBuilder builder;
+    builder.computer();
+    const std::int32_t root = 0;
+    const BroadcastResult result = fastest_broadcast(builder.tree(), {&root, 1});
+    CHECK(result.optimal);
+    CHECK(result.makespan_ns == 0);
+    CHECK(result.transfers.empty());
+}
+
+TEST_CASE("no broadcast is faster than the search's, and no bound is above it") {
+    const char* given = std::getenv("HOCKET_FUZZ_TREES");
+    const std::int64_t num_trees = given != nullptr ? std::atoll(given) : 400;
+    const std::uint64_t seed = 20'040'607;
+    MESSAGE("trees " << num_trees << ", seed " << seed);
+    base::Random random(seed);
+    for (std::int64_t i = 0; i < num_trees; ++i) {
+        CAPTURE(i);
+        const auto computers = static_cast<std::int32_t>(2 + random.below(given != nullptr ? 6 : 4));
+        const Tree tree = examples::random_tree(random, computers);
+        std::vector<std::int32_t> holders{static_cast<std::int32_t>(random.below(computers))};
+        const auto second = static_cast<std::int32_t>(random.below(computers));
+        if (random.below(4) == 0 && second != holders[0]) holders.push_back(second);
+        const std::int64_t best = fastest_broadcast_by_exhaustion(tree, holders);
+        const BroadcastResult result = fastest_broadcast(tree, holders);
+        REQUIRE(result.optimal);
+        REQUIRE(result.makespan_ns == best);
+        REQUIRE(faults_of(tree, holders, result.transfers) == "");
+        State state(tree, holders);
+        Bound bound(tree);
+        REQUIRE(bound.of(state) <= best);
+        // Nor is any bound on the way there.
+        for (const Transfer& t : result.transfers) {
+            state.add(t.source, t.target, t.start_ns);
+            REQUIRE(bound.of(state) <= best);
+        }
+    }
+}
+
+TEST_CASE("a broadcast with a fault is found out") {
+    const Tree tree = examples::star(4);
+    const std::int32_t root = 0;
+    const std::int64_t t = tree.duration_ns(0, 1);
+    const auto faults = [&](std::vector<Transfer> transfers) { return faults_of(tree, {&root, 1}, transfers); };
+    const std::vector<Transfer> good{{0, 1, 0, t}, {0, 2, t, 2 * t}, {1, 3, t, 2 * t}};
+    CHECK(faults(good) == "");
+    CHECK(faults({good[0], good[1]}) == "computer 3 does not get the message");
+    CHECK(faults({good[0], {0, 2, t - 1, 2 * t - 1}, good[2]}) == "link 2 is overloaded");
+    CHECK(faults({good[0], good[1], {1, 3, t - 1, 2 * t - 1}}) == "1 to 3 starts without the message");
+    CHECK(faults({good[0], good[1], {1, 3, t, 2 * t - 1}}) == "1 to 3 ends at another time");
+    CHECK(faults({good[0], good[1], good[2], {1, 2, 3 * t, 4 * t}}) == "the message comes twice with 1 to 2");
+}
+
+TEST_CASE("computers that an automorphism exchanges have the same key") {
+    const Tree tree = examples::dual(3);
+    const std::int32_t root = 0;
+    State state(tree, {&root, 1});
+    Canonical canonical(tree);
+    canonical.read(state);
+    CHECK(canonical.key_with(2) == canonical.key_with(3));
+    CHECK(canonical.key_with(2) == canonical.key_with(5));
+    CHECK(canonical.key_with(1) != canonical.key_with(2));
+    CHECK(canonical.key_with(0, 2) == canonical.key_with(0, 4));
+    CHECK(canonical.key_with(0, 2) != canonical.key_with(0, 1));
+    const Key before = canonical.key();
+    state.add(0, 2, 0);
+    canonical.read(state);
+    const Key after = canonical.key();
+    CHECK(after != before);
+    CHECK(canonical.key_with(3) != canonical.key_with(4));
+    CHECK(canonical.key_with(4) == canonical.key_with(5));
+    state.take_back();
+    state.add(0, 5, 0);
+    canonical.read(state);
+    CHECK(canonical.key() == after);
+    state.take_back();
+    canonical.read(state);
+    CHECK(canonical.key() == before);
+}
