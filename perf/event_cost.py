@@ -20,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
 
+from figure import load_pyplot
 from install import build_drivers
 from measure import Case, Measured, Way, measure
 
@@ -159,14 +160,9 @@ def spread(values: list[float]) -> str:
 
 
 def draw(rows: list[dict[str, Any]], caches: dict[str, int], path: Path) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        note("no plot: matplotlib is not installed (pip install matplotlib)")
+    pyplot = load_pyplot()
+    if pyplot is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     figure, axes = pyplot.subplots(figsize=(8, 5))
     for pattern, sharing in CASES:
         line = [one for one in rows if (one["pattern"], one["sharing"]) == (pattern, sharing)]

@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
 
+from figure import load_pyplot
 from install import build_drivers
 from measure import Case, Way, measure
 
@@ -92,14 +93,9 @@ def spread(values: list[float], factor: float) -> str:
 
 
 def draw(result: dict[str, Any], path: Path) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        note("no figure: matplotlib is not installed (pip install matplotlib)")
+    pyplot = load_pyplot()
+    if pyplot is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     figure, axes = pyplot.subplots(figsize=(6, 4.5))
     for nodes in sorted({row["nodes"] for row in result["rows"]}):
         line = [row for row in result["rows"] if row["nodes"] == nodes]

@@ -11,12 +11,16 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from hocket import InvalidInput
+from hocket.cli.simulate.progress import ended, watched
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 FAT_TREE = ("--network", "fat-tree:4x4x8", "--bandwidth", "1GB/s")
@@ -328,3 +332,39 @@ def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
     assert values["completed"] is False
     assert values["results"][0]["finish_quantiles_s"]["p50"] is None
     assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "status"), [((signal.SIGTERM,), 128 + signal.SIGTERM), ((signal.SIGINT, signal.SIGINT), 130)]
+)
+def test_what_does_not_ask_is_ended_at_once(tmp_path: Path, numbers: tuple[int, ...], status: int) -> None:
+    """The first step of the reference takes minutes here, and calls no Python."""
+    arguments = ["all-to-all", "--network", "fat-tree:16x16x32", "--reference"]
+    process = subprocess.Popen([HOCKET, "simulate", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        for number in numbers:
+            time.sleep(2)
+            process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == status
+    assert "Traceback" not in err
+
+
+def test_a_late_ctrl_c_is_not_lost() -> None:
+    with watched("simulating", "messages") as watch:
+        assert watch(1, 2, 0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert watch.interrupted
+    assert ended(watch, None) == 130
+
+    def refuse() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise InvalidInput("too large")
+
+    with pytest.raises(KeyboardInterrupt), watched("simulating", "messages"):
+        refuse()
+    with watched("simulating", "messages") as watch:
+        pass
+    assert ended(watch, None) == 0

@@ -39,23 +39,33 @@ _CONDITIONAL = set().union(*APPLICABLE.values()) - {"seed"}
 
 def pattern_options(function: Function) -> Function:
     options = [
-        click.option("--messages", type=click.IntRange(1), help="Patterns: from each rank, to each of its peers."),
+        click.option(
+            "--messages", type=click.IntRange(1, 2**63 - 1), help="Patterns: from each rank, to each of its peers."
+        ),
         click.option(
             "--bytes-spread",
             type=float,
             metavar="S",
             help="Patterns: sizes are random, from BYTES * (1 - S) to BYTES * (1 + S); 0 to 1.",
         ),
-        click.option("--ranks", type=click.IntRange(1), help="Patterns: the first so many ranks.  [default: all]"),
+        click.option(
+            "--ranks", type=click.IntRange(1, 2**31 - 1), help="Patterns: the first so many ranks.  [default: all]"
+        ),
         click.option(
             "--in-flight",
-            type=click.IntRange(1),
+            type=click.IntRange(1, 2**31 - 1),
             metavar="K",
             help="Patterns: messages that a rank has on the way at a time.  [default: 1; nearest-neighbour: to all "
             "neighbours]",
         ),
-        click.option("--distance", type=int, help="shift: rank r sends to rank r + DISTANCE.  [default: 1]"),
-        click.option("--target", type=click.IntRange(0), help="incast: the rank that all send to.  [default: 0]"),
+        click.option(
+            "--distance",
+            type=click.IntRange(-(2**31), 2**31 - 1),
+            help="shift: rank r sends to rank r + DISTANCE.  [default: 1]",
+        ),
+        click.option(
+            "--target", type=click.IntRange(0, 2**31 - 1), help="incast: the rank that all send to.  [default: 0]"
+        ),
         click.option(
             "--grid",
             metavar="AxBxC",

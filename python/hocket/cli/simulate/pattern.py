@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.options import load_fabric
-from hocket.cli.simulate.progress import INTERRUPTED, note_interrupt, watched
+from hocket.cli.simulate.progress import ended, watched
 
 if TYPE_CHECKING:
     from hocket.patterns import Pattern
@@ -68,10 +68,7 @@ def run(
         print_json(values)
     else:
         _print(done, values, output, trace_json)
-    if done.result.completed:
-        return 0
-    note_interrupt(done.result.simulated_s)
-    return INTERRUPTED
+    return ended(on_progress, None if done.result.completed else done.result.simulated_s)
 
 
 def _pattern(

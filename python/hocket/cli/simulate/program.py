@@ -13,7 +13,7 @@ import click
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.options import load_network, message_costs
-from hocket.cli.simulate.progress import INTERRUPTED, note_interrupt, watched
+from hocket.cli.simulate.progress import ended, watched
 
 _LINKS_SHOWN = 12
 
@@ -94,7 +94,4 @@ def run(
         for path in (output and output / "report.html", trace_json):
             if path is not None:
                 click.echo(f"{path}")
-    if not stopped:
-        return 0
-    note_interrupt(stopped[0].makespan_s)
-    return INTERRUPTED
+    return ended(on_progress, stopped[0].makespan_s if stopped else None)

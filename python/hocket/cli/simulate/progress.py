@@ -5,52 +5,86 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from hocket.cli.common import note
 
 INTERRUPTED = 130  #: the exit status
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOWN_AFTER_S = 1.0
 _REDRAWN_AFTER_S = 0.1
 
 
+class Watch:
+    """Called as `on_progress(done, total, simulated_s)`: draws the bar, and returns False once Ctrl-C was pressed."""
+
+    def __init__(self, bar: _Bar) -> None:
+        self.interrupted = False
+        self._bar = bar
+
+    def __call__(self, done: int, total: int, simulated_s: float) -> bool:
+        self._bar.update(done, total, simulated_s)
+        return not self.interrupted
+
+
 @contextmanager
-def watched(text: str, unit: str) -> Iterator[Callable[[int, int, float], bool]]:
-    """Yields `on_progress(done, total, simulated_s)`, which returns False once Ctrl-C was pressed.
+def watched(text: str, unit: str) -> Iterator[Watch]:
+    """Yields what to call for progress. A first Ctrl-C ends the simulation with what is known, as soon as it asks.
 
-    A second Ctrl-C interrupts as usual.
+    A second one, or another signal to end, ends the process at once, though the simulation may be in the midst of a
+    long set-up that calls no Python: a thread of its own reads what arrives. Nothing has been written by then.
     """
-    interrupted = False
-
-    def remember(number: int, frame: FrameType | None) -> None:
-        nonlocal interrupted
-        interrupted = True
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, remember)
     bar = _Bar(text, unit)
+    watch = Watch(bar)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
 
-    def on_progress(done: int, total: int, simulated_s: float) -> bool:
-        bar.update(done, total, simulated_s)
-        return not interrupted
+    def listen() -> None:
+        while numbers := os.read(reader, 16):
+            for number in numbers:
+                if number not in _ENDING:
+                    continue
+                if number != signal.SIGINT or watch.interrupted:
+                    bar.forget()
+                    os._exit(INTERRUPTED if number == signal.SIGINT else 128 + number)
+                watch.interrupted = True
 
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    fd_before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
     try:
-        yield on_progress
-    finally:
-        bar.close()
-        signal.signal(signal.SIGINT, before)
+        try:
+            yield watch
+        finally:
+            signal.set_wakeup_fd(fd_before)
+            os.close(writer)
+            listener.join()
+            os.close(reader)
+            bar.close()
+            signal.signal(signal.SIGINT, before)
+    except Exception:
+        if watch.interrupted:
+            raise KeyboardInterrupt from None
+        raise
 
 
-def note_interrupt(simulated_s: float) -> None:
+def ended(watch: Watch, stopped_at_s: float | None) -> int:
+    """The exit status; says whether Ctrl-C was pressed. `stopped_at_s`: simulated time, None = it came to its end."""
     from hocket.report.text import seconds
 
-    note(f"interrupted: this is what was known at {seconds(simulated_s)} of simulated time")
+    if stopped_at_s is not None:
+        note(f"interrupted: this is what was known at {seconds(stopped_at_s)} of simulated time")
+    elif watch.interrupted:
+        note("interrupted: the simulation had just come to its end")
+    return INTERRUPTED if watch.interrupted or stopped_at_s is not None else 0
 
 
 class _Bar:
@@ -80,6 +114,11 @@ class _Bar:
             left=_left((total - done) / rate) if rate > 0 else "",
         )
         self._progress.refresh()
+
+    def forget(self) -> None:
+        """The cursor is back, the bar is not drawn again."""
+        if self._progress is not None:
+            self._progress.console.show_cursor(True)
 
     def close(self) -> None:
         if self._progress is not None:
