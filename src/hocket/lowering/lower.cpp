@@ -33,7 +33,7 @@ public:
             // Counted before empty messages are left out: both ends leave out the same ones.
             const std::int32_t tag = messages[{op.peer, sends}]++;
             std::vector<std::int32_t> after = joined(op, false);
-            if (bytes == 0 && schedule_.collective != Collective::barrier) {
+            if (bytes == 0 && op.num_ranges > 0) {  // without chunks, it keeps an order
                 started_.push_back(after);
                 done_.push_back(std::move(after));
                 continue;

@@ -61,7 +61,7 @@ constexpr bool reduces(OpKind kind) { return kind == OpKind::recv_reduce_left ||
 struct Op {
     OpKind kind;
     Rank peer;
-    std::int32_t first_range, num_ranges;             ///< into RankSchedule::ranges; none = an empty message (barrier)
+    std::int32_t first_range, num_ranges;             ///< into RankSchedule::ranges; none = an empty message
     std::int32_t first_dependency, num_dependencies;  ///< into RankSchedule::dependencies
     bool operator==(const Op&) const = default;
 };
@@ -97,7 +97,9 @@ struct RankSchedule {
 ///   barrier                                           chunk r = "rank r has entered"; pieces = 1; messages list no
 ///                                                     chunks and carry no bytes; a message tells all that its sender
 ///                                                     knew at its start, that is by the receives it depends on
-/// Each rank has one place for each chunk; a receive overwrites it or combines with it.
+/// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks tells
+/// its receiver that what its sender waited for has happened: a transfer that must not share a link with another one
+/// waits so for its end.
 struct Schedule {
     Collective collective;
     std::string algorithm;  ///< "pipelined_chain"; "custom" when a search found it

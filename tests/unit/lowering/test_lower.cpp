@@ -71,6 +71,19 @@ TEST_CASE("messages of a barrier have no bytes and stay") {
     for (const ProgramOp& op : program.ranks[2].ops) CHECK(op.bytes == 0);
 }
 
+TEST_CASE("messages without chunks stay, whatever the size") {
+    Schedule s{Collective::bcast, "custom", 2, Rank{0}, 1, std::vector<RankSchedule>(2)};
+    s.ranks[0].add(OpKind::send, Rank{1}, {{0, 1}}, {});
+    s.ranks[1].add(OpKind::recv, Rank{0}, {{0, 1}}, {});
+    s.ranks[1].add(OpKind::send, Rank{0}, {}, {0});
+    s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
+    CHECK(lower(s, 8).ranks[0].ops.size() == 2);
+    const Program program = lower(s, 0);
+    CHECK(program.ranks[0].ops.size() == 1);
+    CHECK(program.ranks[0].ops[0].kind == ProgramOpKind::recv);
+    CHECK(program.ranks[1].ops.size() == 1);
+}
+
 TEST_CASE("every message has its counterpart of the same size, and all ranks get what they must") {
     for (const Algorithm& algorithm : all_algorithms())
         for (const std::int32_t p : {1, 2, 3, 5, 8, 13})

@@ -130,6 +130,33 @@ TEST_CASE("a barrier must be held together by dependencies, not by luck") {
     CHECK_FALSE(validate(s).ok());
 }
 
+TEST_CASE("a message without chunks keeps an order and moves nothing") {
+    // 0 feeds 1, then 2: 1 tells that it has all.
+    Schedule s = empty(Collective::bcast, 3);
+    s.ranks[0].add(OpKind::send, Rank{1}, {{0, 1}}, {});
+    const std::int32_t received = s.ranks[1].add(OpKind::recv, Rank{0}, {{0, 1}}, {});
+    s.ranks[1].add(OpKind::send, Rank{0}, {}, {received});
+    const std::int32_t told = s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
+    s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {told});
+    s.ranks[2].add(OpKind::recv, Rank{0}, {{0, 1}}, {});
+    CHECK(first_violation(s) == "ok");
+    // Waiting for each other is a deadlock with them too.
+    s.ranks[0] = {};
+    s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
+    s.ranks[0].add(OpKind::send, Rank{1}, {{0, 1}}, {0});
+    s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {1});
+    CHECK(first_violation(s) == "rank 0, op 0 (recv from 1): deadlock: it never completes when sends wait for their receivers");
+    // Nor does it bring data.
+    s = empty(Collective::bcast, 2);
+    s.ranks[0].add(OpKind::send, Rank{1}, {}, {});
+    s.ranks[1].add(OpKind::recv, Rank{0}, {}, {});
+    CHECK(first_violation(s) == "rank 1: chunk 0 at the end: expected its data, found none");
+    s = empty(Collective::reduce, 2);
+    s.ranks[1].add(OpKind::send, Rank{0}, {}, {});
+    s.ranks[0].add(OpKind::recv_reduce_left, Rank{1}, {}, {});
+    CHECK(first_violation(s) == "rank 0, op 0: it reduces no chunk");
+}
+
 TEST_CASE("malformed schedules are refused before anything walks them") {
     const Schedule good = collectives::emit(collectives::find_algorithm(Collective::bcast, "linear"), {3, 2}, {});
     Schedule s = good;
