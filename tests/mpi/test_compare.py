@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from mpi_parts import entry, write_plan
 
-from hocket import algorithms
+from hocket import Network, algorithms
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.optimal import optimal_schedule
 from mpis import MpiRunner
 
 
@@ -44,6 +45,21 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
         assert measured["equal"] is True, measured
         assert len(measured["native_s"]) == len(measured["tuned_s"]) == 2
         assert all(seconds > 0 for seconds in measured["native_s"] + measured["tuned_s"])
+
+
+@pytest.mark.timeout(120)
+def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    # In these, messages without chunks tell when a link is free again.
+    network = Network.generate("two-clusters:3+3")
+    entries = []
+    for collective in ("bcast", "reduce"):
+        schedule = optimal_schedule(network, collective, 50_000, 1).schedule
+        assert any(not op.chunks for rank in range(6) for op in schedule.ops(rank))
+        planned = entry(collective, [5, 1, 2, 0, 4, 3], "linear", bytes_min=50_000, bytes_max=50_000)
+        entries.append({**planned, "root": 1, "schedule": {"custom": json.loads(schedule.to_json())}})
+    plan = write_plan(tmp_path, 6, entries)
+    result = runner.run(6, parts.compare, "--plan", plan, "--repetitions", 3, timeout=100)
+    assert [measured["equal"] for measured in json.loads(result.stdout)["entries"]] == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Tables 5 and 6 of [Hourai] again: broadcasts of 1 MB on its three kinds of clusters, emulated.
+
+For each cluster and MPI, in turns: MPI_Bcast from rank 0 and from rank 1, the optimal schedule of one piece, and the pipelined
+chain; beside what the paper measured, the search predicts and the wire allows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hocket import Network, Schedule, lower, simulate, wire_limit_s
+from hocket.cli.common import note, print_table
+from hocket.mpi.build import build_mpi_parts
+from hocket.optimal import optimal_schedule
+from hocket.plan import Plan, PlanEntry
+from hocket.testbed import Testbed
+from hocket.tune.compare import measure_entries
+from hocket.tune.machine import Machine
+from mpis import MPIS
+
+BYTES = 1_000_000
+MEMORY, GIGABIT, FAST_ETHERNET = "3636.364 Mbit/s", "792.079 Mbit/s", "93.023 Mbit/s"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    name: str
+    nodes: tuple[tuple[int, str], ...]  # of two processors each, and their cables, on each switch
+    between: str
+    lam_s: tuple[float, float, float]  # the paper's root 0, root 1, optimised
+
+    def network(self) -> Network:
+        nodes, links = [], []
+        for switch, (count, bandwidth) in enumerate(self.nodes):
+            for i in range(count):
+                nodes.append(_node(f"n{switch}{i}"))
+                links.append(_link(f"n{switch}{i}", f"s{switch}", bandwidth))
+            nodes.append(f'[[node]]\nname = "s{switch}"\nkind = "switch"\n')
+        if len(self.nodes) == 2:
+            links.append(_link("s0", "s1", self.between))
+        head = f'format = "hocket.network/1"\nname = "{self.name}"\n'
+        return Network.from_text(head + "".join(nodes + links), self.name)
+
+
+def _node(name: str) -> str:
+    return f'[[node]]\nname = "{name}"\nkind = "host"\nranks = 2\nmemory_bandwidth = "{MEMORY}"\n'
+
+
+def _link(a: str, b: str, bandwidth: str) -> str:
+    return f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{bandwidth}"\n'
+
+
+def _ms(*values: float) -> tuple[float, float, float]:
+    return (values[0] * 1e-3, values[1] * 1e-3, values[2] * 1e-3)
+
+
+CLUSTERS = [
+    Cluster("dual 2", ((2, GIGABIT),), "", _ms(12.2, 13.0, 12.3)),
+    Cluster("dual 3", ((3, GIGABIT),), "", _ms(20.7, 22.2, 23.1)),
+    Cluster("dual 4", ((4, GIGABIT),), "", _ms(29.2, 30.8, 21.6)),
+    Cluster("two clusters 2+2", ((2, GIGABIT), (2, GIGABIT)), GIGABIT, _ms(29.5, 31.2, 22.0)),
+    Cluster("two clusters 3+3", ((3, GIGABIT), (3, GIGABIT)), GIGABIT, _ms(46.5, 48.6, 32.8)),
+    Cluster("two clusters 4+4", ((4, GIGABIT), (4, GIGABIT)), GIGABIT, _ms(55.2, 59.4, 32.4)),
+    Cluster("unequal 2+2", ((2, FAST_ETHERNET), (2, GIGABIT)), FAST_ETHERNET, _ms(259, 269, 175)),
+    Cluster("unequal 3+3", ((3, FAST_ETHERNET), (3, GIGABIT)), FAST_ETHERNET, _ms(429, 443, 186)),
+    Cluster("unequal 4+4", ((4, FAST_ETHERNET), (4, GIGABIT)), FAST_ETHERNET, _ms(514, 532, 260)),
+]
+
+
+def entry(network: Network, schedule: Schedule | None, root: int, pieces: int = 1) -> PlanEntry:
+    members = tuple(range(network.num_ranks))
+    if schedule is not None:
+        return PlanEntry("bcast", members, BYTES, BYTES, "custom", root=root, custom=schedule.to_json())
+    order = tuple(network.depth_first_order(root))
+    return PlanEntry("bcast", members, BYTES, BYTES, "pipelined_chain", pieces=pieces, order=order, root=root)
+
+
+def run(cluster: Cluster, pieces: int, repetitions: int) -> list[dict[str, object]]:
+    network = cluster.network()
+    best = optimal_schedule(network, "bcast", BYTES, 0)
+    other = optimal_schedule(network, "bcast", BYTES, 1)
+    entries = (entry(network, best.schedule, 0), entry(network, other.schedule, 1), entry(network, None, 0, pieces))
+    pipelined = entries[2].schedule()
+    results = []
+    for mpi in MPIS:
+        parts = build_mpi_parts(mpi, notify=note)
+        note(f"{cluster.name}: {mpi.label}")
+        with tempfile.TemporaryDirectory() as folder, Testbed(network) as bed:
+            machine = Machine(mpi, bed, parts.workarounds)
+            times: list[list[float]] = [[] for _ in range(5)]
+            # A plan has one entry for a collective and its size: three plans, in turns.
+            for _ in range(repetitions):
+                for i, one in enumerate(entries):
+                    path = Path(folder) / "plan.json"
+                    Plan(network.num_ranks, network.name, (one,)).write(path)
+                    command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
+                    (measured,) = measure_entries(command, path, 1, 5, machine, parts, 120)
+                    if measured.equal is False:
+                        raise SystemExit(f"{cluster.name}, {mpi.label}: the data differ")
+                    times[2 + i] += measured.tuned_s
+                    times[1 if i == 1 else 0] += measured.native_s
+        results.append(
+            {
+                "cluster": cluster.name,
+                "ranks": network.num_ranks,
+                "mpi": mpi.label,
+                "paper_s": cluster.lam_s,
+                "predicted_s": best.makespan_s,
+                "pipelined_predicted_s": simulate(lower(pipelined, BYTES), network).makespan_s,
+                "wire_limit_s": wire_limit_s("bcast", network, list(range(network.num_ranks)), BYTES, 0),
+                **{
+                    name: values
+                    for name, values in zip(
+                        ("native_root_0_s", "native_root_1_s", "optimal_s", "optimal_root_1_s", "pipelined_s"),
+                        times,
+                        strict=True,
+                    )
+                },
+            }
+        )
+    return results
+
+
+def row(result: dict[str, object]) -> tuple[str, ...]:
+    def median(name: str) -> float:
+        values = result[name]
+        return statistics.median(values) if isinstance(values, list) else float(values)  # type: ignore[arg-type]
+
+    names = ("native_root_0_s", "native_root_1_s", "optimal_s", "predicted_s", "pipelined_s", "wire_limit_s")
+    native = min(median("native_root_0_s"), median("native_root_1_s"))
+    return (
+        str(result["cluster"]),
+        str(result["mpi"]),
+        *(f"{median(name) * 1e3:.1f}" for name in names),
+        f"{median('optimal_s') / median('predicted_s') - 1:+.0%}",
+        f"{native / median('optimal_s'):.2f}",
+        f"{median('pipelined_s') / median('wire_limit_s'):.2f}",
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="clusters whose names contain this")
+    parser.add_argument("--pieces", type=int, default=32, help="of the pipelined chain")
+    parser.add_argument("--repetitions", type=int, default=3, help="launches of each; each measures five times")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = parser.parse_args()
+    results = []
+    for cluster in CLUSTERS:
+        if given.only in cluster.name:
+            results += run(cluster, given.pieces, given.repetitions)
+    if given.json:
+        print(json.dumps({"bytes": BYTES, "results": results}, indent=1))
+        return 0
+    columns = ("cluster", "MPI", "root 0", "root 1", "optimal", "predicted", "pipelined", "wire limit")
+    print_table((*columns, "off by", "MPI / optimal", "pipelined / limit"), [row(r) for r in results], "1 MB, ms")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket schedule`: build, search, check, show and convert the schedule of a collective."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hocket.cli.common import json_option
+from hocket.cli.schedule.options import refuse_others, schedule_options
+
+
+@click.command()
+@click.argument("what", metavar="COLLECTIVE|FILE.json")
+@schedule_options
+@json_option
+@click.pass_context
+def command(context: click.Context, /, what: str, **given: Any) -> int:
+    """Search, build or read the schedule of a collective; check it; print it.
+
+    With --network, bcast and reduce of one piece are searched with --optimal: the fastest schedule there is on a
+    tree, and the proof. With --algorithm and --ranks, a textbook algorithm is built; FILE.json is read. A schedule that is
+    wrong ends with status 1.
+
+    \b
+    --format list       what each rank does
+             transfers  when each message starts and ends on the network
+             json       a file of format hocket.schedule/1
+             goal       what the simulator LogGOPSim reads
+    --json prints a summary and all violations, or what the search found.
+
+    \b
+    Examples:
+      hocket schedule allreduce
+      hocket schedule bcast --ranks 8 --algorithm pipelined_chain --pieces 4
+      hocket schedule my-schedule.json --format goal --bytes "1 MB"
+      hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal
+    """
+    from hocket import schedule as schedules
+
+    is_file = schedules.is_file(what)
+    if not is_file:
+        schedules.algorithms_of(what)
+    kind = "file" if is_file else "network" if given["network_text"] is not None else "build"
+    refuse_others(context, kind, what)
+    if kind == "network":
+        from hocket.cli.schedule import on_network
+
+        return on_network.run(what, **given)
+    from hocket.cli.schedule import build
+
+    return build.run(what, **given)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The options of `hocket schedule`, and which of them go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from hocket.cli.options import generator_options, network_option
+from hocket.errors import InvalidInput
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FORMATS = ("list", "transfers", "json", "goal")
+_BUILD = {"ranks", "algorithm", "order", "pieces"}
+_SEARCH = {"optimal", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
+_APPLICABLE = {"file": set[str](), "build": _BUILD | {"root"}, "network": _SEARCH | {"root"}}
+_NEEDS = {"file": "a schedule that is read from a file", "build": "a schedule that is built without --network",
+          "network": "a schedule that is searched on a network"}  # fmt: skip
+
+
+def schedule_options(function: Function) -> Function:
+    options = [
+        click.option("-n", "--ranks", type=click.IntRange(1), help="Number of ranks."),
+        click.option(
+            "-a", "--algorithm", help="Its name; without it and --network the algorithms of the collective are listed."
+        ),
+        click.option("--root", type=click.IntRange(0), default=0, show_default=True),
+        click.option(
+            "--pieces", type=click.IntRange(1), default=1, show_default=True, help="How fine to cut for pipelining."
+        ),
+        click.option("--order", metavar="RANKS", help="Ranks in the order of the algorithm, such as 0,2,1,3."),
+        network_option(required=False),
+        generator_options,
+        click.option("-b", "--bytes", "bytes_text", metavar="BYTES", help='Message or block: "1 MB".'),
+        click.option("--optimal", is_flag=True, help="Search the fastest schedule of one piece on a tree."),
+        click.option(
+            "--time-limit",
+            "time_limit_s",
+            type=click.FloatRange(0, min_open=True),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Of the search; then it gives the best schedule so far and how far from the optimum it may be.",
+        ),
+        click.option(
+            "--gap",
+            type=click.FloatRange(0),
+            default=0.0,
+            show_default=True,
+            metavar="PART",
+            help="Be content with a schedule that takes at most 1 + PART times the least: 0.01.",
+        ),
+        click.option(
+            "--draw",
+            "drawing",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Draw the network and the transfers: FILE.html, or FILE.png.",
+        ),
+        click.option(
+            "--format", "form", type=click.Choice(FORMATS), help="What to print.  [default: list; searched: transfers]"
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def refuse_others(context: click.Context, kind: str, what: str) -> None:
+    """Refuses, by name, options on the command line that mean nothing for this kind of schedule."""
+    conditional = set[str]().union(*_APPLICABLE.values())
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if given and name in conditional - _APPLICABLE[kind]:
+            option = max(parameter.opts, key=len)
+            places = [_NEEDS[other] for other, names in _APPLICABLE.items() if name in names]
+            raise InvalidInput(f"{what}: {option} does not apply here", f"it is for {' or '.join(places)}")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Optimal broadcasts and reductions of one piece on tree networks [Hourai], with a proof or a gap."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import InvalidInput
+from hocket.transfers import TimedTransfer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hocket import Network, Program, Schedule
+
+COLLECTIVES = ("bcast", "reduce")
+#: What "optimal" means where links have latencies: see docs/optimal-schedules.md.
+CLAIM_WITH_DELAYS = "among schedules that start each transfer, in the order of starts, as early as possible"
+
+
+@dataclass(frozen=True)
+class OptimalSchedule:
+    """What the search found. Times are those of the model: a transfer has its path for itself."""
+
+    collective: str
+    network: str
+    bytes: int
+    root: int
+    status: str  # "optimal" = the makespan is proven to be the least; "feasible" = it is within `gap` of the bound
+    makespan_s: float
+    lower_bound_s: float
+    nodes_explored: int
+    search_s: float
+    transfers: tuple[TimedTransfer, ...]
+    claim: str  # the set of schedules that it is the best of
+    schedule: Schedule
+    timed_program: Program  # the transfers at their instants, for `simulate`
+
+    @property
+    def gap(self) -> float:
+        """How much shorter the shortest schedule might be, as a part of the bound."""
+        return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("collective", "network", "bytes", "root", "status", "makespan_s", "lower_bound_s", "gap", "claim",
+                 "nodes_explored", "search_s")  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {"transfers": [asdict(t) for t in self.transfers]}
+
+
+def optimal_schedule(
+    network: Network,
+    collective: str,
+    num_bytes: int,
+    root: int = 0,
+    *,
+    time_limit_s: float = 60.0,
+    gap: float = 0.0,
+) -> OptimalSchedule:
+    """The fastest broadcast or reduction of one piece on a tree.
+
+    Stops after `time_limit_s` seconds, or when the schedule is proven to take at most (1 + `gap`) times the least.
+    Raises InvalidInput for other collectives, networks with cycles, and a root that is no rank.
+    """
+    from hocket import _core
+
+    if collective not in COLLECTIVES:
+        raise InvalidInput(
+            f"optimal schedules are searched for {' and '.join(COLLECTIVES)}, not for {collective}",
+            "leave out --optimal",
+        )
+    if not 0 <= root < network.num_ranks:
+        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}")
+    tree = _core.Tree.of(network, num_bytes)
+    # A reduction is a broadcast backwards: on the tree with the directions of its links exchanged.
+    searched = tree if collective == "bcast" else tree.reversed()
+    found = _core.fastest_broadcast(searched, [root], time_limit_s=time_limit_s, gap=gap)
+    fault = _core.faults_of(searched, [root], found.transfers)
+    if fault:
+        raise AssertionError(f"the search found a schedule that is wrong: {fault}")
+    if collective == "bcast":
+        transfers, schedule = found.transfers, _core.bcast_of(tree, root, found.transfers)
+    else:
+        transfers = _core.reversed_transfers(found.transfers)
+        schedule = _core.reduce_of(tree, root, found.transfers)
+    return OptimalSchedule(
+        collective=collective,
+        network=network.name,
+        bytes=num_bytes,
+        root=root,
+        status="optimal" if found.optimal else "feasible",
+        makespan_s=found.makespan_ns * 1e-9,
+        lower_bound_s=found.lower_bound_ns * 1e-9,
+        nodes_explored=found.num_nodes,
+        search_s=found.search_s,
+        transfers=_timed(transfers),
+        claim=CLAIM_WITH_DELAYS if tree.has_delays else "among all schedules of one piece",
+        schedule=schedule,
+        timed_program=_core.timed_program_of(tree, transfers),
+    )
+
+
+def _timed(transfers: Sequence[Any]) -> tuple[TimedTransfer, ...]:
+    return tuple(TimedTransfer(t.source, t.target, t.start_ns * 1e-9, t.end_ns * 1e-9) for t in transfers)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/random.hpp"
+#include "hocket/lowering/lower.hpp"
+#include "hocket/network/blueprint.hpp"
+#include "hocket/network/generate.hpp"
+#include "hocket/schedule/validate.hpp"
+#include "hocket/search/broadcast.hpp"
+#include "hocket/search/network_tree.hpp"
+#include "hocket/search/transfers.hpp"
+#include "hocket/simulation/simulate.hpp"
+
+using namespace hocket;
+using namespace hocket::search;
+
+namespace {
+
+constexpr std::int64_t bytes = 1'000'000;
+
+/// Switches and hosts, some of them between others, some with two ranks, with one bandwidth a direction or half duplex.
+Network random_network(base::Random& random, bool latencies) {
+    network::Blueprint blueprint;
+    blueprint.name = "random";
+    const auto bandwidth = [&] { return static_cast<double>(1 + random.below(4)) * 25e6; };
+    const auto latency = [&] { return latencies ? static_cast<double>(random.below(3)) * 1e-4 : 0.0; };
+    const std::int64_t num_inner = 1 + random.below(3), num_outer = 2 + random.below(3);
+    for (std::int64_t i = 0; i < num_inner + num_outer; ++i) {
+        const bool host = i >= num_inner || random.below(3) == 0;
+        const std::int32_t ranks = !host ? 0 : random.below(5) == 0 ? 2 : 1;
+        network::Blueprint::Node node{"n" + std::to_string(i), host ? NodeKind::host : NodeKind::switch_, ranks};
+        if (ranks == 2 && random.below(2) == 0) node.memory_bandwidth_bytes_per_s = 400e6;
+        blueprint.nodes.push_back(node);
+        if (i == 0) continue;
+        const auto other = static_cast<std::int32_t>(random.below(std::min(i, num_inner)));
+        network::Blueprint::Cable cable{static_cast<std::int32_t>(i), other, bandwidth(), bandwidth(), latency(),
+                                        latency(), random.below(4) == 0};
+        if (cable.half_duplex) cable.bandwidth_back_bytes_per_s = cable.bandwidth_bytes_per_s;
+        blueprint.cables.push_back(cable);
+    }
+    return network::build(blueprint);
+}
+
+double makespan_s(const Program& program, const Network& network) {
+    SimulationOptions options;
+    options.sharing = Sharing::reserve;
+    return simulate(program, network, options).makespan_s;
+}
+
+}  // namespace
+
+TEST_CASE("schedules of broadcasts and reductions take the time that the search gives") {
+    const std::uint64_t seed = 20'040'608;
+    MESSAGE("seed " << seed);
+    base::Random random(seed);
+    for (int i = 0; i < 150; ++i) {
+        CAPTURE(i);
+        const bool latencies = i % 3 == 0;
+        const Network network = random_network(random, latencies);
+        const Tree tree = tree_of(network, bytes);
+        const auto root = static_cast<std::int32_t>(random.below(network.num_ranks()));
+
+        const BroadcastResult found = fastest_broadcast(tree, {&root, 1});
+        REQUIRE(found.optimal);
+        REQUIRE(faults_of(tree, {&root, 1}, found.transfers) == "");
+        const Schedule bcast = bcast_of(tree, root, found.transfers);
+        const Validation validation = validate(bcast);
+        INFO((validation.ok() ? "" : validation.violations.front()));
+        REQUIRE(validation.ok());
+
+        const Tree back = reversed(tree);
+        const BroadcastResult mirrored = fastest_broadcast(back, {&root, 1});
+        REQUIRE(mirrored.optimal);
+        REQUIRE(faults_of(back, {&root, 1}, mirrored.transfers) == "");
+        const Schedule reduce = reduce_of(tree, root, mirrored.transfers);
+        REQUIRE(validate(reduce).ok());
+
+        if (latencies) continue;  // there the simulation holds all links of a route at once
+        const double optimum_s = 1e-9 * static_cast<double>(found.makespan_ns);
+        CHECK(makespan_s(timed_program_of(tree, found.transfers), network) == doctest::Approx(optimum_s).epsilon(1e-6));
+        CHECK(makespan_s(lower(bcast, bytes), network) == doctest::Approx(optimum_s).epsilon(1e-6));
+        const double reduced_s = 1e-9 * static_cast<double>(mirrored.makespan_ns);
+        CHECK(makespan_s(timed_program_of(tree, reversed(mirrored.transfers)), network) ==
+              doctest::Approx(reduced_s).epsilon(1e-6));
+        CHECK(makespan_s(lower(reduce, bytes), network) == doctest::Approx(reduced_s).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("a transfer waits for those that leave it no room, and for no other") {
+    const Network network = network::generate_network("star:4");
+    const Tree tree = tree_of(network, bytes);
+    const std::int64_t t = tree.duration_ns(0, 1);
+    // 0 feeds 1, 2 and 3: 2 is told by 1, 3 by 2.
+    const std::vector<Transfer> linear{{0, 1, 0, t}, {0, 2, t, 2 * t}, {0, 3, 2 * t, 3 * t}};
+    const auto waits = waits_of(tree, linear);
+    CHECK(waits == std::vector<std::vector<std::int32_t>>{{}, {0}, {1}});
+    const Schedule schedule = bcast_of(tree, 0, linear);
+    CHECK(validate(schedule).ok());
+    CHECK(schedule.ranks[0].ops.size() == 5);
+    CHECK(schedule.ranks[1].ops.size() == 2);
+    // A binomial tree needs one message: 1 has the data itself.
+    const std::vector<Transfer> binomial{{0, 1, 0, t}, {0, 2, t, 2 * t}, {1, 3, t, 2 * t}};
+    CHECK(waits_of(tree, binomial) == std::vector<std::vector<std::int32_t>>{{}, {0}, {}});
+}
+
+TEST_CASE("what is no tree for the search is refused") {
+    CHECK_THROWS_WITH_AS(tree_of(network::generate_network("torus:3x3"), bytes),
+                         doctest::Contains("cables form cycles"), InvalidInput);
+    CHECK_THROWS_WITH_AS(tree_of(network::generate_network("star:4"), 0), doctest::Contains("expected at least 1"),
+                         InvalidInput);
+}
