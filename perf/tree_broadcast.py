@@ -3,8 +3,8 @@
 
 """Tables 5 and 6 of [Hourai] again: broadcasts of 1 MB on its three kinds of clusters, emulated.
 
-For each cluster and MPI, in turns: MPI_Bcast from rank 0 and from rank 1, the optimal schedule of one piece, and the pipelined
-chain; beside what the paper measured, the search predicts and the wire allows.
+For each cluster and MPI, in turns: MPI_Bcast from rank 0 and from rank 1, the optimal schedule of one piece, and the
+pipelined chain; beside what the paper measured, the search predicts and the wire allows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from hocket.tune.machine import Machine
 from mpis import MPIS
 
 BYTES = 1_000_000
+MEASURED = ("native_root_0_s", "native_root_1_s", "optimal_s", "optimal_root_1_s", "pipelined_s")
 MEMORY, GIGABIT, FAST_ETHERNET = "3636.364 Mbit/s", "792.079 Mbit/s", "93.023 Mbit/s"
 
 
@@ -96,7 +97,7 @@ def run(cluster: Cluster, pieces: int, repetitions: int) -> list[dict[str, objec
         note(f"{cluster.name}: {mpi.label}")
         with tempfile.TemporaryDirectory() as folder, Testbed(network) as bed:
             machine = Machine(mpi, bed, parts.workarounds)
-            times: list[list[float]] = [[] for _ in range(5)]
+            times: list[list[float]] = [[] for _ in MEASURED]
             # A plan has one entry for a collective and its size: three plans, in turns.
             for _ in range(repetitions):
                 for i, one in enumerate(entries):
@@ -117,14 +118,7 @@ def run(cluster: Cluster, pieces: int, repetitions: int) -> list[dict[str, objec
                 "predicted_s": best.makespan_s,
                 "pipelined_predicted_s": simulate(lower(pipelined, BYTES), network).makespan_s,
                 "wire_limit_s": wire_limit_s("bcast", network, list(range(network.num_ranks)), BYTES, 0),
-                **{
-                    name: values
-                    for name, values in zip(
-                        ("native_root_0_s", "native_root_1_s", "optimal_s", "optimal_root_1_s", "pipelined_s"),
-                        times,
-                        strict=True,
-                    )
-                },
+                **dict(zip(MEASURED, times, strict=True)),
             }
         )
     return results

@@ -17,7 +17,8 @@ using namespace hocket::search;
 void bind_search(nb::module_& module) {
     const auto unlocked = nb::call_guard<nb::gil_scoped_release>();
 
-    nb::class_<Transfer>(module, "Transfer", "One message from rank to rank, from its first byte sent to its last byte received.")
+    nb::class_<Transfer>(module, "Transfer",
+                         "One message from rank to rank, from its first byte sent to its last byte received.")
         .def(
             "__init__",
             [](Transfer* self, std::int32_t source, std::int32_t target, std::int64_t start_ns, std::int64_t end_ns) {
@@ -35,7 +36,8 @@ void bind_search(nb::module_& module) {
 
     nb::class_<Tree>(module, "Tree", "A network that is a tree, and a message, in whole bytes/s and ns.")
         .def_static("of", &tree_of, "network"_a, "bytes"_a, unlocked)
-        .def("reversed", [](const Tree& tree) { return reversed(tree); }, "The directions of all links exchanged.")
+        .def(
+            "reversed", [](const Tree& tree) { return reversed(tree); }, "The directions of all links exchanged.")
         .def_prop_ro("num_computers", &Tree::num_computers)
         .def_prop_ro("has_delays", &Tree::has_delays);
 

@@ -72,7 +72,9 @@ def optimal_schedule(
             "leave out --optimal",
         )
     if not 0 <= root < network.num_ranks:
-        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}")
+        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
+    if num_bytes < 1:
+        raise InvalidInput(f"bytes is {num_bytes}: expected at least 1", "a broadcast of nothing needs no schedule")
     tree = _core.Tree.of(network, num_bytes)
     # A reduction is a broadcast backwards: on the tree with the directions of its links exchanged.
     searched = tree if collective == "bcast" else tree.reversed()

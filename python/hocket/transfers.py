@@ -40,7 +40,9 @@ def simulated_transfers(schedule: Schedule, program: Program, network: Network) 
         if op.kind == "recv"
     }
     found = [
-        TimedTransfer(rank, op.peer, float(start), float(arrivals[rank, op.peer, op.tag]), chunks[rank, op.peer, op.tag])
+        TimedTransfer(
+            rank, op.peer, float(start), float(arrivals[rank, op.peer, op.tag]), chunks[rank, op.peer, op.tag]
+        )
         for rank in range(program.num_ranks)
         for op, start in zip(program.ops(rank), timeline.start_s(rank), strict=True)
         if op.kind == "send" and op.bytes > 0

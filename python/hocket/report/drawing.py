@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ LEAF_WIDTH, LEVEL_HEIGHT, BOX_WIDTH, BOX_HEIGHT, MARGIN = 76, 104, 64, 40, 8
 MAX_LEAVES = 48  #: above this, the hosts of one switch are drawn as one box
 LANE = 2.5  #: half the distance between the two directions of a cable
 SHADES = 5  #: classes of link colour in style.css
+ARC_DEPTH = 0.25  #: of an arrow below the hosts, as a part of its width
 
 
 @dataclass
@@ -29,6 +30,16 @@ class _Box:
     kind: str
     x: float = 0
     y: float = 0
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A message from rank to rank, drawn as an arc below their boxes."""
+
+    source: int
+    target: int
+    label: str
+    title: str  #: what a pointer is told
 
 
 @dataclass
@@ -44,28 +55,21 @@ class _Bundle:
 
 
 def draw_network(
-    network: Any, label: str, link_bytes: Mapping[tuple[str, str], float] | None = None, most_bytes: float | None = None
+    network: Any,
+    label: str,
+    link_bytes: Mapping[tuple[str, str], float] | None = None,
+    most_bytes: float | None = None,
+    arrows: Sequence[Arrow] = (),
 ) -> Markup | None:
     """The drawing of a hocket.Network, or None when it is not a tree.
 
     `link_bytes`: bytes by (source name, target name), which colour the lines; `most_bytes` is the value of the darkest.
+    Arrows are left out where hosts are drawn together.
     """
     if not network.is_tree:
         return None
     names = [node.name for node in network.nodes]
-    parent, roots = _rooted(len(names), [(link.source, link.target) for link in network.links])
-    children: list[list[int]] = [[] for _ in names]
-    for node, up in enumerate(parent):
-        if up is not None and node not in roots:
-            children[up].append(node)
-    ranks_at: dict[int, list[int]] = {}
-    for rank, node in enumerate(network.rank_nodes):
-        ranks_at.setdefault(node, []).append(rank)
-
-    boxes: list[_Box] = []
-    box_of: dict[int, _Box] = {}
-    collapse = sum(not below for below in children) > MAX_LEAVES
-    _place(roots, children, names, [node.kind for node in network.nodes], ranks_at, collapse, boxes, box_of)
+    boxes, box_of, collapse = _boxes_of(network, MAX_LEAVES)
     width = max(box.x for box in boxes) + LEAF_WIDTH / 2 + MARGIN
     height = max(box.y for box in boxes) + BOX_HEIGHT / 2 + MARGIN
 
@@ -85,16 +89,45 @@ def draw_network(
         for (start_id, end_id), bundle in bundles.items()
         if (back := (end_id, start_id)) in bundles and bundle.first_link.source < bundle.first_link.target
     ]
+    ends = [(box_of[network.rank_nodes[a.source]], box_of[network.rank_nodes[a.target]], a) for a in arrows]
+    drawn = [] if collapse else [_draw_arrow(source, target, height, arrow) for source, target, arrow in ends]
+    if drawn:
+        height += max(_arc_depth(source, target) for source, target, _ in ends) + 10
     return Markup(
         '<svg class="network" role="img" viewBox="0 0 {w} {h}" style="width:{w}px;min-width:{least}px" '
-        'aria-label="{label}">{body}</svg>'
+        'aria-label="{label}">{marker}{body}</svg>'
     ).format(
         w=round(width),
         h=round(height),
         least=round(0.7 * width),
         label=label,
-        body=Markup("").join([*lines, *map(_draw_box, boxes), *labels]),
+        marker=_ARROW_HEAD if drawn else "",
+        body=Markup("").join([*lines, *map(_draw_box, boxes), *labels, *drawn]),
     )
+
+
+def place_nodes(network: Any) -> list[tuple[float, float]]:
+    """Where the nodes of a tree lie in a drawing, leaves beside each other, from the left and from the top."""
+    _, box_of, _ = _boxes_of(network, len(network.nodes))
+    return [(box_of[i].x / LEAF_WIDTH, box_of[i].y / LEVEL_HEIGHT) for i in range(len(network.nodes))]
+
+
+def _boxes_of(network: Any, most_leaves: int) -> tuple[list[_Box], dict[int, _Box], bool]:
+    """The boxes, that of each node, and whether the leaf hosts of a switch share one: above `most_leaves`."""
+    names = [node.name for node in network.nodes]
+    parent, roots = _rooted(len(names), [(link.source, link.target) for link in network.links])
+    children: list[list[int]] = [[] for _ in names]
+    for node, up in enumerate(parent):
+        if up is not None and node not in roots:
+            children[up].append(node)
+    ranks_at: dict[int, list[int]] = {}
+    for rank, node in enumerate(network.rank_nodes):
+        ranks_at.setdefault(node, []).append(rank)
+    boxes: list[_Box] = []
+    box_of: dict[int, _Box] = {}
+    collapse = sum(not below for below in children) > most_leaves
+    _place(roots, children, names, [node.kind for node in network.nodes], ranks_at, collapse, boxes, box_of)
+    return boxes, box_of, collapse
 
 
 def _rooted(num_nodes: int, edges: list[tuple[int, int]]) -> tuple[list[int | None], list[int]]:
@@ -233,4 +266,42 @@ def _draw_box(box: _Box) -> Markup:
         BOX_HEIGHT,
         4 if box.kind == "switch" else 12,
         lines,
+    )
+
+
+_ARROW_HEAD = Markup(
+    '<defs><marker id="arrow-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    '<path d="M0 0 L8 4 L0 8 z"/></marker></defs>'
+)
+
+
+def _arc_depth(a: _Box, b: _Box) -> float:
+    return 14 + ARC_DEPTH * abs(a.x - b.x)
+
+
+def _draw_arrow(a: _Box, b: _Box, floor: float, arrow: Arrow) -> Markup:
+    """From the bottom of one box to that of the other, a little apart so that both ways can be told from each other."""
+    shift = BOX_WIDTH / 6 * (1 if a.x < b.x else -1)
+    x1, x2 = a.x + shift, b.x - shift
+    y1, y2 = a.y + BOX_HEIGHT / 2, b.y + BOX_HEIGHT / 2 + 2
+    depth = _arc_depth(a, b)
+    # A cubic arc comes as far as three quarters of the way to its control points.
+    below = floor - MARGIN + depth / 0.75
+    middle_x, middle_y = (x1 + x2) / 2, (y1 + y2) / 8 + 0.75 * below
+    return Markup(
+        '<g class="arrow"><title>{title}</title><path d="M{x1:.1f} {y1:.1f} C{x1:.1f} {y:.1f} '
+        '{x2:.1f} {y:.1f} {x2:.1f} {y2:.1f}" '
+        'marker-end="url(#arrow-head)"/><circle cx="{mx:.1f}" cy="{my:.1f}" r="9"/>'
+        '<text x="{mx:.1f}" y="{ty:.1f}">{label}</text></g>'
+    ).format(
+        title=arrow.title,
+        x1=x1,
+        y1=y1,
+        x2=x2,
+        y2=y2,
+        y=below,
+        mx=middle_x,
+        my=middle_y,
+        ty=middle_y + 4,
+        label=arrow.label,
     )

@@ -56,7 +56,8 @@ std::string op_malformation(const Schedule& schedule, const RankSchedule& rank, 
     if (!is_slice(op.first_dependency, op.num_dependencies, rank.dependencies.size()))
         return "the range of its dependency list is broken";
     const std::int64_t chunks = num_chunks(schedule.collective, schedule.num_ranks, schedule.pieces);
-    if (schedule.collective == Collective::barrier && op.num_ranges != 0) return "messages of a barrier carry no chunks";
+    if (schedule.collective == Collective::barrier && op.num_ranges != 0)
+        return "messages of a barrier carry no chunks";
     if (reduces(op.kind) && op.num_ranges == 0) return "it reduces no chunk";
     for (const ChunkRange& range : rank.chunks_of(op))
         if (range.first < 0 || range.count <= 0 || std::int64_t{range.first} + range.count > chunks)

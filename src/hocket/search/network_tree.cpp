@@ -37,8 +37,8 @@ void check_times(const Network& network, const Tree& tree) {
     for (const Cable& cable : tree.cables())
         for (const int way : {0, 1}) {
             delays_ns += static_cast<double>(cable.delay_ns[way]);
-            slowest_ns = std::max(slowest_ns, static_cast<double>(tree.bytes()) * 1e9 /
-                                                  static_cast<double>(cable.bandwidth[way]));
+            slowest_ns = std::max(slowest_ns,
+                                  static_cast<double>(tree.bytes()) * 1e9 / static_cast<double>(cable.bandwidth[way]));
         }
     if ((slowest_ns + delays_ns) * tree.num_computers() > longest_ns)
         throw InvalidInput(network.name() + ": a broadcast of " + std::to_string(tree.bytes()) +
@@ -71,9 +71,11 @@ Tree tree_of(const Network& network, std::int64_t bytes) {
                 const auto delay = [](const Link& l) {
                     return static_cast<std::int64_t>(std::llround(std::min(l.latency_s * 1e9, longest_ns)));
                 };
-                cables.push_back({static_cast<std::int32_t>(i), other,
+                cables.push_back({static_cast<std::int32_t>(i),
+                                  other,
                                   {whole_bandwidth(network, link), whole_bandwidth(network, back)},
-                                  {delay(link), delay(back)}, link.capacity == back.capacity});
+                                  {delay(link), delay(back)},
+                                  link.capacity == back.capacity});
             }
         }
     auto num_nodes = static_cast<std::int32_t>(nodes.size());

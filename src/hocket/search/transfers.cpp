@@ -79,8 +79,8 @@ public:
         const bool combines_it = combines(schedule_.collective);
         std::vector<std::int32_t> before;  // values are combined one after another
         if (combines_it && arrived_[at(t.target)] >= 0) before.push_back(arrived_[at(t.target)]);
-        arrived_[at(t.target)] = received_[at(transfer)] =
-            rank(t.target).add(combines_it ? OpKind::recv_reduce_right : OpKind::recv, Rank{t.source}, {{0, 1}}, before);
+        arrived_[at(t.target)] = received_[at(transfer)] = rank(t.target).add(
+            combines_it ? OpKind::recv_reduce_right : OpKind::recv, Rank{t.source}, {{0, 1}}, before);
     }
     [[nodiscard]] Schedule finish() { return std::move(schedule_); }
 
@@ -205,9 +205,11 @@ Program timed_program_of(const Tree& tree, std::span<const Transfer> transfers) 
     for (const Transfer& t : transfers) {
         Progress &source = ranks[at(t.source)], &target = ranks[at(t.target)];
         if (t.start_ns > source.time_ns) {
-            source.after = {program.ranks[at(t.source)].add(
-                {.kind = ProgramOpKind::compute, .peer = {}, .seconds = 1e-9 * static_cast<double>(t.start_ns - source.time_ns)},
-                source.after)};
+            source.after = {
+                program.ranks[at(t.source)].add({.kind = ProgramOpKind::compute,
+                                                 .peer = {},
+                                                 .seconds = 1e-9 * static_cast<double>(t.start_ns - source.time_ns)},
+                                                source.after)};
             source.time_ns = t.start_ns;
         }
         program.ranks[at(t.source)].add({.kind = ProgramOpKind::send, .peer = Rank{t.target}, .bytes = tree.bytes()},

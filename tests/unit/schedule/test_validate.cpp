@@ -145,7 +145,8 @@ TEST_CASE("a message without chunks keeps an order and moves nothing") {
     s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
     s.ranks[0].add(OpKind::send, Rank{1}, {{0, 1}}, {0});
     s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {1});
-    CHECK(first_violation(s) == "rank 0, op 0 (recv from 1): deadlock: it never completes when sends wait for their receivers");
+    CHECK(first_violation(s) ==
+          "rank 0, op 0 (recv from 1): deadlock: it never completes when sends wait for their receivers");
     // Nor does it bring data.
     s = empty(Collective::bcast, 2);
     s.ranks[0].add(OpKind::send, Rank{1}, {}, {});

@@ -38,8 +38,8 @@ Network random_network(base::Random& random, bool latencies) {
         blueprint.nodes.push_back(node);
         if (i == 0) continue;
         const auto other = static_cast<std::int32_t>(random.below(std::min(i, num_inner)));
-        network::Blueprint::Cable cable{static_cast<std::int32_t>(i), other, bandwidth(), bandwidth(), latency(),
-                                        latency(), random.below(4) == 0};
+        network::Blueprint::Cable cable{
+            static_cast<std::int32_t>(i), other, bandwidth(), bandwidth(), latency(), latency(), random.below(4) == 0};
         if (cable.half_duplex) cable.bandwidth_back_bytes_per_s = cable.bandwidth_bytes_per_s;
         blueprint.cables.push_back(cable);
     }

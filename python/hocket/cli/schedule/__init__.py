@@ -22,8 +22,8 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
     """Search, build or read the schedule of a collective; check it; print it.
 
     With --network, bcast and reduce of one piece are searched with --optimal: the fastest schedule there is on a
-    tree, and the proof. With --algorithm and --ranks, a textbook algorithm is built; FILE.json is read. A schedule that is
-    wrong ends with status 1.
+    tree, and the proof. With --algorithm and --ranks, a textbook algorithm is built; FILE.json is read. A schedule
+    that is wrong ends with status 1.
 
     \b
     --format list       what each rank does

@@ -41,7 +41,7 @@ def print_schedule(schedule: Schedule, form: str, bytes_text: str | None, networ
 
 
 def print_transfers(transfers: Iterable[TimedTransfer]) -> None:
-    from hocket.report.text import duration
+    from hocket.report import text
 
-    rows = [(duration(t.start_s), duration(t.end_s), t.source, t.target, t.chunk) for t in transfers]
+    rows = [(text.seconds(t.start_s), text.seconds(t.end_s), t.source, t.target, t.chunk) for t in transfers]
     print_table(["start", "end", "from", "to", "chunk"], rows)

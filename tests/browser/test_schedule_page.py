@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The page of a schedule in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser_window import Browser
+
+from hocket import Network
+from hocket.optimal import optimal_schedule
+from hocket.report import schedule_page
+
+HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
+def test_arrows_bars_and_rows(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    network = Network.generate("two-clusters:4+4")
+    found = optimal_schedule(network, "bcast", 10**6)
+    page = tmp_path / "schedule.html"
+    drawn = schedule_page.DrawnSchedule(
+        HOSTILE, 10**6, found.makespan_s, found.lower_bound_s, found.status, HOSTILE, found.transfers
+    )
+    page.write_text(schedule_page.render(drawn, network))
+    browser.open(page, width, dark)
+    assert browser.console() == []
+    assert browser.script("return document.querySelectorAll('.network .arrow').length") == 7
+    assert browser.script("return document.querySelectorAll('#transfers tbody tr').length") == 7
+    assert browser.script("return document.querySelectorAll('[data-chart=gantt] .bars .point').length") == 14
+    assert browser.script("return document.documentElement.scrollWidth <= window.innerWidth")

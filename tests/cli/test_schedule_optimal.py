@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket schedule --optimal`: published optima, forms of output, wrong input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hocket
+from hocket.optimal import optimal_schedule
+
+HOCKET = str(Path(sys.executable).with_name("hocket"))
+NETWORKS = Path(__file__).resolve().parents[2] / "networks"
+F14 = ("--network", str(NETWORKS / "hourai-f14.toml"), "--bytes", "1MB", "--optimal")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(("name", "optimum_s"), [("f12", 22.4e-3), ("f13", 32.5e-3), ("f14", 184.3e-3)])
+@pytest.mark.parametrize("collective", ["bcast", "reduce"])
+def test_the_published_optima(name: str, optimum_s: float, collective: str) -> None:
+    # The links of these networks are symmetric: a reduction takes as long.
+    network = hocket.Network.from_file(str(NETWORKS / f"hourai-{name}.toml"))
+    found = optimal_schedule(network, collective, 10**6)
+    assert found.status == "optimal"
+    assert found.makespan_s == pytest.approx(optimum_s, rel=1e-4)
+    assert found.gap == 0
+    assert hocket.validate(found.schedule).ok
+    for program in (found.timed_program, hocket.lower(found.schedule, 10**6)):
+        assert hocket.simulate(program, network, sharing="reserve").makespan_s == pytest.approx(optimum_s, rel=1e-4)
+
+
+def test_one_json_object() -> None:
+    done = run("bcast", *F14, "--json")
+    result = json.loads(done.stdout)
+    assert result["status"] == "optimal"
+    assert result["makespan_s"] == result["lower_bound_s"] == pytest.approx(0.1843, rel=1e-4)
+    assert {"gap", "nodes_explored", "search_s", "claim"} <= result.keys()
+    assert len(result["transfers"]) == 11
+    assert result["transfers"][0] == {
+        "source": 0, "target": 6, "start_s": 0, "end_s": pytest.approx(0.086, rel=1e-4), "chunk": 0,
+    }  # fmt: skip
+
+
+def test_formats(tmp_path: Path) -> None:
+    assert "184 ms, the least among all schedules of one piece" in run("bcast", *F14).stdout
+    written = run("bcast", *F14, "--format", "json").stdout
+    schedule = hocket.Schedule.from_json(written)
+    assert (schedule.algorithm, schedule.num_ranks) == ("custom", 12)
+    goal = run("bcast", *F14, "--format", "goal").stdout
+    assert hocket.Program.from_goal(goal) == hocket.lower(schedule, 10**6)
+    assert "rank 11" in run("bcast", *F14, "--format", "list").stdout
+
+
+@pytest.mark.parametrize(("suffix", "head"), [("html", b"<!doctype html>"), ("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
+    path = tmp_path / f"schedule.{suffix}"
+    done = run("bcast", *F14, "--draw", str(path))
+    assert done.returncode == 0, done.stderr
+    assert path.read_bytes().lstrip().startswith(head)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("bcast", "--network", "star:4", "--optimal"), "the size of the message is missing"),
+        (("bcast", "--network", "torus:3x3", "--optimal", "-b", "1MB"), "its cables form cycles"),
+        (("allgather", "--network", "star:4", "--optimal", "-b", "1MB"), "not for allgather"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--root", "4"), "root is 4: expected 0 to 3"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "0B"), "bytes is 0: expected at least 1"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "-n", "3"), "--ranks does not apply"),
+        (("bcast", "-n", "3", "-a", "linear", "--optimal"), "--optimal does not apply"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "a.txt"), "a drawing is an .html"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "no/a.png"), "no such folder"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
+    ],
+)
+def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    first, second = done.stderr.splitlines()
+    assert first.startswith("error: ")
+    assert said in first
+    assert second.startswith("hint: ")
