@@ -47,15 +47,15 @@ def run(
     from hocket.simulation_statistics import peak_rss_bytes
 
     begin_s = time.perf_counter()
-    network = load_network(network_text, bandwidth, latency, routing, seed)
     request = Request(
         None if bytes_text is None else parse_bytes(bytes_text, "--bytes"), root, pieces, order == "depth-first"
     )
     costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
     plan = None if plan_path is None else Plan.from_file(plan_path)
-    setup_s = time.perf_counter() - begin_s
     record = output is not None or trace_json is not None
     with watched(f"simulating {what}", "operations") as on_progress:
+        network = load_network(network_text, bandwidth, latency, routing, seed)
+        setup_s = time.perf_counter() - begin_s
         found = simulate_what(what, network, request, costs, plan, ProgramOptions(reference, record, on_progress))
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values = {
