@@ -41,8 +41,10 @@ class Simulated:
     timeline: Timeline
 
     def to_dict(self, network: Network) -> dict[str, Any]:
-        from hocket.simulation_statistics import finish_quantiles
+        from hocket import Fabric
+        from hocket.simulation_statistics import bottlenecks, finish_quantiles
 
+        loads = bottlenecks(Fabric.from_network(network), self.timeline.link_bytes, self.timeline.makespan_s)
         finish_s = self.timeline.finish_s
         known = finish_s[finish_s >= 0]
         return {
@@ -54,8 +56,14 @@ class Simulated:
             "events": self.timeline.num_events,
             "links": [
                 # if stopped, the bytes are also those that have not passed yet
-                {"source": source, "target": target, "bytes": size, "use": use if self.timeline.completed else None}
-                for source, target, size, use in link_loads(self.timeline, network)
+                {
+                    "source": load.source,
+                    "target": load.target,
+                    "half_duplex": load.half_duplex,
+                    "bytes": load.bytes,
+                    "use": load.utilisation if self.timeline.completed else None,
+                }
+                for load in loads
             ],
         }
 
@@ -109,16 +117,6 @@ def kind_of(what: str) -> str:
         return "collective"
     with path.open("rb") as file:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
-
-
-def link_loads(timeline: Timeline, network: Network) -> list[tuple[str, str, float, float]]:
-    """(source, target, bytes, share of the capacity that was used) of links that carried something; fullest first."""
-    loads = []
-    for link, size in zip(network.links, timeline.link_bytes, strict=True):
-        if size > 0:
-            use = size / (link.bandwidth_bytes_per_s * timeline.makespan_s) if timeline.makespan_s > 0 else 0.0
-            loads.append((network.nodes[link.source].name, network.nodes[link.target].name, float(size), float(use)))
-    return sorted(loads, key=lambda load: -load[3])
 
 
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:

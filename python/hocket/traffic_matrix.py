@@ -76,7 +76,7 @@ def _from_text(path: Path, file: IO[bytes]) -> NDArray[np.int64]:
             matrix = np.empty((columns, columns), dtype=np.int64)
         if len(values) != columns:
             raise InvalidInput(
-                f"{where}: the row of rank {rows} has {len(values)} columns; expected {columns}, as in line {first_line}",
+                f"{where}: row {rows} has {len(values)} columns; expected {columns}, as in line {first_line}",
                 _SHAPE,
             )
         if rows == columns:

@@ -170,7 +170,7 @@ def test_matrix_files(simulate: Callable[..., Any], tmp_path: Path, suffix: str)
         ("0,1,\n2,0,\n", ("m.csv:1: number 3 is '', not a number",)),
         (
             "# sizes\n0 1 2\n3 4\n",
-            ("m.csv:3: the row of rank 1 has 2 columns; expected 3, as in line 2", "as many rows"),
+            ("m.csv:3: row 1 has 2 columns; expected 3, as in line 2", "as many rows"),
         ),
         ("0 1 2\n3 4 5\n", ("m.csv: 2 rows of 3 columns",)),
         ("0 1\n2 3\n4 5\n", ("m.csv:3: more than 2 rows, though a row has 2 columns",)),
@@ -179,7 +179,7 @@ def test_matrix_files(simulate: Callable[..., Any], tmp_path: Path, suffix: str)
         (b"\xff\xfe0 1", ("m.csv:1: not UTF-8 text (byte 1 of the line)",)),
         (b"0 1\n2 \x00\n", ("m.csv:2: number 2 is '\\x00', not a number",)),
         ("0 1_000\n2 0\n", ("m.csv:1: number 2 is '1_000', not a number",)),
-        ("0 １２\n2 0\n", ("m.csv:1: number 2 is '１２', not a number",)),
+        ("0 \uff11\uff12\n2 0\n", ("m.csv:1: number 2 is '\uff11\uff12', not a number",)),
         ("0 0x10\n2 0\n", ("m.csv:1: number 2 is '0x10', not a number",)),
         ("0 " + "9" * 5000 + "\n2 0\n", ("m.csv:1: number 2 is '999",)),
         ("0 " * 16385 + "\n", ("m.csv:1: 16385 numbers", "at most 16384 ranks")),

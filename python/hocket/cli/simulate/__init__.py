@@ -70,10 +70,18 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
 
 def _check_outputs(folder: Path | None, trace: Path | None) -> None:
     """Before a simulation that takes long, not after it."""
-    from hocket.errors import InvalidInput
+    if folder is not None:
+        from hocket.report.simulation import check_output
 
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder}: is not a folder", "name a folder with --output")
-    for path in (folder, trace):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInput(f"{path.parent}: no such folder", "make it first, or name another one")
+        check_output(folder)
+    if trace is not None:
+        from hocket.errors import InvalidInput
+
+        try:
+            if trace.is_dir():
+                raise InvalidInput(f"{trace}: is a folder", "name a file with --trace-json")
+            trace.exists()  # a name can be too long
+        except OSError as error:
+            raise InvalidInput(f"{trace}: cannot be written: {error.strerror}", "name another file") from None
+        if not trace.absolute().parent.is_dir():
+            raise InvalidInput(f"{trace.parent}: no such folder", "make it first, or name another one")
