@@ -60,7 +60,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """What asks this process to end does so at the end of the block. Masking would not do: another thread may take it."""
+    """What asks this process to end does so at the end of the block. No mask: it would go to another thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

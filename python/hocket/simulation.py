@@ -23,6 +23,8 @@ ACCEPTED = (
     "(bcast), or a collective and an algorithm (bcast:pipelined_chain)"
 )
 
+MOST_FILE_BYTES = 2**32  #: of a schedule or a program
+
 
 @dataclass(frozen=True)
 class Request:
@@ -110,11 +112,16 @@ def simulate_what(
 
 def kind_of(what: str) -> str:
     """ "trace", "schedule", "program" or "collective", which is what no file or folder has the name of."""
+    if not what:
+        raise InvalidInput("WHAT is empty", ACCEPTED)
     path = Path(what)
-    if path.is_dir():
-        return "trace"
-    if not path.is_file():
-        return "collective"
+    try:
+        if path.is_dir():
+            return "trace"
+        if not path.is_file():
+            return "collective"
+    except OSError as error:  # such as too long a name
+        raise InvalidInput(f"{what}: {error.strerror}", ACCEPTED) from None
     with path.open("rb") as file:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
@@ -133,6 +140,8 @@ def _programs(what: str, network: Network, request: Request, plan: Plan | None) 
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
     if path.is_file():
+        if path.stat().st_size > MOST_FILE_BYTES:
+            raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -154,8 +163,10 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
             hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}",
         )
     names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
-    if wanted and wanted not in names:
-        raise InvalidInput(f"{what}: accepted algorithms of {collective}: {', '.join(names)}")
+    if ":" in what and wanted not in names:
+        raise InvalidInput(
+            f"{what}: {collective} has no algorithm {wanted!r}", f"accepted algorithms: {', '.join(names)}"
+        )
     order = list(network.depth_first_order(request.root)) if request.depth_first else None
     return [
         Schedule.build(

@@ -275,3 +275,22 @@ def test_a_full_half_duplex_cable_is_full_once(hocket_cli: Callable[..., Any], t
     assert (first["source"], first["half_duplex"], first["bytes"]) == ("a", True, 2e8)
     assert first["use"] == pytest.approx(1, rel=1e-3)
     assert [one["use"] for one in others] == [pytest.approx(0.5, rel=1e-3)] * 2
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("redirected", [">&-", ">&- 2>&- <&-", "| head -1 | head -1 >&2", "| true"])
+def test_a_reader_that_leaves(tmp_path: Path, redirected: str, more: tuple[str, ...]) -> None:
+    hocket = Path(sys.executable).with_name("hocket")
+    command = f"{hocket} simulate {' '.join((*RING, *more))} {redirected}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stderr.splitlines()) == ("2>" not in redirected and "head" in redirected)
+    done = subprocess.run(["bash", "-c", f"{hocket} simulate shift -N star:0 2>&-"], cwd=tmp_path, check=False)
+    assert done.returncode == 2
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    command = f"{Path(sys.executable).with_name('hocket')} simulate {' '.join(RING)} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: No space left on device")
+    assert "make room" in done.stderr

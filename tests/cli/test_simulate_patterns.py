@@ -373,7 +373,7 @@ def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
 
 
 SET_UP = {  # that take long, and call no Python
-    "the first rates of the reference": ["all-to-all", "--network", "fat-tree:16x16x32", "--reference"],
+    "a network of a file": ["random-ring", "--network", "large.toml"],
     "a large network with tables": ["bcast:binomial", "--network", "fat-tree:64x64x128", "--bytes", "1MB"],
     "first messages": ["nearest-neighbour", "--network", "torus:256x256x128", "--messages", "9"],
 }
@@ -382,6 +382,8 @@ SET_UP = {  # that take long, and call no Python
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("what", SET_UP)
 def test_a_set_up_is_ended_at_once(tmp_path: Path, what: str, number: signal.Signals) -> None:
+    hosts = "".join(f'[[node]]\nname = "{n}"\nkind = "host"\n' for n in range(1_000_000))
+    (tmp_path / "large.toml").write_text(f'format = "hocket.network/1"\n{hosts}')
     process = subprocess.Popen([HOCKET, "simulate", *SET_UP[what]], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(1)
@@ -393,6 +395,26 @@ def test_a_set_up_is_ended_at_once(tmp_path: Path, what: str, number: signal.Sig
     assert time.monotonic() - begin_s < 3
     assert process.returncode == 128 + number
     assert err == ("error: interrupted\n" if number == signal.SIGINT else f"error: ended by {number.name}\n")
+
+
+@pytest.mark.parametrize("what", ["all-to-all", "alltoall:linear"])
+def test_ctrl_c_in_a_step_of_the_reference(tmp_path: Path, what: str) -> None:
+    """The first rates take minutes here."""
+    arguments = [what, "--network", "fat-tree:16x16x32" if what == "all-to-all" else "fat-tree:8x8x8", "--reference"]
+    size = [] if what == "all-to-all" else ["--bytes", "1 MB", "--order", "depth-first"]
+    process = subprocess.Popen(
+        [HOCKET, "simulate", *arguments, *size, "--json"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert json.loads(out)["completed"] is False
+    assert "hocket: interrupted: this is what was known at" in err
 
 
 def test_a_late_ctrl_c_is_not_lost() -> None:

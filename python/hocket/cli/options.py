@@ -71,6 +71,8 @@ def _generator_arguments(
     """None = it is a file."""
     import os
 
+    if not text:
+        raise InvalidInput("--network: the name is empty", "give a file, or a generator such as star:8")
     kind, colon, _ = text.partition(":")
     if colon and os.sep not in kind and not os.path.exists(text):
         given: dict[str, Any] = {"bandwidth": bandwidth, "latency": latency, "routing": routing, "seed": seed}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.report import text
-from hocket.report.figure_parts import Figure, plain, rows_axis, time_axis, time_scale
+from hocket.report.figure_parts import Figure, percent_scale, plain, rows_axis, time_axis, time_scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,19 +94,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
                 "zmax": 100,
                 "colorscale": _HEAT,
                 "hovertemplate": f"%{{customdata}}<br>%{{x:.4g}} {unit}: %{{z}} % of the bandwidth<extra></extra>",
-                "colorbar": {
-                    "orientation": "h",
-                    "x": 1,
-                    "xanchor": "right",
-                    "y": 1,
-                    "yref": "container",
-                    "yanchor": "top",
-                    "lenmode": "pixels",
-                    "len": 240,
-                    "thickness": 10,
-                    "tickvals": [0, 25, 50, 75, 100],
-                    "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"],
-                },
+                "colorbar": percent_scale(240, 10, [0, 25, 50, 75, 100]),
             }
         ],
         "layout": {

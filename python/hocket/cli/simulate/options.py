@@ -135,7 +135,7 @@ def _grid(context: click.Context, parameter: click.Parameter, text: str | None) 
     hint = "write the points in each dimension, such as 16x16x8"
     fields = text.split("x")
     for field in fields:
-        if not re.fullmatch("[0-9]{1,10}", field):
+        if not re.fullmatch("[0-9]{1,100}", field):
             raise InvalidInput(f"--grid: {text[:60]!r}: {field[:20]!r} is no number of points", hint)
         if not 0 < int(field) < 2**31:
             raise InvalidInput(f"--grid: {text[:60]!r}: {field} is not in 1..{2**31 - 1}", hint)

@@ -40,11 +40,11 @@ class Watch:
 
 @contextmanager
 def watched(text: str, unit: str) -> Iterator[Watch]:
-    """Yields what to call for progress. A first Ctrl-C ends the simulation with what is known, as soon as it asks; in the
-    set-up, when nothing is known, it ends all, as Python does.
+    """Yields what to call for progress. A first Ctrl-C ends the simulation with what is known, as soon as it asks; in
+    the set-up, when nothing is known, it ends all, as Python does.
 
-    A second one, another signal to end, or a set-up in the midst of something long that calls no Python, ends the process
-    at once: a thread of its own reads what arrives. Nothing has been written by then.
+    A thread of its own reads what arrives, and ends the process at a second one, at another signal to end, and if the
+    set-up is in the midst of something long that calls no Python. Nothing has been written by then.
     """
     bar = _Bar(text, unit)
     watch = Watch(bar)
