@@ -270,10 +270,49 @@ def test_the_diagonal_of_a_matrix_takes_no_time(simulate: Callable[..., Any], tm
         (("random-ring", "--routing", "ecmp"), ("routing",)),
         (("random-ring", "--reference", "-o", "out"), ("the reference records neither",)),
         (("random-ring", "-o", "no/such/folder"), ("no such folder",)),
+        (("nearest-neighbour", "--grid", "4x"), ("--grid: '4x': '' is no number of points", "16x16x8")),
+        (("nearest-neighbour", "--grid", "0x4"), ("--grid: '0x4': 0 is not in 1..",)),
+        (("nearest-neighbour", "--grid", "9" * 30), ("is not in 1..",)),
+        (("nearest-neighbour", "--grid", "1x" * 40 + "1"), ("41 dimensions; accepted: 1 to 16",)),
+        (("",), ("WHAT is empty",)),
+        (("x" * 300,), ("File name too long",)),
+        (("big.goal",), ("big.goal: larger than 4 GiB",)),
+        (("bcast:",), ("bcast has no algorithm ''", "accepted algorithms: linear")),
+        (("bcast:rign",), ("bcast has no algorithm 'rign'",)),
+        (("bcast", "--pieces", "2147483648"), ("--pieces",)),
+        (("bcast:chain", "--bytes", "1MB", "--send-overhead", "1e300s"), ("1e+300 s is out of range", "0 to 1e6 s")),
+        (("random-ring", "--bandwidth", "1e-300 B/s"), ("1e-300 bytes/s is out of range", "1 bit/s to 1e18 bytes/s")),
+        (("random-ring", "--latency", "1e300 s"), ("latency: 1e+300 s is out of range",)),
     ],
 )
-def test_wrong_options(hocket_cli: Callable[..., Any], arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
-    refused(hocket_cli("simulate", *arguments, "--network", "star:16"), *parts)
+def test_wrong_options(
+    hocket_cli: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    (tmp_path / "big.goal").touch()
+    os.truncate(tmp_path / "big.goal", 2**32 + 1)  # takes no room
+    done = hocket_cli("simulate", *arguments, "--network", "star:16")
+    refused(done, *parts, "hint: ")
+
+
+@pytest.mark.parametrize(
+    ("network", "parts"),
+    [
+        ("", ("--network: the name is empty",)),
+        ("x" * 300, ("File name too long",)),
+        ("star:y", ('shape "y": "y" is no number',)),
+        ("torus:4x", ('shape "4x": a number in 1..16777216 is missing',)),
+        ("torus:4x99999999999999999999", ("99999999999999999999 is not in 1..16777216",)),
+    ],
+)
+def test_wrong_networks(hocket_cli: Callable[..., Any], network: str, parts: tuple[str, ...]) -> None:
+    refused(hocket_cli("simulate", "random-ring", "--network", network), *parts, "hint: ")
+
+
+def test_what_is_too_large_is_refused_at_once(hocket_cli: Callable[..., Any]) -> None:
+    begin_s = time.monotonic()
+    done = hocket_cli("simulate", "bcast:scatter_allgather", "--network", "star:65536", "--bytes", "1 MB")
+    refused(done, "comes to more than 100000000 operations", "fewer ranks")
+    assert time.monotonic() - begin_s < 4
 
 
 @pytest.mark.parametrize(
