@@ -111,8 +111,15 @@ Congestion congestion_in(Loads& loads, std::span<const Rank> order, Walk walk) {
 /// An order under change: positions first .. last are rewritten, and the loads of the messages at their edges follow.
 class LocalSearch {
 public:
-    LocalSearch(const Network& network, std::span<const Rank> members, std::span<const Rank> start, Walk walk)
-        : order_(start.begin(), start.end()), walk_(walk), loads_(network, members, walk) {
+    LocalSearch(const Network& network, std::span<const Rank> members, std::span<const Rank> start, Walk walk,
+                Orders others)
+        : walk_(walk), loads_(network, members, walk) {
+        for (const std::vector<Rank>& other : others) {
+            check_order(other, members.size());
+            order_ = other;
+            count_messages(0, order_.size() - 1, 1);
+        }
+        order_.assign(start.begin(), start.end());
         count_messages(0, order_.size() - 1, 1);
     }
 
@@ -197,11 +204,11 @@ Walk walk_from(std::string_view name) {
     throw InvalidInput("unknown walk \"" + std::string(name) + "\"", "accepted: ring, chain, backward");
 }
 
-Congestion congestion_of(const Network& network, std::span<const Rank> members, std::span<const Rank> order,
-                         Walk walk) {
+Congestion congestion_of(const Network& network, std::span<const Rank> members, std::span<const Rank> order, Walk walk,
+                         Orders others) {
     check_members(network, members, most_members);
     check_order(order, members.size());
-    return LocalSearch(network, members, order, walk).congestion();
+    return LocalSearch(network, members, order, walk, others).congestion();
 }
 
 std::vector<Rank> depth_first_order(const Network& network, std::span<const Rank> members, Rank start, Branch branch) {
@@ -279,10 +286,10 @@ std::vector<Rank> depth_first_order(const Network& network, std::span<const Rank
 }
 
 FoundOrder improve_order(const Network& network, std::span<const Rank> members, std::span<const Rank> start, Walk walk,
-                         const OrderOptions& options) {
+                         const OrderOptions& options, Orders others) {
     check_members(network, members, most_members);
     check_order(start, members.size());
-    LocalSearch search(network, members, start, walk);
+    LocalSearch search(network, members, start, walk, others);
     FoundOrder found;
     base::Random random(options.seed);
     const bool can_be_better = members.size() > 2 && search.congestion().most_flows > 1;

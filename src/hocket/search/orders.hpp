@@ -29,8 +29,11 @@ struct Congestion {
     double total_latency_s = 0;     ///< of all messages
 };
 
-/// `order` is a permutation of 0 .. members.size()-1, positions in `members`.
-Congestion congestion_of(const Network&, std::span<const Rank> members, std::span<const Rank> order, Walk);
+using Orders = std::span<const std::vector<Rank>>;
+
+/// `order` is a permutation of 0 .. members.size()-1, positions in `members`. `others` are walked at the same time.
+Congestion congestion_of(const Network&, std::span<const Rank> members, std::span<const Rank> order, Walk,
+                         Orders others = {});
 
 enum class Branch : std::uint8_t {
     listed,         ///< by node id
@@ -56,8 +59,8 @@ struct FoundOrder {
 };
 
 /// An order of little congestion that begins as `start` does: local search by moving a rank, reversing a stretch, and
-/// exchanging two. The same seed gives the same order.
+/// exchanging two. `others` are walked at the same time. The same seed gives the same order.
 FoundOrder improve_order(const Network&, std::span<const Rank> members, std::span<const Rank> start, Walk,
-                         const OrderOptions& = {});
+                         const OrderOptions& = {}, Orders others = {});
 
 }  // namespace hocket::search

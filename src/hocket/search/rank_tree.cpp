@@ -4,6 +4,7 @@
 #include "hocket/search/rank_tree.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "hocket/base/error.hpp"
@@ -117,6 +118,65 @@ Schedule reversed(const Schedule& schedule) {
             dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
             const OpKind kind = !receives ? OpKind::send : combining ? OpKind::recv_reduce_right : OpKind::recv;
             back.add(kind, op.peer, chunks, dependencies);
+        }
+    }
+    return result;
+}
+
+namespace {
+
+/// [op] how many of the operations before it have the same direction and peer.
+std::vector<std::int32_t> ordinals_of(const RankSchedule& part) {
+    std::map<std::pair<bool, Rank>, std::int32_t> seen;
+    std::vector<std::int32_t> ordinals;
+    for (const Op& op : part.ops) ordinals.push_back(seen[{op.kind == OpKind::send, op.peer}]++);
+    return ordinals;
+}
+
+struct Turn {
+    std::int32_t ordinal;
+    std::size_t schedule, op;
+    auto operator<=>(const Turn&) const = default;
+};
+
+}  // namespace
+
+Schedule merged(std::span<const Schedule> schedules) {
+    if (schedules.empty()) throw InvalidInput("there is no schedule to merge");
+    Schedule result = schedules.front();
+    for (const Schedule& schedule : schedules) {
+        if (schedule.collective != result.collective || schedule.num_ranks != result.num_ranks ||
+            schedule.root != result.root || schedule.pieces != result.pieces)
+            throw InvalidInput("the schedules to merge differ in collective, ranks, root or pieces");
+        if (const auto wrong = malformations(schedule); !wrong.empty())
+            throw InvalidInput("a schedule to merge is malformed: " + wrong.front());
+    }
+    const auto count = static_cast<std::int32_t>(schedules.size());
+    if (result.pieces > (1 << 30) / count) throw InvalidInput("the schedules to merge have too many pieces");
+    result.pieces *= count;
+    for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+        result.ranks[r] = {};
+        // By ordinal, which both ends of a message agree on; so the n-th send still meets the n-th receive.
+        std::vector<Turn> turns;
+        for (std::size_t s = 0; s < schedules.size(); ++s) {
+            const std::vector<std::int32_t> ordinals = ordinals_of(schedules[s].ranks[r]);
+            if (!std::is_sorted(ordinals.begin(), ordinals.end()))
+                throw InvalidInput("the operations of rank " + std::to_string(r) + " cannot be merged with others",
+                                   "expected a chain or ring");
+            for (std::size_t i = 0; i < ordinals.size(); ++i) turns.push_back({ordinals[i], s, i});
+        }
+        std::sort(turns.begin(), turns.end());
+        std::vector<std::vector<std::int32_t>> now(schedules.size());  // [schedule][op] where it is in the result
+        for (const auto& [_, s, i] : turns) {
+            const RankSchedule& part = schedules[s].ranks[r];
+            std::vector<ChunkRange> chunks;
+            for (const ChunkRange& range : part.chunks_of(part.ops[i]))
+                for (std::int32_t c = range.first; c < range.first + range.count; ++c)
+                    chunks.push_back({c * count + static_cast<std::int32_t>(s), 1});
+            std::vector<std::int32_t> after;
+            for (const std::int32_t d : part.dependencies_of(part.ops[i]))
+                after.push_back(now[s][static_cast<std::size_t>(d)]);
+            now[s].push_back(result.ranks[r].add(part.ops[i].kind, part.ops[i].peer, chunks, after));
         }
     }
     return result;

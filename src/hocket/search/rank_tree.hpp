@@ -26,4 +26,10 @@ std::vector<std::vector<Rank>> split_tree(std::span<const Rank> order, std::int3
 /// @throws InvalidInput  for other collectives.
 Schedule reversed(const Schedule&);
 
+/// Several schedules of one collective at once, each for every so-manieth piece: m schedules of c pieces a block make one of
+/// m c pieces. The n-th messages of all to a peer come before the (n+1)-th.
+/// @throws InvalidInput  if they differ in collective, ranks, root or pieces, or have an order of operations that does not
+///         allow that.
+Schedule merged(std::span<const Schedule>);
+
 }  // namespace hocket::search

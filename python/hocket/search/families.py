@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hocket.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hocket import Algorithm, Network, Schedule
+
+FANOUTS = (2, 3)  # of pipelined trees; 1 is the chain. Wider ones give each child too little of the parent's link.
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    build: Callable[[tuple[int, ...], int], Schedule]  # from an order that begins with the root, and pieces
+    walk: str | None  # who sends to whom in the order, or None where the order does not matter
+    pipelines: bool
+    cuts: int = 1  # blocks that the algorithm itself cuts a message into
+
+
+def families_of(collective: str, network: Network, members: Sequence[int], root: int = 0) -> list[Family]:
+    from hocket import algorithms
+
+    found = [
+        _textbook(algorithm, len(members), root) for algorithm in algorithms() if algorithm.collective == collective
+    ]
+    if not found:
+        names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
+        raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
+    if collective in ("bcast", "reduce") and len(members) > 3:
+        found += [_tree(collective, fanout) for fanout in FANOUTS]
+    if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
+        found.append(_phased(network, members))
+    return found
+
+
+# Of more ranks there are millions of messages.
+MOST_PHASED = 256
+
+
+def _textbook(algorithm: Algorithm, ranks: int, root: int) -> Family:
+    collective, name = algorithm.collective, algorithm.name
+
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+
+        return Schedule.build(collective, name, ranks, root, pieces, list(order))
+
+    walk = "ring"
+    if name in ("chain", "pipelined_chain"):
+        walk = "backward" if collective == "reduce" else "chain"
+    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks) if collective != "barrier" else 1)
+
+
+def _tree(collective: str, fanout: int) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import reversed_schedule, tree_bcast
+
+        down = tree_bcast(list(order), fanout, pieces)
+        return down if collective == "bcast" else reversed_schedule(down)
+
+    return Family(f"tree of fanout {fanout}", build, "chain" if collective == "bcast" else "backward", True)
+
+
+def _phased(network: Network, members: Sequence[int]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import phased_alltoall
+
+        return phased_alltoall(network, list(members))
+
+    return Family("tree_phases", build, None, False)
