@@ -44,6 +44,12 @@ search::Branch branch_from(std::string_view name) {
                        "accepted: listed, fastest_first, slowest_first, deepest_last");
 }
 
+std::vector<std::vector<Rank>> orders_from(const std::vector<Ranks>& values) {
+    std::vector<std::vector<Rank>> orders;
+    for (const Ranks& order : values) orders.push_back(ranks_from(order));
+    return orders;
+}
+
 Schedule tree_bcast(const Ranks& order, std::int32_t fanout, std::int32_t pieces) {
     const std::vector<Rank> ranks = ranks_from(order);
     if (ranks.empty()) throw InvalidInput("order is empty");
@@ -84,12 +90,14 @@ void bind_collective_search(nb::module_& module) {
         .def_ro("num_moves", &FoundOrder::num_moves);
     module.def(
         "congestion",
-        [](const Network& network, const Ranks& members, const Ranks& order, std::string_view walk) {
-            return search::congestion_of(network, ranks_from(members), ranks_from(order), search::walk_from(walk));
+        [](const Network& network, const Ranks& members, const Ranks& order, std::string_view walk,
+           const std::vector<Ranks>& others) {
+            return search::congestion_of(network, ranks_from(members), ranks_from(order), search::walk_from(walk),
+                                         orders_from(others));
         },
-        "network"_a, "members"_a, "order"_a, "walk"_a, ReleaseGil(),
+        "network"_a, "members"_a, "order"_a, "walk"_a, "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "Of all messages between neighbours of `order`, positions in `members`. `walk`: ring, chain, or backward, a "
-        "chain whose messages go to the rank before.");
+        "chain whose messages go to the rank before. `others`: orders that are walked at the same time.");
     module.def(
         "depth_first_order",
         [](const Network& network, const Ranks& members, std::int32_t start, std::string_view branch) {
@@ -101,12 +109,17 @@ void bind_collective_search(nb::module_& module) {
     module.def(
         "improve_order",
         [](const Network& network, const Ranks& members, const Ranks& order, std::string_view walk, std::uint64_t seed,
-           std::int64_t max_moves) {
+           std::int64_t max_moves, const std::vector<Ranks>& others) {
             return search::improve_order(network, ranks_from(members), ranks_from(order), search::walk_from(walk),
-                                         {seed, max_moves});
+                                         {seed, max_moves}, orders_from(others));
         },
-        "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000, ReleaseGil(),
+        "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000,
+        "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "An order of less congestion that begins with the same rank, by local search.");
+    module.def(
+        "merged_schedule", [](const std::vector<Schedule>& schedules) { return search::merged(schedules); },
+        "schedules"_a, ReleaseGil(),
+        "Several chains or rings of one collective at once, each for its share of the pieces.");
     module.def(
         "tree_bcast", &tree_bcast, "order"_a, "fanout"_a, "pieces"_a, ReleaseGil(),
         "Pipelined broadcast from the first of `order` down the tree that cuts the rest into `fanout` nearly equal "

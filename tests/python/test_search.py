@@ -21,6 +21,7 @@ from hocket.search import (
     crossover,
     crossover_in_latencies,
     find,
+    orders_at_once,
     orders_for,
     pipelined_chain_s,
 )
@@ -176,3 +177,17 @@ def test_chunks_and_limits_are_kept():
         find("shout", network, 1)
     with pytest.raises(InvalidInput, match="member 9 is not in the network"):
         find("bcast", network, 1, members=[0, 9])
+
+
+def test_orders_at_once_share_the_links_of_a_torus():
+    network = network_of("torus:4x4", "1 us")
+    members = list(range(16))
+    orders = orders_at_once(network, members, 0, "ring", 4, max_moves=5_000)
+    assert all(sorted(order) == members and order[0] == 0 for order in orders)
+    together = congestion(network, members, list(orders[-1]), "ring", [list(order) for order in orders[:-1]])
+    assert together.most_flows <= 2
+    alone = find("allgather", network, 200_000, algorithms=["ring"])
+    found = find("allgather", network, 200_000)
+    assert found.predicted_s < alone.predicted_s / 1.9
+    assert found.how.startswith("ring along")
+    assert validate(found.schedule).ok

@@ -8,7 +8,7 @@ from hocket.search.families import Family, families_of
 from hocket.search.find import find
 from hocket.search.formulas import best_chunks, crossover_in_latencies, pipelined_chain_s
 from hocket.search.found import Found
-from hocket.search.orders import OrderFound, orders_for
+from hocket.search.orders import OrderFound, orders_at_once, orders_for
 
 __all__ = [
     "Crossover",
@@ -20,6 +20,7 @@ __all__ = [
     "crossover_in_latencies",
     "families_of",
     "find",
+    "orders_at_once",
     "orders_for",
     "pipelined_chain_s",
 ]

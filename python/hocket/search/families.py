@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hocket.errors import InvalidInput
+from hocket.search.orders import orders_at_once
 
 if TYPE_CHECKING:
     from hocket import Algorithm, Network, Schedule
@@ -26,7 +28,9 @@ class Family:
     cuts: int = 1  # blocks that the algorithm itself cuts a message into
 
 
-def families_of(collective: str, network: Network, members: Sequence[int], root: int = 0) -> list[Family]:
+def families_of(
+    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
+) -> list[Family]:
     from hocket import algorithms
 
     found = [
@@ -39,9 +43,22 @@ def families_of(collective: str, network: Network, members: Sequence[int], root:
         found += [_tree(collective, fanout) for fanout in FANOUTS]
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members))
+    if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
+        ports = sum(link.source == network.rank_nodes[members[root]] for link in network.links)
+        counts = {2, ports // 2, ports} if ports > 1 else set()
+        found += [_at_once(collective, network, members, root, count, seed) for count in sorted(counts - {0, 1})]
     return found
 
 
+# What runs along several orders at once where hosts have several links.
+AT_ONCE = {
+    "bcast": "pipelined_chain",
+    "reduce": "pipelined_chain",
+    "allreduce": "ring",
+    "allgather": "ring",
+    "reduce_scatter_block": "ring",
+}
+MOST_AT_ONCE = 512  # ranks; the orders of more take minutes
 # Of more ranks there are millions of messages.
 MOST_PHASED = 256
 
@@ -77,3 +94,23 @@ def _phased(network: Network, members: Sequence[int]) -> Family:
         return phased_alltoall(network, list(members))
 
     return Family("tree_phases", build, None, False)
+
+
+def _at_once(collective: str, network: Network, members: Sequence[int], root: int, count: int, seed: int) -> Family:
+    algorithm = AT_ONCE[collective]
+    walk = "ring" if algorithm == "ring" else "backward" if collective == "reduce" else "chain"
+
+    @cache
+    def orders() -> list[tuple[int, ...]]:
+        return orders_at_once(network, members, root, walk, count, seed)
+
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+        from hocket._core import merged_schedule
+
+        return merged_schedule(
+            [Schedule.build(collective, algorithm, len(members), root, pieces, list(walked)) for walked in orders()]
+        )
+
+    name = f"{algorithm} along {count} orders at once, local search, seed {seed}"
+    return Family(name, build, None, True, count * (len(members) if collective == "allreduce" else 1))

@@ -62,7 +62,7 @@ def find(
         from hocket.advise.costs import MessageCosts
 
         costs = MessageCosts()
-    families = families_of(collective, network, members, root)
+    families = families_of(collective, network, members, root, seed)
     if algorithms is not None:
         known = [family.name for family in families]
         families = [family for family in families if family.name in algorithms]
@@ -110,6 +110,7 @@ class _Search:
     seed: int
     tried: int = 0
     known_orders: dict[str, list[OrderFound]] = field(default_factory=dict)
+    known_messages: dict[str, int] = field(default_factory=dict)
 
     def best_of(self, families: Sequence[Family]) -> _Attempt:
         first = [
@@ -161,10 +162,17 @@ class _Search:
         if self.chunks is not None:
             return self.chunks, self.chunks
         block = max(1, self.size_bytes // family.cuts)
-        sends = len(self.members) ** 2 if family.cuts > 1 or self.collective in _BLOCKS_FOR_ALL else len(self.members)
-        most = max(1, min(block // MIN_CHUNK_BYTES, MAX_MESSAGES // sends))
+        most = max(1, min(block // MIN_CHUNK_BYTES, MAX_MESSAGES // self.messages(family)))
         least = 1 if self.max_chunk_bytes is None else -(-block // self.max_chunk_bytes)
         return min(least, most), most
+
+    def messages(self, family: Family) -> int:
+        """In one piece."""
+        if family.name not in self.known_messages:
+            schedule = family.build(tuple(range(len(self.members))), 1)
+            ops = (op for rank in range(schedule.num_ranks) for op in schedule.ops(rank))
+            self.known_messages[family.name] = max(1, sum(op.kind == "send" for op in ops))
+        return self.known_messages[family.name]
 
     def hop(self) -> tuple[float, float]:
         """Time of the whole message on a typical way between neighbours, and the latency of a message there."""
@@ -216,10 +224,6 @@ class _Search:
                 if other.time_s < best.time_s * (1 - 1e-9):
                     best, moved = other, True
         return best
-
-
-# Each rank sends a block of each rank.
-_BLOCKS_FOR_ALL = ("allgather", "reduce_scatter_block", "alltoall")
 
 
 def _by_time(attempt: _Attempt) -> tuple[float, int]:

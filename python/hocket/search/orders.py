@@ -25,6 +25,7 @@ BRANCHES = {
 }
 # Of more ranks each step of the local search is slow, and many steps are needed.
 MOST_RANKS = 2048
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,28 @@ def orders_for(
         better = improve_order(network, members, list(best), walk, seed, max_moves)
         found.setdefault(tuple(better.order), f"local search, seed {seed}")
     return [OrderFound(order, found[order]) for order in sorted(found, key=busy)]
+
+
+def orders_at_once(
+    network: Network, members: Sequence[int], first: int, walk: str, count: int, seed: int = 1, max_moves: int = 30_000
+) -> list[tuple[int, ...]]:
+    """Orders for several walks at the same time, each of which avoids the links that those before it use."""
+    from hocket._core import congestion, improve_order
+
+    members = list(members)
+    starts = [found.order for found in orders_for(network, members, first, walk, seed, max_moves)]
+    starts += [(order[0], *reversed(order[1:])) for order in starts]
+    chosen: list[list[int]] = []
+
+    def busy(order: Sequence[int]) -> tuple[float, float]:
+        seen = congestion(network, members, list(order), walk, chosen)
+        return seen.busiest_s_per_byte, seen.total_latency_s
+
+    for number in range(count * _ROUNDS):
+        # In later rounds each once more gives way to all the others, those that came after it too.
+        own = chosen.pop(0) if len(chosen) == count else min(starts, key=busy)
+        chosen.append(improve_order(network, members, list(own), walk, seed + number, max_moves, chosen).order)
+    return [tuple(order) for order in chosen]
 
 
 def slowest_first(network: Network, members: Sequence[int], first: int, size_bytes: int) -> OrderFound:

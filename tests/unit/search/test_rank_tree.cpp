@@ -69,3 +69,33 @@ TEST_CASE("what is no tree is refused") {
     CHECK_THROWS_AS(bcast_down(lost, Rank{0}, 0), InvalidInput);
     CHECK_THROWS_AS(split_tree(std::vector{Rank{0}}, 0), InvalidInput);
 }
+
+TEST_CASE("merged chains and rings are right and share the pieces") {
+    base::Random random(9);
+    for (const auto& [collective, name] : {std::pair{Collective::bcast, "pipelined_chain"},
+                                           {Collective::reduce, "pipelined_chain"},
+                                           {Collective::allgather, "ring"},
+                                           {Collective::reduce_scatter_block, "ring"},
+                                           {Collective::allreduce, "ring"}})
+        for (const std::int32_t n : {2, 3, 6}) {
+            std::vector<Schedule> parts;
+            for (int s = 0; s < 3; ++s) {
+                std::vector<Rank> order;
+                for (std::int32_t r = 0; r < n; ++r) order.emplace_back(r);
+                for (std::size_t i = order.size(); i-- > 1;)
+                    std::swap(order[i],
+                              order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+                parts.push_back(
+                    collectives::emit(collectives::find_algorithm(collective, name), {n, 2}, {Rank{0}, order}));
+            }
+            const Schedule together = merged(parts);
+            CHECK(together.pieces == 3 * parts.front().pieces);
+            const Validation validation = validate(together);
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+            CHECK(merged({parts.data(), 1}) == parts.front());
+            parts.pop_back();
+            parts.back().pieces = 1;
+            CHECK_THROWS_AS(merged(parts), InvalidInput);
+        }
+    CHECK_THROWS_AS(merged({}), InvalidInput);
+}
