@@ -20,6 +20,7 @@ void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_replay(nb::module_& module);
 void bind_search(nb::module_& module);
+void bind_collective_search(nb::module_& module);
 
 namespace {
 
@@ -75,5 +76,8 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_SEARCH
     bind_search(module);
+#endif
+#ifdef HOCKET_HAVE_COLLECTIVE_SEARCH
+    bind_collective_search(module);
 #endif
 }

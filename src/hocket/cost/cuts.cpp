@@ -179,7 +179,16 @@ std::vector<double> least_latencies_s(const Network& network, std::span<const No
 
 Cuts cuts_of(const Network& network, std::span<const Rank> members, Rank root_member) {
     const Setting setting(network, members, root_member);
-    return network.is_tree() ? TreeCuts(setting).find() : host_cuts(setting, members);
+    Cuts cuts = host_cuts(setting, members);
+    if (!network.is_tree()) return cuts;
+    Cuts of_tree = TreeCuts(setting).find();
+    const auto before = static_cast<std::int32_t>(cuts.cuts.size());
+    cuts.cuts.insert(cuts.cuts.end(), of_tree.cuts.begin(), of_tree.cuts.end());
+    for (std::vector<std::int32_t>& division : of_tree.divisions) {
+        for (std::int32_t& part : division) part += before;
+        cuts.divisions.push_back(std::move(division));
+    }
+    return cuts;
 }
 
 }  // namespace hocket::cost

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Schedules and rank orders in the formats of other programs. `Program.to_goal` writes GOAL."""
+
+from hocket.export.msccl import to_msccl_xml
+from hocket.export.rank_order import hydra_hostfile, openmpi_rankfile, rank_list
+from hocket.export.transfers import Transfer, send_list, transfers
+
+__all__ = [
+    "Transfer",
+    "hydra_hostfile",
+    "openmpi_rankfile",
+    "rank_list",
+    "send_list",
+    "to_msccl_xml",
+    "transfers",
+]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hocket.errors import InvalidInput
+from hocket.search.orders import orders_at_once
+
+if TYPE_CHECKING:
+    from hocket import Algorithm, Network, Schedule
+
+FANOUTS = (2, 3)  # of pipelined trees; 1 is the chain. Wider ones give each child too little of the parent's link.
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    build: Callable[[tuple[int, ...], int], Schedule]  # from an order that begins with the root, and pieces
+    walk: str | None  # who sends to whom in the order, or None where the order does not matter
+    pipelines: bool
+    cuts: int = 1  # blocks that the algorithm itself cuts a message into
+
+
+def families_of(
+    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
+) -> list[Family]:
+    from hocket import algorithms
+
+    found = [
+        _textbook(algorithm, len(members), root) for algorithm in algorithms() if algorithm.collective == collective
+    ]
+    if not found:
+        names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
+        raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
+    if collective in ("bcast", "reduce") and len(members) > 3:
+        found += [_tree(collective, fanout) for fanout in FANOUTS]
+    if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
+        found.append(_phased(network, members))
+    if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
+        ports = sum(link.source == network.rank_nodes[members[root]] for link in network.links)
+        counts = {2, ports // 2, ports} if ports > 1 else set()
+        found += [_at_once(collective, network, members, root, count, seed) for count in sorted(counts - {0, 1})]
+    return found
+
+
+# What runs along several orders at once where hosts have several links.
+AT_ONCE = {
+    "bcast": "pipelined_chain",
+    "reduce": "pipelined_chain",
+    "allreduce": "ring",
+    "allgather": "ring",
+    "reduce_scatter_block": "ring",
+}
+MOST_AT_ONCE = 512  # ranks; the orders of more take minutes
+# Of more ranks there are millions of messages.
+MOST_PHASED = 256
+
+
+def _textbook(algorithm: Algorithm, ranks: int, root: int) -> Family:
+    collective, name = algorithm.collective, algorithm.name
+
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+
+        return Schedule.build(collective, name, ranks, root, pieces, list(order))
+
+    walk = "ring"
+    if name in ("chain", "pipelined_chain"):
+        walk = "backward" if collective == "reduce" else "chain"
+    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks) if collective != "barrier" else 1)
+
+
+def _tree(collective: str, fanout: int) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import reversed_schedule, tree_bcast
+
+        down = tree_bcast(list(order), fanout, pieces)
+        return down if collective == "bcast" else reversed_schedule(down)
+
+    return Family(f"tree of fanout {fanout}", build, "chain" if collective == "bcast" else "backward", True)
+
+
+def _phased(network: Network, members: Sequence[int]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import phased_alltoall
+
+        return phased_alltoall(network, list(members))
+
+    return Family("tree_phases", build, None, False)
+
+
+def _at_once(collective: str, network: Network, members: Sequence[int], root: int, count: int, seed: int) -> Family:
+    algorithm = AT_ONCE[collective]
+    walk = "ring" if algorithm == "ring" else "backward" if collective == "reduce" else "chain"
+
+    @cache
+    def orders() -> list[tuple[int, ...]]:
+        return orders_at_once(network, members, root, walk, count, seed)
+
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+        from hocket._core import merged_schedule
+
+        return merged_schedule(
+            [Schedule.build(collective, algorithm, len(members), root, pieces, list(walked)) for walked in orders()]
+        )
+
+    name = f"{algorithm} along {count} orders at once, local search, seed {seed}"
+    return Family(name, build, None, True, count * (len(members) if collective == "allreduce" else 1))

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Chooses order, algorithm and chunks of one collective by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hocket.errors import InvalidInput
+from hocket.search.families import Family, families_of
+from hocket.search.formulas import best_chunks
+from hocket.search.found import Costs, Found
+from hocket.search.orders import OrderFound, orders_for, slowest_first
+
+if TYPE_CHECKING:
+    from hocket import Network, Schedule
+
+# A simulation of more messages takes seconds.
+MAX_MESSAGES = 100_000
+# No chunk is made smaller: what costs a message beside its wire time is never known so well.
+MIN_CHUNK_BYTES = 512
+# By what share a finer cut must be faster to be taken.
+_WORTH = 0.002
+# How many of the (algorithm, order) pairs get their chunks tuned, after one simulation of each.
+_REFINED = 2
+# Orders of scatter and gather that are tried by moving ranks.
+MAX_REORDERINGS = 300
+# Of those within this factor of the best.
+_HOPEFUL = 1.5
+
+
+def find(
+    collective: str,
+    network: Network,
+    size_bytes: int,
+    members: Sequence[int] | None = None,
+    root: int = 0,
+    costs: Costs | None = None,
+    chunks: int | None = None,
+    max_chunk_bytes: int | None = None,
+    algorithms: Sequence[str] | None = None,
+    seed: int = 1,
+) -> Found:
+    """The schedule predicted to be fastest.
+
+    `members`: the communicator's network ranks in order, all by default; `root` and orders are positions in it.
+    `size_bytes` as in `lower`. `costs`: of a message, the defaults of `hocket.advise.MessageCosts` if None. `chunks`:
+    how fine to cut, if given; else chosen, with no chunk above `max_chunk_bytes`. `algorithms`: names of families to
+    choose from.
+    """
+    from hocket import wire_limit_s
+
+    began = time.perf_counter()
+    members = list(range(network.num_ranks) if members is None else members)
+    lower_bound_s = wire_limit_s(collective, network, members, size_bytes, root)  # refuses wrong members and sizes
+    if costs is None:
+        from hocket.advise.costs import MessageCosts
+
+        costs = MessageCosts()
+    families = families_of(collective, network, members, root, seed)
+    if algorithms is not None:
+        known = [family.name for family in families]
+        families = [family for family in families if family.name in algorithms]
+        if not families:
+            raise InvalidInput(f"no algorithm of {collective} is named {', '.join(algorithms)}", f"known: {known}")
+    search = _Search(collective, network, size_bytes, members, root, costs, chunks, max_chunk_bytes, seed)
+    best = search.best_of(families)
+    return Found(
+        collective=collective,
+        schedule=best.family.build(best.order.order, best.chunks),
+        predicted_s=best.time_s,
+        lower_bound_s=lower_bound_s,
+        chunks=best.chunks,
+        order=best.order.order,
+        search_s=time.perf_counter() - began,
+        how=best.text,
+        tried=search.tried,
+    )
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    time_s: float
+    chunks: int
+    family: Family
+    order: OrderFound
+
+    @property
+    def text(self) -> str:
+        cut = f" in {self.chunks} chunks" if self.chunks > 1 else ""
+        order = f", {self.order.how}" if self.family.walk else ""
+        return f"{self.family.name}{cut}{order}"
+
+
+@dataclass
+class _Search:
+    collective: str
+    network: Network
+    size_bytes: int
+    members: list[int]
+    root: int
+    costs: Costs
+    chunks: int | None
+    max_chunk_bytes: int | None
+    seed: int
+    tried: int = 0
+    known_orders: dict[str, list[OrderFound]] = field(default_factory=dict)
+    known_messages: dict[str, int] = field(default_factory=dict)
+
+    def best_of(self, families: Sequence[Family]) -> _Attempt:
+        first = [
+            self.attempt(family, order, self.first_chunks(family))
+            for family in families
+            for order in self.orders(family)
+        ]
+        first.sort(key=_by_time)
+        hopeful = [
+            attempt for attempt in first if attempt.time_s <= _HOPEFUL * first[0].time_s and self.can_cut(attempt)
+        ]
+        refined = [self.refined(attempt) for attempt in hopeful[:_REFINED]]
+        best = min([*refined, *first], key=_by_time)
+        return self.reordered(best) if self.collective in ("scatter", "gather") else best
+
+    def orders(self, family: Family) -> list[OrderFound]:
+        if family.walk is None:
+            return [OrderFound(tuple(range(len(self.members))), "rank order")]
+        if family.walk not in self.known_orders:
+            self.known_orders[family.walk] = orders_for(self.network, self.members, self.root, family.walk, self.seed)
+        orders = self.known_orders[family.walk]
+        if self.collective in ("scatter", "gather"):
+            orders = [slowest_first(self.network, self.members, self.root, self.size_bytes), *orders]
+        return list({order.order: order for order in reversed(orders)}.values())[::-1]
+
+    def attempt(self, family: Family, order: OrderFound, chunks: int) -> _Attempt:
+        self.tried += 1
+        return _Attempt(self.time_s(family.build(order.order, chunks)), chunks, family, order)
+
+    def time_s(self, schedule: Schedule) -> float:
+        from hocket import lower
+        from hocket._core import place
+
+        program = place(lower(schedule, self.size_bytes), self.members, self.network.num_ranks)
+        return self.costs.simulate(program, self.network).makespan_s
+
+    def first_chunks(self, family: Family) -> int:
+        least, most = self.limits(family)
+        if least == most:
+            return least
+        wire_s, latency_s = self.hop()
+        guess = best_chunks(wire_s / family.cuts, len(self.members), latency_s, most)
+        return min(max(guess, least), most)
+
+    def limits(self, family: Family) -> tuple[int, int]:
+        """Fewest and most chunks to consider."""
+        if not family.pipelines:
+            return 1, 1
+        if self.chunks is not None:
+            return self.chunks, self.chunks
+        block = max(1, self.size_bytes // family.cuts)
+        most = max(1, min(block // MIN_CHUNK_BYTES, MAX_MESSAGES // self.messages(family)))
+        least = 1 if self.max_chunk_bytes is None else -(-block // self.max_chunk_bytes)
+        return min(least, most), most
+
+    def messages(self, family: Family) -> int:
+        """In one piece."""
+        if family.name not in self.known_messages:
+            schedule = family.build(tuple(range(len(self.members))), 1)
+            ops = (op for rank in range(schedule.num_ranks) for op in schedule.ops(rank))
+            self.known_messages[family.name] = max(1, sum(op.kind == "send" for op in ops))
+        return self.known_messages[family.name]
+
+    def hop(self) -> tuple[float, float]:
+        """Time of the whole message on a typical way between neighbours, and the latency of a message there."""
+        links = self.network.links
+        route = [links[link] for link in self.network.route(self.members[0], self.members[-1])]
+        slowest = min((link.bandwidth_bytes_per_s for link in route), default=float("inf"))
+        latency_s = sum(link.latency_s for link in route)
+        return self.size_bytes / slowest, latency_s + self.costs.send_overhead_s + self.costs.receive_overhead_s
+
+    def can_cut(self, attempt: _Attempt) -> bool:
+        least, most = self.limits(attempt.family)
+        return least < most
+
+    def refined(self, start: _Attempt) -> _Attempt:
+        """Climbs to better numbers of chunks, in steps that shrink; more chunks must be worth their messages."""
+        least, most = self.limits(start.family)
+        best = start
+        seen = {start.chunks}  # none twice, so that it ends
+        for factor in (4.0, 2.0, 2**0.5):
+            moved = True
+            while moved:
+                moved = False
+                for chunks in (round(best.chunks / factor), round(best.chunks * factor)):
+                    chunks = min(max(chunks, least), most)
+                    if chunks in seen:
+                        continue
+                    seen.add(chunks)
+                    other = self.attempt(start.family, start.order, chunks)
+                    worth = _WORTH if chunks > best.chunks else -_WORTH
+                    if other.time_s < best.time_s * (1 - worth):
+                        best, moved = other, True
+                        break
+        return best
+
+    def reordered(self, best: _Attempt) -> _Attempt:
+        """Moves one rank at a time to another place in the order, as long as that is faster."""
+        places = range(1, len(self.members))
+        left = MAX_REORDERINGS
+        moved = True
+        while moved:
+            moved = False
+            for old, new in itertools.permutations(places, 2):
+                if left == 0:
+                    return best
+                left -= 1
+                order = list(best.order.order)
+                order.insert(new, order.pop(old))
+                other = self.attempt(best.family, OrderFound(tuple(order), "order by local search"), best.chunks)
+                if other.time_s < best.time_s * (1 - 1e-9):
+                    best, moved = other, True
+        return best
+
+
+def _by_time(attempt: _Attempt) -> tuple[float, int]:
+    return attempt.time_s, attempt.chunks

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What a search found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from hocket import Network, Program, Schedule, Timeline
+
+
+class Costs(Protocol):
+    """What a message costs beside its time on the wire, such as `hocket.advise.MessageCosts`."""
+
+    @property
+    def send_overhead_s(self) -> float: ...
+    @property
+    def receive_overhead_s(self) -> float: ...
+    def simulate(self, program: Program, network: Network, record_links: bool = ..., **more: Any) -> Timeline: ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """A schedule, what it is predicted to take, and a time that no schedule of the collective can beat."""
+
+    collective: str
+    schedule: Schedule
+    predicted_s: float
+    lower_bound_s: float
+    chunks: int  # how fine it cuts for pipelining: the `pieces` asked of the algorithm
+    order: tuple[int, ...]  # of the ranks of the communicator
+    search_s: float
+    how: str  # in words: algorithm, chunks, where the order is from, the seed if chance took part
+    tried: int  # schedules simulated
+
+    @property
+    def gap(self) -> float:
+        """By how much of the lower bound the prediction is above it; 0 = optimal."""
+        return self.predicted_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "collective": self.collective,
+            "algorithm": self.schedule.algorithm,
+            "predicted_s": self.predicted_s,
+            "lower_bound_s": self.lower_bound_s,
+            "gap": self.gap,
+            "chunks": self.chunks,
+            "order": list(self.order),
+            "search_s": self.search_s,
+            "how": self.how,
+            "tried": self.tried,
+        }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/random.hpp"
+#include "hocket/collectives/algorithm.hpp"
+#include "hocket/schedule/validate.hpp"
+#include "hocket/search/rank_tree.hpp"
+
+using namespace hocket;
+using namespace hocket::search;
+
+TEST_CASE("broadcasts down split trees and their reversals are right") {
+    base::Random random(7);
+    for (const std::int32_t n : {1, 2, 3, 7, 16, 33})
+        for (const std::int32_t fanout : {1, 2, 3, 40})
+            for (const std::int32_t pieces : {1, 4}) {
+                CAPTURE(n);
+                CAPTURE(fanout);
+                std::vector<Rank> order;
+                for (std::int32_t r = 0; r < n; ++r) order.emplace_back(r);
+                for (std::size_t i = order.size(); i-- > 1;)
+                    std::swap(order[i],
+                              order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+                const auto children = split_tree(order, fanout);
+                for (const auto& of_rank : children) CHECK(of_rank.size() <= static_cast<std::size_t>(fanout));
+                const Schedule bcast = bcast_down(children, order.front(), pieces);
+                CHECK(validate(bcast).ok());
+                const Schedule reduce = reversed(bcast);
+                CHECK(reduce.collective == Collective::reduce);
+                CHECK(reduce.root == bcast.root);
+                CHECK(validate(reduce).ok());
+            }
+}
+
+TEST_CASE("a split tree of fanout 1 is the pipelined chain") {
+    const std::vector<Rank> order = {Rank{2}, Rank{0}, Rank{3}, Rank{1}};
+    Schedule bcast = bcast_down(split_tree(order, 1), order.front(), 3);
+    bcast.algorithm = "pipelined_chain";
+    const auto& chain = collectives::find_algorithm(Collective::bcast, "pipelined_chain");
+    CHECK(bcast == collectives::emit(chain, {4, 3}, {Rank{2}, order}));
+}
+
+TEST_CASE("every textbook broadcast and scatter can be reversed") {
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+        if (algorithm.collective != Collective::bcast && algorithm.collective != Collective::scatter) continue;
+        if (algorithm.name.starts_with("scatter_")) continue;  // ranks get chunks twice removed: no tree per chunk
+        for (const std::int32_t n : {1, 2, 5, 8, 13}) {
+            CAPTURE(algorithm.name);
+            CAPTURE(n);
+            const Schedule forward = collectives::emit(algorithm, {n, algorithm.pipelines ? 3 : 1}, {Rank{n / 2}, {}});
+            const Validation validation = validate(reversed(forward));
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+        }
+    }
+    const auto& ring = collectives::find_algorithm(Collective::allgather, "ring");
+    CHECK_THROWS_AS(reversed(collectives::emit(ring, {4, 1}, {})), InvalidInput);
+}
+
+TEST_CASE("what is no tree is refused") {
+    const std::vector<std::vector<Rank>> twice = {{Rank{1}, Rank{1}}, {}}, lost = {{}, {}},
+                                         circle = {{Rank{1}}, {Rank{0}}};
+    CHECK_THROWS_AS(bcast_down(twice, Rank{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(bcast_down(lost, Rank{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(bcast_down(circle, Rank{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(bcast_down(circle, Rank{2}, 1), InvalidInput);
+    CHECK_THROWS_AS(bcast_down(lost, Rank{0}, 0), InvalidInput);
+    CHECK_THROWS_AS(split_tree(std::vector{Rank{0}}, 0), InvalidInput);
+}
+
+TEST_CASE("merged chains and rings are right and share the pieces") {
+    base::Random random(9);
+    for (const auto& [collective, name] : {std::pair{Collective::bcast, "pipelined_chain"},
+                                           {Collective::reduce, "pipelined_chain"},
+                                           {Collective::allgather, "ring"},
+                                           {Collective::reduce_scatter_block, "ring"},
+                                           {Collective::allreduce, "ring"}})
+        for (const std::int32_t n : {2, 3, 6}) {
+            std::vector<Schedule> parts;
+            for (int s = 0; s < 3; ++s) {
+                std::vector<Rank> order;
+                for (std::int32_t r = 0; r < n; ++r) order.emplace_back(r);
+                for (std::size_t i = order.size(); i-- > 1;)
+                    std::swap(order[i],
+                              order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+                parts.push_back(
+                    collectives::emit(collectives::find_algorithm(collective, name), {n, 2}, {Rank{0}, order}));
+            }
+            const Schedule together = merged(parts);
+            CHECK(together.pieces == 3 * parts.front().pieces);
+            const Validation validation = validate(together);
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+            CHECK(merged({parts.data(), 1}) == parts.front());
+            parts.pop_back();
+            parts.back().pieces = 1;
+            CHECK_THROWS_AS(merged(parts), InvalidInput);
+        }
+    CHECK_THROWS_AS(merged({}), InvalidInput);
+}
