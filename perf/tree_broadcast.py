@@ -20,7 +20,7 @@ from pathlib import Path
 from hocket import Network, Schedule, lower, simulate, wire_limit_s
 from hocket.cli.common import note, print_table
 from hocket.mpi.build import build_mpi_parts
-from hocket.optimal import optimal_schedule
+from hocket.search.optimal import optimal_schedule
 from hocket.plan import Plan, PlanEntry
 from hocket.testbed import Testbed
 from hocket.tune.compare import measure_entries

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hocket._core import Algorithm, Schedule
 
 
+ROOTED = ("bcast", "reduce", "scatter", "gather")
+
+
 def is_file(what: str) -> bool:
     """Whether `what` means a schedule file rather than a collective."""
     return what.endswith(".json") or "/" in what or Path(what).is_file()
@@ -68,7 +71,7 @@ def require_right(schedule: Schedule, name: str) -> None:
 
 def listing(schedule: Schedule) -> Iterator[str]:
     """Line by line what each rank does."""
-    root = f", root {schedule.root}" if schedule.collective in ("bcast", "reduce", "scatter", "gather") else ""
+    root = f", root {schedule.root}" if schedule.collective in ROOTED else ""
     pieces = f"{schedule.pieces} piece{'s' if schedule.pieces > 1 else ''} a block"
     yield f"{schedule.collective} {schedule.algorithm}: {schedule.num_ranks} ranks{root}, {pieces}"
     for rank in range(schedule.num_ranks):

@@ -11,8 +11,8 @@ import pytest
 from browser_window import Browser
 
 from hocket import Network
-from hocket.optimal import optimal_schedule
 from hocket.report import schedule_page
+from hocket.search.optimal import optimal_schedule
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 

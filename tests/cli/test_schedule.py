@@ -69,7 +69,7 @@ def test_a_wrong_schedule_ends_with_one_and_says_where(tmp_path):
         (["bcast", "-a", "linear", "-n", "3", "--order", "0,1"], "order has 2 ranks"),
         (["bcast", "-a", "linear", "-n", "3", "--root", "3"], "root is 3: expected 0 to 2"),
         (["bcast", "-a", "linear", "-n", "1000000000"], "more than 100000000 operations"),
-        (["bcast", "-a", "linear", "-n", "3", "--format", "goal"], "--format goal needs a size"),
+        (["bcast", "-a", "linear", "-n", "3", "--format", "goal"], "--format needs a size"),
         (["absent.json"], "absent.json: No such file or directory"),
     ],
 )

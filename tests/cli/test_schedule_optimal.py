@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket schedule --optimal`: published optima, forms of output, wrong input."""
+"""`hocket schedule` on a network: published optima, found schedules, forms of output, wrong input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hocket
-from hocket.optimal import optimal_schedule
+from hocket.search.optimal import optimal_schedule
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 NETWORKS = Path(__file__).resolve().parents[2] / "networks"
@@ -60,6 +60,38 @@ def test_formats(tmp_path: Path) -> None:
     assert "rank 11" in run("bcast", *F14, "--format", "list").stdout
 
 
+@pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "allreduce", "alltoall", "scatter", "gather"])
+@pytest.mark.parametrize("network", ["two-clusters:3+3", "torus:2x3"])
+def test_found_schedules(collective: str, network: str, tmp_path: Path) -> None:
+    where = (collective, "--network", network, "--bytes", "64KiB")
+    result = json.loads(run(*where, "--json").stdout)
+    assert result["makespan_s"] >= result["lower_bound_s"] * (1 - 1e-9)
+    assert result["gap"] == pytest.approx(result["makespan_s"] / result["lower_bound_s"] - 1, abs=1e-9)
+    assert result["status"] in ("optimal", "feasible")
+    assert max(t["end_s"] for t in result["transfers"]) <= result["makespan_s"] * (1 + 1e-9)
+    schedule = hocket.Schedule.from_json(run(*where, "--format", "json").stdout)
+    assert hocket.validate(schedule).ok
+    assert schedule.collective == collective
+    assert collective in run(*where).stdout
+
+
+def test_small_messages_go_in_one_piece_and_large_ones_in_many() -> None:
+    where = ("bcast", "--network", "star:16", "--latency", "50 us", "--json")
+    small, large = (json.loads(run(*where, "--bytes", size).stdout) for size in ("1kB", "10MB"))
+    assert small["chunks"] <= 2
+    assert large["chunks"] > 20
+    assert json.loads(run(*where, "--bytes", "10MB", "--chunks", "7").stdout)["chunks"] == 7
+
+
+def test_exports() -> None:
+    where = ("allgather", "--network", "two-clusters:2+2", "--bytes", "1kB")
+    assert run(*where, "--format", "ranks").stdout.split() == ["0", "1", "2", "3"]
+    assert run(*where, "--format", "openmpi-rankfile").stdout.startswith("rank 0=a0 slot=0\n")
+    assert run(*where, "--format", "hydra-hosts").stdout == "a0:1\na1:1\nb0:1\nb1:1\n"
+    assert "send 0 -> 1" in run(*where, "--format", "sends").stdout
+    assert run(*where, "--format", "msccl").stdout.startswith("<algo ")
+
+
 @pytest.mark.parametrize(("suffix", "head"), [("html", b"<!doctype html>"), ("png", b"\x89PNG"), ("svg", b"<?xml")])
 def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
     path = tmp_path / f"schedule.{suffix}"
@@ -81,6 +113,10 @@ def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
         (("bcast", "-n", "3", "-a", "linear", "--optimal"), "--optimal does not apply"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "a.txt"), "a drawing is an .html"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "no/a.png"), "no such folder"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--chunks", "4"), "schedules of one piece"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is no number of chunks"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--format", "ranks"), "has no order of ranks"),
+        (("bcast", "-n", "3", "-a", "linear", "--format", "goal"), "needs a size"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
     ],
 )

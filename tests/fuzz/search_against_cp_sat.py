@@ -19,7 +19,7 @@ from ortools.sat.python import cp_model
 
 from hocket import Network
 from hocket.cli.common import progress
-from hocket.optimal import optimal_schedule
+from hocket.search.optimal import optimal_schedule
 
 BYTES = 1_000_000
 KINDS = ([10, 20, 30], [93, 792], list(range(10, 110, 10)))  # Mbit/s: few values, the paper's, many

@@ -13,7 +13,7 @@ from mpi_parts import entry, write_plan
 
 from hocket import Network, algorithms
 from hocket.mpi.build import MpiParts, build_mpi_parts
-from hocket.optimal import optimal_schedule
+from hocket.search.optimal import optimal_schedule
 from mpis import MpiRunner
 
 

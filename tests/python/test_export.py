@@ -15,6 +15,7 @@ from hocket import InvalidInput, Network, Schedule, algorithms
 from hocket._core import depth_first_order, phased_alltoall, reversed_schedule, tree_bcast
 from hocket.advise import MessageCosts
 from hocket.export import hydra_hostfile, openmpi_rankfile, rank_list, send_list, to_msccl_xml, transfers
+from hocket.search.optimal import optimal_schedule
 
 FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)
 MULTIPLIERS = {"allgather": ("i_chunks",), "reduce_scatter": ("o_chunks",)}  # counted once a rank
@@ -153,6 +154,13 @@ def test_found_schedules_run_as_msccl():
     check_msccl(reversed_schedule(down))
     network = Network.generate("two-clusters:4+3")
     check_msccl(phased_alltoall(network, list(range(7))))
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce"])
+def test_schedules_that_keep_an_order_between_ranks_run_as_msccl(collective):
+    found = optimal_schedule(Network.generate("two-clusters:4+4"), collective, 10**6).schedule
+    assert any(not op.chunks for rank in range(8) for op in found.ops(rank))
+    check_msccl(found)
 
 
 def test_many_peers_take_several_channels():

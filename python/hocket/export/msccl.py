@@ -151,6 +151,9 @@ def _gpu(schedule: Schedule, rank: int, places: _Places) -> list[_Block]:
     number: dict[tuple[bool, int], int] = {}
     last_step: list[tuple[int, int] | None] = []  # [op] where its last step is; None if it has none
     for op in schedule.ops(rank):
+        if not op.chunks:  # it only keeps an order between ranks, for which MSCCL has no step
+            last_step.append(None)
+            continue
         sends = op.kind == "send"
         key = (sends, op.peer)
         if key not in blocks:

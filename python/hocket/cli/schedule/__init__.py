@@ -21,15 +21,17 @@ from hocket.cli.schedule.options import refuse_others, schedule_options
 def command(context: click.Context, /, what: str, **given: Any) -> int:
     """Search, build or read the schedule of a collective; check it; print it.
 
-    With --network, bcast and reduce of one piece are searched with --optimal: the fastest schedule there is on a
-    tree, and the proof. With --algorithm and --ranks, a textbook algorithm is built; FILE.json is read. A schedule
-    that is wrong ends with status 1.
+    With --network the schedule that is predicted to be fastest is chosen: order, algorithm and chunks; with --optimal
+    the fastest broadcast or reduction of one piece on a tree is searched and proven. With --algorithm and --ranks a
+    textbook algorithm is built; FILE.json is read. A schedule that is wrong ends with status 1.
 
     \b
-    --format list       what each rank does
-             transfers  when each message starts and ends on the network
-             json       a file of format hocket.schedule/1
-             goal       what the simulator LogGOPSim reads
+    --format list                what each rank does
+             json                a file of format hocket.schedule/1
+             goal, msccl         what LogGOPSim reads, and MSCCL (XML)
+             sends               messages in the order of time
+             ranks               the order of ranks, one a line; as files for mpiexec:
+             openmpi-rankfile, hydra-hosts
     --json prints a summary and all violations, or what the search found.
 
     \b
@@ -37,7 +39,8 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
       hocket schedule allreduce
       hocket schedule bcast --ranks 8 --algorithm pipelined_chain --pieces 4
       hocket schedule my-schedule.json --format goal --bytes "1 MB"
-      hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal
+      hocket schedule allgather --network networks/two-clusters.toml --bytes 64KiB
+      hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal --draw bcast.html
     """
     from hocket import schedule as schedules
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hocket.cli.common import print_json, print_table
-from hocket.cli.schedule.output import print_schedule
+from hocket.cli.schedule.output import Printed, print_schedule
 from hocket.errors import InvalidInput
 
 
@@ -43,12 +43,12 @@ def run(
         print_json(result)
         return 0 if result["ok"] else 1
     schedules.require_right(schedule, what)
-    network = None
-    if network_text is not None:
-        from hocket.cli.options import load_network
+    from hocket._core import parse_bytes
+    from hocket.cli.options import load_network
 
-        network = load_network(network_text)
-    print_schedule(schedule, form or "list", bytes_text, network)
+    size = None if bytes_text is None else parse_bytes(bytes_text, "--bytes")
+    network = None if network_text is None else load_network(network_text)
+    print_schedule(Printed(schedule, size, network, schedules.parse_order(order)), form or "list")
     return 0
 
 

@@ -5,17 +5,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.cli.common import note, print_json
 from hocket.cli.options import load_network
-from hocket.cli.schedule.output import print_schedule, print_transfers
+from hocket.cli.schedule.output import Printed, print_schedule, print_transfers
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hocket import Network
-    from hocket.optimal import OptimalSchedule
+    from hocket.report.schedule_page import DrawnSchedule
+    from hocket.search import Found
+    from hocket.search.optimal import OptimalSchedule
+
+_TABLE_ROWS = 40
 
 
 def run(
@@ -27,6 +32,7 @@ def run(
     bytes_text: str | None,
     root: int,
     optimal: bool,
+    chunks: int | None,
     time_limit_s: float,
     gap: float,
     form: str | None,
@@ -35,46 +41,91 @@ def run(
     **_: Any,
 ) -> int:
     from hocket._core import parse_bytes
-    from hocket.optimal import optimal_schedule
+    from hocket.schedule import ROOTED
 
     if bytes_text is None:
         raise InvalidInput("the size of the message is missing", 'add --bytes "1 MB"')
-    if not optimal:
-        raise InvalidInput("what to do on the network is missing", "add --optimal")
+    if optimal and chunks not in (None, 1):
+        raise InvalidInput("--optimal finds schedules of one piece", "leave out --chunks, or --optimal")
     if drawing is not None:
         check_drawing(drawing)
+    num_bytes = parse_bytes(bytes_text, "--bytes")
     network = load_network(network_text, bandwidth, latency)
-    found = optimal_schedule(
-        network, collective, parse_bytes(bytes_text, "--bytes"), root, time_limit_s=time_limit_s, gap=gap
-    )
-    if drawing is not None:
-        draw(found, network, drawing)
-    if as_json:
-        print_json(found.to_dict())
-    elif form is None or form == "transfers":
-        print(summary(found))
-        print_transfers(found.transfers)
+    if not 0 <= root < network.num_ranks:
+        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
+    title = _title(collective, num_bytes, root if collective in ROOTED else None)
+    if optimal:
+        from hocket.search.optimal import optimal_schedule
+
+        best = optimal_schedule(network, collective, num_bytes, root, time_limit_s=time_limit_s, gap=gap)
+        shown = _shown_optimal(best, title)
+        values = best.to_dict()
+        printed = Printed(best.schedule, num_bytes, network)
     else:
-        print_schedule(found.schedule, form, bytes_text, network)
+        from hocket.search.best import best_schedule
+
+        found = best_schedule(network, collective, num_bytes, root, chunks)
+        shown = _shown_found(found, title, num_bytes, network)
+        values = found.to_dict() | {
+            "network": network.name,
+            "bytes": num_bytes,
+            "root": root,
+            "status": shown.status,
+            "makespan_s": found.predicted_s,
+            "nodes_explored": found.tried,
+            "transfers": [asdict(t) for t in shown.transfers],
+        }
+        printed = Printed(found.schedule, num_bytes, network, found.order)
+    if drawing is not None:
+        draw(shown, network, drawing)
+    if as_json:
+        print_json(values)
+    elif form is None:
+        print(f"{title} on {network.name}: {shown.how}")
+        print_transfers(shown.transfers[:_TABLE_ROWS])
+        if len(shown.transfers) > _TABLE_ROWS:
+            print(f"... and {len(shown.transfers) - _TABLE_ROWS:,} more: --format sends lists all")
+    else:
+        print_schedule(printed, form)
     return 0
 
 
-def title_of(found: OptimalSchedule) -> str:
+def _title(collective: str, num_bytes: int, root: int | None) -> str:
     from hocket import print_bytes
 
-    way = "from" if found.collective == "bcast" else "to"
-    return f"{found.collective} of {print_bytes(found.bytes)} {way} rank {found.root}"
+    way = "from" if collective in ("bcast", "scatter") else "to"
+    return f"{collective} of {print_bytes(num_bytes)}" + ("" if root is None else f" {way} rank {root}")
 
 
-def summary(found: OptimalSchedule) -> str:
+def _shown_optimal(best: OptimalSchedule, title: str) -> DrawnSchedule:
     from hocket.report import text
+    from hocket.report.schedule_page import DrawnSchedule
 
-    head = f"{title_of(found)} on {found.network}: {text.seconds(found.makespan_s)}"
-    effort = f"{found.nodes_explored:,} states in {text.seconds(found.search_s)}"
-    if found.status == "optimal":
-        return f"{head}, the least {found.claim}; proven with {effort}"
-    bound = f"none takes less than {text.seconds(found.lower_bound_s)}"
-    return f"{head}, at most {100 * found.gap:.3g} % more than the least {found.claim}: {bound}; {effort}"
+    effort = f"{best.nodes_explored:,} states in {text.seconds(best.search_s)}"
+    if best.status == "optimal":
+        how = f"{text.seconds(best.makespan_s)}, the least {best.claim}; proven with {effort}"
+    else:
+        bound = f"none takes less than {text.seconds(best.lower_bound_s)}"
+        how = (
+            f"{text.seconds(best.makespan_s)}, at most {100 * best.gap:.3g} % more than the least {best.claim}: "
+            f"{bound}; {effort}"
+        )
+    return DrawnSchedule(title, best.bytes, best.makespan_s, best.lower_bound_s, best.status, how, best.transfers)
+
+
+def _shown_found(found: Found, title: str, num_bytes: int, network: Network) -> DrawnSchedule:
+    from hocket.export import transfers
+    from hocket.report import text
+    from hocket.report.schedule_page import DrawnSchedule
+    from hocket.transfers import timed
+
+    how = (
+        f"{found.how}: {text.seconds(found.predicted_s)} predicted, none takes less than "
+        f"{text.seconds(found.lower_bound_s)}; {found.tried} tried in {text.seconds(found.search_s)}"
+    )
+    status = "optimal" if found.gap <= 1e-9 else "feasible"
+    moved = timed(transfers(found.schedule, num_bytes, network))
+    return DrawnSchedule(title, num_bytes, found.predicted_s, found.lower_bound_s, status, how, moved)
 
 
 def check_drawing(path: Path) -> None:
@@ -87,24 +138,14 @@ def check_drawing(path: Path) -> None:
         raise InvalidInput(f"{path.parent}: no such folder", "make it first, or name another one")
 
 
-def draw(found: OptimalSchedule, network: Network, path: Path) -> None:
-    from hocket.report import schedule_page
-
-    drawn = schedule_page.DrawnSchedule(
-        title=title_of(found),
-        bytes=found.bytes,
-        makespan_s=found.makespan_s,
-        lower_bound_s=found.lower_bound_s,
-        status=found.status,
-        how=summary(found),
-        transfers=found.transfers,
-    )
+def draw(schedule: DrawnSchedule, network: Network, path: Path) -> None:
     if path.suffix == ".html":
         from hocket.files import write_whole
+        from hocket.report import schedule_page
 
-        write_whole(path, schedule_page.render(drawn, network))
+        write_whole(path, schedule_page.render(schedule, network))
     else:
         from hocket.report.schedule_image import write_image
 
-        write_image(drawn, network, path)
+        write_image(schedule, network, path)
     note(f"wrote {path}")

@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from hocket.cli.options import generator_options, network_option
+from hocket.cli.options import OutputPath, generator_options, network_option
+from hocket.cli.schedule.output import FORMATS
 from hocket.errors import InvalidInput
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-FORMATS = ("list", "transfers", "json", "goal")
 _BUILD = {"ranks", "algorithm", "order", "pieces"}
-_SEARCH = {"optimal", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
+_SEARCH = {"optimal", "chunks", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
 _APPLICABLE = {"file": set[str](), "build": _BUILD | {"root"}, "network": _SEARCH | {"root"}}
 _NEEDS = {"file": "a schedule that is read from a file", "build": "a schedule that is built without --network",
           "network": "a schedule that is searched on a network"}  # fmt: skip
@@ -41,6 +40,12 @@ def schedule_options(function: Function) -> Function:
         click.option("-b", "--bytes", "bytes_text", metavar="BYTES", help='Message or block: "1 MB".'),
         click.option("--optimal", is_flag=True, help="Search the fastest schedule of one piece on a tree."),
         click.option(
+            "--chunks",
+            metavar="auto|N",
+            callback=_chunks,
+            help="How fine to cut on a network; auto: as is predicted to be fastest.  [default: auto]",
+        ),
+        click.option(
             "--time-limit",
             "time_limit_s",
             type=click.FloatRange(0, min_open=True),
@@ -60,12 +65,15 @@ def schedule_options(function: Function) -> Function:
         click.option(
             "--draw",
             "drawing",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=OutputPath(),
             metavar="FILE",
             help="Draw the network and the transfers: FILE.html, or FILE.png.",
         ),
         click.option(
-            "--format", "form", type=click.Choice(FORMATS), help="What to print.  [default: list; searched: transfers]"
+            "--format",
+            "form",
+            type=click.Choice(list(FORMATS)),
+            help="What to print.  [default: list; on a network a table of transfers]",
         ),
     ]
     for option in reversed(options):
@@ -83,3 +91,11 @@ def refuse_others(context: click.Context, kind: str, what: str) -> None:
             option = max(parameter.opts, key=len)
             places = [_NEEDS[other] for other, names in _APPLICABLE.items() if name in names]
             raise InvalidInput(f"{what}: {option} does not apply here", f"it is for {' or '.join(places)}")
+
+
+def _chunks(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    if text is None or text == "auto":
+        return None
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) < 2**31):
+        raise InvalidInput(f"--chunks: {text!r} is no number of chunks", "write a number such as 32, or auto")
+    return int(text)
