@@ -35,7 +35,14 @@ void bind_search(nb::module_& module) {
         });
 
     nb::class_<Tree>(module, "Tree", "A network that is a tree, and a message, in whole bytes/s and ns.")
-        .def_static("of", &tree_of, "network"_a, "bytes"_a, unlocked)
+        .def_static(
+            "of",
+            [](const Network& network, std::int64_t bytes, const std::vector<std::int32_t>& members) {
+                const std::vector<Rank> ranks(members.begin(), members.end());
+                return tree_of(network, bytes, ranks);
+            },
+            "network"_a, "bytes"_a, "members"_a = std::vector<std::int32_t>{}, unlocked,
+            "Computer i is network rank members[i]; all ranks if none are given.")
         .def(
             "reversed", [](const Tree& tree) { return reversed(tree); }, "The directions of all links exchanged.")
         .def_prop_ro("num_computers", &Tree::num_computers)

@@ -117,6 +117,7 @@ def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
         (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is no number of chunks"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--format", "ranks"), "has no order of ranks"),
         (("bcast", "-n", "3", "-a", "linear", "--format", "goal"), "needs a size"),
+        (("bcast", "--network", "star:5000", "--optimal", "-b", "1MB"), "5000 ranks: the search serves up to 4096"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
     ],
 )

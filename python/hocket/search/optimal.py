@@ -55,11 +55,15 @@ def optimal_schedule(
     collective: str,
     num_bytes: int,
     root: int = 0,
+    members: Sequence[int] | None = None,
     *,
     time_limit_s: float = 60.0,
     gap: float = 0.0,
 ) -> OptimalSchedule:
     """The fastest broadcast or reduction of one piece on a tree.
+
+    `members`: the communicator's network ranks in order, all by default; `root` and the ranks of the result are
+    positions in it.
 
     Stops after `time_limit_s` seconds, or when the schedule is proven to take at most (1 + `gap`) times the least.
     Raises InvalidInput for other collectives, networks with cycles, and a root that is no rank.
@@ -71,11 +75,12 @@ def optimal_schedule(
             f"optimal schedules are searched for {' and '.join(COLLECTIVES)}, not for {collective}",
             "leave out --optimal",
         )
-    if not 0 <= root < network.num_ranks:
-        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
+    members = list(range(network.num_ranks) if members is None else members)
+    if not 0 <= root < len(members):
+        raise InvalidInput(f"root is {root}: expected 0 to {len(members) - 1}", "there is no such rank")
     if num_bytes < 1:
         raise InvalidInput(f"bytes is {num_bytes}: expected at least 1", "a broadcast of nothing needs no schedule")
-    tree = _core.Tree.of(network, num_bytes)
+    tree = _core.Tree.of(network, num_bytes, members)
     # A reduction is a broadcast backwards: on the tree with the directions of its links exchanged.
     searched = tree if collective == "bcast" else tree.reversed()
     found = _core.fastest_broadcast(searched, [root], time_limit_s=time_limit_s, gap=gap)

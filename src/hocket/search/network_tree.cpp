@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/search/members.hpp"
 
 namespace hocket::search {
 namespace {
@@ -48,11 +49,19 @@ void check_times(const Network& network, const Tree& tree) {
 
 }  // namespace
 
-Tree tree_of(const Network& network, std::int64_t bytes) {
+Tree tree_of(const Network& network, std::int64_t bytes, std::span<const Rank> given) {
     if (bytes < 1) throw InvalidInput("bytes is " + std::to_string(bytes) + ": expected at least 1");
     if (!network.is_tree())
         throw InvalidInput(network.name() + ": optimal schedules are searched on trees, and its cables form cycles",
                            "leave out --optimal: other schedules serve any network");
+    std::vector<Rank> members(given.begin(), given.end());
+    if (members.empty())
+        for (std::int32_t r = 0; r < network.num_ranks(); ++r) members.emplace_back(r);
+    if (members.size() > most_computers)
+        throw InvalidInput(network.name() + ": " + std::to_string(members.size()) + " ranks: the search serves up to " +
+                               std::to_string(most_computers),
+                           "leave out --optimal: other schedules serve any number");
+    check_members(network, members, most_computers);
     // Nodes without a rank around them are left out, for they need not be connected.
     std::vector<std::int32_t> number(network.nodes().size(), -1);
     std::vector<NodeId> nodes{network.node_of(Rank{0})};
@@ -80,9 +89,9 @@ Tree tree_of(const Network& network, std::int64_t bytes) {
         }
     auto num_nodes = static_cast<std::int32_t>(nodes.size());
     std::vector<std::int32_t> ranks_at(nodes.size(), 0), computers;
-    for (const NodeId node : network.rank_nodes()) ++ranks_at[static_cast<std::size_t>(number[node.at()])];
-    for (const NodeId node : network.rank_nodes()) {
-        const std::int32_t here = number[node.at()];
+    for (const Rank r : members) ++ranks_at[static_cast<std::size_t>(number[network.node_of(r).at()])];
+    for (const Rank r : members) {
+        const std::int32_t here = number[network.node_of(r).at()];
         if (ranks_at[static_cast<std::size_t>(here)] == 1) {
             computers.push_back(here);
             continue;

@@ -108,6 +108,19 @@ TEST_CASE("a transfer waits for those that leave it no room, and for no other") 
     CHECK(waits_of(tree, binomial) == std::vector<std::vector<std::int32_t>>{{}, {0}, {}});
 }
 
+TEST_CASE("members of a communicator are the computers, others may relay") {
+    const Network network = network::generate_network("two-clusters:3+3");
+    const std::vector<Rank> members{Rank{5}, Rank{0}, Rank{4}};
+    const Tree tree = tree_of(network, bytes, members);
+    CHECK(tree.num_computers() == 3);
+    const std::int32_t root = 0;
+    const BroadcastResult found = fastest_broadcast(tree, {&root, 1});
+    CHECK(found.makespan_ns == 2 * tree.duration_ns(0, 1));
+    CHECK(validate(bcast_of(tree, 0, found.transfers)).ok());
+    CHECK_THROWS_WITH_AS(tree_of(network, bytes, std::vector{Rank{1}, Rank{1}}), doctest::Contains("comes twice"),
+                         InvalidInput);
+}
+
 TEST_CASE("what is no tree for the search is refused") {
     CHECK_THROWS_WITH_AS(tree_of(network::generate_network("torus:3x3"), bytes),
                          doctest::Contains("cables form cycles"), InvalidInput);
