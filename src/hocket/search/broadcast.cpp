@@ -10,6 +10,7 @@
 #include "hocket/search/bound.hpp"
 #include "hocket/search/candidates.hpp"
 #include "hocket/search/dominance.hpp"
+#include "hocket/search/list_schedule.hpp"
 
 namespace hocket::search {
 namespace {
@@ -24,9 +25,10 @@ public:
     BroadcastResult run() {
         result_.makespan_ns = never;
         result_.lower_bound_ns = bound_.of(state_);
-        for (std::int32_t width = 1; width <= options_.beam_width; width *= 4) {
+        construct();
+        for (std::int32_t width = 1; !good_enough() && width <= options_.beam_width; width *= 4) {
             beam(width);
-            if (good_enough() || seconds() > options_.time_limit_s) break;
+            if (seconds() > options_.time_limit_s) break;
         }
         if (!good_enough()) {
             search();
@@ -53,6 +55,24 @@ private:
         result_.transfers.assign(state.transfers().begin(), state.transfers().end());
     }
 
+    /// List schedules that aim at several ends.
+    void construct() {
+        ListSchedule list(tree_, bound_);
+        std::int64_t low = result_.lower_bound_ns, high = never, target = low;
+        for (int i = 0; i < 12 && low <= target && !good_enough() && seconds() < options_.time_limit_s; ++i) {
+            State state = state_;
+            list.complete(state, target, never);
+            keep(state);
+            if (state.end_ns() <= target)
+                high = target - 1;
+            else
+                low = target + 1;
+            high = std::min(high, result_.makespan_ns - 1);
+            target = low + (high - low) / 2;
+            if (low > high) break;
+        }
+    }
+
     /// The most promising states with one, two, ... transfers.
     void beam(std::int32_t width) {
         struct Choice {
@@ -63,7 +83,7 @@ private:
             Key key;
         };
         std::vector<State> states{state_}, next_states;
-                std::vector<Choice> choices;
+        std::vector<Choice> choices;
         std::vector<Transfer> list;
         for (std::int32_t left = tree_.num_computers() - state_.num_informed(); left > 0; --left) {
             choices.clear();

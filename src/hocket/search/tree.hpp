@@ -76,9 +76,7 @@ public:
 
 private:
     static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-    [[nodiscard]] std::size_t pair(std::int32_t s, std::int32_t r) const {
-        return at(s) * computers_.size() + at(r);
-    }
+    [[nodiscard]] std::size_t pair(std::int32_t s, std::int32_t r) const { return at(s) * computers_.size() + at(r); }
 
     std::vector<std::int32_t> computers_, computer_at_;
     std::vector<Cable> cables_;
