@@ -112,23 +112,25 @@ void Bound::read(const State& state) {
         if (rate > 0)  // 0: it is the only node
             late_ns_ = std::min(late_ns_, std::max(state.now_ns(), state.ready_ns(c)) + tree_->time_of(rate));
     }
-    const auto join = [](Side& side, const Side& other) {
-        side.from_ns = std::min(side.from_ns, other.from_ns);
-        side.flow += other.flow;
-        side.best = std::max(side.best, other.best);
-    };
-    const auto find = [&](std::int32_t link) {
-        const std::int32_t from = units_.end_of(link ^ 1);
-        Side side = own_side(tree_->computer_at(from), state);
-        for (const std::int32_t out : units_.links_from(from))
-            if (out != link) join(side, sides_[at(out ^ 1)]);
+    const auto through = [&](Side side, std::int32_t link) {
         if (side.from_ns < never) side.from_ns += tree_->delay_ns(link);
         side.flow = std::min(side.flow, tree_->bandwidth(link));
         side.best = std::min(side.best, tree_->bandwidth(link));
         sides_[at(link)] = side;
     };
-    for (std::size_t i = order.size(); i-- > 1;) find(2 * order[i]);
-    for (std::size_t i = 1; i < order.size(); ++i) find(2 * order[i] + 1);
+    meetings_.assign(at(tree_->num_nodes()), {});
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const std::int32_t v = order[i];
+        meetings_[at(v)].join(own_side(tree_->computer_at(v), state));
+        if (v == tree_->middle()) continue;
+        through(meetings_[at(v)].first, 2 * v);
+        meetings_[at(tree_->parent(v))].join(sides_[at(2 * v)]);
+    }
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const std::int32_t v = order[i];
+        through(meetings_[at(tree_->parent(v))].without(sides_[at(2 * v)]), 2 * v + 1);
+        meetings_[at(v)].join(sides_[at(2 * v + 1)]);
+    }
 }
 
 std::int64_t Bound::of(const State& state, std::int64_t enough_ns) {

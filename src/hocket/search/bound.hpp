@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,21 @@ private:
         std::int64_t flow = 0;         ///< of those that are ready before another computer can be, all together
         std::int64_t best = 0;         ///< of one of them
     };
+    /// The sides that meet at a node: the best two are enough to leave any one out.
+    struct Meeting {
+        Side first, second;  // from_ns and best by themselves; first.flow: the sum
+        void join(const Side& side) {
+            second.from_ns = std::min(second.from_ns, std::max(first.from_ns, side.from_ns));
+            second.best = std::max(second.best, std::min(first.best, side.best));
+            first.from_ns = std::min(first.from_ns, side.from_ns);
+            first.best = std::max(first.best, side.best);
+            first.flow += side.flow;
+        }
+        [[nodiscard]] Side without(const Side& side) const {
+            return {side.from_ns == first.from_ns ? second.from_ns : first.from_ns, first.flow - side.flow,
+                    side.best == first.best ? second.best : first.best};
+        }
+    };
     static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
     [[nodiscard]] Sender sender_of(const Unit&, const Side&, std::int64_t first_ns, const State&) const;
     [[nodiscard]] Side own_side(std::int32_t computer, const State&) const;
@@ -49,6 +65,7 @@ private:
     std::vector<Side> sides_;             // [link] what is before its end
     std::vector<std::int64_t> found_ns_;  // [place]
     std::vector<std::int32_t> place_at_;  // [node] or -1
+    std::vector<Meeting> meetings_;       // [node]
     double mean_ns_ = 0;
     std::int64_t late_ns_ = 0;  // before, nobody has the message but those who are known to
     Growth growth_;

@@ -39,9 +39,7 @@ std::int64_t Growth::next_completion(const Sender& sender) const {
     const std::int64_t k = sender.num_sent + 1;
     const std::int64_t left = k * tree_->bytes() - sender.base_bytes;
     std::int64_t time = sender.from_ns;
-    if (left > 0)
-        time =
-            sender.base_ns + static_cast<std::int64_t>(static_cast<__int128>(left) * 1'000'000'000 / sender.bandwidth);
+    if (left > 0) time = sender.base_ns + time_ns(left, sender.bandwidth);
     const std::int64_t new_ones = std::max<std::int64_t>(0, k - sender.num_begun);
     return std::max(time,
                     std::min(sender.late_ns + sender.late_least_ns,
@@ -70,13 +68,19 @@ std::int64_t Growth::each_by_itself() const {
     std::int64_t end = 0, first_arrival = never;
     for (const Sender& sender : senders_) first_arrival = std::min(first_arrival, next_completion(sender));
     first_arrival += receivers_.near_in_ns + receivers_.near_out_ns;
+    std::int64_t arrival = 0, rate = 0, rate_between = 0, time = 0;
     for (const Unit* unit : missing_) {
-        std::int64_t arrival = first_arrival + tree_->time_of(unit->best_in);
-        for (const Sender& sender : senders_) {
-            if (sender.num_begun > 0) arrival = std::min(arrival, sender.from_ns);
-            const std::int64_t time = tree_->time_of(std::min(sender.best_rate, unit->best_in));
-            arrival =
-                std::min(arrival, std::min(sender.from_ns + std::max(sender.least_ns, time), sender.late_ns + time));
+        if (unit->best_in != rate) {
+            rate = unit->best_in;
+            arrival = first_arrival + tree_->time_of(rate);
+            for (const Sender& sender : senders_) {
+                if (sender.num_begun > 0) arrival = std::min(arrival, sender.from_ns);
+                if (const std::int64_t between = std::min(sender.best_rate, rate); between != rate_between) {
+                    rate_between = between;
+                    time = tree_->time_of(between);
+                }
+                arrival = std::min({arrival, sender.from_ns + std::max(sender.least_ns, time), sender.late_ns + time});
+            }
         }
         end = std::max(end, arrival + unit->near_in_ns + unit->tail_ns);
     }

@@ -89,6 +89,9 @@ private:
     std::vector<std::int64_t> rates_, path_delays_;  // [pair]
 };
 
+/// How long bytes take at a rate, rounded down.
+[[nodiscard]] std::int64_t time_ns(std::int64_t bytes, std::int64_t bytes_per_s);
+
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// A transfer of the message between computers, from when the first byte leaves to when the last has arrived.

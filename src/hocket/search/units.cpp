@@ -44,7 +44,8 @@ Units::Units(const Tree& tree)
     for (std::size_t i = 1; i < order.size(); ++i) slowest_into(2 * order[i] + 1);
     // What is behind a link down is known once all below is; then the links up, from the middle.
     for (std::size_t i = order.size(); i-- > 1;) find_behind(2 * order[i] + 1);
-    for (std::size_t i = 1; i < order.size(); ++i) find_behind(2 * order[i]);
+    for (std::size_t i = 1; i < order.size(); ++i)
+        if (links_from_[at(order[i])].size() > 1) find_behind(2 * order[i]);
     for (std::int32_t v = 0; v < tree.num_nodes(); ++v) {
         if (links_from_[at(v)].size() < 2) continue;  // its neighbour sees as much
         Place place{v, {}};
@@ -152,30 +153,71 @@ void Units::join_places() {
         if (v != tree_->middle() && is_inner(v) && is_inner(tree_->parent(v))) speeds.push_back(speed(v));
     std::sort(speeds.begin(), speeds.end(), std::greater<>{});
     speeds.erase(std::unique(speeds.begin(), speeds.end()), speeds.end());
-    std::vector<std::int32_t> joined(at(tree_->num_nodes()));
-    std::vector<std::size_t> size_before(at(tree_->num_nodes()), 1);
+    std::vector<std::int32_t> top(at(tree_->num_nodes()));  // the node joined with it that is nearest to the middle
+    std::vector<std::size_t> size_before(top.size(), 1);
     for (const std::int64_t least : speeds) {
-        std::vector<std::size_t> size(at(tree_->num_nodes()), 0);
+        std::vector<std::vector<std::int32_t>> joined(top.size());
         for (const std::int32_t v : tree_->order()) {
             const bool joins = v != tree_->middle() && is_inner(v) && is_inner(tree_->parent(v)) && speed(v) >= least;
-            joined[at(v)] = joins ? joined[at(tree_->parent(v))] : v;
-            ++size[at(joined[at(v)])];
+            top[at(v)] = joins ? top[at(tree_->parent(v))] : v;
+            joined[at(top[at(v)])].push_back(v);
         }
-        std::vector<std::int32_t> place_of(at(tree_->num_nodes()), -1);
         for (std::int32_t v = 0; v < tree_->num_nodes(); ++v) {
-            const std::int32_t top = joined[at(v)];
-            if (size[at(top)] == size_before[at(top)] || !is_inner(v)) continue;  // no other than with faster cables
-            if (place_of[at(top)] < 0) {
-                place_of[at(top)] = static_cast<std::int32_t>(places_.size());
-                places_.push_back({-1, {}});
-            }
-            std::vector<Unit>& units = places_[at(place_of[at(top)])].units;
-            for (const std::int32_t link : links_from_[at(v)])
-                if (joined[at(end_of(link))] != top && behind(link).holds_computers()) units.push_back(behind(link));
-            if (tree_->computer_at(v) >= 0) units.push_back(own_unit(tree_->computer_at(v)));
+            const std::vector<std::int32_t>& nodes = joined[at(v)];
+            if (nodes.size() > size_before[at(v)]) places_.push_back({-1, units_at(nodes, top)});
+            size_before[at(v)] = nodes.size();
         }
-        size_before = size;
     }
+}
+
+/// The units of joined nodes, with the rates that the cables between them leave.
+std::vector<Unit> Units::units_at(std::span<const std::int32_t> nodes, std::span<const std::int32_t> top) const {
+    std::vector<Unit> units;
+    std::vector<std::int32_t> node_of;
+    for (const std::int32_t v : nodes) {
+        for (const std::int32_t link : links_from_[at(v)])
+            if (top[at(end_of(link))] != top[at(v)] && behind(link).holds_computers()) units.push_back(behind(link));
+        if (tree_->computer_at(v) >= 0) units.push_back(own_unit(tree_->computer_at(v)));
+        node_of.resize(units.size(), v);
+    }
+    struct Rates {
+        std::int64_t best_out = 0, worst_out = never, best_in = 0, worst_in = never;
+    };
+    std::vector<Rates> rates(units.size());
+    std::vector<std::int64_t> out(links_from_.size()), in(links_from_.size());  // [node] between it and the first one
+    std::vector<std::pair<std::int32_t, std::int32_t>> stack;                   // (node, where it was reached from)
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        if (i == 0 || node_of[i] != node_of[i - 1]) {
+            stack.emplace_back(node_of[i], -1);
+            out[at(node_of[i])] = in[at(node_of[i])] = never;
+            while (!stack.empty()) {
+                const auto [v, from] = stack.back();
+                stack.pop_back();
+                for (const std::int32_t link : links_from_[at(v)]) {
+                    const std::int32_t next = end_of(link);
+                    if (next == from || top[at(next)] != top[at(v)]) continue;
+                    out[at(next)] = std::min(out[at(v)], tree_->bandwidth(link));
+                    in[at(next)] = std::min(in[at(v)], tree_->bandwidth(back(link)));
+                    stack.emplace_back(next, v);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < units.size(); ++k) {
+            if (k == i) continue;
+            const std::int64_t to = out[at(node_of[k])], from = in[at(node_of[k])];
+            rates[i].best_out = std::max(rates[i].best_out, std::min(to, units[k].best_in));
+            rates[i].worst_out = std::min(rates[i].worst_out, std::min(to, units[k].worst_in));
+            rates[i].best_in = std::max(rates[i].best_in, std::min(from, units[k].best_out));
+            rates[i].worst_in = std::min(rates[i].worst_in, std::min(from, units[k].worst_out));
+        }
+    }
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        units[i].best_out = std::min(units[i].best_out, rates[i].best_out);
+        units[i].worst_out = std::min(units[i].worst_out, rates[i].worst_out);
+        units[i].best_in = std::min(units[i].best_in, rates[i].best_in);
+        units[i].worst_in = std::min(units[i].worst_in, rates[i].worst_in);
+    }
+    return units;
 }
 
 }  // namespace hocket::search

@@ -23,7 +23,7 @@ public:
     explicit Units(const Tree&);
 
     [[nodiscard]] std::span<const Place> places() const { return places_; }
-    /// Behind the link `in_link`, seen from where it begins.
+    /// Behind the link `in_link`, seen from where it begins; unknown where that is a leaf.
     [[nodiscard]] const Unit& behind(std::int32_t in_link) const { return behind_[static_cast<std::size_t>(in_link)]; }
     /// The node where a link ends.
     [[nodiscard]] std::int32_t end_of(std::int32_t link) const;
@@ -36,6 +36,8 @@ private:
     void find_behind(std::int32_t in_link);
     [[nodiscard]] std::int64_t tail_behind(std::int32_t in_link);
     void join_places();
+    [[nodiscard]] std::vector<Unit> units_at(std::span<const std::int32_t> nodes,
+                                             std::span<const std::int32_t> top) const;
 
     const Tree* tree_;
     std::vector<std::vector<std::int32_t>> links_from_;  // [node]
