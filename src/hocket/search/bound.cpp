@@ -84,21 +84,44 @@ Bound::Side Bound::side_of(const Unit& unit, const State& state) const {
     return unit.out_link >= 0 ? sides_[at(unit.out_link)] : own_side(unit.computer, state);
 }
 
+/// Whether nothing but one branch of what is behind the unit's cable has the message.
+bool Bound::in_one_branch(const Unit& unit, const State& state) const {
+    const std::int32_t node = units_.end_of(unit.in_link), own = tree_->computer_at(node);
+    std::int32_t count = own >= 0 && state.informed(own) ? 1 : 0;
+    for (const std::int32_t link : units_.links_from(node))
+        if (link != unit.out_link && sides_[at(link ^ 1)].from_ns < never) ++count;
+    return count == 1;
+}
+
 /// Without the receivers in the unit that begins with `but_in_link`.
-std::int64_t Bound::at_place(std::span<const Unit> units, const State& state, std::int32_t but_in_link) {
+std::int64_t Bound::at_place(const Place& place, const State& state, std::int64_t aim_ns, std::int32_t but_in_link) {
     growth_.begin();
     std::int64_t first = never;
-    for (const Unit& unit : units) {
+    for (const Unit& unit : place.units) {
         const std::int64_t from = side_of(unit, state).from_ns;
         first = std::min(first, from);
         if (from >= never && (but_in_link < 0 || unit.in_link != but_in_link)) growth_.add_receiver(unit);
     }
     if (!growth_.has_receivers()) return 0;
-    return growth_.last_arrival([&] {
-        for (const Unit& unit : units)
+    const auto add_senders = [&] {
+        for (const Unit& unit : place.units)
             if (const Side side = side_of(unit, state); side.from_ns < never)
                 growth_.add_sender(sender_of(unit, side, first, state));
-    });
+    };
+    if (aim_ns >= never || place.slowest < 0 || but_in_link >= 0) return growth_.last_arrival(add_senders);
+    missing_.assign(growth_.missing().begin(), growth_.missing().end());
+    const std::int64_t found = growth_.last_arrival(add_senders);
+    if (found > aim_ns) return found;
+    const Unit& slowest = place.units[static_cast<std::size_t>(place.slowest)];
+    std::ptrdiff_t sender = -1;
+    if (side_of(slowest, state).from_ns < never) {
+        if (!in_one_branch(slowest, state)) return found;
+        sender = std::count_if(place.units.begin(), place.units.begin() + place.slowest,
+                               [&](const Unit& unit) { return side_of(unit, state).from_ns < never; });
+    }
+    growth_.begin();
+    for (const Unit* unit : missing_) growth_.add_receiver(*unit);
+    return growth_.can_end_by(aim_ns, slowest, sender, add_senders) ? found : aim_ns + 1;
 }
 
 void Bound::read(const State& state) {
@@ -133,13 +156,13 @@ void Bound::read(const State& state) {
     }
 }
 
-std::int64_t Bound::of(const State& state, std::int64_t enough_ns) {
+std::int64_t Bound::of(const State& state, std::int64_t enough_ns, std::int64_t aim_ns) {
     read(state);
     double sum = 0;
     std::int64_t bound = state.end_ns();
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Place& place = units_.places()[order_[i]];
-        const std::int64_t found = at_place(place.units, state);
+        const std::int64_t found = at_place(place, state, aim_ns);
         bound = std::max(bound, found);
         if (bound >= enough_ns) {  // the same place may be enough the next time
             const auto first = order_.begin();
@@ -157,7 +180,7 @@ std::int64_t Bound::below_ns(std::int32_t node, const State& state) {
     const std::int32_t place = place_at_[at(node)];
     if (place < 0) return 0;
     if (node == tree_->middle() || sides_[at(2 * node + 1)].from_ns < never) return found_ns_[at(place)];
-    return at_place(units_.places()[at(place)].units, state, 2 * node);
+    return at_place(units_.places()[at(place)], state, never, 2 * node);
 }
 
 }  // namespace hocket::search

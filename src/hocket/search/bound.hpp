@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "hocket/search/growth.hpp"
@@ -22,8 +21,8 @@ class Bound {
 public:
     explicit Bound(const Tree&);
 
-    /// May stop at `enough_ns`.
-    std::int64_t of(const State&, std::int64_t enough_ns = never);
+    /// May stop at `enough_ns`. What is more than `aim_ns` may say no more than that it cannot end by then.
+    std::int64_t of(const State&, std::int64_t enough_ns = never, std::int64_t aim_ns = never);
     /// Of the last state whose bound was not enough: the sum of what the places found. Tells states of equal bounds apart.
     [[nodiscard]] double mean_ns() const { return mean_ns_; }
     /// And for what is missing below and at a node; 0 if nothing is.
@@ -57,7 +56,8 @@ private:
     [[nodiscard]] Side own_side(std::int32_t computer, const State&) const;
     [[nodiscard]] Side side_of(const Unit&, const State&) const;
     void read(const State&);
-    std::int64_t at_place(std::span<const Unit>, const State&, std::int32_t but_in_link = -1);
+    std::int64_t at_place(const Place&, const State&, std::int64_t aim_ns, std::int32_t but_in_link = -1);
+    [[nodiscard]] bool in_one_branch(const Unit&, const State&) const;
 
     const Tree* tree_;
     Units units_;
@@ -69,6 +69,7 @@ private:
     double mean_ns_ = 0;
     std::int64_t late_ns_ = 0;  // before, nobody has the message but those who are known to
     Growth growth_;
+    std::vector<const Unit*> missing_;
 };
 
 }  // namespace hocket::search

@@ -58,18 +58,25 @@ private:
     /// List schedules that aim at several ends.
     void construct() {
         ListSchedule list(tree_, bound_);
-        std::int64_t low = result_.lower_bound_ns, high = never, target = low;
-        for (int i = 0; i < 12 && low <= target && !good_enough() && seconds() < options_.time_limit_s; ++i) {
+        for (std::int64_t target = result_.lower_bound_ns, low = target, i = 0; i < 12; ++i) {
             State state = state_;
             list.complete(state, target, never);
             keep(state);
-            if (state.end_ns() <= target)
-                high = target - 1;
+            if (i == 0) raise_lower_bound();
+            low = i == 0 ? result_.lower_bound_ns : state.end_ns() > target ? target + 1 : low;
+            if (good_enough() || seconds() > options_.time_limit_s) return;
+            target = i == 0 ? low : low + (result_.makespan_ns - low) / 2;
+        }
+    }
+    /// To the earliest end that the bound does not exclude.
+    void raise_lower_bound() {
+        std::int64_t high = result_.makespan_ns;
+        while (result_.lower_bound_ns < high) {
+            const std::int64_t middle = result_.lower_bound_ns + (high - result_.lower_bound_ns) / 2;
+            if (bound_.of(state_, never, middle) > middle)
+                result_.lower_bound_ns = middle + 1;
             else
-                low = target + 1;
-            high = std::min(high, result_.makespan_ns - 1);
-            target = low + (high - low) / 2;
-            if (low > high) break;
+                high = middle;
         }
     }
 
@@ -173,7 +180,7 @@ private:
             place->second = state_.now_ns();
             if (dominance_.is_dominated(state_)) return;
         }
-        const std::int64_t bound = bound_.of(state_, result_.makespan_ns);
+        const std::int64_t bound = bound_.of(state_, result_.makespan_ns, result_.makespan_ns - 1);
         if (bound >= result_.makespan_ns) return;
         nodes_.push_back({bound, depth, parent, t});
         heap_.push_back(static_cast<std::int64_t>(nodes_.size()) - 1);

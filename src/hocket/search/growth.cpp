@@ -41,9 +41,15 @@ std::int64_t Growth::next_completion(const Sender& sender) const {
     std::int64_t time = sender.from_ns;
     if (left > 0) time = sender.base_ns + time_ns(left, sender.bandwidth);
     const std::int64_t new_ones = std::max<std::int64_t>(0, k - sender.num_begun);
-    return std::max(time,
-                    std::min(sender.late_ns + sender.late_least_ns,
-                             sender.from_ns + (new_ones + sender.at_once - 1) / sender.at_once * sender.least_ns));
+    time =
+        std::max(time, std::min(sender.late_ns + sender.late_least_ns,
+                                sender.from_ns + (new_ones + sender.at_once - 1) / sender.at_once * sender.least_ns));
+    return time > sender.pause_before_ns ? time + sender.pause_ns : time;
+}
+
+void Growth::let_pause(Sender& sender, const Unit& unit, std::int64_t latest_ns) {
+    sender.pause_before_ns = latest_ns;
+    sender.pause_ns = unit.pause_ns;
 }
 
 void Growth::start_heap() {
@@ -87,7 +93,7 @@ std::int64_t Growth::each_by_itself() const {
     return end;
 }
 
-std::int64_t Growth::all_together() {
+std::int64_t Growth::all_together(const Unit& known_unit, std::int64_t latest_ns, const Known& known) {
     const std::size_t count = missing_.size();
     bandwidths_.clear();
     rates_.clear();
@@ -110,13 +116,15 @@ std::int64_t Growth::all_together() {
         Next& next = heap_.back();
         const std::size_t k = arrivals_.size();
         const std::int64_t arrival = next.time_ns + receivers_.near_in_ns;
+        if (k == count) return std::max(end, arrival);  // the second one of who gets it twice
         arrivals_.push_back(arrival);
         end = std::max(end, arrival + tails_[k]);
-        if (k + 1 == count) return end;
+        if (k + 1 == count && !known.twice) return end;
         ++senders_[next.sender].num_sent;
         next.time_ns = next_completion(senders_[next.sender]);
         std::push_heap(heap_.begin(), heap_.end());
         senders_.push_back(grown(k, arrival + receivers_.near_out_ns));
+        if (k == known.arrival) let_pause(senders_.back(), known_unit, latest_ns);
         heap_.push_back({next_completion(senders_.back()), senders_.size() - 1});
         std::push_heap(heap_.begin(), heap_.end());
     }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "hocket/search/tree.hpp"
@@ -21,6 +23,8 @@ struct Unit {
     std::int64_t near_out_ns = never, near_in_ns = never;  ///< least delay of these ways
     std::int64_t far_in_ns = 0;                            ///< largest
     std::int64_t tail_ns = 0;                              ///< from its first arrival to the last, at least
+    std::int64_t alone_tail_ns = 0;                        ///< the same if it gets the message once
+    std::int64_t pause_ns = 0;  ///< then, how long it cannot send to others before its second branch has the message
 
     [[nodiscard]] bool holds_computers() const { return best_out > 0; }
 };
@@ -37,6 +41,7 @@ struct Sender {
     std::int64_t late_ns = never, late_least_ns = 0;  ///< and of one that begins then or later
     std::int64_t num_begun = 0;                       ///< messages that may be all but complete at from_ns
     std::int64_t num_sent = 0;
+    std::int64_t pause_before_ns = never, pause_ns = 0;  ///< what would be complete later is so after a pause
 };
 
 /// How fast units without the message can get it from those that have it: a unit with the message sends at most the
@@ -55,6 +60,7 @@ public:
     void begin();
     void add_receiver(const Unit&);
     [[nodiscard]] bool has_receivers() const { return !missing_.empty(); }
+    [[nodiscard]] std::span<const Unit* const> missing() const { return missing_; }
     [[nodiscard]] const Receivers& receivers() const { return receivers_; }
     /// A sender to the receivers of the moment.
     [[nodiscard]] Sender sender_of(const Unit&, std::int64_t from_ns) const;
@@ -70,7 +76,7 @@ public:
         senders_.clear();
         add_senders();
         std::int64_t end = each_by_itself();
-        end = std::max(end, all_together());
+        end = std::max(end, all_together({}, 0, {}));
         // Those that receive slowly, by themselves, with as many senders at any time as the growth of all has found.
         all_missing_ = missing_;
         std::sort(all_missing_.begin(), all_missing_.end(),
@@ -87,7 +93,37 @@ public:
         return end;
     }
 
+    /// Whether all may end by `aim_ns`, for what is known of `unit`: one of those missing, or that of the sender with this
+    /// number, of which only one branch has the message.
+    template <class AddSenders>
+    bool can_end_by(std::int64_t aim_ns, const Unit& unit, std::ptrdiff_t sender, AddSenders&& add_senders) {
+        const std::int64_t latest_ns = aim_ns - unit.alone_tail_ns;
+        const auto can_end = [&](const Known& known) {
+            senders_.clear();
+            add_senders();
+            if (sender >= 0 && !known.twice) let_pause(senders_[static_cast<std::size_t>(sender)], unit, latest_ns);
+            return all_together(unit, latest_ns, known) <= aim_ns;
+        };
+        if (can_end({.twice = true})) return true;
+        if (sender >= 0) return can_end({});
+        can_end({});  // finds arrivals_
+        const std::vector<std::int64_t> arrivals = arrivals_;
+        for (std::size_t k = 0; k < arrivals.size() && arrivals[k] <= latest_ns; ++k) {
+            const bool is_same = k > 0 && arrivals[k] == arrivals[k - 1] && bandwidths_[k] == bandwidths_[k - 1] &&
+                                 rates_[k] == rates_[k - 1];
+            if (!is_same && can_end({.arrival = k})) return true;
+        }
+        return false;
+    }
+
 private:
+    /// What is known of one unit. It gets the message once, and pauses in time to spread it; or twice, which takes one
+    /// more message from the others.
+    struct Known {
+        std::size_t arrival =
+            std::numeric_limits<std::size_t>::max();  ///< it is that which gets the message as the k-th
+        bool twice = false;
+    };
     struct Next {
         std::int64_t time_ns;
         std::size_t sender;
@@ -95,8 +131,9 @@ private:
     };
     [[nodiscard]] std::int64_t next_completion(const Sender&) const;
     [[nodiscard]] std::int64_t each_by_itself() const;
-    std::int64_t all_together();
+    std::int64_t all_together(const Unit& known_unit, std::int64_t latest_ns, const Known&);
     std::int64_t slow_ones(const Receivers& all);
+    static void let_pause(Sender&, const Unit&, std::int64_t latest_ns);
     void start_heap();
     [[nodiscard]] Sender grown(std::size_t k, std::int64_t from_ns) const;
 

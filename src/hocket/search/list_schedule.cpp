@@ -52,7 +52,7 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
         const Candidate* best = nullptr;
         for (const Candidate& one : candidates_) {
             state.add(one.transfer.source, one.transfer.target, one.transfer.start_ns);
-            const std::int64_t bound = bound_->of(state);
+            const std::int64_t bound = bound_->of(state, never, target_ns);
             if (bound < best_bound) best = &one;
             best_bound = std::min(bound, best_bound);
             if (bound <= target_ns) break;
@@ -69,32 +69,45 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
 /// For the state whose bound has been found last.
 void ListSchedule::find_targets(const State& state) {
     const auto order = tree_->order();
+    open_.clear();
     for (std::size_t i = order.size(); i-- > 0;) {
         const std::int32_t v = order[i], own = tree_->computer_at(v);
+        std::int32_t num_missing = own >= 0 && !state.informed(own) ? 1 : 0;
         num_informed_[at(v)] = own >= 0 && state.informed(own) ? 1 : 0;
-        targets_[at(v)] = own >= 0 && !state.informed(own) ? own : -1;
+        targets_[at(v)] = num_missing > 0 ? own : -1;
         for (const std::int32_t child : children_[at(v)]) {
             num_informed_[at(v)] += num_informed_[at(child)];
-            if (targets_[at(v)] < 0 && num_informed_[at(child)] == 0) targets_[at(v)] = entry_[at(child)];
+            if (num_informed_[at(child)] > 0) continue;
+            if (++num_missing == 1) targets_[at(v)] = entry_[at(child)];
         }
-        needs_ns_[at(v)] = targets_[at(v)] >= 0 ? bound_->below_ns(v, state) : 0;
+        needs_ns_[at(v)] = num_missing > 0 ? bound_->below_ns(v, state) : 0;
+        if (num_missing > 0 && num_informed_[at(v)] > 0 && children_[at(v)].size() > 2) open_.push_back(v);
     }
 }
 
 void ListSchedule::find_candidates(const State& state) {
     candidates_.clear();
     std::int64_t first = never;
+    const auto consider = [&](std::int32_t s, std::int32_t turn) {
+        const std::int32_t r = targets_[at(turn)];
+        if (r < 0) return;
+        const std::int64_t start = state.earliest_start(s, r);
+        if (start > first) return;
+        if (start < first) candidates_.clear();
+        first = start;
+        const std::int64_t end = start + tree_->duration_ns(s, r) + tree_->path_delay_ns(s, r);
+        candidates_.push_back({{s, r, start, end}, needs_ns_[at(turn)]});
+    };
     for (std::int32_t s = 0; s < tree_->num_computers(); ++s) {
         if (!state.informed(s) || state.ready_ns(s) > first) continue;
         for (std::int32_t v = tree_->node_of(s);; v = tree_->parent(v)) {
-            if (const std::int32_t r = targets_[at(v)]; r >= 0) {
-                const std::int64_t start = state.earliest_start(s, r);
-                if (start < first) candidates_.clear();
-                first = std::min(first, start);
-                const std::int64_t end = start + tree_->duration_ns(s, r) + tree_->path_delay_ns(s, r);
-                if (start == first) candidates_.push_back({{s, r, start, end}, needs_ns_[at(v)]});
-            }
+            consider(s, v);
             if (v == tree_->middle()) break;
+        }
+        for (const std::int32_t v : open_) {
+            std::int32_t above = tree_->node_of(s);
+            while (above != v && above != tree_->middle()) above = tree_->parent(above);
+            if (above != v) consider(s, v);
         }
     }
     std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {

@@ -36,6 +36,7 @@ private:
     std::vector<std::int32_t> entry_;                  // [node] the computer below it to inform first
     std::vector<std::int32_t> num_informed_;           // [node] below and at it
     std::vector<std::int32_t> targets_;   // [node] the computer to inform next from elsewhere below it, or -1
+    std::vector<std::int32_t> open_;      // larger nodes, to which computers elsewhere may send, too
     std::vector<std::int64_t> needs_ns_;  // [node] Bound::below_ns()
     std::vector<Candidate> candidates_;   // of one earliest start, the most urgent first
 };

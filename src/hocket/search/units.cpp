@@ -46,6 +46,11 @@ Units::Units(const Tree& tree)
     for (std::size_t i = order.size(); i-- > 1;) find_behind(2 * order[i] + 1);
     for (std::size_t i = 1; i < order.size(); ++i)
         if (links_from_[at(order[i])].size() > 1) find_behind(2 * order[i]);
+    for (std::size_t i = 1; i < order.size(); ++i)
+        if (links_from_[at(order[i])].size() > 1) {
+            find_pause(2 * order[i] + 1);
+            find_pause(2 * order[i]);
+        }
     for (std::int32_t v = 0; v < tree.num_nodes(); ++v) {
         if (links_from_[at(v)].size() < 2) continue;  // its neighbour sees as much
         Place place{v, {}};
@@ -55,6 +60,15 @@ Units::Units(const Tree& tree)
         if (place.units.size() > 1) places_.push_back(std::move(place));
     }
     join_places();
+    for (Place& place : places_) {
+        const auto slowest = std::max_element(place.units.begin(), place.units.end(), [](const Unit& a, const Unit& b) {
+            return a.alone_tail_ns < b.alone_tail_ns;
+        });
+        const auto others = std::count_if(place.units.begin(), place.units.end(), [&](const Unit& unit) {
+            return unit.alone_tail_ns == slowest->alone_tail_ns;
+        });
+        if (slowest->pause_ns > 0 && others == 1) place.slowest = slowest - place.units.begin();
+    }
 }
 
 std::int32_t Units::end_of(std::int32_t link) const { return link % 2 == 0 ? tree_->parent(link / 2) : link / 2; }
@@ -79,18 +93,47 @@ void Units::find_behind(std::int32_t in_link) {
     for (const std::int32_t link : links_from_[at(node)])
         if (link != out_link) extend(behind(link));
     if (tree_->computer_at(node) >= 0) extend(own_unit(tree_->computer_at(node)));
-    if (found.holds_computers()) found.tail_ns = tail_behind(in_link);
+    if (found.holds_computers()) {
+        found.tail_ns = tail_behind(in_link, false);
+        found.alone_tail_ns = tail_behind(in_link, true);
+    }
     behind_[at(in_link)] = found;
 }
 
-/// From the first arrival behind the link to the last.
-std::int64_t Units::tail_behind(std::int32_t in_link) {
+std::vector<Unit> Units::inside(std::int32_t in_link) const {
     const std::int32_t node = end_of(in_link);
     std::vector<Unit> inner;
     for (const std::int32_t link : links_from_[at(node)])
         if (link != back(in_link) && behind(link).holds_computers()) inner.push_back(behind(link));
     if (tree_->computer_at(node) >= 0) inner.push_back(own_unit(tree_->computer_at(node)));
-    if (inner.size() == 1) return inner[0].tail_ns;
+    return inner;
+}
+
+/// How long all that is behind the link cannot send to elsewhere, from when one branch begins to send to a second one until
+/// that has the message. Whichever branch is the first, what it sends to the second and to elsewhere does not fit on its
+/// cable together.
+void Units::find_pause(std::int32_t in_link) {
+    Unit& unit = behind_[at(in_link)];
+    if (!unit.holds_computers() || tree_->has_delays()) return;
+    const std::vector<Unit> inner = inside(in_link);
+    if (inner.size() < 2) return;
+    const std::int64_t elsewhere = std::min(unit.out_bandwidth, behind(back(in_link)).worst_in);
+    std::int64_t pause = never, slowest_in = never, fastest_in = 0;
+    for (const Unit& one : inner) {
+        slowest_in = std::min(slowest_in, one.worst_in);
+        fastest_in = std::max(fastest_in, one.best_in);
+    }
+    for (const Unit& one : inner) {
+        const std::int64_t slowest = std::min(slowest_in, one.worst_out) + std::min(elsewhere, one.worst_out);
+        pause = std::min(pause, slowest > one.out_bandwidth ? tree_->time_of(std::min(fastest_in, one.best_out)) : 0);
+    }
+    unit.pause_ns = pause;
+}
+
+/// From the first arrival behind the link to the last; `alone`: which is the only one that comes over the link.
+std::int64_t Units::tail_behind(std::int32_t in_link, bool alone) {
+    const std::vector<Unit> inner = inside(in_link);
+    if (inner.size() == 1) return alone ? inner[0].alone_tail_ns : inner[0].tail_ns;
     const std::int64_t in_bandwidth = tree_->bandwidth(in_link);
     // The slowest transfer into here: how many can be under way when the first arrives.
     std::int64_t slowest = std::min(in_bandwidth, worst_into_[at(in_link)]);
@@ -118,7 +161,7 @@ std::int64_t Units::tail_behind(std::int32_t in_link) {
         return growth_.last_arrival([&] {
             growth_.add_sender(
                 growth_.sender_of(sender, std::min(sender.near_out_ns, growth_.helped_ns(begin, sender))));
-            growth_.add_sender(importer());
+            if (!alone) growth_.add_sender(importer());
         });
     };
     constexpr std::size_t few = 16;

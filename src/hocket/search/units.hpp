@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@ namespace hocket::search {
 struct Place {
     std::int32_t node;  ///< -1: several
     std::vector<Unit> units;
+    std::ptrdiff_t slowest = -1;  ///< the unit that must have the message before all others, if it must pause then
 };
 
 /// What hangs where in a tree, whoever has the message.
@@ -34,7 +36,9 @@ public:
 
 private:
     void find_behind(std::int32_t in_link);
-    [[nodiscard]] std::int64_t tail_behind(std::int32_t in_link);
+    [[nodiscard]] std::int64_t tail_behind(std::int32_t in_link, bool alone);
+    [[nodiscard]] std::vector<Unit> inside(std::int32_t in_link) const;
+    void find_pause(std::int32_t in_link);
     void join_places();
     [[nodiscard]] std::vector<Unit> units_at(std::span<const std::int32_t> nodes,
                                              std::span<const std::int32_t> top) const;
