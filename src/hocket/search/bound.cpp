@@ -119,9 +119,7 @@ std::int64_t Bound::at_place(const Place& place, const State& state, std::int64_
         sender = std::count_if(place.units.begin(), place.units.begin() + place.slowest,
                                [&](const Unit& unit) { return side_of(unit, state).from_ns < never; });
     }
-    growth_.begin();
-    for (const Unit* unit : missing_) growth_.add_receiver(*unit);
-    return growth_.can_end_by(aim_ns, slowest, sender, add_senders) ? found : aim_ns + 1;
+    return growth_.can_end_by(aim_ns, missing_, slowest, sender, add_senders) ? found : aim_ns + 1;
 }
 
 void Bound::read(const State& state) {

@@ -93,7 +93,7 @@ std::int64_t Growth::each_by_itself() const {
     return end;
 }
 
-std::int64_t Growth::all_together(const Unit& known_unit, std::int64_t latest_ns, const Known& known) {
+std::int64_t Growth::all_together(const Pausing& pausing) {
     const std::size_t count = missing_.size();
     bandwidths_.clear();
     rates_.clear();
@@ -116,15 +116,14 @@ std::int64_t Growth::all_together(const Unit& known_unit, std::int64_t latest_ns
         Next& next = heap_.back();
         const std::size_t k = arrivals_.size();
         const std::int64_t arrival = next.time_ns + receivers_.near_in_ns;
-        if (k == count) return std::max(end, arrival);  // the second one of who gets it twice
         arrivals_.push_back(arrival);
         end = std::max(end, arrival + tails_[k]);
-        if (k + 1 == count && !known.twice) return end;
+        if (k + 1 == count) return end;
         ++senders_[next.sender].num_sent;
         next.time_ns = next_completion(senders_[next.sender]);
         std::push_heap(heap_.begin(), heap_.end());
         senders_.push_back(grown(k, arrival + receivers_.near_out_ns));
-        if (k == known.arrival) let_pause(senders_.back(), known_unit, latest_ns);
+        if (k == pausing.arrival) let_pause(senders_.back(), *pausing.unit, pausing.latest_ns);
         heap_.push_back({next_completion(senders_.back()), senders_.size() - 1});
         std::push_heap(heap_.begin(), heap_.end());
     }

@@ -76,7 +76,7 @@ public:
         senders_.clear();
         add_senders();
         std::int64_t end = each_by_itself();
-        end = std::max(end, all_together({}, 0, {}));
+        end = std::max(end, all_together({}));
         // Those that receive slowly, by themselves, with as many senders at any time as the growth of all has found.
         all_missing_ = missing_;
         std::sort(all_missing_.begin(), all_missing_.end(),
@@ -93,36 +93,52 @@ public:
         return end;
     }
 
-    /// Whether all may end by `aim_ns`, for what is known of `unit`: one of those missing, or that of the sender with this
-    /// number, of which only one branch has the message.
+    /// Whether all that is `missing` may end by `aim_ns`, for what is known of `unit`: one of those missing, or that of the
+    /// sender with this number, of which only one branch has the message. It gets the message once more, which takes one
+    /// message from the others; or it does not, and must pause what it sends to others in time to spread it.
     template <class AddSenders>
-    bool can_end_by(std::int64_t aim_ns, const Unit& unit, std::ptrdiff_t sender, AddSenders&& add_senders) {
+    bool can_end_by(std::int64_t aim_ns, std::span<const Unit* const> missing, const Unit& unit, std::ptrdiff_t sender,
+                    AddSenders&& add_senders) {
         const std::int64_t latest_ns = aim_ns - unit.alone_tail_ns;
-        const auto can_end = [&](const Known& known) {
+        const auto begin_with = [&](const Unit* one_more) {
+            begin();
+            for (const Unit* one : missing) add_receiver(*one);
+            if (one_more != nullptr) add_receiver(*one_more);
+        };
+        const auto can_end = [&](std::size_t arrival, bool sender_pauses) {
             senders_.clear();
             add_senders();
-            if (sender >= 0 && !known.twice) let_pause(senders_[static_cast<std::size_t>(sender)], unit, latest_ns);
-            return all_together(unit, latest_ns, known) <= aim_ns;
+            if (sender_pauses) let_pause(senders_[static_cast<std::size_t>(sender)], unit, latest_ns);
+            return all_together({arrival, &unit, latest_ns}) <= aim_ns;
         };
-        if (can_end({.twice = true})) return true;
-        if (sender >= 0) return can_end({});
-        can_end({});  // finds arrivals_
+        Unit again = unit;  // the last to get it, and of no use as a sender
+        again.tail_ns = 0;
+        again.out_bandwidth = again.best_out = 1;
+        again.worst_out = never;
+        begin_with(&again);
+        if (can_end(no_arrival, false)) return true;
+        begin_with(nullptr);
+        if (can_end(no_arrival, sender >= 0)) {
+            if (sender >= 0) return true;
+        } else {
+            return false;
+        }
         const std::vector<std::int64_t> arrivals = arrivals_;
         for (std::size_t k = 0; k < arrivals.size() && arrivals[k] <= latest_ns; ++k) {
             const bool is_same = k > 0 && arrivals[k] == arrivals[k - 1] && bandwidths_[k] == bandwidths_[k - 1] &&
                                  rates_[k] == rates_[k - 1];
-            if (!is_same && can_end({.arrival = k})) return true;
+            if (!is_same && can_end(k, false)) return true;
         }
         return false;
     }
 
 private:
-    /// What is known of one unit. It gets the message once, and pauses in time to spread it; or twice, which takes one
-    /// more message from the others.
-    struct Known {
-        std::size_t arrival =
-            std::numeric_limits<std::size_t>::max();  ///< it is that which gets the message as the k-th
-        bool twice = false;
+    static constexpr std::size_t no_arrival = std::numeric_limits<std::size_t>::max();
+    /// The k-th that gets the message is this unit, and pauses.
+    struct Pausing {
+        std::size_t arrival = no_arrival;
+        const Unit* unit = nullptr;
+        std::int64_t latest_ns = 0;
     };
     struct Next {
         std::int64_t time_ns;
@@ -131,7 +147,7 @@ private:
     };
     [[nodiscard]] std::int64_t next_completion(const Sender&) const;
     [[nodiscard]] std::int64_t each_by_itself() const;
-    std::int64_t all_together(const Unit& known_unit, std::int64_t latest_ns, const Known&);
+    std::int64_t all_together(const Pausing&);
     std::int64_t slow_ones(const Receivers& all);
     static void let_pause(Sender&, const Unit&, std::int64_t latest_ns);
     void start_heap();
