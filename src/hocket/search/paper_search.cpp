@@ -212,9 +212,27 @@ Tree subtree_behind(const Tree& tree, std::int32_t link) {
     return {static_cast<std::int32_t>(nodes.size()), computers, cables, tree.bytes()};
 }
 
-/// [link]: the least time of a broadcast of what is behind it from where it begins; 0 if that is not small.
+/// Whether all that comes over the link comes at its bandwidth, or as slowly as what is behind makes it.
+bool comes_at_full_rate(const Tree& tree, std::int32_t link, const std::vector<bool>& is_behind) {
+    const auto inside = std::find(is_behind.begin(), is_behind.end(), true) - is_behind.begin();
+    for (std::int32_t s = 0; s < tree.num_computers(); ++s) {
+        if (is_behind[at(s)]) continue;
+        bool is_before = true, is_full = true;
+        tree.for_path(s, static_cast<std::int32_t>(inside), [&](std::int32_t on_path) {
+            is_full = is_full && (!is_before || tree.bandwidth(on_path) >= tree.bandwidth(link));
+            is_before = is_before && on_path != link;
+        });
+        if (!is_full) return false;
+    }
+    return true;
+}
+
+/// [link]: the least time of a broadcast of what is behind it from where it begins; 0 if that is not small, or no bound: two
+/// transfers that are slow because of what is before the link may share what two faster ones may not, and be over sooner.
 std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptions& options, Watch& watch) {
     std::vector<std::int64_t> found(at(tree.num_links()), 0);
+    // With delays, transfers that come from outside in another order than they start can be faster than what is found here.
+    if (tree.has_delays()) return found;
     std::vector<std::int32_t> below(at(tree.num_nodes()), 0);
     const auto order = tree.order();
     for (std::size_t i = order.size(); i-- > 1;) {
@@ -225,6 +243,13 @@ std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptio
         for (const std::int32_t link : {2 * order[i] + 1, 2 * order[i]}) {
             const std::int32_t size = link % 2 == 1 ? below[at(order[i])] : tree.num_computers() - below[at(order[i])];
             if (size < 1 || size > small || size + 1 >= tree.num_computers() || watch.done_and_tell()) continue;
+            std::vector<bool> is_behind(at(tree.num_computers()));
+            for (std::int32_t c = 0; c < tree.num_computers(); ++c) {
+                std::int32_t v = tree.node_of(c);
+                while (v != order[i] && v != tree.middle()) v = tree.parent(v);
+                is_behind[at(c)] = (v == order[i]) == (link % 2 == 1);
+            }
+            if (!comes_at_full_rate(tree, link, is_behind)) continue;
             const Tree subtree = subtree_behind(tree, link);
             BroadcastOptions rest;
             rest.time_limit_s = options.time_limit_s - watch.seconds();
