@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -12,20 +13,46 @@
 
 namespace hocket::search {
 
+/// How far a search is.
+struct BroadcastProgress {
+    std::int64_t makespan_ns;  ///< `never` before the first schedule
+    std::int64_t lower_bound_ns;
+    std::int64_t num_nodes;
+    double seconds;
+};
+
 struct BroadcastOptions {
     double time_limit_s = 60;
     double gap = 0;  ///< stop when the schedule is proven within this of the optimum: (makespan - bound) / bound
     std::int64_t max_nodes = std::numeric_limits<std::int64_t>::max();
+    std::int64_t memory_limit_bytes = std::int64_t{4} << 30U;  ///< of the search's tables
+    std::int32_t num_threads = 1;
     std::int32_t beam_width = 16;
+    /// Called about every tenth of a second, in the calling thread. False ends the search.
+    std::function<bool(const BroadcastProgress&)> on_progress;
 };
 
+/// A schedule, complete even when the search was stopped, and what is proven of it.
+///
+/// Optimal is meant among all broadcasts when no cable has a delay: there, transfers in the order of their starts, each as
+/// early as possible, lose nothing. With delays it is meant among the broadcasts of this kind, but the lower bound holds
+/// for all: where the two meet before any branching, `optimal_with_any_starts` says so.
+///
+/// The makespan of an optimal result does not depend on the number of threads. Its transfers do not if there is but one
+/// thread or none of them was needed: num_nodes = 0.
 struct BroadcastResult {
     std::vector<Transfer> transfers;  ///< in the order of their starts
     std::int64_t makespan_ns = 0;
     std::int64_t lower_bound_ns = 0;
-    std::int64_t num_nodes = 0;  ///< of the search tree
+    std::int64_t num_nodes = 0;  ///< of the search tree that were branched on
     double search_s = 0;
-    bool optimal = false;  ///< among broadcasts that start each transfer, in the order of starts, as early as possible
+    bool optimal = false;
+    bool optimal_with_any_starts = false;
+    [[nodiscard]] double gap() const {
+        return lower_bound_ns > 0
+                   ? static_cast<double>(makespan_ns - lower_bound_ns) / static_cast<double>(lower_bound_ns)
+                   : 0;
+    }
 };
 
 /// The fastest broadcast from the holders, by branch and bound.

@@ -51,10 +51,10 @@ void Canonical::read(const State& state) {
     const std::int64_t now = state.now_ns();
     for (std::int32_t v = 0; v < tree_->num_nodes(); ++v) {
         const std::int32_t computer = tree_->computer_at(v);
-        label_[at(v)] = computer < 0                ? relay
-                        : !state.informed(computer) ? uninformed
-                                                    : informed + bits(std::max<std::int64_t>(
-                                                                     0, state.ready_ns(computer) - now));
+        label_[at(v)] = computer < 0 ? relay
+                        : !state.informed(computer)
+                            ? uninformed
+                            : informed + bits(std::max<std::int64_t>(0, state.ready_ns(computer) - now));
         sum_[at(v)] = {};
         if (v == tree_->middle()) continue;
         Key key = static_link_[at(v)];
@@ -74,7 +74,8 @@ void Canonical::read(const State& state) {
     for (std::size_t i = order.size(); i-- > 0;) {
         const std::int32_t v = order[i];
         hash_[at(v)] = mix(sum_[at(v)], label_[at(v)]);
-        if (v != tree_->middle()) sum_[at(tree_->parent(v))] = plus(sum_[at(tree_->parent(v))], branch(v, hash_[at(v)]));
+        if (v != tree_->middle())
+            sum_[at(tree_->parent(v))] = plus(sum_[at(tree_->parent(v))], branch(v, hash_[at(v)]));
     }
 }
 

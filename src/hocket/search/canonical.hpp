@@ -38,10 +38,10 @@ private:
     void restore();
 
     const Tree* tree_;
-    std::vector<Key> static_link_;       // [node] of the cable to the parent: bandwidths and delays
-    std::vector<Key> link_;              // [node] the same with what is reserved
-    std::vector<std::uint64_t> label_;   // [node]
-    std::vector<Key> sum_, hash_;        // [node] sum over branches; of the subtree
+    std::vector<Key> static_link_;      // [node] of the cable to the parent: bandwidths and delays
+    std::vector<Key> link_;             // [node] the same with what is reserved
+    std::vector<std::uint64_t> label_;  // [node]
+    std::vector<Key> sum_, hash_;       // [node] sum over branches; of the subtree
     struct Saved {
         std::int32_t node;
         std::uint64_t label;

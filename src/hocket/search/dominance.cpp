@@ -14,20 +14,21 @@ Dominance::Dominance(const Tree& tree) : tree_(&tree) {
     for (std::int32_t i = 0; i < 2 * tree.num_computers(); ++i) salts_.push_back(random.bits());
 }
 
-bool Dominance::is_as_good(const Seen& other, const State& state) const {
+bool Dominance::is_as_good(const Shard& shard, const Seen& other, const State& state) const {
+    const std::vector<Use>& uses = shard.uses;
     const std::int64_t now = state.now_ns();
     if (other.now_ns > now) return false;
     std::size_t at = other.first_ready;
     for (std::int32_t c = 0; c < tree_->num_computers(); ++c)
-        if (state.informed(c) && ready_[at++] > std::max(state.ready_ns(c), now)) return false;
+        if (state.informed(c) && shard.ready[at++] > std::max(state.ready_ns(c), now)) return false;
     for (std::size_t i = other.first_use; i < other.first_use + other.num_uses; ++i) {
-        const std::int32_t capacity = uses_[i].capacity;
-        if (i > other.first_use && uses_[i - 1].capacity == capacity) continue;
+        const std::int32_t capacity = uses[i].capacity;
+        if (i > other.first_use && uses[i - 1].capacity == capacity) continue;
         // Loads fall only, so that the other's is checked where this one's has just fallen.
         const auto carries_less_at = [&](std::int64_t t) {
             std::int64_t load = 0;
-            for (std::size_t k = i; k < other.first_use + other.num_uses && uses_[k].capacity == capacity; ++k)
-                if (uses_[k].end_ns > t) load += uses_[k].rate;
+            for (std::size_t k = i; k < other.first_use + other.num_uses && uses[k].capacity == capacity; ++k)
+                if (uses[k].end_ns > t) load += uses[k].rate;
             if (load == 0) return true;
             state.for_reserved(capacity, [&](std::int64_t, std::int64_t end, std::int64_t rate) {
                 if (end > t) load -= rate;
@@ -50,19 +51,24 @@ bool Dominance::is_dominated(const State& state) {
             key.high ^= salts_[static_cast<std::size_t>(2 * c)];
             key.low ^= salts_[static_cast<std::size_t>(2 * c + 1)];
         }
-    std::int64_t& first = first_.try_emplace(key, -1).first->second;
-    for (std::int64_t i = first; i >= 0; i = seen_[static_cast<std::size_t>(i)].next)
-        if (is_as_good(seen_[static_cast<std::size_t>(i)], state)) return true;
-    Seen one{state.now_ns(), ready_.size(), uses_.size(), 0, first};
+    Shard& shard = shards_[key.high % shards_.size()];
+    const std::scoped_lock lock(shard.mutex);
+    std::int64_t& first = shard.first.try_emplace(key, -1).first->second;
+    for (std::int64_t i = first; i >= 0; i = shard.seen[static_cast<std::size_t>(i)].next)
+        if (is_as_good(shard, shard.seen[static_cast<std::size_t>(i)], state)) return true;
+    Seen one{state.now_ns(), shard.ready.size(), shard.uses.size(), 0, first};
     for (std::int32_t c = 0; c < tree_->num_computers(); ++c)
-        if (state.informed(c)) ready_.push_back(state.ready_ns(c));
+        if (state.informed(c)) shard.ready.push_back(state.ready_ns(c));
     for (std::int32_t capacity = 0; capacity < tree_->num_links(); ++capacity)
         state.for_reserved(capacity, [&](std::int64_t, std::int64_t end, std::int64_t rate) {
-            if (end > state.now_ns()) uses_.push_back({capacity, end, rate});
+            if (end > state.now_ns()) shard.uses.push_back({capacity, end, rate});
         });
-    one.num_uses = uses_.size() - one.first_use;
-    first = static_cast<std::int64_t>(seen_.size());
-    seen_.push_back(one);
+    one.num_uses = shard.uses.size() - one.first_use;
+    first = static_cast<std::int64_t>(shard.seen.size());
+    shard.seen.push_back(one);
+    num_bytes_ +=
+        static_cast<std::int64_t>(sizeof(Seen) + sizeof(std::int64_t) * static_cast<std::size_t>(state.num_informed()) +
+                                  sizeof(Use) * one.num_uses + 48);
     return false;
 }
 

@@ -5,8 +5,8 @@
 
 namespace hocket::search {
 
-std::int64_t State::earliest_on(std::int32_t capacity, std::int64_t bandwidth, std::int64_t rate,
-                                std::int64_t duration, std::int64_t start) const {
+std::int64_t State::earliest_on(std::int32_t capacity, std::int64_t bandwidth, std::int64_t rate, std::int64_t duration,
+                                std::int64_t start) const {
     for (;;) {
         std::int64_t sum = 0, next = never;
         const auto load_at = [&](std::int64_t instant) {
@@ -42,9 +42,8 @@ std::int64_t State::earliest_start(std::int32_t s, std::int32_t r) const {
         std::int64_t delay = 0;
         tree_->for_path(s, r, [&](std::int32_t link) {
             delay += tree_->delay_ns(link);
-            const std::int64_t found = earliest_on(tree_->capacity_of(link), tree_->bandwidth(link), rate, duration,
-                                                   start + delay) -
-                                       delay;
+            const std::int64_t found =
+                earliest_on(tree_->capacity_of(link), tree_->bandwidth(link), rate, duration, start + delay) - delay;
             moved = moved || found > start;
             start = found;
         });

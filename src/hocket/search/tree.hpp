@@ -76,9 +76,7 @@ public:
 
 private:
     static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-    [[nodiscard]] std::size_t pair(std::int32_t s, std::int32_t r) const {
-        return at(s) * computers_.size() + at(r);
-    }
+    [[nodiscard]] std::size_t pair(std::int32_t s, std::int32_t r) const { return at(s) * computers_.size() + at(r); }
 
     std::vector<std::int32_t> computers_, computer_at_;
     std::vector<Cable> cables_;
@@ -90,6 +88,9 @@ private:
     bool has_delays_ = false;
     std::vector<std::int64_t> rates_, path_delays_;  // [pair]
 };
+
+/// How long bytes take at a rate, rounded down.
+[[nodiscard]] std::int64_t time_ns(std::int64_t bytes, std::int64_t bytes_per_s);
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/search/best_first.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <tuple>
+
+namespace hocket::search {
+
+/// What one thread has for itself.
+class BestFirst::Worker {
+public:
+    Worker(BestFirst& search)
+        : search_(search), bound_(search.tree_), candidates_(search.tree_), state_(search.root_) {}
+
+    void run(bool is_caller) {
+        while (!(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
+            const std::int64_t node = search_.take(*this);
+            if (node < 0) break;
+            go();
+            branch();
+            search_.give(node, *this);
+        }
+        search_.watch_.stop();
+        search_.changed_.notify_all();
+    }
+
+private:
+    friend class BestFirst;
+
+    void go() {
+        while (state_.transfers().size() > search_.root_.transfers().size()) state_.take_back();
+        for (std::size_t i = way.size(); i-- > 0;) state_.add(way[i].source, way[i].target, way[i].start_ns);
+    }
+    void branch() {
+        children.clear();
+        candidates_.list(state_, list_);
+        for (const Transfer& t : list_) {
+            state_.add(t.source, t.target, t.start_ns);
+            look_at(t);
+            state_.take_back();
+        }
+    }
+    void look_at(const Transfer& t) {
+        Watch& watch = search_.watch_;
+        if (state_.complete()) return watch.keep(state_);
+        if (state_.end_ns() >= watch.makespan_ns()) return;
+        candidates_.canonical().read(state_);
+        if (!search_.memo_.is_earliest(candidates_.canonical().key(), state_.now_ns())) return;
+        if (!search_.tree_.has_delays() && search_.dominance_.is_dominated(state_)) return;
+        const std::int64_t makespan = watch.makespan_ns();
+        const std::int64_t bound = bound_.of(state_, makespan, makespan - 1);
+        if (bound < makespan) children.push_back({bound, 0, t, 0});
+    }
+
+    BestFirst& search_;
+    Bound bound_;
+    Candidates candidates_;
+    State state_;
+    std::vector<Transfer> list_;
+
+public:
+    std::vector<Transfer> way;
+    std::vector<Node> children;
+    std::size_t slot = 0;
+};
+
+BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch)
+    : tree_(tree), root_(root), watch_(watch), dominance_(tree) {}
+
+bool BestFirst::is_later(std::int64_t a, std::int64_t b) const {
+    const Node &x = nodes_[static_cast<std::size_t>(a)], &y = nodes_[static_cast<std::size_t>(b)];
+    return std::tie(x.bound_ns, y.depth, a) > std::tie(y.bound_ns, x.depth, b);
+}
+
+void BestFirst::run() {
+    nodes_.push_back({watch_.lower_bound_ns(), -1, {}, 0});
+    heap_.push_back(0);
+    const auto num_threads = static_cast<std::size_t>(std::max(1, watch_.options().num_threads));
+    under_way_ns_.assign(num_threads, never);
+    std::vector<std::exception_ptr> errors(num_threads);
+    const auto work = [&](std::size_t slot) {
+        try {
+            Worker worker(*this);
+            worker.slot = slot;
+            worker.run(slot == 0);
+        } catch (...) {
+            errors[slot] = std::current_exception();
+            watch_.stop();
+            changed_.notify_all();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 1; i < num_threads; ++i) threads.emplace_back(work, i);
+        work(0);
+    }
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+}
+
+std::int64_t BestFirst::take(Worker& worker) {
+    std::unique_lock lock(mutex_);
+    const auto later = [this](std::int64_t a, std::int64_t b) { return is_later(a, b); };
+    for (;;) {
+        const std::int64_t first_under_way = *std::min_element(under_way_ns_.begin(), under_way_ns_.end());
+        const std::int64_t first_open =
+            heap_.empty() ? never : nodes_[static_cast<std::size_t>(heap_.front())].bound_ns;
+        watch_.raise_lower_bound(std::min(first_open, first_under_way));
+        if (watch_.done()) return -1;
+        if (first_open < watch_.makespan_ns()) break;
+        if (first_under_way == never) return -1;  // nothing is open: the raised bound has proven the makespan
+        changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const std::int64_t taken = heap_.back();
+    heap_.pop_back();
+    worker.way.clear();
+    for (std::int64_t at = taken; nodes_[static_cast<std::size_t>(at)].parent >= 0;
+         at = nodes_[static_cast<std::size_t>(at)].parent)
+        worker.way.push_back(nodes_[static_cast<std::size_t>(at)].transfer);
+    under_way_ns_[worker.slot] = nodes_[static_cast<std::size_t>(taken)].bound_ns;
+    return taken;
+}
+
+void BestFirst::give(std::int64_t parent, Worker& worker) {
+    watch_.count_nodes(1);
+    const std::scoped_lock lock(mutex_);
+    const auto later = [this](std::int64_t a, std::int64_t b) { return is_later(a, b); };
+    const std::int32_t depth = nodes_[static_cast<std::size_t>(parent)].depth + 1;
+    const std::int64_t least = nodes_[static_cast<std::size_t>(parent)].bound_ns;
+    for (Node child : worker.children) {
+        child.parent = parent;
+        child.depth = depth;
+        child.bound_ns = std::max(child.bound_ns, least);
+        nodes_.push_back(child);
+        heap_.push_back(static_cast<std::int64_t>(nodes_.size()) - 1);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    under_way_ns_[worker.slot] = never;
+    constexpr std::int64_t bytes_per_node = sizeof(Node) + sizeof(std::int64_t) + 64;  // and in the memo
+    const std::int64_t bytes = static_cast<std::int64_t>(nodes_.size()) * bytes_per_node + dominance_.num_bytes();
+    if (bytes > watch_.options().memory_limit_bytes) watch_.stop();
+    changed_.notify_all();
+}
+
+}  // namespace hocket::search

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "hocket/search/bound.hpp"
+#include "hocket/search/candidates.hpp"
+#include "hocket/search/dominance.hpp"
+#include "hocket/search/watch.hpp"
+
+namespace hocket::search {
+
+/// States that have been looked at, up to automorphisms, and the earliest instant of each.
+class Memo {
+public:
+    /// Whether the state has not been seen this early; remembers it.
+    bool is_earliest(const Key& key, std::int64_t now_ns) {
+        Shard& shard = shards_[key.high % shards_.size()];
+        const std::scoped_lock lock(shard.mutex);
+        const auto [place, is_new] = shard.earliest_ns.try_emplace(key, now_ns);
+        if (!is_new && now_ns >= place->second) return false;
+        place->second = now_ns;
+        return true;
+    }
+
+private:
+    struct Shard {
+        std::mutex mutex;
+        std::unordered_map<Key, std::int64_t> earliest_ns;
+    };
+    std::array<Shard, 64> shards_;
+};
+
+/// Branches on the open state with the least bound, which is a bound for all; several threads on as many states. What one
+/// thread finds, the others use at once: incumbent, memo, dominance.
+class BestFirst {
+public:
+    BestFirst(const Tree&, const State& root, Watch&);
+
+    /// Until the best schedule of the watch is proven, or the watch says stop.
+    void run();
+
+private:
+    struct Node {
+        std::int64_t bound_ns;
+        std::int64_t parent;
+        Transfer transfer;
+        std::int32_t depth;
+    };
+    class Worker;
+    /// The next state to branch on, its way from the root in `way`; -1 when there is none.
+    std::int64_t take(Worker&);
+    void give(std::int64_t parent, Worker&);
+    [[nodiscard]] bool is_later(std::int64_t a, std::int64_t b) const;
+
+    const Tree& tree_;
+    const State& root_;
+    Watch& watch_;
+    Memo memo_;
+    Dominance dominance_;
+    std::mutex mutex_;  // of what follows
+    std::condition_variable changed_;
+    std::vector<Node> nodes_;
+    std::vector<std::int64_t> heap_;
+    std::vector<std::int64_t> under_way_ns_;  // bounds of the states that threads branch on
+};
+
+}  // namespace hocket::search
