@@ -20,6 +20,7 @@ void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_replay(nb::module_& module);
 void bind_search(nb::module_& module);
+void bind_broadcast_forms(nb::module_& module);
 void bind_collective_search(nb::module_& module);
 
 namespace {
@@ -76,6 +77,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_SEARCH
     bind_search(module);
+#endif
+#ifdef HOCKET_HAVE_BROADCAST_FORMS
+    bind_broadcast_forms(module);
 #endif
 #ifdef HOCKET_HAVE_COLLECTIVE_SEARCH
     bind_collective_search(module);

@@ -8,15 +8,18 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket.errors import InvalidInput
+from hocket.errors import Error, InvalidInput
 from hocket.transfers import TimedTransfer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hocket import Network, Program, Schedule
 
+    OnProgress = Callable[[int | None, int, int, float], bool]
+
 COLLECTIVES = ("bcast", "reduce")
+CLAIM = "among all schedules of one piece"
 #: What "optimal" means where links have latencies: see docs/optimal-schedules.md.
 CLAIM_WITH_DELAYS = "among schedules that start each transfer, in the order of starts, as early as possible"
 
@@ -59,11 +62,19 @@ def optimal_schedule(
     *,
     time_limit_s: float = 60.0,
     gap: float = 0.0,
+    threads: int = 1,
+    method: str = "hocket",
+    cuts: str = "both",
+    on_progress: OnProgress | None = None,
 ) -> OptimalSchedule:
     """The fastest broadcast or reduction of one piece on a tree.
 
     `members`: the communicator's network ranks in order, all by default; `root` and the ranks of the result are
     positions in it.
+
+    `method` "paper" is the search of [Hourai] as published, to compare with, with its `cuts` of symmetric branches:
+    none, sender, receiver or both. `on_progress(makespan_ns or None, lower_bound_ns, states, seconds)` is called about
+    ten times a second; where it returns False, the best schedule by then is the result.
 
     Stops after `time_limit_s` seconds, or when the schedule is proven to take at most (1 + `gap`) times the least.
     Raises InvalidInput for other collectives, networks with cycles, and a root that is no rank.
@@ -80,10 +91,17 @@ def optimal_schedule(
         raise InvalidInput(f"root is {root}: expected 0 to {len(members) - 1}", "there is no such rank")
     if num_bytes < 1:
         raise InvalidInput(f"bytes is {num_bytes}: expected at least 1", "a broadcast of nothing needs no schedule")
-    tree = _core.Tree.of(network, num_bytes, members)
+    tree = _core.tree_of(network, num_bytes, members)
     # A reduction is a broadcast backwards: on the tree with the directions of its links exchanged.
-    searched = tree if collective == "bcast" else tree.reversed()
-    found = _core.fastest_broadcast(searched, [root], time_limit_s=time_limit_s, gap=gap)
+    searched = tree if collective == "bcast" else _core.reversed_tree(tree)
+    if method == "paper":
+        found = _core.paper_broadcast(searched, [root], cuts=cuts, time_limit_s=time_limit_s, on_progress=on_progress)
+    else:
+        found = _core.fastest_broadcast(
+            searched, [root], time_limit_s=time_limit_s, gap=gap, threads=threads, on_progress=on_progress
+        )
+    if len(found.transfers) < len(members) - 1:
+        raise Error(f"no schedule was found in {found.search_s:.3g} s", "give more time with --time-limit")
     fault = _core.faults_of(searched, [root], found.transfers)
     if fault:
         raise AssertionError(f"the search found a schedule that is wrong: {fault}")
@@ -92,6 +110,7 @@ def optimal_schedule(
     else:
         transfers = _core.reversed_transfers(found.transfers)
         schedule = _core.reduce_of(tree, root, found.transfers)
+    has_delays = any(link.latency_s > 0 for link in network.links)
     return OptimalSchedule(
         collective=collective,
         network=network.name,
@@ -103,11 +122,13 @@ def optimal_schedule(
         nodes_explored=found.num_nodes,
         search_s=found.search_s,
         transfers=_timed(transfers),
-        claim=CLAIM_WITH_DELAYS if tree.has_delays else "among all schedules of one piece",
+        claim=CLAIM_WITH_DELAYS
+        if any(link.latency_s > 0 for link in network.links)
+        else "among all schedules of one piece",
         schedule=schedule,
         timed_program=_core.timed_program_of(tree, transfers),
     )
 
 
-def _timed(transfers: Sequence[Any]) -> tuple[TimedTransfer, ...]:
-    return tuple(TimedTransfer(t.source, t.target, t.start_ns * 1e-9, t.end_ns * 1e-9) for t in transfers)
+def _timed(transfers: Sequence[tuple[int, int, int, int]]) -> tuple[TimedTransfer, ...]:
+    return tuple(TimedTransfer(s, t, start_ns * 1e-9, end_ns * 1e-9) for s, t, start_ns, end_ns in transfers)

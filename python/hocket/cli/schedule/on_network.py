@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.cli.common import note, print_json
 from hocket.cli.options import load_network
 from hocket.cli.schedule.output import Printed, print_schedule, print_transfers
+from hocket.cli.watch import INTERRUPTED
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ def run(
     chunks: int | None,
     time_limit_s: float,
     gap: float,
+    threads: int,
+    method: str,
+    cuts: str,
     form: str | None,
     drawing: Path | None,
     as_json: bool,
@@ -53,11 +57,19 @@ def run(
     network = load_network(network_text, bandwidth, latency)
     if not 0 <= root < network.num_ranks:
         raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
+    interrupted = False
     title = _title(collective, num_bytes, root if collective in ROOTED else None)
     if optimal:
+        from hocket.cli.schedule.progress import SearchBar
+        from hocket.cli.watch import watched
         from hocket.search.optimal import optimal_schedule
 
-        best = optimal_schedule(network, collective, num_bytes, root, time_limit_s=time_limit_s, gap=gap)
+        with watched(SearchBar("searching", time_limit_s)) as on_progress:
+            best = optimal_schedule(
+                network, collective, num_bytes, root,
+                time_limit_s=time_limit_s, gap=gap, threads=threads, method=method, cuts=cuts, on_progress=on_progress,
+            )  # fmt: skip
+        interrupted = on_progress.interrupted
         shown = _shown_optimal(best, title)
         values = best.to_dict()
         printed = Printed(best.schedule, num_bytes, network)
@@ -87,7 +99,9 @@ def run(
             print(f"... and {len(shown.transfers) - _TABLE_ROWS:,} more: --format sends lists all")
     else:
         print_schedule(printed, form)
-    return 0
+    if interrupted:
+        note("interrupted: this is the best schedule that was found by then")
+    return INTERRUPTED if interrupted else 0
 
 
 def _title(collective: str, num_bytes: int, root: int | None) -> str:

@@ -18,7 +18,7 @@ from hocket.errors import InvalidInput
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _BUILD = {"ranks", "algorithm", "order", "pieces"}
-_SEARCH = {"optimal", "chunks", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
+_SEARCH = {"optimal", "method", "cuts", "chunks", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
 _APPLICABLE = {"file": set[str](), "build": _BUILD | {"root"}, "network": _SEARCH | {"root"}}
 _NEEDS = {"file": "a schedule that is read from a file", "build": "a schedule that is built without --network",
           "network": "a schedule that is searched on a network"}  # fmt: skip
@@ -61,6 +61,23 @@ def schedule_options(function: Function) -> Function:
             show_default=True,
             metavar="PART",
             help="Be content with a schedule that takes at most 1 + PART times the least: 0.01.",
+        ),
+        click.option(
+            "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of the search for --optimal."
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(["hocket", "paper"]),
+            default="hocket",
+            show_default=True,
+            help="Of --optimal; paper: the search of [Hourai] as published, to compare with.",
+        ),
+        click.option(
+            "--cuts",
+            type=click.Choice(["none", "sender", "receiver", "both"]),
+            default="both",
+            show_default=True,
+            help="Of --method paper: which equivalent branches it leaves out.",
         ),
         click.option(
             "--draw",
