@@ -20,7 +20,7 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: help build test demo format lint asan perf perf-peers fuzz clean build-locked second-mpi-locked unit-tests-locked asan-locked
+.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean build-locked second-mpi-locked unit-tests-locked asan-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
@@ -94,6 +94,10 @@ perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small network
 
 fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600
+
+fuzz-search: build  ## compare the search with OR-tools on random trees; TREES=1000 SEED=1
+	@$(PYTHON) -m pip install --quiet ortools
+	@$(PYTHON) tests/fuzz/fuzz_search.py --trees $(or $(TREES),1000) --seed $(or $(SEED),1)
 
 clean:  ## remove what make has made here (the cache folder of built MPI parts stays)
 	rm -rf build $(VENV)

@@ -19,6 +19,7 @@ void bind_schedule(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_replay(nb::module_& module);
+void bind_search(nb::module_& module);
 
 namespace {
 
@@ -71,5 +72,8 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_REPLAY
     bind_replay(module);
+#endif
+#ifdef HOCKET_HAVE_SEARCH
+    bind_search(module);
 #endif
 }
