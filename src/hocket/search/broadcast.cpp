@@ -73,13 +73,13 @@ BroadcastResult fastest_broadcast(const Tree& tree, std::span<const std::int32_t
         for (std::int32_t width = 1; width <= options.beam_width && !watch.done_and_tell(); width *= 4)
             beam_search(tree, root, bound, candidates, width, watch);
     }
-    result.optimal_with_any_starts = watch.lower_bound_ns() == watch.makespan_ns();
+    result.lower_bound_any_starts_ns = watch.lower_bound_ns();
     if (!watch.done_and_tell()) BestFirst(tree, root, watch).run();
     result.transfers = watch.take_transfers();
     result.makespan_ns = watch.makespan_ns();
     result.lower_bound_ns = watch.lower_bound_ns();
     result.optimal = result.lower_bound_ns == result.makespan_ns;
-    if (!tree.has_delays()) result.optimal_with_any_starts = result.optimal;
+    if (!tree.has_delays()) result.lower_bound_any_starts_ns = result.lower_bound_ns;
     result.num_nodes = watch.num_nodes();
     result.search_s = watch.seconds();
     return result;

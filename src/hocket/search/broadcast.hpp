@@ -34,20 +34,21 @@ struct BroadcastOptions {
 
 /// A schedule, complete even when the search was stopped, and what is proven of it.
 ///
-/// Optimal is meant among all broadcasts when no cable has a delay: there, transfers in the order of their starts, each as
-/// early as possible, lose nothing. With delays it is meant among the broadcasts of this kind, but the lower bound holds
-/// for all: where the two meet before any branching, `optimal_with_any_starts` says so.
+/// Without delays `lower_bound_ns` holds for all broadcasts: started in the order of their starts, each as early as possible,
+/// transfers end no later, one after the other. With delays a transfer that starts later can reach a link earlier than
+/// another one, so the search is among those that start each transfer, in the order of their starts, as early as possible
+/// from the start before; `lower_bound_any_starts_ns`, of the bounds before any branching, holds for all broadcasts.
 ///
 /// The makespan of an optimal result does not depend on the number of threads. Its transfers do not if there is but one
-/// thread or none of them was needed: num_nodes = 0.
+/// thread, or if there was nothing to branch on: num_nodes = 0.
 struct BroadcastResult {
     std::vector<Transfer> transfers;  ///< in the order of their starts
     std::int64_t makespan_ns = 0;
     std::int64_t lower_bound_ns = 0;
-    std::int64_t num_nodes = 0;  ///< of the search tree that were branched on
+    std::int64_t lower_bound_any_starts_ns = 0;  ///< <= lower_bound_ns
+    std::int64_t num_nodes = 0;                  ///< of the search tree that were branched on
     double search_s = 0;
-    bool optimal = false;
-    bool optimal_with_any_starts = false;
+    bool optimal = false;  ///< makespan_ns == lower_bound_ns
     [[nodiscard]] double gap() const {
         return lower_bound_ns > 0
                    ? static_cast<double>(makespan_ns - lower_bound_ns) / static_cast<double>(lower_bound_ns)

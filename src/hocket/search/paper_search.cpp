@@ -277,7 +277,7 @@ BroadcastResult paper_broadcast(const Tree& tree, std::span<const std::int32_t> 
     result.makespan_ns = watch.makespan_ns();
     result.lower_bound_ns = watch.lower_bound_ns();
     result.optimal = result.lower_bound_ns == result.makespan_ns;
-    result.optimal_with_any_starts = result.optimal && !tree.has_delays();
+    if (!tree.has_delays()) result.lower_bound_any_starts_ns = result.lower_bound_ns;
     result.num_nodes = watch.num_nodes();
     result.search_s = watch.seconds();
     return result;

@@ -28,11 +28,12 @@ public:
     }
     void add(const search::Cable& cable) { cables_.push_back(cable); }
     /// Nodes of two processors on a switch.
-    void cluster(std::int32_t hub, std::int32_t nodes, std::int64_t bandwidth) {
+    void cluster(std::int32_t hub, std::int32_t nodes, std::int64_t bandwidth, std::int64_t delay_ns = 0,
+                 std::int64_t memory_delay_ns = 0) {
         for (std::int32_t i = 0; i < nodes; ++i) {
             const std::int32_t node = relay();
-            cable(hub, node, bandwidth);
-            for (int k = 0; k < 2; ++k) cable(node, computer(), memory);
+            cable(hub, node, bandwidth, delay_ns);
+            for (int k = 0; k < 2; ++k) cable(node, computer(), memory, memory_delay_ns);
         }
     }
     [[nodiscard]] search::Tree tree(std::int64_t bytes = 1'000'000) const {
@@ -51,9 +52,9 @@ inline search::Tree star(std::int32_t computers, std::int64_t delay_ns = 0) {
     for (std::int32_t i = 0; i < computers; ++i) builder.cable(hub, builder.computer(), gigabit, delay_ns);
     return builder.tree();
 }
-inline search::Tree dual(std::int32_t nodes) {
+inline search::Tree dual(std::int32_t nodes, std::int64_t delay_ns = 0, std::int64_t memory_delay_ns = 0) {
     TreeBuilder builder;
-    builder.cluster(builder.relay(), nodes, gigabit);
+    builder.cluster(builder.relay(), nodes, gigabit, delay_ns, memory_delay_ns);
     return builder.tree();
 }
 inline search::Tree two_clusters(std::int32_t nodes, std::int64_t first, std::int64_t between) {
@@ -71,7 +72,8 @@ inline search::Tree random_tree(base::Random& random, std::int32_t computers) {
     TreeBuilder builder;
     std::vector<std::int32_t> inner;
     const std::int64_t kind = random.below(3);
-    const bool delays = random.below(2) == 0, half_duplex = random.below(2) == 0, inner_computers = random.below(2) == 0;
+    const bool delays = random.below(2) == 0, half_duplex = random.below(2) == 0,
+               inner_computers = random.below(2) == 0;
     const auto bandwidth = [&]() -> std::int64_t {
         if (kind == 0) return (1 + random.below(10)) * 10'000'000;
         if (kind == 1) return random.below(2) == 0 ? fast_ethernet : gigabit;
