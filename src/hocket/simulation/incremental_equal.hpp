@@ -134,7 +134,7 @@ private:
         if (bandwidths_.is_uniform()) {
             const std::int32_t most = std::min(std::max(before, now), many);
             for (const std::int32_t flow : flows)
-                if (now < before || now > many ? most_[flow] == most : most_[flow] < most) visit(flow);
+                if (now < before ? most_[flow] == most : now > many || most_[flow] < most) visit(flow);
         } else {
             const double part = bandwidths_[capacity] / std::max(before, now);
             for (const std::int32_t flow : flows)

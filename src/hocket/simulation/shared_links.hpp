@@ -35,6 +35,7 @@ public:
         std::int32_t count;
         Entry* entries;
         std::int64_t* rates;
+        std::int32_t* next;  ///< of many: the place after the one that was looked for last
     };
 
     explicit SharedLinks(std::int32_t num_capacities) : links_(static_cast<std::size_t>(num_capacities)) {}
@@ -43,9 +44,9 @@ public:
     /// After close_gaps(), if flows have left.
     View view(std::int32_t capacity) {
         Link& link = links_[capacity];
-        if (link.count <= own) return {link.count, link.own_entries, link.own_rates};
+        if (link.count <= own) return {link.count, link.own_entries, link.own_rates, nullptr};
         Long& flows = long_[link.own_entries[0]];
-        return {link.count, flows.entries.data(), flows.rates.data()};
+        return {link.count, flows.entries.data(), flows.rates.data(), &flows.next};
     }
     void prefetch(std::int32_t capacity) const { __builtin_prefetch(&links_[capacity], 1); }
 
@@ -112,10 +113,15 @@ public:
     [[nodiscard]] static std::int32_t place_of(const View& flows, std::int32_t flow) {
         const auto number = static_cast<Entry>(flow);
         std::int32_t at = 0;
-        if (flows.count > own)
-            at = static_cast<std::int32_t>(find(flows.entries, flows.entries + flows.count, number) - flows.entries);
-        else
+        if (flows.count <= own) {
             while ((flows.entries[at] & flow_mask) != number) ++at;
+            return at;
+        }
+        // Flows that come or go together are looked for in the order of their numbers.
+        at = *flows.next;
+        if (at >= flows.count || (flows.entries[at] & (flow_mask | gone_mark)) != number)
+            at = static_cast<std::int32_t>(find(flows.entries, flows.entries + flows.count, number) - flows.entries);
+        *flows.next = at + 1;
         return at;
     }
 
@@ -125,6 +131,7 @@ private:
         std::vector<Entry> entries;
         std::vector<std::int64_t> rates;
         std::size_t gone = 0;
+        std::int32_t next = 0;
     };
 
     template <class Iterator>
@@ -132,7 +139,9 @@ private:
         return std::lower_bound(begin, end, flow, [](Entry a, Entry b) { return (a & flow_mask) < b; });
     }
     static void insert(Long& flows, Entry entry, std::int64_t rate) {
-        const auto at = find(flows.entries.begin(), flows.entries.end(), entry & flow_mask);
+        const bool is_last = flows.entries.empty() || (flows.entries.back() & flow_mask) < (entry & flow_mask);
+        const auto at =
+            is_last ? flows.entries.end() : find(flows.entries.begin(), flows.entries.end(), entry & flow_mask);
         flows.rates.insert(flows.rates.begin() + (at - flows.entries.begin()), rate);
         flows.entries.insert(at, entry);
     }
