@@ -14,28 +14,31 @@
 
 namespace hocket::simulation {
 
-/// The times at which flows end, earliest (time, flow) first: a calendar queue [Brown88] whose entries go stale.
+/// The times at which flows end, earliest (time, flow) first: a calendar queue [Brown88] whose entries are late.
 ///
-/// The truth is FlowRecord::finish_s_or_bytes. A flow whose time changes is entered again and its former entry stays,
+/// The truth is FlowRecord::finish_s_or_bytes. A flow has an entry on the day of its end or earlier, FlowRecord::entry; when
+/// that day comes it goes on to the right one. So only an end that comes earlier needs another entry; the former one stays,
 /// to be dropped when its day comes: to take it out would cost more cache misses than all else. A day has about a dozen
 /// events, taken together into a small heap, so that the records of all are fetched while the first ones are handled.
 class Calendar {
 public:
     using Due = std::pair<double, std::int32_t>;
 
-    explicit Calendar(const FlowTable& flows) : flows_(flows), days_(64, none) {}
+    explicit Calendar(FlowTable& flows) : flows_(flows), days_(64, none) {}
 
-    /// The flow ends at its finish_s, not before the current time. Of those with a time, call once for each change of it.
-    void enter(std::int32_t flow, double finish_s) {
-        const std::int64_t day = day_of(finish_s);
+    /// The flow ends at its finish_s, not before the current time. To be called for each change of it after start(), which
+    /// enters all flows there are.
+    void enter(std::int32_t flow, FlowRecord& record) {
+        if (!started_) return;
+        const std::int64_t day = day_of(record.finish_s_or_bytes);
         if (day <= today_) {
-            due_.emplace_back(finish_s, flow);
+            due_.emplace_back(record.finish_s_or_bytes, flow);
             std::push_heap(due_.begin(), due_.end(), later);
-        } else {
+        } else if (const std::int32_t ahead = days_ahead(record); ahead <= 0 || today_ + ahead > day) {
             // The page is written later, once it is here.
             __builtin_prefetch(&days_[page_of(day)], 1);
             if (waiting_.size() == most_waiting) write_waiting();
-            waiting_.emplace_back(day, flow);
+            waiting_.emplace_back(note(record, day), flow);
         }
     }
 
@@ -74,7 +77,8 @@ public:
         for (std::int32_t f = 0; f < flows_.size(); ++f)
             if (flows_[f].rate_bytes_per_s > 0) sum_s += flows_[f].finish_s_or_bytes - now_s;
         const double day_s = events_a_day * sum_s / (static_cast<double>(num_flows) * static_cast<double>(num_flows));
-        if (day_s > 0) rebuild(day_s, num_flows);
+        rebuild(day_s > 0 ? day_s : 1, num_flows);
+        started_ = true;
     }
 
 private:
@@ -106,6 +110,17 @@ private:
     void drop_top() {
         std::pop_heap(due_.begin(), due_.end(), later);
         due_.pop_back();
+    }
+
+    /// How many days from now the entry of the flow is; not above 0 = it has none.
+    [[nodiscard]] std::int32_t days_ahead(const FlowRecord& record) const {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(record.entry) - static_cast<std::uint32_t>(today_));
+    }
+    /// Notes the day of the entry that will be made; an end too far away for the note is entered on the way.
+    std::int64_t note(FlowRecord& record, std::int64_t day) const {
+        day = std::min(day, today_ + (std::int64_t{1} << 30U));
+        record.entry = static_cast<std::int32_t>(static_cast<std::uint32_t>(day));
+        return day;
     }
 
     void append(std::int64_t day, std::int32_t flow) {
@@ -157,13 +172,16 @@ private:
         }
         num_entries_ -= static_cast<std::int64_t>(opened_.size());
         for (const std::int32_t flow : opened_) {
-            const FlowRecord& record = flows_[flow];
-            if (!(record.rate_bytes_per_s > 0)) continue;
-            const std::int64_t day = day_of(record.finish_s_or_bytes);
-            if (day == today_) {
-                due_.emplace_back(record.finish_s_or_bytes, flow);
-            } else if (day > today_ && page_of(day) == page_of(today_)) {
-                append(day, flow);  // of another year; or stale, and then its other entry makes this one harmless
+            FlowRecord& record = flows_[flow];
+            const std::int32_t ahead = days_ahead(record);
+            if (ahead > 0 && page_of(today_ + ahead) == page_of(today_)) {
+                append(today_ + ahead, flow);  // of another year
+            } else if (ahead == 0 && record.rate_bytes_per_s > 0) {
+                const std::int64_t day = day_of(record.finish_s_or_bytes);
+                if (day > today_)
+                    append(note(record, day), flow);
+                else
+                    due_.emplace_back(record.finish_s_or_bytes, flow);
             }
         }
         std::make_heap(due_.begin(), due_.end(), later);
@@ -184,11 +202,15 @@ private:
             if (flows_[f].rate_bytes_per_s > 0 && (first_s < 0 || flows_[f].finish_s_or_bytes < first_s))
                 first_s = flows_[f].finish_s_or_bytes;
         today_ = day_of(std::max(first_s, 0.0)) - 1;
-        for (std::int32_t f = 0; f < flows_.size(); ++f)
-            if (flows_[f].rate_bytes_per_s > 0) append(day_of(flows_[f].finish_s_or_bytes), f);
+        for (std::int32_t f = 0; f < flows_.size(); ++f) {
+            FlowRecord& record = flows_[f];
+            note(record, today_);
+            if (record.rate_bytes_per_s > 0) append(note(record, day_of(record.finish_s_or_bytes)), f);
+        }
     }
 
-    const FlowTable& flows_;
+    FlowTable& flows_;
+    bool started_ = false;
     double day_s_ = 1, days_per_s_ = 1;
     std::int64_t today_ = -1;
     std::vector<Due> due_;                                        // heap: of today, and of the past

@@ -22,7 +22,7 @@ struct FlowRecord {
     std::int32_t num_capacities;
     std::int32_t member;  ///< of a sharing model, while it computes
     std::int32_t target;  ///< of the engine
-    std::int32_t ahead;   ///< of the engine: where its next message has been prepared
+    std::int32_t entry;   ///< of the calendar: the day of its entry there, without the bits above
 
     [[nodiscard]] std::int32_t* capacities() { return reinterpret_cast<std::int32_t*>(this + 1); }
     [[nodiscard]] const std::int32_t* capacities() const { return reinterpret_cast<const std::int32_t*>(this + 1); }

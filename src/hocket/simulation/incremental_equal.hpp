@@ -65,12 +65,17 @@ public:
             const std::span<const std::int32_t> flows = lists_.flows_on(capacity);
             const auto now = static_cast<std::int32_t>(flows.size());
             if (now == before) continue;
-            for_affected(flows, capacity, before, now, [&](std::int32_t flow) { rate(flow, on_change); });
+            for_affected(flows, capacity, before, now, [&](std::int32_t flow) {
+                if (now > before) slow_down(flow, capacity, now);
+                affected_.push_back({flow, now < before});
+            });
         }
         touched_.clear();
         for (const std::int32_t flow : added_)
-            if (flows_[flow].num_capacities > 0 && !(flows_[flow].rate_bytes_per_s > 0)) rate(flow, on_change);
+            if (flows_[flow].num_capacities > 0) affected_.push_back({flow, true});
         added_.clear();
+        for (const auto [flow, recount] : affected_) rate(flow, recount, on_change);
+        affected_.clear();
     }
 
     // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the records of
@@ -102,6 +107,11 @@ public:
     }
 
 private:
+    /// A flow that may get another rate: its speed is known already, or has to be looked for on the whole of its path.
+    struct Affected {
+        std::int32_t flow;
+        bool recount;
+    };
     struct Touched {
         std::int32_t capacity;
         std::int32_t flows_before;
@@ -113,7 +123,7 @@ private:
     }
     void expect_rate(std::int32_t flow) {
         flows_[flow].rate_bytes_per_s = 0;
-        set_speed(flow, 0, 0);
+        set_speed(flow, many, 0);
         added_.push_back(flow);
     }
 
@@ -124,7 +134,7 @@ private:
         if (bandwidths_.is_uniform()) {
             const std::int32_t most = std::min(std::max(before, now), many);
             for (const std::int32_t flow : flows)
-                if (now < before || now > many ? most_[flow] == most : most_[flow] < most) visit(flow);
+                if (now < before ? most_[flow] == most : now > many || most_[flow] < most) visit(flow);
         } else {
             const double part = bandwidths_[capacity] / std::max(before, now);
             for (const std::int32_t flow : flows)
@@ -132,21 +142,34 @@ private:
         }
     }
 
+    /// A flow that runs faster than its part of a capacity that was entered: the part is its rate, whatever the rest of its
+    /// path offers.
+    void slow_down(std::int32_t flow, std::int32_t capacity, std::int32_t now) {
+        set_speed(flow, now, bandwidths_.is_uniform() ? 0 : bandwidths_[capacity] / now);
+    }
+
     template <class OnChange>
-    void rate(std::int32_t flow, OnChange& on_change) {
+    void rate(std::int32_t flow, bool recount, OnChange& on_change) {
         FlowRecord& record = flows_[flow];
-        std::int32_t most = 1;
+        const bool uniform = bandwidths_.is_uniform();
+        recount = recount || (uniform && most_[flow] == many);
         double rate = bandwidths_.largest();
-        if (bandwidths_.is_uniform()) {
-            for (const std::int32_t c : record.path()) most = std::max(most, lists_.count(c));
+        if (uniform) {
+            std::int32_t most = recount ? 1 : most_[flow];
+            if (recount)
+                for (const std::int32_t c : record.path()) most = std::max(most, lists_.count(c));
             rate /= most;
+            set_speed(flow, most, 0);
         } else {
-            for (const std::int32_t c : record.path()) rate = std::min(rate, bandwidths_[c] / lists_.count(c));
+            if (recount)
+                for (const std::int32_t c : record.path()) rate = std::min(rate, bandwidths_[c] / lists_.count(c));
+            else
+                rate = rates_[flow];
+            set_speed(flow, 0, rate);
         }
         const double before = record.rate_bytes_per_s;
         if (rate == before) return;
         record.rate_bytes_per_s = rate;
-        set_speed(flow, most, rate);
         on_change(flow, record, before);
     }
 
@@ -175,6 +198,7 @@ private:
     FlowLists lists_;
     std::vector<Touched> touched_;  // the first of a capacity tells its flows at the last update; others do no harm
     std::vector<std::int32_t> added_;
+    std::vector<Affected> affected_;
     std::vector<std::int32_t> fetched_;  // flows whose records have been fetched
     // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
     // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.

@@ -49,6 +49,7 @@ void IncrementalMaxMin::replace(std::int32_t flow, std::span<const std::int32_t>
 void IncrementalMaxMin::solve() {
     for (const std::int32_t capacity : touched_) {
         links_[capacity].place = 0;
+        links_.close_gaps(capacity);
         const SharedLinks::View flows = links_.view(capacity);
         for (std::int32_t i = 0; i < flows.count; ++i)
             if ((flows.entries[i] & bottleneck_mark) != 0)

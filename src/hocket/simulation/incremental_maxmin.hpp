@@ -73,7 +73,7 @@ public:
         added_.clear();
     }
     /// Bounds the memory that the start of a million flows takes.
-    static constexpr std::size_t most_at_once = 8192;
+    static constexpr std::size_t most_at_once = 65536;
 
     // What update() will visit if a flow enters or leaves the capacity: the capacity; then the flows that it holds back;
     // then their other capacities.

@@ -4,6 +4,7 @@
 #include "hocket/simulation/traffic.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -82,6 +83,8 @@ private:
         std::size_t first_path, path_size;  ///< in ahead_paths_, unless the target remains
     };
     static constexpr std::size_t most_ahead = 64;
+    /// Fewer flows, and what they need, stay in the cache, where to prepare an event costs more than it saves.
+    static constexpr std::int32_t least_to_prepare = 4096;
 
     bool goes_on() {
         return teller_.goes_on(result_.num_messages + result_.num_rates, [this] {
@@ -97,6 +100,7 @@ private:
     /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
     /// while other flows end.
     void prepare(const std::vector<Calendar::Due>& due) {
+        if (model_.flows().size() < least_to_prepare) return;
         ahead_.clear();
         ahead_paths_.clear();
         const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
@@ -104,7 +108,7 @@ private:
             __builtin_prefetch(&sources_[static_cast<std::size_t>(source_of(due[i].second))], 1);
         for (std::size_t i = 0; i < count; ++i) {
             const std::int32_t flow = due[i].second;
-            FlowRecord& record = model_.flows()[flow];
+            const FlowRecord& record = model_.flows()[flow];
             const Rank source{source_of(flow)};
             const std::int64_t number = sources_[source.at()].next_message;
             Ahead ahead{flow, number, {}, 0, ahead_paths_.size(), 0};
@@ -117,7 +121,7 @@ private:
                     ahead.path_size = path.size();
                 }
             }
-            record.ahead = static_cast<std::int32_t>(ahead_.size());
+            ahead_of_[static_cast<std::size_t>(flow) % ahead_of_.size()] = ahead_.size();
             ahead_.push_back(ahead);
         }
         for_changes_ahead([this](std::int32_t c, bool) { model_.fetch(c); });
@@ -140,8 +144,8 @@ private:
     }
 
     /// What prepare() found out about this message, if it did.
-    [[nodiscard]] const Ahead* find_ahead(const FlowRecord& record, std::int32_t flow, std::int64_t number) const {
-        const auto at = static_cast<std::size_t>(record.ahead);
+    [[nodiscard]] const Ahead* find_ahead(std::int32_t flow, std::int64_t number) const {
+        const std::size_t at = ahead_of_[static_cast<std::size_t>(flow) % ahead_of_.size()];
         if (at >= ahead_.size() || ahead_[at].flow != flow || ahead_[at].number != number) return nullptr;
         return &ahead_[at];
     }
@@ -162,7 +166,7 @@ private:
         bool was_there = model_.flows()[flow].num_capacities > 0;
         for (const std::int64_t last = traffic_.num_messages(source); number < last;) {
             FlowRecord* record = &model_.flows()[flow];
-            const Ahead* const ahead = find_ahead(*record, flow, number);
+            const Ahead* const ahead = find_ahead(flow, number);
             const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
             ++number;
             const bool same_path =
@@ -187,7 +191,7 @@ private:
                 // Nothing changes on any link, so that the flow keeps its rate.
                 record->finish_s_or_bytes =
                     rounded_time(now_s_ + static_cast<double>(message.bytes) / record->rate_bytes_per_s);
-                calendar_.enter(flow, record->finish_s_or_bytes);
+                calendar_.enter(flow, *record);
                 return;
             }
             if (was_there) {
@@ -211,7 +215,7 @@ private:
             const double bytes =
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
             record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
-            calendar_.enter(flow, record.finish_s_or_bytes);
+            calendar_.enter(flow, record);
             if (recorder_) recorder_->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
         });
@@ -242,6 +246,7 @@ private:
     std::vector<Source, BigAllocator<Source>> sources_;
     std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
     std::vector<Ahead> ahead_;
+    std::array<std::size_t, 256> ahead_of_{};  // [flow, without the bits above] in ahead_; of two flows, the later one
     std::vector<std::int32_t> ahead_paths_;
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;

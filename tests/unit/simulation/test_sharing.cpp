@@ -93,8 +93,10 @@ TEST_CASE("incremental rates are those of the reference, among many flows on man
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         CAPTURE(seed);
         base::Random random(seed);
-        const auto num_capacities = static_cast<std::int32_t>(20 + random.below(200));
-        const std::int64_t num_flows = 50 + random.below(600);  // from a few to many flows on a capacity
+        const auto num_capacities =
+            static_cast<std::int32_t>((seed == 12 ? 3 : 20) + random.below(seed == 12 ? 2 : 200));
+        const std::int64_t num_flows =
+            seed == 12 ? 600 : 50 + random.below(600);  // from a few to hundreds on a capacity
         const std::int64_t most_changes = random.below(2) == 0 ? 2 : num_flows;
         const double widest = random.below(2) == 0 ? 10 : 1e5;
         std::vector<double> bandwidths;
