@@ -4,7 +4,7 @@
 """Tables 1 to 4 of [Hourai] again: times to find and prove the optimal broadcast, beside OR-tools' CP-SAT.
 
 Seconds of one thread. The paper's search ran on a Xeon of 2003 (2.4 GHz) and, as `--method paper`, runs here; each with
-no cut, sender cut, receiver cut, both. ">" = not done by then. `--scale`: larger and harder trees, hocket's search alone.
+no cut, sender cut, receiver cut, both. ">" = not done by then. `--scale`: larger and harder trees, by hocket alone.
 """
 
 from __future__ import annotations
