@@ -116,6 +116,8 @@ void bind_collective_search(nb::module_& module) {
         "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000,
         "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "An order of less congestion that begins with the same rank, by local search.");
+    module.def("one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
+               "The same bcast or scatter, but each send of a rank begins when the one before it is done.");
     module.def(
         "merged_schedule", [](const std::vector<Schedule>& schedules) { return search::merged(schedules); },
         "schedules"_a, ReleaseGil(),

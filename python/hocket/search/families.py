@@ -17,6 +17,7 @@ from hocket.search.orders import orders_at_once
 if TYPE_CHECKING:
     from hocket import Algorithm, Network, Schedule
 
+IN_TURN = "binomial, one send at a time"
 FANOUTS = (2, 3)  # of pipelined trees; 1 is the chain. Wider ones give each child too little of the parent's link.
 # Of more ranks there are millions of messages.
 MOST_PHASED = 256
@@ -65,6 +66,8 @@ def searched_families(
     order = tuple(depth_first_order(network, list(members), root))
     if collective in ("bcast", "reduce") and len(members) > 3:
         found += [_tree(collective, fanout, order) for fanout in FANOUTS]
+    if collective in ("bcast", "scatter") and len(members) > 2:
+        found.append(_in_turn(collective, order))
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members, order))
     if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
@@ -98,6 +101,16 @@ def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:
 
     walk = "chain" if collective == "bcast" else "backward"
     return Family(f"tree of fanout {fanout}", build, walk, True, 1, depth_first)
+
+
+def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+        from hocket._core import one_send_at_a_time
+
+        return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], pieces, list(order)))
+
+    return Family(IN_TURN, build, "ring", False, 1, depth_first)
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:
