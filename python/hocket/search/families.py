@@ -60,7 +60,7 @@ def searched_families(
     collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
 ) -> list[Family]:
     """Those that are no textbook algorithms."""
-    from hocket._core import depth_first_order
+    from hocket._core import behind_slow_links, depth_first_order
 
     found: list[Family] = []
     order = tuple(depth_first_order(network, list(members), root))
@@ -68,6 +68,10 @@ def searched_families(
         found += [_tree(collective, fanout, order) for fanout in FANOUTS]
     if collective in ("bcast", "scatter") and len(members) > 2:
         found.append(_in_turn(collective, order))
+    if collective == "allreduce" and len(members) > 2:
+        slow = behind_slow_links(network, list(members), list(order))
+        if 1 < len(slow) < len(members):
+            found.append(_uneven_ring(slow, order))
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members, order))
     if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
@@ -111,6 +115,15 @@ def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
         return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], pieces, list(order)))
 
     return Family(IN_TURN, build, "ring", False, 1, depth_first)
+
+
+def _uneven_ring(slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import uneven_ring_allreduce
+
+        return uneven_ring_allreduce(list(depth_first), list(slow), pieces)
+
+    return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:
