@@ -132,7 +132,7 @@ class _Search:
         if family.walk not in self.known_orders:
             self.known_orders[family.walk] = orders_for(self.network, self.members, self.root, family.walk, self.seed)
         orders = self.known_orders[family.walk]
-        orders = orders[: max(1, MAX_MESSAGES // 2 // self.messages(family))]
+        orders = orders[: max(1, MAX_MESSAGES // 8 // self.messages(family))]
         if self.collective in ("scatter", "gather"):
             orders = [slowest_first(self.network, self.members, self.root, self.size_bytes), *orders]
         return list({order.order: order for order in reversed(orders)}.values())[::-1]
