@@ -43,6 +43,8 @@ PYTHON_FORBIDDEN = {
     "mpi": {"cli", "testbed", "tune", "advise", "report", "_core"},
     "testbed": {"cli", "tune", "advise", "report"},
     "advise": {"cli", "testbed", "tune", "report"},
+    "search": {"cli", "mpi", "testbed", "tune", "report", "export"},
+    "export": {"cli", "mpi", "testbed", "tune", "report"},
     "tune": {"cli"},
     "errors": {"cli", "mpi", "testbed", "tune", "advise", "report", "_core"},
 }

@@ -11,6 +11,7 @@
 #include "hocket/search/orders.hpp"
 #include "hocket/search/phases.hpp"
 #include "hocket/search/rank_tree.hpp"
+#include "hocket/search/uneven_ring.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -116,6 +117,23 @@ void bind_collective_search(nb::module_& module) {
         "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000,
         "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "An order of less congestion that begins with the same rank, by local search.");
+    module.def(
+        "uneven_ring_allreduce",
+        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t pieces) {
+            return search::uneven_ring_allreduce(ranks_from(order), starts, pieces);
+        },
+        "order"_a, "starts"_a, "pieces"_a, ReleaseGil(),
+        "Allreduce around a ring in one block for each start; the links into starts, positions in `order`, carry "
+        "less.");
+    module.def(
+        "behind_slow_links",
+        [](const Network& network, const Ranks& members, const Ranks& order) {
+            return search::behind_slow_links(network, ranks_from(members), ranks_from(order));
+        },
+        "network"_a, "members"_a, "order"_a, ReleaseGil(),
+        "Positions in `order` whose message from the rank before takes as long per byte as the slowest.");
+    module.def("one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
+               "The same bcast or scatter, but each send of a rank begins when the one before it is done.");
     module.def(
         "merged_schedule", [](const std::vector<Schedule>& schedules) { return search::merged(schedules); },
         "schedules"_a, ReleaseGil(),

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from hocket import InvalidInput, Network, validate, wire_limit_s
-from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below
+from hocket import InvalidInput, Network, lower, validate, wire_limit_s
+from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below, predict
 from hocket.advise.advise import NEARLY_EQUAL
+from hocket.advise.candidates import searched_candidates
 from hocket.advise.orders import candidate_orders
 from hocket.plan import Plan
+from hocket.search import searched_families
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = Network.from_file(str(ROOT / "networks/two-clusters.toml"))
@@ -53,9 +55,13 @@ def test_large_bcast_comes_near_the_wire_limit(root):
 def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
     costs = MessageCosts()
     (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices
-    from hocket.advise import predict
-
-    times = {c: predict(c, choice.group, NETWORK, costs) for c in candidates(NETWORK, "allreduce", WORLD, 1_000_000)}
+    chunks = chunks_below(costs.rendezvous_limit_bytes)
+    families = searched_families("allreduce", NETWORK, WORLD)
+    found = [
+        *candidates(NETWORK, "allreduce", WORLD, 1_000_000, chunks),
+        *searched_candidates("allreduce", families, 1_000_000, chunks),
+    ]
+    times = {candidate: predict(candidate, choice.group, NETWORK, costs) for candidate in found}
     assert times[choice.best] == choice.predicted_s <= (1 + NEARLY_EQUAL) * min(times.values())
     assert choice.lower_bound_s <= choice.predicted_s <= choice.native_model_s
 
@@ -63,8 +69,8 @@ def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
 def test_no_chunk_waits_for_its_receiver():
     for limit in (19_000, 40_000):
         (choice,) = advise([group("allreduce")], NETWORK, 8, MessageCosts(rendezvous_bytes=limit)).choices
-        assert choice.best.algorithm == "ring"
-        assert 1_000_000 / 8 / choice.best.pieces < limit
+        program = lower(choice.best.schedule(0), 1_000_000)
+        assert max(op.bytes for rank in range(8) for op in program.ops(rank)) < limit
     assert chunks_below(100) == CHUNK_BYTES[:1]
 
 
@@ -110,3 +116,27 @@ def test_too_many_ranks_for_the_network():
 def test_the_answer_does_not_depend_on_the_run():
     plans = [advise([group(), group("allreduce")], NETWORK, 8).plan for _ in range(2)]
     assert plans[0].to_json() == plans[1].to_json()
+
+
+def test_schedules_beyond_the_textbook_are_carried_whole():
+    star = Network.generate("star:16", latency="20 us")
+    call = group(size=100_000, members=tuple(range(16)), roots=(3,))
+    advice = advise([call], star, 16, MessageCosts())
+    (choice,) = advice.choices
+    assert choice.best.algorithm == "tree of fanout 2"
+    (entry,) = Plan.from_text(advice.plan.to_json()).entries
+    assert (entry.algorithm, entry.root, entry.schedule().algorithm) == ("custom", 3, "pipelined_tree")
+    assert entry.schedule() == choice.best.schedule(3)
+    assert validate(entry.schedule()).ok
+    # One schedule for several roots cannot be carried.
+    call = group(size=100_000, members=tuple(range(16)), roots=(3, 4))
+    assert all(entry.algorithm != "custom" for entry in advise([call], star, 16, MessageCosts()).plan.entries)
+
+
+def test_several_links_of_a_host_are_used():
+    torus = Network.generate("torus:4x4", latency="1 us")
+    world = tuple(range(16))
+    (choice,) = advise([group("allgather", 300_000, members=world)], torus, 16, FREE).choices
+    assert "at once" in choice.best.algorithm
+    textbook = [predict(c, choice.group, torus, FREE) for c in candidates(torus, "allgather", world, 300_000)]
+    assert choice.predicted_s < 0.7 * min(textbook)

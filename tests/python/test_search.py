@@ -191,3 +191,12 @@ def test_orders_at_once_share_the_links_of_a_torus():
     assert found.predicted_s < alone.predicted_s / 1.9
     assert found.how.startswith("ring along")
     assert validate(found.schedule).ok
+
+
+@pytest.mark.parametrize("name", ["two-clusters", "hourai-f14"])
+def test_allreduce_is_optimal_where_few_links_are_slow(name):
+    network = Network.from_file(str(ROOT / f"networks/{name}.toml"))
+    found = find("allreduce", network, 1_000_000)
+    assert "for the slow links" in found.how
+    assert found.gap < 0.02
+    assert found.predicted_s < find("allreduce", network, 1_000_000, algorithms=["ring"]).predicted_s / 1.05

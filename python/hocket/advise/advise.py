@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hocket.advise.calls import CallGroup
-from hocket.advise.candidates import Candidate, candidates, chunks_below
+from hocket.advise.candidates import Candidate, candidates, chunks_below, searched_candidates
 from hocket.advise.costs import MessageCosts
 from hocket.errors import InvalidInput
 from hocket.plan import Plan, PlanEntry
+from hocket.search.families import Family, searched_families
 
 if TYPE_CHECKING:
     from hocket import Network, Schedule
@@ -48,14 +49,16 @@ class Choice:
 
     def entry(self) -> PlanEntry:
         identity = tuple(range(len(self.group.members)))
+        custom = self.best.custom() if self.best.custom else None
         return PlanEntry(
             collective=self.group.collective,
             members=self.group.members,
             bytes_min=self.group.bytes_min,
             bytes_max=self.group.bytes_max,
-            algorithm=self.best.algorithm,
-            pieces=self.best.pieces,
-            order=None if self.best.order == identity else self.best.order,
+            algorithm="custom" if custom else self.best.algorithm,
+            pieces=1 if custom else self.best.pieces,
+            order=None if custom or self.best.order == identity else self.best.order,
+            custom=custom.to_json() if custom else None,
             root=self.group.root,
             predicted_s=self.predicted_s,
             lower_bound_s=self.lower_bound_s,
@@ -85,10 +88,8 @@ def advise(
     check_ranks(network, ranks)
     costs = costs or MessageCosts()
     chunk_bytes = chunk_bytes or chunks_below(costs.rendezvous_limit_bytes)
-    work = [
-        (group, list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes)))
-        for group in groups
-    ]
+    families: dict[tuple[str, tuple[int, ...], int], list[Family]] = {}  # the search for orders takes time
+    work = [(group, _candidates(network, group, chunk_bytes, families)) for group in groups]
     total = sum(len(choices) for _, choices in work)
     done = 0
     decided = []
@@ -103,6 +104,21 @@ def advise(
             decided.append(_choose(group, found, times, network, costs, recorded_here))
     entries = tuple(choice.entry() for choice in decided if not choice.reason)
     return Advice(Plan(ranks, network.name, entries), tuple(decided))
+
+
+def _candidates(
+    network: Network,
+    group: CallGroup,
+    chunk_bytes: Sequence[int],
+    known: dict[tuple[str, tuple[int, ...], int], list[Family]],
+) -> list[Candidate]:
+    found = list(candidates(network, group.collective, group.members, group.bytes_max, chunk_bytes))
+    if len(group.roots) > 1:  # a schedule carried whole serves one root
+        return found
+    key = (group.collective, group.members, group.roots[0])
+    if key not in known:
+        known[key] = searched_families(group.collective, network, group.members, group.roots[0])
+    return found + list(searched_candidates(group.collective, known[key], group.bytes_max, chunk_bytes))
 
 
 def check_ranks(network: Network, ranks: int) -> None:

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hocket.advise.orders import candidate_orders
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hocket import Algorithm, Network, Schedule
+    from hocket.search import Family
 
 # Smaller chunks drown in the cost of a message; a pipeline of larger ones fills late.
 CHUNK_BYTES = (4096, 8192, 16384, 24576, 32768, 49152)
 # A schedule of more messages than this is not simulated: it would take minutes.
 MAX_MESSAGES = 2_000_000
+# A plan carries a schedule that is not of a textbook algorithm whole.
+MAX_CARRIED_MESSAGES = 20_000
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class Candidate:
     algorithm: str
     pieces: int
     order: tuple[int, ...]
+    # Builds what is not of a textbook algorithm, for the one root of the calls.
+    custom: Callable[[], Schedule] | None = field(default=None, compare=False)
 
     @property
     def label(self) -> str:
@@ -36,6 +43,8 @@ class Candidate:
     def schedule(self, root: int) -> Schedule:
         from hocket import Schedule
 
+        if self.custom is not None:
+            return self.custom()
         return Schedule.build(
             self.collective, self.algorithm, len(self.order), root=root, pieces=self.pieces, order=list(self.order)
         )
@@ -44,6 +53,7 @@ class Candidate:
 def candidates(
     network: Network, collective: str, members: Sequence[int], size_bytes: int, chunk_bytes: Sequence[int] = CHUNK_BYTES
 ) -> Iterator[Candidate]:
+    """Of the textbook algorithms, which serve any root."""
     from hocket import algorithms
 
     orders = candidate_orders(network, members)
@@ -52,6 +62,21 @@ def candidates(
             for pieces in _pieces(algorithm, len(members), size_bytes, chunk_bytes):
                 for order in orders:
                     yield Candidate(collective, algorithm.name, pieces, order)
+
+
+def searched_candidates(
+    collective: str, families: Sequence[Family], size_bytes: int, chunk_bytes: Sequence[int] = CHUNK_BYTES
+) -> Iterator[Candidate]:
+    """Of what the search has beyond the textbook, for the root that the families are for."""
+    for family in families:
+        whole = family.build(family.order, 1)
+        messages = sum(op.kind == "send" for rank in range(whole.num_ranks) for op in whole.ops(rank))
+        block = size_bytes / family.cuts
+        pieces = {max(1, math.ceil(block / chunk)) for chunk in chunk_bytes} if family.pipelines else {1}
+        for count in sorted(pieces):
+            if messages * count <= MAX_CARRIED_MESSAGES:
+                build = partial(family.build, family.order, count)
+                yield Candidate(collective, family.name, count, family.order, build)
 
 
 def chunks_below(rendezvous_bytes: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@
 """The best schedule of a collective for a network and a size: rank order, shape and chunks, with a lower bound."""
 
 from hocket.search.crossover import Crossover, crossover
-from hocket.search.families import Family, families_of
+from hocket.search.families import Family, families_of, searched_families
 from hocket.search.find import find
 from hocket.search.formulas import best_chunks, crossover_in_latencies, pipelined_chain_s
 from hocket.search.found import Found
@@ -23,4 +23,5 @@ __all__ = [
     "orders_at_once",
     "orders_for",
     "pipelined_chain_s",
+    "searched_families",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hocket.search.families import IN_TURN
 from hocket.search.find import find
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def crossover(
     collective: str = "bcast",
     seed: int = 1,
 ) -> Crossover:
-    """`one_piece_s(bytes)` is the time of the one-piece schedule to compare with; by default the best binomial tree.
+    """`one_piece_s(bytes)` is the time of the one-piece schedule to compare with; by default the
+    best binomial tree whose sends go one at a time.
     Between the sizes where the two change places the crossing is found by halving, to 2 %."""
 
     def row(size: int) -> Crossing:
@@ -51,9 +53,7 @@ def crossover(
         if one_piece_s is not None:
             one = one_piece_s(size)
         else:
-            one = find(
-                collective, network, size, members, root, costs, 1, algorithms=["binomial"], seed=seed
-            ).predicted_s
+            one = find(collective, network, size, members, root, costs, 1, algorithms=[IN_TURN], seed=seed).predicted_s
         return Crossing(size, one, piped.predicted_s, piped.chunks)
 
     rows = {size: row(size) for size in sizes}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees."""
+"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees, and
+several orders at once."""
 
 from __future__ import annotations
 
@@ -16,40 +17,10 @@ from hocket.search.orders import orders_at_once
 if TYPE_CHECKING:
     from hocket import Algorithm, Network, Schedule
 
+IN_TURN = "binomial, one send at a time"
 FANOUTS = (2, 3)  # of pipelined trees; 1 is the chain. Wider ones give each child too little of the parent's link.
-
-
-@dataclass(frozen=True)
-class Family:
-    name: str
-    build: Callable[[tuple[int, ...], int], Schedule]  # from an order that begins with the root, and pieces
-    walk: str | None  # who sends to whom in the order, or None where the order does not matter
-    pipelines: bool
-    cuts: int = 1  # blocks that the algorithm itself cuts a message into
-
-
-def families_of(
-    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
-) -> list[Family]:
-    from hocket import algorithms
-
-    found = [
-        _textbook(algorithm, len(members), root) for algorithm in algorithms() if algorithm.collective == collective
-    ]
-    if not found:
-        names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
-        raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
-    if collective in ("bcast", "reduce") and len(members) > 3:
-        found += [_tree(collective, fanout) for fanout in FANOUTS]
-    if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
-        found.append(_phased(network, members))
-    if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
-        ports = sum(link.source == network.rank_nodes[members[root]] for link in network.links)
-        counts = {2, ports // 2, ports} if ports > 1 else set()
-        found += [_at_once(collective, network, members, root, count, seed) for count in sorted(counts - {0, 1})]
-    return found
-
-
+# Of more ranks there are millions of messages.
+MOST_PHASED = 256
 # What runs along several orders at once where hosts have several links.
 AT_ONCE = {
     "bcast": "pipelined_chain",
@@ -59,50 +30,121 @@ AT_ONCE = {
     "reduce_scatter_block": "ring",
 }
 MOST_AT_ONCE = 512  # ranks; the orders of more take minutes
-# Of more ranks there are millions of messages.
-MOST_PHASED = 256
 
 
-def _textbook(algorithm: Algorithm, ranks: int, root: int) -> Family:
-    collective, name = algorithm.collective, algorithm.name
+@dataclass(frozen=True)
+class Family:
+    name: str
+    build: Callable[[tuple[int, ...], int], Schedule]  # from an order that begins with the root, and pieces
+    walk: str | None  # who sends to whom in the order, or None where the order does not matter
+    pipelines: bool
+    cuts: int  # blocks that the algorithm itself cuts a message into
+    order: tuple[int, ...]  # a good one: depth first
+
+
+def families_of(
+    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
+) -> list[Family]:
+    from hocket import algorithms
+    from hocket._core import depth_first_order
+
+    order = tuple(depth_first_order(network, list(members), root))
+    found = [_textbook(algorithm, order) for algorithm in algorithms() if algorithm.collective == collective]
+    if not found:
+        names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
+        raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
+    return found + searched_families(collective, network, members, root, seed)
+
+
+def searched_families(
+    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
+) -> list[Family]:
+    """Those that are no textbook algorithms."""
+    from hocket._core import behind_slow_links, depth_first_order
+
+    found: list[Family] = []
+    order = tuple(depth_first_order(network, list(members), root))
+    if collective in ("bcast", "reduce") and len(members) > 3:
+        found += [_tree(collective, fanout, order) for fanout in FANOUTS]
+    if collective in ("bcast", "scatter") and len(members) > 2:
+        found.append(_in_turn(collective, order))
+    if collective == "allreduce" and len(members) > 2:
+        slow = behind_slow_links(network, list(members), list(order))
+        if 1 < len(slow) < len(members):
+            found.append(_uneven_ring(slow, order))
+    if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
+        found.append(_phased(network, members, order))
+    if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
+        ports = sum(link.source == network.rank_nodes[members[root]] for link in network.links)
+        counts = {2, ports // 2, ports} if ports > 1 else set()
+        found += [_at_once(collective, network, members, order, count, seed) for count in sorted(counts - {0, 1})]
+    return found
+
+
+def _textbook(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family:
+    collective, name, ranks = algorithm.collective, algorithm.name, len(depth_first)
 
     def build(order: tuple[int, ...], pieces: int) -> Schedule:
         from hocket import Schedule
 
+        root = order[0] if collective in ("bcast", "reduce", "scatter", "gather") else 0
         return Schedule.build(collective, name, ranks, root, pieces, list(order))
 
     walk = "ring"
     if name in ("chain", "pipelined_chain"):
         walk = "backward" if collective == "reduce" else "chain"
-    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks) if collective != "barrier" else 1)
+    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks), depth_first)
 
 
-def _tree(collective: str, fanout: int) -> Family:
+def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:
     def build(order: tuple[int, ...], pieces: int) -> Schedule:
         from hocket._core import reversed_schedule, tree_bcast
 
         down = tree_bcast(list(order), fanout, pieces)
         return down if collective == "bcast" else reversed_schedule(down)
 
-    return Family(f"tree of fanout {fanout}", build, "chain" if collective == "bcast" else "backward", True)
+    walk = "chain" if collective == "bcast" else "backward"
+    return Family(f"tree of fanout {fanout}", build, walk, True, 1, depth_first)
 
 
-def _phased(network: Network, members: Sequence[int]) -> Family:
+def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket import Schedule
+        from hocket._core import one_send_at_a_time
+
+        return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], pieces, list(order)))
+
+    return Family(IN_TURN, build, "ring", False, 1, depth_first)
+
+
+def _uneven_ring(slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
+    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+        from hocket._core import uneven_ring_allreduce
+
+        return uneven_ring_allreduce(list(depth_first), list(slow), pieces)
+
+    return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
+
+
+def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:
     def build(order: tuple[int, ...], pieces: int) -> Schedule:
         from hocket._core import phased_alltoall
 
         return phased_alltoall(network, list(members))
 
-    return Family("tree_phases", build, None, False)
+    return Family("tree_phases", build, None, False, 1, depth_first)
 
 
-def _at_once(collective: str, network: Network, members: Sequence[int], root: int, count: int, seed: int) -> Family:
+def _at_once(
+    collective: str, network: Network, members: Sequence[int], depth_first: tuple[int, ...], count: int, seed: int
+) -> Family:
     algorithm = AT_ONCE[collective]
     walk = "ring" if algorithm == "ring" else "backward" if collective == "reduce" else "chain"
+    root = depth_first[0] if algorithm == "pipelined_chain" else 0
 
     @cache
     def orders() -> list[tuple[int, ...]]:
-        return orders_at_once(network, members, root, walk, count, seed)
+        return orders_at_once(network, members, depth_first[0], walk, count, seed)
 
     def build(order: tuple[int, ...], pieces: int) -> Schedule:
         from hocket import Schedule
@@ -113,4 +155,5 @@ def _at_once(collective: str, network: Network, members: Sequence[int], root: in
         )
 
     name = f"{algorithm} along {count} orders at once, local search, seed {seed}"
-    return Family(name, build, None, True, count * (len(members) if collective == "allreduce" else 1))
+    cuts = count * (len(members) if collective == "allreduce" else 1)
+    return Family(name, build, None, True, cuts, depth_first)

@@ -128,10 +128,11 @@ class _Search:
 
     def orders(self, family: Family) -> list[OrderFound]:
         if family.walk is None:
-            return [OrderFound(tuple(range(len(self.members))), "rank order")]
+            return [OrderFound(family.order, "depth first")]
         if family.walk not in self.known_orders:
             self.known_orders[family.walk] = orders_for(self.network, self.members, self.root, family.walk, self.seed)
         orders = self.known_orders[family.walk]
+        orders = orders[: max(1, MAX_MESSAGES // 8 // self.messages(family))]
         if self.collective in ("scatter", "gather"):
             orders = [slowest_first(self.network, self.members, self.root, self.size_bytes), *orders]
         return list({order.order: order for order in reversed(orders)}.values())[::-1]
@@ -169,7 +170,7 @@ class _Search:
     def messages(self, family: Family) -> int:
         """In one piece."""
         if family.name not in self.known_messages:
-            schedule = family.build(tuple(range(len(self.members))), 1)
+            schedule = family.build(family.order, 1)
             ops = (op for rank in range(schedule.num_ranks) for op in schedule.ops(rank))
             self.known_messages[family.name] = max(1, sum(op.kind == "send" for op in ops))
         return self.known_messages[family.name]

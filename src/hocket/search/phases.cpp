@@ -171,22 +171,15 @@ std::vector<std::vector<Message>> contention_free_phases(const Network& network,
 Schedule alltoall_in_phases(std::int32_t num_ranks, std::span<const std::vector<Message>> phases) {
     Schedule schedule{Collective::alltoall, "tree_phases", num_ranks, Rank{0}, 1, {}};
     schedule.ranks.resize(static_cast<std::size_t>(num_ranks));
-    std::vector<std::vector<std::int32_t>> previous(schedule.ranks.size()), current(schedule.ranks.size());
-    for (const auto& phase : phases) {
+    std::vector<std::int32_t> last_send(schedule.ranks.size(), -1);
+    for (const auto& phase : phases)
         for (const auto& [source, target] : phase) {
             const ChunkRange block{source.value * num_ranks + target.value, 1};
-            current[target.at()].push_back(
-                schedule.ranks[target.at()].add(OpKind::recv, source, {block}, previous[target.at()]));
-            current[source.at()].push_back(
-                schedule.ranks[source.at()].add(OpKind::send, target, {block}, previous[source.at()]));
+            std::int32_t& last = last_send[source.at()];
+            schedule.ranks[target.at()].add(OpKind::recv, source, {block}, {});
+            last = schedule.ranks[source.at()].add(OpKind::send, target, {block},
+                                                   last < 0 ? std::vector<std::int32_t>{} : std::vector{last});
         }
-        for (const auto& [source, target] : phase)
-            for (const Rank rank : {source, target})
-                if (!current[rank.at()].empty()) {
-                    previous[rank.at()] = std::move(current[rank.at()]);
-                    current[rank.at()].clear();
-                }
-    }
     return schedule;
 }
 

@@ -123,6 +123,33 @@ Schedule reversed(const Schedule& schedule) {
     return result;
 }
 
+Schedule one_send_at_a_time(const Schedule& schedule) {
+    if (schedule.collective != Collective::bcast && schedule.collective != Collective::scatter)
+        throw InvalidInput(
+            "sends of a schedule of " + std::string(name_of(schedule.collective)) + " cannot be put one after another",
+            "expected bcast or scatter");
+    if (const auto wrong = malformations(schedule); !wrong.empty())
+        throw InvalidInput("the schedule is malformed: " + wrong.front());
+    Schedule result = schedule;
+    for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+        const RankSchedule& part = schedule.ranks[r];
+        result.ranks[r] = {};
+        std::int32_t last_send = -1;
+        for (const Op& op : part.ops) {
+            const auto chunks = part.chunks_of(op);
+            const auto dependencies = part.dependencies_of(op);
+            std::vector<std::int32_t> after(dependencies.begin(), dependencies.end());
+            const bool sends = op.kind == OpKind::send;
+            if (sends && last_send >= 0 && std::find(after.begin(), after.end(), last_send) == after.end())
+                after.push_back(last_send);
+            const std::int32_t added =
+                result.ranks[r].add(op.kind, op.peer, std::vector(chunks.begin(), chunks.end()), after);
+            if (sends) last_send = added;
+        }
+    }
+    return result;
+}
+
 namespace {
 
 /// [op] how many of the operations before it have the same direction and peer.

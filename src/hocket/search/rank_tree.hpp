@@ -26,6 +26,13 @@ std::vector<std::vector<Rank>> split_tree(std::span<const Rank> order, std::int3
 /// @throws InvalidInput  for other collectives.
 Schedule reversed(const Schedule&);
 
+/// The same, but each send of a rank begins when the one before it is done, so that the first receiver can pass on while the
+/// others still wait: in a binomial tree of n ranks the last gets the message after log2(n) times of one message, where
+/// sends that share the link of their rank take up to log2(n) (log2(n) + 1) / 2. For schedules in which receives wait for
+/// nothing but receives, as those of bcast and scatter.
+/// @throws InvalidInput  for other collectives.
+Schedule one_send_at_a_time(const Schedule&);
+
 /// Several schedules of one collective at once, each for every so-manieth piece: m schedules of c pieces a block make one of
 /// m c pieces. The n-th messages of all to a peer come before the (n+1)-th.
 /// @throws InvalidInput  if they differ in collective, ranks, root or pieces, or have an order of operations that does not

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "hocket/base/error.hpp"
 #include "hocket/base/random.hpp"
 #include "hocket/collectives/algorithm.hpp"
@@ -98,4 +100,30 @@ TEST_CASE("merged chains and rings are right and share the pieces") {
             CHECK_THROWS_AS(merged(parts), InvalidInput);
         }
     CHECK_THROWS_AS(merged({}), InvalidInput);
+}
+
+TEST_CASE("sends one at a time") {
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+        if (algorithm.collective != Collective::bcast && algorithm.collective != Collective::scatter) continue;
+        if (algorithm.name.starts_with("scatter_")) continue;
+        for (const std::int32_t n : {1, 2, 6, 16}) {
+            CAPTURE(algorithm.name);
+            const Schedule before = collectives::emit(algorithm, {n, algorithm.pipelines ? 3 : 1}, {Rank{n - 1}, {}});
+            const Schedule after = one_send_at_a_time(before);
+            const Validation validation = validate(after);
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+            for (const RankSchedule& part : after.ranks) {
+                std::int32_t last = -1;
+                for (std::int32_t i = 0; i < static_cast<std::int32_t>(part.ops.size()); ++i) {
+                    const Op& op = part.ops[static_cast<std::size_t>(i)];
+                    if (op.kind != OpKind::send) continue;
+                    const auto waits = part.dependencies_of(op);
+                    CHECK((last < 0 || std::find(waits.begin(), waits.end(), last) != waits.end()));
+                    last = i;
+                }
+            }
+        }
+    }
+    const auto& ring = collectives::find_algorithm(Collective::allgather, "ring");
+    CHECK_THROWS_AS(one_send_at_a_time(collectives::emit(ring, {4, 1}, {})), InvalidInput);
 }

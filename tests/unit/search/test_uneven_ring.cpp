@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/random.hpp"
+#include "hocket/collectives/algorithm.hpp"
+#include "hocket/schedule/validate.hpp"
+#include "hocket/search/uneven_ring.hpp"
+
+using namespace hocket;
+using namespace hocket::search;
+
+TEST_CASE("uneven rings are right and cross the links before their starts less often") {
+    base::Random random(4);
+    for (const std::int32_t n : {2, 3, 5, 9})
+        for (int sample = 0; sample < 8; ++sample) {
+            std::vector<Rank> order;
+            std::vector<std::int32_t> starts;
+            for (std::int32_t r = 0; r < n; ++r) {
+                order.emplace_back(r);
+                if (random.below(2) == 0) starts.push_back(r);
+            }
+            if (starts.empty()) starts.push_back(n - 1);
+            for (std::size_t i = order.size(); i-- > 1;)
+                std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+            const std::int32_t pieces = 1 + sample % 3;
+            const Schedule schedule = uneven_ring_allreduce(order, starts, pieces);
+            const Validation validation = validate(schedule);
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+            const auto blocks = static_cast<std::int32_t>(starts.size());
+            for (std::int32_t v = 0; v < n; ++v) {
+                std::int32_t sends = 0;
+                for (const Op& op : schedule.ranks[order[static_cast<std::size_t>(v)].at()].ops)
+                    sends += op.kind == OpKind::send ? 1 : 0;
+                const auto is_start = [&](std::int32_t at) {
+                    return static_cast<std::int32_t>(std::count(starts.begin(), starts.end(), at));
+                };
+                CHECK(sends == pieces * (2 * blocks - is_start(v) - is_start((v + 1) % n)));
+            }
+        }
+}
+
+TEST_CASE("starts everywhere give the messages of the textbook ring") {
+    const std::vector<Rank> order = {Rank{0}, Rank{1}, Rank{2}, Rank{3}};
+    const auto& ring = collectives::find_algorithm(Collective::allreduce, "ring");
+    const Schedule textbook = collectives::emit(ring, {4, 2}, {});
+    const Schedule uneven = uneven_ring_allreduce(order, std::vector{0, 1, 2, 3}, 2);
+    CHECK(uneven.pieces == textbook.pieces);
+    for (std::size_t r = 0; r < 4; ++r) CHECK(uneven.ranks[r].ops.size() == textbook.ranks[r].ops.size());
+}
+
+TEST_CASE("what is no ring is refused") {
+    const std::vector<Rank> order = {Rank{0}, Rank{1}}, twice = {Rank{0}, Rank{0}};
+    CHECK_THROWS_AS(uneven_ring_allreduce(twice, std::vector{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allreduce({}, std::vector{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector<std::int32_t>{}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{0, 0}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{2}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{0}, 0), InvalidInput);
+}
