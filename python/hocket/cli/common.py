@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,21 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
             console.print(title, style="table.title", soft_wrap=True)
         console.print(table)
     print(printed.get(), end="")
+
+
+def import_numpy() -> None:
+    """Loads numpy without a thread of OpenBLAS for each core, which takes a tenth of a second and serves nothing here.
+
+    What hocket starts later may want these threads: the environment is as before then.
+    """
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        return
+    os.environ[name] = "1"
+    try:
+        import numpy  # noqa: F401
+    finally:
+        del os.environ[name]
 
 
 def note(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from hocket.cli.common import json_option
+from hocket.cli.common import import_numpy, json_option
 from hocket.cli.options import generator_options, message_cost_options, network_option
 from hocket.cli.simulate.options import pattern_options, refuse_others
 
@@ -69,6 +69,7 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
 
 
 def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
+    import_numpy()
     from hocket.patterns import pattern_kind
     from hocket.simulation import kind_of
 
