@@ -83,6 +83,16 @@ def test_small_messages_go_in_one_piece_and_large_ones_in_many() -> None:
     assert json.loads(run(*where, "--bytes", "10MB", "--chunks", "7").stdout)["chunks"] == 7
 
 
+def test_crossover() -> None:
+    where = ("bcast", "--network", "star:8", "--latency", "50 us", "--crossover")
+    found = json.loads(run(*where, "--json").stdout)
+    assert 1024 < found["bytes"] < 4194304
+    for row in found["rows"]:
+        assert (row["one_piece_s"] > row["pipelined_s"]) == (row["bytes"] >= found["bytes"])
+    assert "pipelined is faster from" in run(*where).stdout
+    assert run("allgather", *where[1:]).returncode == 2
+
+
 def test_exports() -> None:
     where = ("allgather", "--network", "two-clusters:2+2", "--bytes", "1kB")
     assert run(*where, "--format", "ranks").stdout.split() == ["0", "1", "2", "3"]

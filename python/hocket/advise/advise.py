@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hocket.advise.calls import CallGroup
-from hocket.advise.candidates import Candidate, candidates, chunks_below, searched_candidates
+from hocket.advise.candidates import Candidate, candidates, chunks_below, one_piece_candidates, searched_candidates
 from hocket.advise.costs import MessageCosts
 from hocket.errors import InvalidInput
 from hocket.plan import Plan, PlanEntry
@@ -118,7 +118,8 @@ def _candidates(
     key = (group.collective, group.members, group.roots[0])
     if key not in known:
         known[key] = searched_families(group.collective, network, group.members, group.roots[0])
-    return found + list(searched_candidates(group.collective, known[key], group.bytes_max, chunk_bytes))
+    found += searched_candidates(group.collective, known[key], group.bytes_max, chunk_bytes)
+    return found + one_piece_candidates(network, group.collective, group.members, group.bytes_max, group.roots[0])
 
 
 def check_ranks(network: Network, ranks: int) -> None:

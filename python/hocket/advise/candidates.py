@@ -79,6 +79,19 @@ def searched_candidates(
                 yield Candidate(collective, family.name, count, family.order, build)
 
 
+def one_piece_candidates(
+    network: Network, collective: str, members: Sequence[int], size_bytes: int, root: int
+) -> list[Candidate]:
+    """The optimal schedule of one piece, where there is one; for this root."""
+    from hocket.search.best import one_piece, serves_one_piece
+
+    if not serves_one_piece(network, collective, size_bytes, len(members)):
+        return []
+    schedule = one_piece(network, collective, size_bytes, root, members).schedule
+    order = tuple(range(len(members)))
+    return [Candidate(collective, "optimal schedule of one piece", 1, order, lambda: schedule)]
+
+
 def chunks_below(rendezvous_bytes: int) -> tuple[int, ...]:
     """The chunk sizes that need not wait for their receiver, or the smallest if all do.
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.cli.common import note, print_json
+from hocket.cli.common import note, print_json, print_table
 from hocket.cli.options import load_network
 from hocket.cli.schedule.output import Printed, print_schedule, print_transfers
 from hocket.cli.watch import INTERRUPTED
@@ -33,6 +33,7 @@ def run(
     bytes_text: str | None,
     root: int,
     optimal: bool,
+    crossover: bool,
     chunks: int | None,
     time_limit_s: float,
     gap: float,
@@ -47,6 +48,8 @@ def run(
     from hocket._core import parse_bytes
     from hocket.schedule import ROOTED
 
+    if crossover:
+        return _print_crossover(load_network(network_text, bandwidth, latency), collective, root, as_json)
     if bytes_text is None:
         raise InvalidInput("the size of the message is missing", 'add --bytes "1 MB"')
     if optimal and chunks not in (None, 1):
@@ -55,8 +58,7 @@ def run(
         check_drawing(drawing)
     num_bytes = parse_bytes(bytes_text, "--bytes")
     network = load_network(network_text, bandwidth, latency)
-    if not 0 <= root < network.num_ranks:
-        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
+    check_root(root, network)
     interrupted = False
     title = _title(collective, num_bytes, root if collective in ROOTED else None)
     if optimal:
@@ -102,6 +104,33 @@ def run(
     if interrupted:
         note("interrupted: this is the best schedule that was found by then")
     return INTERRUPTED if interrupted else 0
+
+
+def _print_crossover(network: Network, collective: str, root: int, as_json: bool) -> int:
+    from hocket import print_bytes
+    from hocket.report import text
+    from hocket.search.best import one_piece_crossover
+    from hocket.search.optimal import COLLECTIVES
+
+    if collective not in COLLECTIVES:
+        raise InvalidInput(f"--crossover is for {' and '.join(COLLECTIVES)}, not for {collective}", "leave it out")
+    check_root(root, network)
+    found = one_piece_crossover(network, collective, root)
+    if as_json:
+        print_json({"network": network.name, "collective": collective, **asdict(found)})
+        return 0
+    rows = [
+        (print_bytes(row.bytes), text.seconds(row.one_piece_s), text.seconds(row.pipelined_s), row.chunks)
+        for row in found.rows
+    ]
+    print_table(["bytes", "one piece", "pipelined", "chunks"], rows, f"{collective} on {network.name}")
+    print("one piece is faster throughout" if found.bytes is None else f"pipelined is faster from {found.bytes:,} B on")
+    return 0
+
+
+def check_root(root: int, network: Network) -> None:
+    if not 0 <= root < network.num_ranks:
+        raise InvalidInput(f"root is {root}: expected 0 to {network.num_ranks - 1}", "the network has no such rank")
 
 
 def _title(collective: str, num_bytes: int, root: int | None) -> str:

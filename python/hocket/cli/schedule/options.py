@@ -18,7 +18,8 @@ from hocket.errors import InvalidInput
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _BUILD = {"ranks", "algorithm", "order", "pieces"}
-_SEARCH = {"optimal", "method", "cuts", "chunks", "time_limit_s", "gap", "threads", "drawing", "bandwidth", "latency"}
+_OF_OPTIMAL = {"optimal", "method", "cuts", "time_limit_s", "gap", "threads"}
+_SEARCH = _OF_OPTIMAL | {"crossover", "chunks", "drawing", "bandwidth", "latency"}
 _APPLICABLE = {"file": set[str](), "build": _BUILD | {"root"}, "network": _SEARCH | {"root"}}
 _NEEDS = {"file": "a schedule that is read from a file", "build": "a schedule that is built without --network",
           "network": "a schedule that is searched on a network"}  # fmt: skip
@@ -38,6 +39,9 @@ def schedule_options(function: Function) -> Function:
         network_option(required=False),
         generator_options,
         click.option("-b", "--bytes", "bytes_text", metavar="BYTES", help='Message or block: "1 MB".'),
+        click.option(
+            "--crossover", is_flag=True, help="Times of bcast or reduce over sizes, in one piece and pipelined."
+        ),
         click.option("--optimal", is_flag=True, help="Search the fastest schedule of one piece on a tree."),
         click.option(
             "--chunks",
