@@ -6,9 +6,9 @@
 
 tests/fuzz/fuzz_search.py [--trees N] [--seed S] [--limit SECONDS]
 
-Without delays the search's optimum must be that of CP-SAT. With delays it is among broadcasts that start each transfer, in
-the order of starts, as early as possible: CP-SAT may do better, which is counted, but never better than the bound that the
-search claims for any starts.
+Without delays the search's optimum must be that of CP-SAT. With delays it is among broadcasts that start each transfer,
+in the order of starts, as early as possible: CP-SAT may do better, which is counted, but never better than the bound
+that the search claims for any starts.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ def main() -> int:
         if sys.stderr.isatty():
             print(f"\r{number + 1}", end="", file=sys.stderr)
     print(
-        f"{arguments.trees} trees, seed {arguments.seed}: {compared} compared ({with_delays} with delays), {wrong} wrong, "
-        f"{open_ones} open in CP-SAT; with delays and any starts {len(faster)} faster"
+        f"{arguments.trees} trees, seed {arguments.seed}: {compared} compared ({with_delays} with delays), "
+        f"{wrong} wrong, {open_ones} open in CP-SAT; with delays and any starts {len(faster)} faster"
         + (f", by {max(faster):.1%} at most" if faster else "")
     )
     return 1 if wrong else 0

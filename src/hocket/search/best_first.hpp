@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -44,8 +46,8 @@ class BestFirst {
 public:
     BestFirst(const Tree&, const State& root, Watch&);
 
-    /// Until the best schedule of the watch is proven, or the watch says stop.
-    void run();
+    /// Until the best schedule of the watch is proven, or the watch says stop, or after `num_nodes`.
+    void run(std::int64_t num_nodes = std::numeric_limits<std::int64_t>::max());
 
 private:
     struct Node {
@@ -65,6 +67,8 @@ private:
     Watch& watch_;
     Memo memo_;
     Dominance dominance_;
+    std::int64_t last_node_ = 0, num_taken_ = 0;
+    std::atomic<bool> ended_ = false;
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
     std::vector<Node> nodes_;

@@ -5,6 +5,7 @@
 
 #include "hocket/search/beam.hpp"
 #include "hocket/search/best_first.hpp"
+#include "hocket/search/improve.hpp"
 #include "hocket/search/list_schedule.hpp"
 
 namespace hocket::search {
@@ -65,15 +66,20 @@ BroadcastResult fastest_broadcast(const Tree& tree, std::span<const std::int32_t
     Watch watch(options);
     const State root(tree, holders);
     BroadcastResult result;
+    std::int64_t any_starts_ns = 0;
     {
         Bound bound(tree);
         Candidates candidates(tree);
         watch.raise_lower_bound(bound.of(root));
         make_list_schedules(tree, root, bound, watch);
-        for (std::int32_t width = 1; width <= options.beam_width && !watch.done_and_tell(); width *= 4)
+        if (options.beam_width > 0 && !watch.done_and_tell()) beam_search(tree, root, bound, candidates, 1, watch);
+        any_starts_ns = watch.lower_bound_ns();
+        if (!watch.done_and_tell()) BestFirst(tree, root, watch).run(100);  // mostly enough for a small tree
+        if (!watch.done_and_tell()) improve(root, watch);
+        for (std::int32_t width = 4; width <= options.beam_width && !watch.done_and_tell(); width *= 4)
             beam_search(tree, root, bound, candidates, width, watch);
     }
-    result.lower_bound_any_starts_ns = watch.lower_bound_ns();
+    result.lower_bound_any_starts_ns = any_starts_ns;
     if (!watch.done_and_tell()) BestFirst(tree, root, watch).run();
     result.transfers = watch.take_transfers();
     result.makespan_ns = watch.makespan_ns();
