@@ -14,7 +14,7 @@ namespace hocket::search {
 class BestFirst::Worker {
 public:
     Worker(BestFirst& search)
-        : search_(search), bound_(search.tree_), candidates_(search.tree_), state_(search.root_) {}
+        : search_(search), bound_(search.tree_, search.subtree_ns_), candidates_(search.tree_), state_(search.root_) {}
 
     void run(bool is_caller) {
         while (!search_.ended_ && !(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
@@ -68,8 +68,8 @@ public:
     std::size_t slot = 0;
 };
 
-BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch)
-    : tree_(tree), root_(root), watch_(watch), dominance_(tree) {}
+BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch, std::span<const std::int64_t> subtree_ns)
+    : tree_(tree), root_(root), watch_(watch), subtree_ns_(subtree_ns), dominance_(tree) {}
 
 bool BestFirst::is_later(std::int64_t a, std::int64_t b) const {
     const Node &x = nodes_[static_cast<std::size_t>(a)], &y = nodes_[static_cast<std::size_t>(b)];
