@@ -87,7 +87,7 @@ lint: build  ## check format, layers, types and style
 	@$(PYTHON) tools/check_layers.py
 
 perf: build  ## measure hocket's own speed
-	@for name in call_overhead demo; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
+	@for name in call_overhead demo simulation; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
 
 perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
 	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)

@@ -46,6 +46,19 @@ Array owned(std::vector<Number>&& values, std::initializer_list<std::size_t> sha
     return Array(memory->data(), shape, owner);
 }
 
+using Numbers = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+
+Numbers link_capacities(const Fabric& fabric) {
+    const auto size = static_cast<std::size_t>(fabric.num_links());
+    std::vector<std::int32_t> capacities(size);
+    {
+        const nb::gil_scoped_release release;
+        for (std::int32_t l = 0; l < fabric.num_links(); ++l)
+            capacities[static_cast<std::size_t>(l)] = fabric.capacity_of(LinkId{l});
+    }
+    return owned<Numbers>(std::move(capacities), {size});
+}
+
 Rows link_ends(const Fabric& fabric) {
     const auto size = static_cast<std::size_t>(fabric.num_links());
     std::vector<std::int32_t> ends;
@@ -126,6 +139,8 @@ void bind_fabric(nb::module_& module) {
                 return f.node_of(checked<Rank>(rank, f.num_ranks(), "rank")).value;
             },
             "rank"_a, "The node that a rank sits on.")
+        .def("link_capacities", &link_capacities,
+             "Of each link: the number of its capacity, which both directions of a half-duplex cable share.")
         .def("link_ends", &link_ends, "Rows (source, target): the nodes that each link joins.")
         .def(
             "link_bandwidths",

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Writing files so that nobody ever sees half of one."""
+"""Writing files and folders so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
@@ -24,3 +31,48 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Yields an empty folder aside, whose files become those of `folder` when the block has ended: all, or none if it
+    raises. Other files of `folder` stay; a symbolic link in it is replaced, not followed.
+
+    Raises OSError.
+    """
+    folder = folder.resolve()
+    there = folder.is_dir()
+    with _signals_held():  # a folder whose name nobody knows would stay behind
+        scratch = Path(tempfile.mkdtemp(prefix=".hocket-", dir=folder if there else folder.parent))
+    try:
+        aside = scratch / "new"  # with the permissions of any folder; those of `scratch` are its owner's
+        aside.mkdir()
+        yield aside
+        with _signals_held():
+            if not there:
+                aside.rename(folder)
+            for path in sorted(aside.iterdir()) if there else ():
+                path.replace(folder / path.name)
+    finally:
+        with _signals_held():
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """What asks this process to end does so at the end of the block. No mask: it would go to another thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers: dict[int, Any] = {
+        number: signal.signal(number, lambda number, frame: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

@@ -116,5 +116,5 @@ def _check_room(ranks: int, network_ranks: int) -> None:
     if ranks > network_ranks:
         raise InvalidInput(
             f"the pattern has {ranks} ranks, the network has {network_ranks}",
-            "use a network with at least as many ranks, or fewer --ranks",
+            "use a network with at least as many ranks, or fewer --ranks, or a smaller --grid",
         )

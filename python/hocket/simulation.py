@@ -23,6 +23,8 @@ ACCEPTED = (
     "(bcast), or a collective and an algorithm (bcast:pipelined_chain)"
 )
 
+MOST_FILE_BYTES = 2**32  #: of a schedule or a program
+
 
 @dataclass(frozen=True)
 class Request:
@@ -41,8 +43,10 @@ class Simulated:
     timeline: Timeline
 
     def to_dict(self, network: Network) -> dict[str, Any]:
-        from hocket.simulation_statistics import finish_quantiles
+        from hocket import Fabric
+        from hocket.simulation_statistics import bottlenecks, finish_quantiles
 
+        loads = bottlenecks(Fabric.from_network(network), self.timeline.link_bytes, self.timeline.makespan_s)
         finish_s = self.timeline.finish_s
         known = finish_s[finish_s >= 0]
         return {
@@ -54,8 +58,14 @@ class Simulated:
             "events": self.timeline.num_events,
             "links": [
                 # if stopped, the bytes are also those that have not passed yet
-                {"source": source, "target": target, "bytes": size, "use": use if self.timeline.completed else None}
-                for source, target, size, use in link_loads(self.timeline, network)
+                {
+                    "source": load.source,
+                    "target": load.target,
+                    "half_duplex": load.half_duplex,
+                    "bytes": load.bytes,
+                    "use": load.utilisation if self.timeline.completed else None,
+                }
+                for load in loads
             ],
         }
 
@@ -102,23 +112,18 @@ def simulate_what(
 
 def kind_of(what: str) -> str:
     """ "trace", "schedule", "program" or "collective", which is what no file or folder has the name of."""
+    if not what:
+        raise InvalidInput("WHAT is empty", ACCEPTED)
     path = Path(what)
-    if path.is_dir():
-        return "trace"
-    if not path.is_file():
-        return "collective"
+    try:
+        if path.is_dir():
+            return "trace"
+        if not path.is_file():
+            return "collective"
+    except OSError as error:  # such as too long a name
+        raise InvalidInput(f"{what}: {error.strerror}", ACCEPTED) from None
     with path.open("rb") as file:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
-
-
-def link_loads(timeline: Timeline, network: Network) -> list[tuple[str, str, float, float]]:
-    """(source, target, bytes, share of the capacity that was used) of links that carried something; fullest first."""
-    loads = []
-    for link, size in zip(network.links, timeline.link_bytes, strict=True):
-        if size > 0:
-            use = size / (link.bandwidth_bytes_per_s * timeline.makespan_s) if timeline.makespan_s > 0 else 0.0
-            loads.append((network.nodes[link.source].name, network.nodes[link.target].name, float(size), float(use)))
-    return sorted(loads, key=lambda load: -load[3])
 
 
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:
@@ -135,6 +140,8 @@ def _programs(what: str, network: Network, request: Request, plan: Plan | None) 
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
     if path.is_file():
+        if path.stat().st_size > MOST_FILE_BYTES:
+            raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -156,8 +163,10 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
             hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}",
         )
     names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
-    if wanted and wanted not in names:
-        raise InvalidInput(f"{what}: accepted algorithms of {collective}: {', '.join(names)}")
+    if ":" in what and wanted not in names:
+        raise InvalidInput(
+            f"{what}: {collective} has no algorithm {wanted!r}", f"accepted algorithms: {', '.join(names)}"
+        )
     order = list(network.depth_first_order(request.root)) if request.depth_first else None
     return [
         Schedule.build(

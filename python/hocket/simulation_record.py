@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hocket.link_groups import LinkGroups, LinkRows, group_links, link_name, rows_of
+from hocket.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
 from hocket.report.convert import timeline_of
 from hocket.report.simulation import LinkTime, RecordedSimulation
 from hocket.report.timeline import Bars, TimelineData
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hocket import Fabric, Network
+    from hocket import Network
     from hocket.simulation import Simulated
     from hocket.traffic_simulation import TrafficRun
 
@@ -58,9 +57,9 @@ def recorded_traffic(done: TrafficRun, values: dict[str, Any]) -> RecordedSimula
         makespan_s=makespan_s,
         finish_s=done.sender_finish_s(),
         link_bytes=_passed(result.completed, result.link_bytes, result.link_bins, done.rows),
-        link_bandwidths=fabric.link_bandwidths(),
-        link_name=_link_names(fabric),
-        link_time=_link_time(fabric, done.groups, done.rows, result.link_bins, result.bin_s),
+        capacities=done.groups.capacities,
+        capacity_name=capacity_names(fabric, done.groups.capacities),
+        link_time=_link_time(done.groups, done.rows, result.link_bins, result.bin_s),
         timeline=timeline,
         num_left_out=result.num_left_out,
     )
@@ -81,23 +80,25 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         makespan_s=done.timeline.makespan_s,
         finish_s=done.timeline.finish_s,
         link_bytes=_passed(done.timeline.completed, done.timeline.link_bytes, done.timeline.link_bins, rows),
-        link_bandwidths=fabric.link_bandwidths(),
-        link_name=_link_names(fabric),
-        link_time=_link_time(fabric, groups, rows, done.timeline.link_bins, done.timeline.bin_s),
+        capacities=groups.capacities,
+        capacity_name=capacity_names(fabric, groups.capacities),
+        link_time=_link_time(groups, rows, done.timeline.link_bins, done.timeline.bin_s),
         timeline=timeline,
         num_left_out=0,
     )
 
 
-def _link_time(fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float) -> LinkTime:
+def _link_time(groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float) -> LinkTime:
     import numpy as np
 
-    bandwidths = np.bincount(rows.row_of_link, weights=fabric.link_bandwidths(), minlength=len(rows.links_in_row))
+    bandwidths = np.bincount(
+        rows.row_of_capacity, weights=groups.capacities.bandwidth_bytes_per_s, minlength=len(rows.group_of_row)
+    )
     return LinkTime(
         bin_s if bin_s > 0 else math.inf,
         bins,
-        rows.row_of_link,
-        rows.links_in_row,
+        rows.row_of_capacity,
+        rows.capacities_in_row,
         rows.group_of_row,
         groups.names,
         bandwidths.astype(np.float64),
@@ -107,16 +108,14 @@ def _link_time(fabric: Fabric, groups: LinkGroups, rows: LinkRows, bins: NDArray
 def _passed(
     completed: bool, sent: NDArray[np.float64], bins: NDArray[np.float64], rows: LinkRows
 ) -> NDArray[np.float64]:
-    """Bytes of each link. Of a simulation that was stopped, `sent` has messages that have not passed yet: only the bins
-    tell them apart, where each link has a row."""
-    passed: NDArray[np.float64] = bins.sum(axis=1)
-    return passed if not completed and len(rows.links_in_row) == len(rows.row_of_link) else sent
+    """Bytes of each link. Of a simulation that was stopped, `sent` has messages that have not passed yet; the bins tell
+    what has: of a row of several links, each has its share of that."""
+    import numpy as np
 
-
-def _link_names(fabric: Fabric) -> Callable[[int], str]:
-    ends = fabric.link_ends()
-
-    def name(link: int) -> str:
-        return link_name(fabric, int(ends[link, 0]), int(ends[link, 1]))
-
-    return name
+    if completed:
+        return sent
+    sent_in_row = np.bincount(rows.row_of_link, weights=sent, minlength=len(rows.group_of_row))
+    nothing = np.zeros(len(sent_in_row))
+    share = np.divide(bins.sum(axis=1), sent_in_row, out=nothing, where=sent_in_row > 0)
+    passed: NDArray[np.float64] = sent * share[rows.row_of_link]
+    return passed

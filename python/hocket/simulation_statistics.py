@@ -9,22 +9,25 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hocket.link_groups import capacities_of
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hocket import Fabric
+    from hocket.link_groups import Capacities
 
 QUANTILES = {"p50": 0.50, "p90": 0.90, "p99": 0.99}
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A directed link and its share of the load."""
+    """A link, or both directions of a half-duplex cable, and its share of the load."""
 
-    link: int
     source: str
     target: str
+    half_duplex: bool
     bytes: float
     utilisation: float | None  #: of its bandwidth, from the start to the makespan; None = it has no limit
 
@@ -40,37 +43,44 @@ def finish_quantiles(finish_s: NDArray[np.float64]) -> dict[str, float | None]:
     return {name: float(value) for name, value in zip(QUANTILES, values, strict=True)}
 
 
-def utilisations(
-    link_bytes: NDArray[np.float64], bandwidths: NDArray[np.float64], makespan_s: float
-) -> NDArray[np.float64]:
-    """Share of each link's bandwidth that was used until the makespan; 0 for links without a limit."""
+def utilisations(capacities: Capacities, carried_bytes: NDArray[np.float64], makespan_s: float) -> NDArray[np.float64]:
+    """Share of each capacity that was used until the makespan; 0 for those without a limit."""
     import numpy as np
 
     if makespan_s <= 0:
-        return np.zeros(len(link_bytes))
-    return link_bytes / (bandwidths * makespan_s)
+        return np.zeros(len(capacities))
+    return carried_bytes / (capacities.bandwidth_bytes_per_s * makespan_s)
+
+
+def by_use(capacities: Capacities, carried_bytes: NDArray[np.float64], makespan_s: float) -> NDArray[np.int64]:
+    """The capacities that carried bytes, those first that were used most."""
+    import numpy as np
+
+    used = utilisations(capacities, carried_bytes, makespan_s)
+    carried = np.flatnonzero(carried_bytes > 0)
+    return carried[np.lexsort((carried, -carried_bytes[carried], -used[carried]))]
 
 
 def bottlenecks(
-    fabric: Fabric, link_bytes: NDArray[np.float64], makespan_s: float, most: int | None
+    fabric: Fabric, link_bytes: NDArray[np.float64], makespan_s: float, most: int | None = None
 ) -> list[Bottleneck]:
     """The links that carried bytes, those first that were used most; all of them unless `most` is given."""
     import numpy as np
 
-    bandwidths = fabric.link_bandwidths()
-    used = utilisations(link_bytes, bandwidths, makespan_s)
-    carried = np.flatnonzero(link_bytes > 0)
-    order = carried[np.lexsort((carried, -link_bytes[carried], -used[carried]))][:most]
-    ends = fabric.link_ends()[order]
+    capacities = capacities_of(fabric)
+    carried_bytes = capacities.sum_of(link_bytes)
+    used = utilisations(capacities, carried_bytes, makespan_s)
+    order = by_use(capacities, carried_bytes, makespan_s)[:most]
+    ends = fabric.link_ends()[capacities.first_link[order]]
     return [
         Bottleneck(
-            int(link),
             fabric.node_name(int(source)),
             fabric.node_name(int(target)),
-            float(link_bytes[link]),
-            float(used[link]) if np.isfinite(bandwidths[link]) else None,
+            bool(capacities.half_duplex[capacity]),
+            float(carried_bytes[capacity]),
+            float(used[capacity]) if np.isfinite(capacities.bandwidth_bytes_per_s[capacity]) else None,
         )
-        for link, (source, target) in zip(order, ends, strict=True)
+        for capacity, (source, target) in zip(order, ends, strict=True)
     ]
 
 

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 
@@ -17,7 +20,11 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 16384
 MOST_BYTES = 2**52
+MOST_LINE_BYTES = 2**20  # 64 for each of the most numbers
 _SHAPE = "expected as many rows as columns: the bytes that each rank sends to each"
+_NUMBERS = f"accepted: whole numbers of bytes from 0 to {MOST_BYTES}, such as 1000000 or 1e6"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+_REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 def read_traffic_matrix(path: Path) -> NDArray[np.int64]:
@@ -25,76 +32,108 @@ def read_traffic_matrix(path: Path) -> NDArray[np.int64]:
 
     @raises InvalidInput with the line, if it is no square matrix of whole numbers from 0 to 2^52.
     """
-    import numpy as np
-
     try:
-        if path.suffix == ".npy":
-            matrix = _checked(path, np.load(path, mmap_mode="r", allow_pickle=False))
-        else:
-            matrix = _parsed(path, path.read_text(encoding="utf-8"))
+        with _opened(path) as file:
+            return _from_array(path, file) if path.suffix == ".npy" else _from_text(path, file)
     except OSError as error:
         raise InvalidInput(
             f"{path}: the traffic matrix cannot be read: {error.strerror or error}", "write matrix:FILE"
         ) from None
-    except (ValueError, EOFError) as error:  # of numpy, and what is no UTF-8
-        what = ".npy file of numbers" if path.suffix == ".npy" else "text"
-        raise InvalidInput(f"{path}: not a {what}: {error}", _SHAPE) from None
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidInput(f"{path}: {matrix.shape[0]} rows of {matrix.shape[1]} numbers", _SHAPE)
-    return matrix
 
 
-def _parsed(path: Path, text: str) -> NDArray[np.int64]:
+def _opened(path: Path) -> IO[bytes]:
+    """A device, such as /dev/zero, or a pipe has no end, or no beginning: to open it must not wait either."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise InvalidInput(f"{path}: the traffic matrix is no regular file", "write it to a file, and give its name")
+    return os.fdopen(number, "rb")
+
+
+def _from_text(path: Path, file: IO[bytes]) -> NDArray[np.int64]:
+    """Line by line into an array of the final size, so that neither lines nor files without end fill the memory."""
     import numpy as np
 
-    rows: list[list[int]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        content = line.partition("#")[0].strip()
+    matrix: NDArray[np.int64] | None = None
+    rows = columns = first_line = number = 0
+    while line := file.readline(MOST_LINE_BYTES + 1):
+        number += 1
+        where = f"{path}:{number}"
+        if len(line) > MOST_LINE_BYTES:
+            raise InvalidInput(f"{where}: longer than {MOST_LINE_BYTES} bytes", f"accepted: at most {MOST_RANKS} ranks")
+        try:
+            content = line.decode("utf-8-sig" if number == 1 else "utf-8").partition("#")[0].strip()
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"{where}: not UTF-8 text (byte {error.start + 1} of the line)", _SHAPE) from None
         if not content:
             continue
         fields = [field.strip() for field in content.split(",")] if "," in content else content.split()
-        rows.append([_whole_number(field, f"{path}:{number}: number {i}") for i, field in enumerate(fields, 1)])
-        if len(rows[-1]) != len(rows[0]):
+        values = [_whole_number(field, f"{where}: number {i}") for i, field in enumerate(fields, 1)]
+        if matrix is None:
+            columns, first_line = len(values), number
+            if columns > MOST_RANKS:
+                raise InvalidInput(f"{where}: {columns} numbers", f"accepted: at most {MOST_RANKS} ranks")
+            matrix = np.empty((columns, columns), dtype=np.int64)
+        if len(values) != columns:
             raise InvalidInput(
-                f"{path}:{number}: {len(rows[-1])} numbers, the first row has {len(rows[0])}", f"{_SHAPE}"
+                f"{where}: row {rows} has {len(values)} columns; expected {columns}, as in line {first_line}",
+                _SHAPE,
             )
-        if max(len(rows), len(rows[0])) > MOST_RANKS:
-            raise InvalidInput(f"{path}:{number}: more than {MOST_RANKS} ranks")
-    if not rows:
+        if rows == columns:
+            raise InvalidInput(f"{where}: more than {columns} rows, though a row has {columns} columns", _SHAPE)
+        matrix[rows] = values
+        rows += 1
+    if matrix is None:
         raise InvalidInput(f"{path}: no numbers", _SHAPE)
-    return np.array(rows, dtype=np.int64)
+    if rows != columns:
+        raise InvalidInput(f"{path}: {rows} rows of {columns} columns", _SHAPE)
+    return matrix
 
 
 def _whole_number(field: str, where: str) -> int:
-    accepted = f"accepted: whole numbers of bytes from 0 to {MOST_BYTES}"
-    if re.fullmatch(r"[+-]?\d{1,30}", field):
+    found = repr(field if len(field) <= 40 else field[:37] + "...")
+    if _WHOLE.fullmatch(field):
         value = int(field)
+    elif _REAL.fullmatch(field):  # not what else float() takes: 1_000, and digits of other scripts
+        real = float(field)
+        value = int(real) if real.is_integer() else -1  # nor are infinity and NaN
     else:
-        try:
-            real = float(field)
-        except ValueError:
-            raise InvalidInput(f"{where} is {field[:40]!r}, not a number", accepted) from None
-        if not real.is_integer():  # nor are infinity and NaN
-            raise InvalidInput(f"{where} is {field[:40]}", accepted)
-        value = int(real)
+        raise InvalidInput(f"{where} is {found}, not a number", _NUMBERS)
     if not 0 <= value <= MOST_BYTES:
-        raise InvalidInput(f"{where} is {field[:40]}", accepted)
+        raise InvalidInput(f"{where} is {found}", _NUMBERS)
     return value
 
 
-def _checked(path: Path, array: Any) -> NDArray[np.int64]:
+def _from_array(path: Path, file: IO[bytes]) -> NDArray[np.int64]:
     import numpy as np
 
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iuf":
-        raise InvalidInput(f"{path}: not an array of numbers of two dimensions", _SHAPE)
+    def refuse(why: str) -> InvalidInput:
+        return InvalidInput(f"{path}: {why}", "write it with numpy.save, a square array of whole numbers")
+
+    if file.read(6) != np.lib.format.MAGIC_PREFIX:
+        raise refuse("not a .npy file")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    except Exception:  # numpy raises whatever its parts do, and speaks of its own arguments
+        raise refuse("not a .npy file of numbers, or cut off") from None
+    if array.ndim != 2 or array.dtype.kind not in "iuf":
+        raise refuse(f"an array of {array.ndim} dimensions of {array.dtype}; expected two dimensions of numbers")
+    if array.shape[0] != array.shape[1]:
+        raise InvalidInput(f"{path}: {array.shape[0]} rows of {array.shape[1]} columns", _SHAPE)
     if not 1 <= len(array) <= MOST_RANKS:
-        raise InvalidInput(f"{path}: {len(array)} ranks; accepted: 1 to {MOST_RANKS}")
-    with np.errstate(invalid="ignore"):
-        wrong = ~((array >= 0) & (array <= MOST_BYTES) & (array == np.floor(array)))
-    if wrong.any():
-        row, column = (int(i) for i in np.argwhere(wrong)[0])
-        raise InvalidInput(
-            f"{path}: row {row}, column {column} is {array[row, column]}",
-            f"accepted: whole numbers of bytes from 0 to {MOST_BYTES}",
-        )
-    return np.ascontiguousarray(array, dtype=np.int64)
+        raise InvalidInput(f"{path}: {len(array)} ranks", f"accepted: 1 to {MOST_RANKS}")
+    matrix = np.empty(array.shape, dtype=np.int64)
+    for number, row in enumerate(array):
+        if array.dtype.kind == "f":
+            row = row.astype(np.float64)  # the limit is no number of half precision
+        with np.errstate(invalid="ignore"):
+            wrong = ~((row >= 0) & (row <= MOST_BYTES) & (row == np.floor(row)))
+        if wrong.any():
+            column = int(np.argmax(wrong))
+            raise InvalidInput(f"{path}: row {number}, column {column} is {row[column]}", _NUMBERS)
+        matrix[number] = row
+    return matrix

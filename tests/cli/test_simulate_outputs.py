@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +20,7 @@ import numpy as np
 import pytest
 
 from hocket import Schedule
+from hocket.files import whole_folder
 
 FILES = {"result.json", "result.npz", "report.html", "trace.json"}
 RING = ("random-ring", "--network", "fat-tree:4x4x8", "--messages", "4", "--bytes-spread", "0.5")
@@ -120,7 +127,170 @@ def test_a_folder_that_cannot_be_written(hocket_cli: Callable[..., Any], tmp_pat
     done = hocket_cli("simulate", *RING, "-o", "file")
     assert done.returncode == 2
     assert "file: is not a folder" in done.stderr
-    (tmp_path / "out" / "trace.json").mkdir(parents=True)
+    assert hocket_cli("simulate", *RING, "-o", "out").returncode == 0
+    (tmp_path / "out" / "trace.json").unlink()
+    (tmp_path / "out" / "trace.json").mkdir()
+    for output, part in (
+        ("out", "out/trace.json: is a folder"), ("", "the name is empty"), ("x" * 300, "File name too long"),
+        ("no/such", "no: no such folder"), ("dangling", "dangling: is not a folder"),
+    ):  # fmt: skip
+        (tmp_path / "dangling").is_symlink() or (tmp_path / "dangling").symlink_to("nowhere")
+        for option in ("-o", "--trace-json") if output in ("", "x" * 300, "no/such") else ("-o",):
+            done = hocket_cli("simulate", *RING, option, output)
+            assert done.returncode == 2, done.stderr
+            assert part in done.stderr
+            assert "hint: " in done.stderr
+            assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_foreign_folder_is_left_alone(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    other = tmp_path / "out"
+    other.mkdir()
+    for text in ("", "{}", '{"format": "hocket.tune/1"}', '{"mine": "hocket.simulation/1"}'):
+        (other / "result.json").write_text(text)
+        done = hocket_cli("simulate", *RING, "-o", "out")
+        assert done.returncode == 2
+        assert "out: the folder holds files that are no result of hocket simulate: result.json" in done.stderr
+        assert (other / "result.json").read_text() == text
+    (other / "result.json").unlink()  # an empty folder will do
+    assert hocket_cli("simulate", *RING, "-o", "out").returncode == 0
+    checked(other)
+
+
+def test_no_link_is_followed(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    assert hocket_cli("simulate", *RING, "-o", "out").returncode == 0
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "out/report.html").unlink()
+    (tmp_path / "out/report.html").symlink_to(precious)
+    assert hocket_cli("simulate", *RING, "-o", "out").returncode == 0
+    checked(tmp_path / "out")
+    assert not (tmp_path / "out/report.html").is_symlink()
+    assert precious.read_text() == "mine"
+    earlier = (tmp_path / "out/result.json").rename(tmp_path / "earlier.json")
+    (tmp_path / "out/result.json").symlink_to(earlier)
     done = hocket_cli("simulate", *RING, "-o", "out")
     assert done.returncode == 2
-    assert "cannot be written" in done.stderr
+    assert "no result of hocket simulate" in done.stderr
+
+
+class Full(Exception):
+    pass
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), Full()])
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, there: bool, failure: BaseException) -> None:
+    out = tmp_path / "out"
+    if there:
+        out.mkdir()
+        (out / "a").write_text("old")
+
+    def write(text: str, fails: bool = False) -> None:
+        with whole_folder(out) as aside:
+            (aside / "a").write_text(text)
+            (aside / "b").write_text(text)
+            if fails:
+                raise failure
+
+    with pytest.raises(type(failure)):
+        write("new", fails=True)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == (["a", "out"] if there else [])
+    write("new")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "out"]
+    assert (out / "a").read_text() == (out / "b").read_text() == "new"
+
+
+def test_a_signal_waits_for_the_end_of_the_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    replace = Path.replace
+
+    def slow(self: Path, target: Path) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", slow)
+
+    def write() -> None:
+        with whole_folder(tmp_path / "out") as aside:
+            (aside / "a").write_text("")
+            (aside / "b").write_text("")
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "out"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_nothing_is_left_when_ended_while_writing(tmp_path: Path, number: signal.Signals) -> None:
+    """A large folder takes a while to write; its scratch folder tells when that begins."""
+    hocket = str(Path(sys.executable).with_name("hocket"))
+    arguments = ["simulate", "random-ring", "--network", "fat-tree:16x16x32", "--messages", "9", "-o", "out"]
+    process = subprocess.Popen([hocket, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        while process.poll() is None and not list(tmp_path.glob(".hocket-*/new")):
+            time.sleep(0.005)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number, err
+    assert list(tmp_path.iterdir()) == []
+
+
+HALF_DUPLEX = """format = "hocket.network/1"
+node = [{name = "a", kind = "host"}, {name = "b", kind = "host"}, {name = "s", kind = "switch"}]
+[[link]]
+between = ["a", "s"]
+bandwidth = "1 GB/s"
+duplex = "half"
+[[link]]
+between = ["s", "b"]
+bandwidth = "1 GB/s"
+"""
+
+
+def test_a_full_half_duplex_cable_is_full_once(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "half.toml").write_text(HALF_DUPLEX)
+    done = hocket_cli("simulate", "shift", "--network", "half.toml", "--messages", "4", "--json", "-o", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)["bottlenecks"]
+    assert found == [
+        {"source": "a", "target": "s", "half_duplex": True, "bytes": 8e6, "utilisation": pytest.approx(1)},
+        {"source": "s", "target": "b", "half_duplex": False, "bytes": 4e6, "utilisation": pytest.approx(0.5)},
+        {"source": "b", "target": "s", "half_duplex": False, "bytes": 4e6, "utilisation": pytest.approx(0.5)},
+    ]
+    checked(tmp_path / "out")
+    arrays = np.load(tmp_path / "out/result.npz")
+    assert arrays["link_row"].tolist() == [0, 0, 1, 2]
+    assert arrays["link_bytes"].tolist() == [4e6] * 4
+    assert list(arrays["group_names"]) == ["hosts → level 1", "level 1 → hosts", "hosts ↔ level 1"]
+    counters: dict[str, float] = {}
+    for event in json.loads((tmp_path / "out/trace.json").read_text())["traceEvents"]:
+        if event["ph"] == "C":
+            counters[event["name"]] = max(counters.get(event["name"], 0), event["args"]["percent"])
+    assert counters == {"a ↔ s": pytest.approx(100), "s → b": pytest.approx(50), "b → s": pytest.approx(50)}
+    done = hocket_cli("simulate", "alltoall:linear", "--network", "half.toml", "--bytes", "100 MB", "--json")
+    (first, *others) = json.loads(done.stdout)["results"][0]["links"]
+    assert (first["source"], first["half_duplex"], first["bytes"]) == ("a", True, 2e8)
+    assert first["use"] == pytest.approx(1, rel=1e-3)
+    assert [one["use"] for one in others] == [pytest.approx(0.5, rel=1e-3)] * 2
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("redirected", [">&-", ">&- 2>&- <&-", "| head -1 | head -1 >&2", "| true"])
+def test_a_reader_that_leaves(tmp_path: Path, redirected: str, more: tuple[str, ...]) -> None:
+    hocket = Path(sys.executable).with_name("hocket")
+    command = f"{hocket} simulate {' '.join((*RING, *more))} {redirected}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stderr.splitlines()) == ("2>" not in redirected and "head" in redirected)
+    done = subprocess.run(["bash", "-c", f"{hocket} simulate shift -N star:0 2>&-"], cwd=tmp_path, check=False)
+    assert done.returncode == 2
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    command = f"{Path(sys.executable).with_name('hocket')} simulate {' '.join(RING)} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: No space left on device")
+    assert "make room" in done.stderr

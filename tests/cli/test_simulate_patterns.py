@@ -161,17 +161,29 @@ def test_matrix_files(simulate: Callable[..., Any], tmp_path: Path, suffix: str)
     ("content", "parts"),
     [
         ("0 1\n2 x\n", ("m.csv:2: number 2 is 'x', not a number", "whole numbers of bytes")),
-        ("0 1\n2 nan\n", ("m.csv:2: number 2 is nan",)),
-        ("0 inf\n2 0\n", ("m.csv:1: number 2 is inf",)),
-        ("0,1\n-2,0\n", ("m.csv:2: number 1 is -2",)),
-        ("0,1.5\n2,0\n", ("m.csv:1: number 2 is 1.5",)),
-        ("0,1e300\n2,0\n", ("m.csv:1: number 2 is 1e300",)),
-        ("0,99999999999999999999\n2,0\n", ("m.csv:1: number 2 is 99999999999999999999",)),
+        ("0 1\n2 nan\n", ("m.csv:2: number 2 is 'nan'",)),
+        ("0 inf\n2 0\n", ("m.csv:1: number 2 is 'inf'",)),
+        ("0,1\n-2,0\n", ("m.csv:2: number 1 is '-2'",)),
+        ("0,1.5\n2,0\n", ("m.csv:1: number 2 is '1.5'",)),
+        ("0,1e300\n2,0\n", ("m.csv:1: number 2 is '1e300'",)),
+        ("0,99999999999999999999\n2,0\n", ("m.csv:1: number 2 is '99999999999999999999'",)),
         ("0,1,\n2,0,\n", ("m.csv:1: number 3 is '', not a number",)),
-        ("# sizes\n0 1 2\n3 4\n", ("m.csv:3: 2 numbers, the first row has 3", "as many rows as columns")),
-        ("0 1 2\n3 4 5\n", ("m.csv: 2 rows of 3 numbers",)),
+        (
+            "# sizes\n0 1 2\n3 4\n",
+            ("m.csv:3: row 1 has 2 columns; expected 3, as in line 2", "as many rows"),
+        ),
+        ("0 1 2\n3 4 5\n", ("m.csv: 2 rows of 3 columns",)),
+        ("0 1\n2 3\n4 5\n", ("m.csv:3: more than 2 rows, though a row has 2 columns",)),
         ("# nothing\n\n", ("m.csv: no numbers",)),
-        (b"\xff\xfe0 1", ("m.csv: not a text",)),
+        ("", ("m.csv: no numbers",)),
+        (b"\xff\xfe0 1", ("m.csv:1: not UTF-8 text (byte 1 of the line)",)),
+        (b"0 1\n2 \x00\n", ("m.csv:2: number 2 is '\\x00', not a number",)),
+        ("0 1_000\n2 0\n", ("m.csv:1: number 2 is '1_000', not a number",)),
+        ("0 \uff11\uff12\n2 0\n", ("m.csv:1: number 2 is '\uff11\uff12', not a number",)),
+        ("0 0x10\n2 0\n", ("m.csv:1: number 2 is '0x10', not a number",)),
+        ("0 " + "9" * 5000 + "\n2 0\n", ("m.csv:1: number 2 is '999",)),
+        ("0 " * 16385 + "\n", ("m.csv:1: 16385 numbers", "at most 16384 ranks")),
+        ("0" * 2**21, ("m.csv:1: longer than 1048576 bytes",)),
         ("0 " * 9 + "\n" + ("0 " * 9 + "\n") * 8, ("the matrix has 9 ranks, the network has 8",)),
     ],
 )
@@ -186,9 +198,12 @@ def test_wrong_matrices(
 @pytest.mark.parametrize(
     ("array", "part"),
     [
-        (np.zeros((2, 3), dtype=int), "2 rows of 3 numbers"),
-        (np.zeros(4), "not an array of numbers of two dimensions"),
-        (np.array([["a"]]), "not an array of numbers of two dimensions"),
+        (np.zeros((2, 3), dtype=int), "2 rows of 3 columns"),
+        (np.zeros(4), "an array of 1 dimensions of float64; expected two"),
+        (np.array([["a"]]), "an array of 2 dimensions of <U1; expected two dimensions of numbers"),
+        (np.zeros((0, 0)), "0 ranks"),
+        (np.full((2, 2), np.inf, dtype=np.float16), "row 0, column 0 is inf"),
+        (np.zeros((2, 2), dtype=complex), "complex128"),
         (np.array([[{}]], dtype=object), "not a .npy file of numbers"),
         (np.array([[0, np.nan], [0, 0]]), "row 0, column 1 is nan"),
         (np.array([[0, 0], [-1, 0]]), "row 1, column 0 is -1"),
@@ -203,9 +218,32 @@ def test_wrong_arrays(hocket_cli: Callable[..., Any], tmp_path: Path, array: Any
 def test_a_cut_array_file(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
     np.save(tmp_path / "m.npy", np.zeros((4, 4)))
     whole = (tmp_path / "m.npy").read_bytes()
-    for content in (whole[:-1], whole[:20], b""):
+    header = whole[:128].replace(b"(4, 4)", b"(-1,4)"), whole[:128].replace(b"(4, 4)", b"(9**9)")
+    for content in (whole[:-1], whole[:20], b"", *header, whole[:6] + b"\x09" + whole[7:], b"\x93NUMPY" * 99):
         (tmp_path / "m.npy").write_bytes(content)
-        refused(hocket_cli("simulate", "matrix:m.npy", "--network", "star:8"), "m.npy: not a .npy file")
+        done = hocket_cli("simulate", "matrix:m.npy", "--network", "star:8")
+        refused(done, "m.npy: not a .npy file", "hint: write it with numpy.save")
+        assert "pickle" not in done.stderr
+        assert "Warning" not in done.stderr
+
+
+def test_a_matrix_is_a_regular_file(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    os.mkfifo(tmp_path / "pipe.npy")
+    for name in ("/dev/zero", "pipe.txt", "pipe.npy", "."):
+        done = hocket_cli("simulate", f"matrix:{name}", "--network", "star:8", timeout=10)
+        refused(done, f"{name}: the traffic matrix is no regular file")
+
+
+def test_a_byte_order_mark_is_no_number(simulate: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "bom.txt").write_bytes(b"\xef\xbb\xbf0 5\r\n5 0\r\n")
+    assert simulate("matrix:bom.txt", "--network", "star:2")["events"] == 2
+
+
+def test_the_diagonal_of_a_matrix_takes_no_time(simulate: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "diagonal.txt").write_text("1e9 0\n0 1e9\n")
+    found = simulate("matrix:diagonal.txt", "--network", "star:2")
+    assert (found["events"], found["makespan_s"]) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -232,10 +270,49 @@ def test_a_cut_array_file(hocket_cli: Callable[..., Any], tmp_path: Path) -> Non
         (("random-ring", "--routing", "ecmp"), ("routing",)),
         (("random-ring", "--reference", "-o", "out"), ("the reference records neither",)),
         (("random-ring", "-o", "no/such/folder"), ("no such folder",)),
+        (("nearest-neighbour", "--grid", "4x"), ("--grid: '4x': '' is no number of points", "16x16x8")),
+        (("nearest-neighbour", "--grid", "0x4"), ("--grid: '0x4': 0 is not in 1..",)),
+        (("nearest-neighbour", "--grid", "9" * 30), ("is not in 1..",)),
+        (("nearest-neighbour", "--grid", "1x" * 40 + "1"), ("41 dimensions; accepted: 1 to 16",)),
+        (("",), ("WHAT is empty",)),
+        (("x" * 300,), ("File name too long",)),
+        (("big.goal",), ("big.goal: larger than 4 GiB",)),
+        (("bcast:",), ("bcast has no algorithm ''", "accepted algorithms: linear")),
+        (("bcast:rign",), ("bcast has no algorithm 'rign'",)),
+        (("bcast", "--pieces", "2147483648"), ("--pieces",)),
+        (("bcast:chain", "--bytes", "1MB", "--send-overhead", "1e300s"), ("1e+300 s is out of range", "0 to 1e6 s")),
+        (("random-ring", "--bandwidth", "1e-300 B/s"), ("1e-300 bytes/s is out of range", "1 bit/s to 1e18 bytes/s")),
+        (("random-ring", "--latency", "1e300 s"), ("latency: 1e+300 s is out of range",)),
     ],
 )
-def test_wrong_options(hocket_cli: Callable[..., Any], arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
-    refused(hocket_cli("simulate", *arguments, "--network", "star:16"), *parts)
+def test_wrong_options(
+    hocket_cli: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    (tmp_path / "big.goal").touch()
+    os.truncate(tmp_path / "big.goal", 2**32 + 1)  # takes no room
+    done = hocket_cli("simulate", *arguments, "--network", "star:16")
+    refused(done, *parts, "hint: ")
+
+
+@pytest.mark.parametrize(
+    ("network", "parts"),
+    [
+        ("", ("--network: the name is empty",)),
+        ("x" * 300, ("File name too long",)),
+        ("star:y", ('shape "y": "y" is no number',)),
+        ("torus:4x", ('shape "4x": a number in 1..16777216 is missing',)),
+        ("torus:4x99999999999999999999", ("99999999999999999999 is not in 1..16777216",)),
+    ],
+)
+def test_wrong_networks(hocket_cli: Callable[..., Any], network: str, parts: tuple[str, ...]) -> None:
+    refused(hocket_cli("simulate", "random-ring", "--network", network), *parts, "hint: ")
+
+
+def test_what_is_too_large_is_refused_at_once(hocket_cli: Callable[..., Any]) -> None:
+    begin_s = time.monotonic()
+    done = hocket_cli("simulate", "bcast:scatter_allgather", "--network", "star:65536", "--bytes", "1 MB")
+    refused(done, "comes to more than 100000000 operations", "fewer ranks")
+    assert time.monotonic() - begin_s < 4
 
 
 @pytest.mark.parametrize(
@@ -334,22 +411,49 @@ def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
     assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("numbers", "status"), [((signal.SIGTERM,), 128 + signal.SIGTERM), ((signal.SIGINT, signal.SIGINT), 130)]
-)
-def test_what_does_not_ask_is_ended_at_once(tmp_path: Path, numbers: tuple[int, ...], status: int) -> None:
-    """The first step of the reference takes minutes here, and calls no Python."""
-    arguments = ["all-to-all", "--network", "fat-tree:16x16x32", "--reference"]
-    process = subprocess.Popen([HOCKET, "simulate", *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+SET_UP = {  # that take long, and call no Python
+    "a network of a file": ["random-ring", "--network", "large.toml"],
+    "a large network with tables": ["bcast:binomial", "--network", "fat-tree:64x64x128", "--bytes", "1MB"],
+    "first messages": ["nearest-neighbour", "--network", "torus:256x256x128", "--messages", "9"],
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("what", SET_UP)
+def test_a_set_up_is_ended_at_once(tmp_path: Path, what: str, number: signal.Signals) -> None:
+    hosts = "".join(f'[[node]]\nname = "{n}"\nkind = "host"\n' for n in range(1_000_000))
+    (tmp_path / "large.toml").write_text(f'format = "hocket.network/1"\n{hosts}')
+    process = subprocess.Popen([HOCKET, "simulate", *SET_UP[what]], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
-        for number in numbers:
-            time.sleep(2)
-            process.send_signal(number)
+        time.sleep(1)
+        process.send_signal(number)
+        begin_s = time.monotonic()
         _, err = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert process.returncode == status
-    assert "Traceback" not in err
+    assert time.monotonic() - begin_s < 3
+    assert process.returncode == 128 + number
+    assert err == ("error: interrupted\n" if number == signal.SIGINT else f"error: ended by {number.name}\n")
+
+
+@pytest.mark.parametrize("what", ["all-to-all", "alltoall:linear"])
+def test_ctrl_c_in_a_step_of_the_reference(tmp_path: Path, what: str) -> None:
+    """The first rates take minutes here."""
+    arguments = [what, "--network", "fat-tree:16x16x32" if what == "all-to-all" else "fat-tree:8x8x8", "--reference"]
+    size = [] if what == "all-to-all" else ["--bytes", "1 MB", "--order", "depth-first"]
+    process = subprocess.Popen(
+        [HOCKET, "simulate", *arguments, *size, "--json"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert json.loads(out)["completed"] is False
+    assert "hocket: interrupted: this is what was known at" in err
 
 
 def test_a_late_ctrl_c_is_not_lost() -> None:

@@ -114,10 +114,10 @@ def test_groups_and_rows_hold_every_link_once(network: str) -> None:
     assert set(groups.group) == set(range(len(groups.names)))
     for bins in (1, 64, 1 << 22):  # with so many bins, few rows fit into the memory
         rows = rows_of(groups, bins)
-        assert rows.links_in_row.sum() == fabric.num_links
-        assert (np.bincount(rows.row_of_link) == rows.links_in_row).all()
+        assert rows.capacities_in_row.sum() == fabric.num_links
+        assert (np.bincount(rows.row_of_link) == rows.capacities_in_row).all()
         assert (rows.group_of_row[rows.row_of_link] == groups.group).all()
-        assert len(rows.links_in_row) * bins <= (1 << 25) + len(groups.names) * bins
+        assert len(rows.capacities_in_row) * bins <= (1 << 25) + len(groups.names) * bins
 
 
 def test_many_simulations_at_once() -> None:

@@ -22,15 +22,23 @@ sys.path.insert(0, str(PEERS))
 from measure import Case, DifferentTraffic, Way, measure  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def routes_check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled(folder: Path, name: str) -> Path:
     if not CORE.exists():
         pytest.skip(f"{CORE.relative_to(ROOT)} is not built: `make test` builds it")
-    program = tmp_path_factory.mktemp("peers") / "routes_check"
     compiler = os.environ.get("CXX", "g++")
-    sources = [str(PEERS / "routes_check.cpp"), f"-I{ROOT / 'src'}", str(CORE)]
-    subprocess.run([compiler, "-std=c++20", "-O1", *sources, "-fopenmp", "-o", str(program)], check=True)
-    return program
+    sources = [str(PEERS / f"{name}.cpp"), f"-I{ROOT / 'src'}", str(CORE)]
+    subprocess.run([compiler, "-std=c++20", "-O1", *sources, "-fopenmp", "-o", str(folder / name)], check=True)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def routes_check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("peers"), "routes_check")
+
+
+@pytest.fixture(scope="module")
+def hocket_driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("peers"), "hocket_driver")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +87,17 @@ def test_a_simulator_that_fails_or_hangs_says_why(tmp_path: Path) -> None:
     failed, late = measure(Case("2x2x4", "random-ring", 0), [bad, slow], rounds=2, timeout_s=0.5)
     assert (failed.runs, failed.reason) == ([], "error: no memory")
     assert late.reason.startswith("not done after")
+
+
+def test_finish_times_are_those_that_simgrid_found(hocket_driver: Path) -> None:
+    """Where SimGrid is not installed: with what it printed."""
+    for case in json.loads((ROOT / "tests/golden/simgrid.json").read_text(encoding="utf-8"))["cases"]:
+        arguments = [f"{key}={case[key]}" for key in ("network", "pattern", "spread", "messages")]
+        done = subprocess.run([hocket_driver, *arguments], capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout)
+        assert result["traffic"] == case["traffic"]
+        for key in ("makespan_s", "mean_finish_s"):
+            assert result[key] == pytest.approx(case[key], rel=1e-9), case
 
 
 @pytest.mark.parametrize("pattern", ["random-ring", "random-permutation"])

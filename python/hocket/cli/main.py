@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -38,6 +39,9 @@ VERBS = {
     "report": "Make an HTML report from a result.",
     "doctor": "Tell what this machine has and what will work.",
 }
+
+
+_SEE_WHERE = "run the command again with --debug to see where it failed"
 
 
 class _Terminated(BaseException):
@@ -90,6 +94,7 @@ def cli(debug: bool) -> None:
 def main() -> NoReturn:
     """The entry point of the command `hocket`."""
     # --debug is accepted anywhere before `--`, and must work for errors in the command line itself.
+    _open_standard_streams()
     arguments = sys.argv[1:]
     end = arguments.index("--") if "--" in arguments else len(arguments)
     debug = "--debug" in arguments[:end]
@@ -125,10 +130,26 @@ def main() -> NoReturn:
         sys.exit(0)
     except OSError as error:  # the machine's, such as a full disk
         name = f"{error.filename}: " if error.filename else ""
-        _fail(f"{name}{error.strerror or error}", "run the command again with --debug to see where it failed", 1, debug)
+        where = "make room, or write to another disk" if error.errno == errno.ENOSPC else _SEE_WHERE
+        _fail(f"{name}{error.strerror or error}", where, 1, debug)
     except Exception as error:  # our own bug
-        hint = "this is a bug in hocket; run the command again with --debug to see where it failed"
-        _fail(f"internal error: {type(error).__name__}: {error}".splitlines()[0], hint, 1, debug)
+        message = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
+        _fail(message, f"this is a bug in hocket; {_SEE_WHERE}", 1, debug)
+
+
+def _open_standard_streams() -> None:
+    """A stream that the caller has closed is nobody's: what is written to it goes nowhere, not into the next file."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)  # the least number that is free, this one
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            os.set_inheritable(number, True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _require_current_folder() -> None:
@@ -151,6 +172,6 @@ def _fail(message: str, hint: str, status: int, debug: bool) -> NoReturn:
         print(f"error: {message}", file=sys.stderr)
         if hint:
             print(f"hint: {hint}", file=sys.stderr)
-    except BrokenPipeError:
+    except OSError:  # a reader that has left, a full disk
         pass
     sys.exit(status)

@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class OutputPath(click.Path):
+    """A path to write to. An empty one would be the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
 def network_option(required: bool = True) -> Callable[[F], F]:
     text = "The network: a file, or a generator such as star:8 or fat-tree:2x2x4 (1 Gbit/s, no latency)."
     return click.option("-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", required=required, help=text)
@@ -59,6 +71,8 @@ def _generator_arguments(
     """None = it is a file."""
     import os
 
+    if not text:
+        raise InvalidInput("--network: the name is empty", "give a file, or a generator such as star:8")
     kind, colon, _ = text.partition(":")
     if colon and os.sep not in kind and not os.path.exists(text):
         given: dict[str, Any] = {"bandwidth": bandwidth, "latency": latency, "routing": routing, "seed": seed}
@@ -106,7 +120,7 @@ def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
             click.option(
                 "-o",
                 "--output",
-                type=click.Path(path_type=Path),
+                type=OutputPath(),
                 default=Path(folder),
                 show_default=True,
                 help="Result folder.",

@@ -50,6 +50,23 @@ def rows_axis(values: list[Any], labels: list[str], low: float, high: float) -> 
     }
 
 
+def percent_scale(length: int, thickness: int, ticks: list[int], **more: Any) -> Figure:
+    """The colour bar of a heat map from 0 to 100 %, in the upper right corner; lengths in pixels."""
+    return {
+        "orientation": "h",
+        "x": 1,
+        "xanchor": "right",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "lenmode": "pixels",
+        "len": length,
+        "thickness": thickness,
+        "tickvals": ticks,
+        "ticktext": [f"{tick} %" for tick in ticks],
+    } | more
+
+
 def bar(lengths: list[float], rows: list[Any], colour: str, **more: Any) -> Figure:
     return {
         "type": "bar",

@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
-from hocket.files import write_whole
+from hocket.files import whole_folder, write_whole
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hocket.link_groups import Capacities
     from hocket.report.timeline import TimelineData
 
 SIMULATION_FORMAT = "hocket.simulation/1"
@@ -25,19 +27,20 @@ RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE = "result.json", "result.npz", "
 
 @dataclass(frozen=True)
 class LinkTime:
-    """Bytes that passed links over time, in equal bins. A row is one link, or several of a group."""
+    """Bytes that passed links over time, in equal bins. A row is a capacity, that is a link or both directions of a
+    half-duplex cable, or several capacities of a group."""
 
     bin_s: float
     bytes: NDArray[np.float64]  #: [row, bin]
-    row_of_link: NDArray[np.int32]
-    links_in_row: NDArray[np.int64]
+    row_of_capacity: NDArray[np.int32]
+    capacities_in_row: NDArray[np.int64]
     group_of_row: NDArray[np.int8]
     group_names: list[str]
-    bandwidth_of_row: NDArray[np.float64]  #: of its links together
+    bandwidth_of_row: NDArray[np.float64]  #: of its capacities together
 
     @property
-    def one_link_a_row(self) -> bool:
-        return len(self.links_in_row) == len(self.row_of_link)
+    def one_a_row(self) -> bool:
+        return len(self.capacities_in_row) == len(self.row_of_capacity)
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,66 @@ class RecordedSimulation:
     makespan_s: float  #: the time reached, if it was stopped
     finish_s: NDArray[np.float64]  #: of the ranks that take part; NaN = not finished
     link_bytes: NDArray[np.float64]
-    link_bandwidths: NDArray[np.float64]  #: infinity = unlimited
-    link_name: Callable[[int], str]
+    capacities: Capacities
+    capacity_name: Callable[[int], str]
     link_time: LinkTime
     timeline: TimelineData  #: the operations of some ranks
     num_left_out: int  #: operations of these ranks that have no bar
 
+    @property
+    def carried_bytes(self) -> NDArray[np.float64]:
+        """Of each capacity."""
+        return self.capacities.sum_of(self.link_bytes)
+
+
+def check_output(folder: Path) -> None:
+    """Before a simulation that takes long, not after it.
+
+    @raises InvalidInput unless the folder can be made, is empty, or holds an earlier result and nothing in the way.
+    """
+    try:
+        if not folder.is_symlink() and not folder.exists():
+            if not folder.absolute().parent.is_dir():
+                raise InvalidInput(f"{folder.parent}: no such folder", "make it first, or name another one")
+            return
+        if not folder.is_dir():
+            raise InvalidInput(f"{folder}: is not a folder", "name a folder with --output")
+        names = {path.name for path in folder.iterdir()}
+        if names and not _holds_result(folder):
+            raise InvalidInput(
+                f"{folder}: the folder holds files that are no result of hocket simulate: {_few(names)}",
+                "name a new folder with --output, or an empty one",
+            )
+        for name in names.intersection((RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE)):
+            if (folder / name).is_dir() and not (folder / name).is_symlink():
+                raise InvalidInput(f"{folder / name}: is a folder, no file of a result", "name another folder")
+    except OSError as error:
+        raise _unwritable(error, folder) from None
+
+
+def _holds_result(folder: Path) -> bool:
+    """Told by the key that result.json begins with, read without following a link."""
+    path = folder / RESULT_FILE
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return re.match(rb'\s*\{\s*"format"\s*:\s*"hocket\.simulation/', file.read(200)) is not None
+
+
+def _few(names: set[str]) -> str:
+    shown = sorted(names)[:3]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
+
+
+def _unwritable(error: OSError, folder: Path) -> InvalidInput:
+    return InvalidInput(f"{folder}: cannot be written: {error.strerror or error}", "name another folder with --output")
+
 
 def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
-    """@raises InvalidInput if the folder or a file in it cannot be written."""
+    """All of the folder, or nothing of it. `check_output` comes first.
+
+    @raises InvalidInput if it cannot be written.
+    """
     import io
     import json
 
@@ -66,13 +120,13 @@ def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
     from hocket.report.trace_events import trace_events
 
     arrays = io.BytesIO()
-    time = simulation.link_time
+    time, of_link = simulation.link_time, simulation.capacities.of_link
     np.savez_compressed(
         arrays,
         finish_s=simulation.finish_s,
         link_bytes=simulation.link_bytes,
-        link_bandwidth_bytes_per_s=simulation.link_bandwidths,
-        link_row=time.row_of_link,
+        link_bandwidth_bytes_per_s=simulation.capacities.bandwidth_bytes_per_s[of_link],
+        link_row=time.row_of_capacity[of_link],
         row_group=time.group_of_row,
         row_bin_bytes=time.bytes.astype(np.float32),
         bin_s=time.bin_s,
@@ -80,15 +134,14 @@ def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
     )
     values = {"format": SIMULATION_FORMAT, **simulation.values}
     try:
-        folder.mkdir(exist_ok=True)
-        (folder / ARRAYS_FILE).write_bytes(arrays.getvalue())
-        write_whole(folder / TRACE_FILE, json.dumps(trace_events(simulation), separators=(",", ":"), allow_nan=False))
-        write_whole(folder / PAGE_FILE, render(simulation))
-        write_whole(folder / RESULT_FILE, json.dumps(values, indent=2, default=str) + "\n")
+        with whole_folder(folder) as aside:
+            (aside / ARRAYS_FILE).write_bytes(arrays.getvalue())
+            trace = json.dumps(trace_events(simulation), separators=(",", ":"), allow_nan=False)
+            (aside / TRACE_FILE).write_text(trace, encoding="utf-8")
+            (aside / PAGE_FILE).write_text(render(simulation), encoding="utf-8")
+            (aside / RESULT_FILE).write_text(json.dumps(values, indent=2, default=str) + "\n", encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(
-            f"{error.filename or folder}: cannot be written: {error.strerror}", "name another folder with --output"
-        ) from None
+        raise _unwritable(error, folder) from None
 
 
 def write_trace(simulation: RecordedSimulation, path: Path) -> None:

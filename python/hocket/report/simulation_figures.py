@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.report import text
-from hocket.report.figure_parts import Figure, plain, rows_axis, time_axis, time_scale
+from hocket.report.figure_parts import Figure, percent_scale, plain, rows_axis, time_axis, time_scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,9 +49,9 @@ def heat_rows(simulation: RecordedSimulation) -> list[HeatRow]:
     total = time.bytes.sum(axis=1)
     used = np.flatnonzero(total > 0)
     rows = []
-    if time.one_link_a_row and len(used) <= MOST_ROWS:
+    if time.one_a_row and len(used) <= MOST_ROWS:
         for row in sorted(used.tolist(), key=lambda row: (time.group_of_row[row], row)):
-            name = simulation.link_name(int(np.flatnonzero(time.row_of_link == row)[0]))
+            name = simulation.capacity_name(row)  # each has the row of its number
             rows.append(_row(time, [row], lengths_s, name, time.group_names[time.group_of_row[row]]))
         return rows
     share = total / time.bandwidth_of_row
@@ -59,9 +59,9 @@ def heat_rows(simulation: RecordedSimulation) -> list[HeatRow]:
     for group, name in enumerate(time.group_names):
         members = np.flatnonzero(time.group_of_row == group)
         members = members[np.argsort(-share[members], kind="stable")]
-        links, first = int(time.links_in_row[members].sum()), 1
+        links, first = int(time.capacities_in_row[members].sum()), 1
         for part in np.array_split(members, min(per_group, len(members))):
-            last = first + int(time.links_in_row[part].sum()) - 1
+            last = first + int(time.capacities_in_row[part].sum()) - 1
             span = f"link {first:,}" if first == last else f"links {first:,} to {last:,}"
             rows.append(_row(time, part, lengths_s, f"{name}: {span} of {links:,}, by load", name))
             first = last + 1
@@ -73,7 +73,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
     time = simulation.link_time
     scale, unit = time_scale(simulation.makespan_s)
     height = max(4 if len(rows) > 60 else 6, min(18, 420 // max(1, len(rows)))) * max(2, len(rows))
-    by_link = all(row.label != row.group for row in rows) and len(rows) * 10 <= height and time.one_link_a_row
+    by_link = all(row.label != row.group for row in rows) and len(rows) * 10 <= height and time.one_a_row
     if by_link and len({row.label for row in rows}) == len(rows) and " of " not in rows[0].label:
         ticks, labels = [float(i) for i in range(len(rows))], [plain(row.label) for row in rows]
     else:
@@ -94,19 +94,7 @@ def heat_figure(simulation: RecordedSimulation, rows: list[HeatRow]) -> Figure:
                 "zmax": 100,
                 "colorscale": _HEAT,
                 "hovertemplate": f"%{{customdata}}<br>%{{x:.4g}} {unit}: %{{z}} % of the bandwidth<extra></extra>",
-                "colorbar": {
-                    "orientation": "h",
-                    "x": 1,
-                    "xanchor": "right",
-                    "y": 1,
-                    "yref": "container",
-                    "yanchor": "top",
-                    "lenmode": "pixels",
-                    "len": 240,
-                    "thickness": 10,
-                    "tickvals": [0, 25, 50, 75, 100],
-                    "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"],
-                },
+                "colorbar": percent_scale(240, 10, [0, 25, 50, 75, 100]),
             }
         ],
         "layout": {
@@ -154,11 +142,12 @@ def load_figure(simulation: RecordedSimulation) -> Figure:
     from hocket.simulation_statistics import utilisations
 
     time = simulation.link_time
-    used = 100 * utilisations(simulation.link_bytes, simulation.link_bandwidths, simulation.makespan_s)
-    group_of_link = time.group_of_row[time.row_of_link]
+    capacities = simulation.capacities
+    used = 100 * utilisations(capacities, simulation.carried_bytes, simulation.makespan_s)
+    group_of_capacity = time.group_of_row[time.row_of_capacity]
     traces = []
     for group, name in enumerate(time.group_names):
-        values = np.sort(used[(group_of_link == group) & np.isfinite(simulation.link_bandwidths)])[::-1]
+        values = np.sort(used[(group_of_capacity == group) & np.isfinite(capacities.bandwidth_bytes_per_s)])[::-1]
         if not len(values):
             continue
         places = np.unique(np.linspace(0, len(values) - 1, MOST_CURVE_POINTS).round().astype(int))

@@ -39,7 +39,7 @@ def render(simulation: RecordedSimulation) -> str:
         if len(drawn.bars) <= MOST_OUTLINED:
             for trace in charts["gantt"]["data"]:  # messages follow each other without a gap
                 trace["marker"]["line"] = {"color": "--surface", "width": 1}
-    used = int((simulation.link_bytes > 0).sum())
+    used = int((simulation.carried_bytes > 0).sum())
     return render_page(
         "simulation.html",
         version=__version__,
@@ -47,7 +47,7 @@ def render(simulation: RecordedSimulation) -> str:
         values=simulation.values,
         finished=int((~np.isnan(simulation.finish_s)).sum()),
         quantiles=_quantiles(simulation),
-        by_link=simulation.link_time.one_link_a_row and len(heat) == used,
+        by_link=simulation.link_time.one_a_row and len(heat) == used,
         used=used,
         links=_ranking(simulation),
         merged=max(drawn.bars.count, default=1) > 1,
@@ -69,21 +69,20 @@ def _quantiles(simulation: RecordedSimulation) -> dict[str, float | None]:
 def _ranking(simulation: RecordedSimulation) -> list[dict[str, Any]]:
     import numpy as np
 
-    from hocket.simulation_statistics import utilisations
+    from hocket.simulation_statistics import by_use, utilisations
 
-    used = utilisations(simulation.link_bytes, simulation.link_bandwidths, simulation.makespan_s)
-    carried = np.flatnonzero(simulation.link_bytes > 0)
-    order = carried[np.lexsort((carried, -simulation.link_bytes[carried], -used[carried]))][:LINKS_IN_TABLE]
-    time = simulation.link_time
+    capacities, carried_bytes, time = simulation.capacities, simulation.carried_bytes, simulation.link_time
+    used = utilisations(capacities, carried_bytes, simulation.makespan_s)
+    bandwidths = capacities.bandwidth_bytes_per_s
     return [
         {
-            "name": simulation.link_name(int(link)),
-            "group": time.group_names[time.group_of_row[time.row_of_link[link]]],
-            "bytes": float(simulation.link_bytes[link]),
-            "bandwidth": text.bandwidth(float(simulation.link_bandwidths[link])),
-            "share": float(used[link]) if np.isfinite(simulation.link_bandwidths[link]) else None,
+            "name": simulation.capacity_name(int(capacity)),
+            "group": time.group_names[time.group_of_row[time.row_of_capacity[capacity]]],
+            "bytes": float(carried_bytes[capacity]),
+            "bandwidth": text.bandwidth(float(bandwidths[capacity])),
+            "share": float(used[capacity]) if np.isfinite(bandwidths[capacity]) else None,
         }
-        for link in order
+        for capacity in by_use(capacities, carried_bytes, simulation.makespan_s)[:LINKS_IN_TABLE]
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from hocket.report import text
 from hocket.report.convert import carried_per_bin
-from hocket.report.figure_parts import LEFT_MARGIN, Figure, bar, plain, rows_axis, time_axis, time_scale
+from hocket.report.figure_parts import LEFT_MARGIN, Figure, bar, percent_scale, plain, rows_axis, time_axis, time_scale
 from hocket.report.timeline import TimelineData, TimelineLink
 
 KIND_COLOURS = {"send": "--send", "recv": "--receive", "compute": "--compute", "reduce": "--reduce"}
@@ -87,20 +87,9 @@ def link_use_figure(panels: Sequence[tuple[str, TimelineData]]) -> Figure:
                 "colorscale": [[0, "--surface-2"], [1, "--tuned"]],
                 "hovertemplate": f"%{{customdata}}<br>%{{x:.3s}} {unit}: %{{z}} % of the bandwidth<extra></extra>",
                 "showscale": i == 0,
-                "colorbar": {
-                    "orientation": "h",
-                    "x": 1,
-                    "xanchor": "right",
-                    "y": 1,
-                    "yref": "container",
-                    "yanchor": "top",
-                    "lenmode": "pixels",
-                    "len": 220,
-                    "thickness": 8,
-                    "tickvals": [0, 50, 100],
-                    "ticktext": ["0 %", "50 %", "100 %"],
-                    "title": {"text": "bandwidth in use", "side": "top", "font": {"size": 12}},
-                },
+                "colorbar": percent_scale(
+                    220, 8, [0, 50, 100], title={"text": "bandwidth in use", "side": "top", "font": {"size": 12}}
+                ),
                 "yaxis": f"y{suffix}",
             }
         )

@@ -109,12 +109,12 @@ def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
     share = time.bytes.sum(axis=1) / time.bandwidth_of_row
     order = np.argsort(-share, kind="stable")[:MOST_LINKS]
     order = order[share[order] > 0]
-    first_link = _first_links(time.row_of_link, len(time.links_in_row)) if len(order) else None
+    first = _first_capacities(time.row_of_capacity, len(time.capacities_in_row)) if len(order) else None
     for row in order:
-        assert first_link is not None
-        name = simulation.link_name(int(first_link[row]))
-        if time.links_in_row[row] > 1:
-            name = f"{time.group_names[time.group_of_row[row]]}: {time.links_in_row[row]} links from {name}"
+        assert first is not None
+        name = simulation.capacity_name(int(first[row]))
+        if time.capacities_in_row[row] > 1:
+            name = f"{time.group_names[time.group_of_row[row]]}: {time.capacities_in_row[row]} links from {name}"
         percents = np.round(100 * time.bytes[row] / (time.bandwidth_of_row[row] * time.bin_s), 3).tolist()
         before = None
         for b, percent in enumerate([*percents, 0.0]):
@@ -130,13 +130,13 @@ def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
                     }
                 )
             before = percent
-    return int(time.links_in_row[share > 0].sum() - time.links_in_row[order].sum())
+    return int(time.capacities_in_row[share > 0].sum() - time.capacities_in_row[order].sum())
 
 
-def _first_links(row_of_link: Any, num_rows: int) -> Any:
-    """The first link of each row."""
+def _first_capacities(row_of_capacity: Any, num_rows: int) -> Any:
+    """The first capacity of each row."""
     import numpy as np
 
     first = np.zeros(num_rows, dtype=np.int64)
-    first[row_of_link[::-1]] = np.arange(len(row_of_link) - 1, -1, -1)
+    first[row_of_capacity[::-1]] = np.arange(len(row_of_capacity) - 1, -1, -1)
     return first

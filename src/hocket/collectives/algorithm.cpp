@@ -3,6 +3,7 @@
 
 #include "hocket/collectives/algorithm.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "hocket/base/error.hpp"
@@ -168,7 +169,10 @@ Schedule emit(const Algorithm& algorithm, const Shape& shape, const Placement& p
                                " operations",
                            "use fewer ranks or pieces");
     };
-    if (static_cast<std::size_t>(shape.num_ranks) > max_ops) refuse();
+    const std::int64_t least_ops = 2 * algorithm.least_messages(shape.num_ranks);
+    if (std::max<std::int64_t>(least_ops, shape.num_ranks) >
+        static_cast<std::int64_t>(max_ops) / (algorithm.pipelines ? shape.pieces : 1))
+        refuse();
     Schedule schedule{algorithm.collective, std::string(algorithm.name), shape.num_ranks, placement.root, pieces, {}};
     schedule.ranks.resize(static_cast<std::size_t>(shape.num_ranks));
     std::size_t num_ops = 0;

@@ -31,6 +31,8 @@ struct Algorithm {
     bool pipelines;           ///< pieces > 1 makes sense: pieces travel as messages of their own
     bool preserves_order;     ///< with root 0 and no order given it reduces in rank order, for any p (see Validation)
     std::int32_t (*cuts)(std::int32_t num_ranks);  ///< blocks that the algorithm cuts one message into; 1 for most
+    /// A lower bound on its messages, in one piece, near enough to refuse at once what would take seconds to find too large.
+    std::int64_t (*least_messages)(std::int64_t num_ranks);
     RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
 };
 

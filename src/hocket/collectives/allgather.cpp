@@ -92,10 +92,12 @@ RankSchedule neighbor_exchange(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::allgather, "ring", "Thakur05", true, false, whole_message, ring},
-    Algorithm{Collective::allgather, "recursive_doubling", "Thakur05", false, false, whole_message, recursive_doubling},
-    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, bruck},
-    Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, neighbor_exchange},
+    Algorithm{Collective::allgather, "ring", "Thakur05", true, false, whole_message, one_for_each_pair, ring},
+    Algorithm{Collective::allgather, "recursive_doubling", "Thakur05", false, false, whole_message, one_for_each_rank,
+              recursive_doubling},
+    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
+    Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, one_for_half_the_pairs,
+              neighbor_exchange},
 };
 
 }  // namespace

@@ -140,12 +140,13 @@ RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::allreduce, "recursive_doubling", "Thakur05", false, true, whole_message, recursive_doubling},
-    Algorithm{Collective::allreduce, "ring", "Patarasuk09", true, false, block_for_each_rank, ring},
+    Algorithm{Collective::allreduce, "recursive_doubling", "Thakur05", false, true, whole_message, one_for_each_rank,
+              recursive_doubling},
+    Algorithm{Collective::allreduce, "ring", "Patarasuk09", true, false, block_for_each_rank, one_for_each_pair, ring},
     Algorithm{Collective::allreduce, "rabenseifner", "Rabenseifner04", false, true, block_for_each_of_power_of_two,
-              rabenseifner},
+              one_for_each_rank, rabenseifner},
     Algorithm{Collective::allreduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message,
-              pipelined_chain},
+              one_for_each_rank, pipelined_chain},
 };
 
 }  // namespace

@@ -67,9 +67,9 @@ RankSchedule bruck(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::alltoall, "linear", "Thakur05", false, false, whole_message, linear},
-    Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, pairwise},
-    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, bruck},
+    Algorithm{Collective::alltoall, "linear", "Thakur05", false, false, whole_message, one_for_each_pair, linear},
+    Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, one_for_each_pair, pairwise},
+    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
 };
 
 }  // namespace

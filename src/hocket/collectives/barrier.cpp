@@ -22,7 +22,8 @@ RankSchedule dissemination(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::barrier, "dissemination", "Hensgen88", false, false, whole_message, dissemination},
+    Algorithm{Collective::barrier, "dissemination", "Hensgen88", false, false, whole_message, one_for_each_rank,
+              dissemination},
 };
 
 }  // namespace

@@ -121,13 +121,15 @@ RankSchedule scatter_recursive_doubling(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::bcast, "linear", "Thakur05", false, false, whole_message, linear},
-    Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, binomial},
-    Algorithm{Collective::bcast, "chain", "PjesivacGrbovic07", false, false, whole_message, chain},
-    Algorithm{Collective::bcast, "pipelined_chain", "Patarasuk08", true, false, whole_message, pipelined_chain},
-    Algorithm{Collective::bcast, "scatter_allgather", "Barnett94", true, false, block_for_each_rank, scatter_allgather},
+    Algorithm{Collective::bcast, "linear", "Thakur05", false, false, whole_message, one_for_each_rank, linear},
+    Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, one_for_each_rank, binomial},
+    Algorithm{Collective::bcast, "chain", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank, chain},
+    Algorithm{Collective::bcast, "pipelined_chain", "Patarasuk08", true, false, whole_message, one_for_each_rank,
+              pipelined_chain},
+    Algorithm{Collective::bcast, "scatter_allgather", "Barnett94", true, false, block_for_each_rank,
+              one_for_half_the_pairs, scatter_allgather},
     Algorithm{Collective::bcast, "scatter_recursive_doubling", "Thakur05", false, false, block_for_each_of_power_of_two,
-              scatter_recursive_doubling},
+              one_for_each_rank, scatter_recursive_doubling},
 };
 
 }  // namespace

@@ -24,6 +24,11 @@ std::span<const Algorithm> barrier_algorithms();
 constexpr std::int32_t whole_message(std::int32_t /*num_ranks*/) { return 1; }
 constexpr std::int32_t block_for_each_rank(std::int32_t num_ranks) { return num_ranks; }
 
+// Values of Algorithm::least_messages. Whatever all ranks take part in has p - 1.
+constexpr std::int64_t one_for_each_rank(std::int64_t p) { return p - 1; }
+constexpr std::int64_t one_for_each_pair(std::int64_t p) { return p * (p - 1); }
+constexpr std::int64_t one_for_half_the_pairs(std::int64_t p) { return p * (p - 1) / 2; }
+
 /// Largest power of two <= p.
 constexpr std::int32_t power_of_two_within(std::int32_t p) {
     std::int32_t power = 1;

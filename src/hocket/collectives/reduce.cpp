@@ -46,10 +46,11 @@ RankSchedule chain(std::int32_t v, const Shape& shape) { return along_chain(v, s
 RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.pieces); }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, linear},
-    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, binomial},
-    Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, chain},
-    Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, pipelined_chain},
+    Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, linear},
+    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, one_for_each_rank, binomial},
+    Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, chain},
+    Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
+              pipelined_chain},
 };
 
 }  // namespace

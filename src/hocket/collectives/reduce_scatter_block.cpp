@@ -50,9 +50,10 @@ RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::reduce_scatter_block, "ring", "Patarasuk09", true, false, whole_message, ring},
+    Algorithm{Collective::reduce_scatter_block, "ring", "Patarasuk09", true, false, whole_message, one_for_each_pair,
+              ring},
     Algorithm{Collective::reduce_scatter_block, "recursive_halving", "Thakur05", false, false, whole_message,
-              recursive_halving},
+              one_for_each_rank, recursive_halving},
 };
 
 }  // namespace

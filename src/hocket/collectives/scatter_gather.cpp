@@ -59,10 +59,14 @@ RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::scatter, "linear", "PjesivacGrbovic07", false, false, whole_message, linear_scatter},
-    Algorithm{Collective::scatter, "binomial", "Thakur05", false, false, whole_message, binomial_scatter},
-    Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false, whole_message, linear_gather},
-    Algorithm{Collective::gather, "binomial", "Thakur05", false, false, whole_message, binomial_gather},
+    Algorithm{Collective::scatter, "linear", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank,
+              linear_scatter},
+    Algorithm{Collective::scatter, "binomial", "Thakur05", false, false, whole_message, one_for_each_rank,
+              binomial_scatter},
+    Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank,
+              linear_gather},
+    Algorithm{Collective::gather, "binomial", "Thakur05", false, false, whole_message, one_for_each_rank,
+              binomial_gather},
 };
 
 }  // namespace

@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
+#include "hocket/network/ranges.hpp"
 #include "hocket/network/regular.hpp"
 #include "hocket/network/shape.hpp"
 
 namespace hocket::network {
 namespace {
-
-using namespace std::string_literals;
 
 struct Kind {
     std::string_view name;
@@ -104,13 +102,6 @@ Blueprint tabulate(const Regular& regular) {
 }  // namespace
 
 void check(const GenerateOptions& options, bool has_trunk) {
-    const auto check_bandwidth = [](double bandwidth, const char* key) {
-        if (!(bandwidth > 0)) throw InvalidInput(key + ": "s + std::to_string(bandwidth) + " is not above 0 bytes/s");
-    };
-    const auto check_latency = [](double latency, const char* key) {
-        if (!(latency >= 0) || !std::isfinite(latency))
-            throw InvalidInput(key + ": "s + std::to_string(latency) + " is not finite and at least 0 s");
-    };
     check_bandwidth(options.bandwidth_bytes_per_s, "bandwidth");
     check_latency(options.latency_s, "latency");
     if (options.second_bandwidth_bytes_per_s)

@@ -4,7 +4,6 @@
 #include "hocket/network/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -13,6 +12,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
+#include "hocket/network/ranges.hpp"
 #include "hocket/network/routing.hpp"
 
 namespace hocket {
@@ -34,10 +34,13 @@ void check_links(const std::string& name, const std::vector<Node>& nodes, const 
             if (end.value < 0 || end.value >= num_nodes)
                 refuse_link("node " + std::to_string(end.value) + " is not in 0.." + std::to_string(num_nodes - 1));
         if (link.source == link.target) refuse_link("it joins a node with itself");
-        if (!(link.bandwidth_bytes_per_s > 0))
-            refuse_link("bandwidth " + std::to_string(link.bandwidth_bytes_per_s) + " is not above 0");
-        if (!(link.latency_s >= 0) || !std::isfinite(link.latency_s))
-            refuse_link("latency " + std::to_string(link.latency_s) + " is not finite and at least 0");
+        // Only of a wrong link, since a network may have millions.
+        const auto where = [&](const char* what) {
+            return "network " + base::quoted(name) + ": link " + std::to_string(i) + ": " + what;
+        };
+        if (!network::is_bandwidth(link.bandwidth_bytes_per_s))
+            network::check_bandwidth(link.bandwidth_bytes_per_s, where("bandwidth"));
+        if (!network::is_latency(link.latency_s)) network::check_latency(link.latency_s, where("latency"));
         if (link.capacity < 0 || static_cast<std::size_t>(link.capacity) >= links.size())
             refuse_link("capacity " + std::to_string(link.capacity) + " is not in 0.." +
                         std::to_string(links.size() - 1));

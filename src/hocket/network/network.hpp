@@ -45,8 +45,8 @@ class Network {
 public:
     /// `rank_nodes[r]` is the node of rank r (kind host or process). Without a `router`, routes on a tree are its paths
     /// and elsewhere the shortest paths (see network/routing.hpp).
-    /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has bandwidth <= 0,
-    ///         latency < 0 or a non-finite latency, a capacity is shared by other than the two directions of one cable,
+    /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has a bandwidth
+    ///         or a latency out of range (network/ranges.hpp), a capacity is shared by other than the two directions of one cable,
     ///         a rank sits on a switch, or two ranks cannot reach each other.
     Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
             std::shared_ptr<const network::Router> router = nullptr);

@@ -262,7 +262,8 @@ Network from_file(const std::filesystem::path& path) {
         throw InvalidInput(path.string() + ": cannot read the network file: " + why,
                            "give the path of a TOML file of format \"hocket.network/1\"");
     };
-    if (std::filesystem::is_directory(path)) refuse("it is a folder");
+    std::error_code ignored;  // what is wrong with it, as too long a name, opening tells
+    if (std::filesystem::is_directory(path, ignored)) refuse("it is a folder");
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) refuse(errno != 0 ? std::strerror(errno) : "it cannot be opened");

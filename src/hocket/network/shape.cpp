@@ -23,8 +23,11 @@ std::vector<std::int32_t> parse_shape(std::string_view shape, char separator, st
     while (true) {
         std::int32_t number = 0;
         const auto [next, error] = std::from_chars(c, end, number);
-        if (error != std::errc{}) refuse("a number in " + range + " is missing");
-        if (number < 1 || number > max_regular_nodes) refuse(std::to_string(number) + " is not in " + range);
+        const std::string_view rest(c, static_cast<std::size_t>(end - c));
+        const std::string found(rest.substr(0, rest.find(separator)));
+        if (error == std::errc::invalid_argument)
+            refuse(found.empty() ? "a number in " + range + " is missing" : base::quoted(found) + " is no number");
+        if (error != std::errc{} || number < 1 || number > max_regular_nodes) refuse(found + " is not in " + range);
         numbers.push_back(number);
         if (next == end) break;
         if (*next != separator) refuse("unexpected " + base::quoted(std::string_view(next, 1)));

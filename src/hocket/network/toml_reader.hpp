@@ -31,6 +31,7 @@ struct BrokenToml {};
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
 #include "hocket/base/units.hpp"
+#include "hocket/network/ranges.hpp"
 
 namespace hocket::network {
 
@@ -149,10 +150,14 @@ protected:
     double bandwidth(const toml::node& node, std::string_view key) const {
         const auto* text = node.as_string();
         if (text != nullptr && text->get() == "unlimited") return std::numeric_limits<double>::infinity();
-        return quantity(node, key, &base::parse_bandwidth, "1 Gbit/s");
+        const double value = quantity(node, key, &base::parse_bandwidth, "1 Gbit/s");
+        check_bandwidth(value, at(node.source()) + std::string(key));
+        return value;
     }
     double latency(const toml::node& node, std::string_view key) const {
-        return quantity(node, key, &base::parse_duration, "50 us");
+        const double value = quantity(node, key, &base::parse_duration, "50 us");
+        check_latency(value, at(node.source()) + std::string(key));
+        return value;
     }
     std::optional<double> optional_bandwidth(const toml::table& table, std::string_view key) const {
         const toml::node* node = table.get(key);

@@ -3,10 +3,10 @@
 
 #include "hocket/simulation/check.hpp"
 
-#include <cmath>
 #include <string>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/ranges.hpp"
 
 namespace hocket::simulation {
 
@@ -17,8 +17,7 @@ void check(const Program& program, const Network& network, const SimulationOptio
                                network.name() + "\" has " + std::to_string(network.num_ranks()),
                            "use a network with at least as many ranks");
     for (const double overhead_s : {options.send_overhead_s, options.receive_overhead_s})
-        if (!(overhead_s >= 0) || !std::isfinite(overhead_s))
-            refuse("overhead " + std::to_string(overhead_s) + " s is not finite and at least 0");
+        network::check_latency(overhead_s, "simulation: overhead of a message");
     if (!(options.reduce_bytes_per_s > 0))
         refuse("reduce rate " + std::to_string(options.reduce_bytes_per_s) + " bytes/s is not above 0");
     if (options.rendezvous_bytes < 0)

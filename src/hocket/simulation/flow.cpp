@@ -33,7 +33,8 @@ std::vector<double> capacities_of(const Network& network) {
     return bandwidths;
 }
 
-std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths, bool reference) {
+std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths, bool reference,
+                                           GoesOn goes_on) {
     switch (sharing) {
         case Sharing::none:
             return make_unshared(std::move(bandwidths));
@@ -41,7 +42,7 @@ std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> 
             return reference ? make_reference_equal_sharing(std::move(bandwidths))
                              : make_equal_sharing(std::move(bandwidths));
         case Sharing::maxmin:
-            return reference ? make_reference_maxmin_sharing(std::move(bandwidths))
+            return reference ? make_reference_maxmin_sharing(std::move(bandwidths), std::move(goes_on))
                              : make_maxmin_sharing(std::move(bandwidths));
         case Sharing::reserve:
             return make_reserve_sharing(std::move(bandwidths));

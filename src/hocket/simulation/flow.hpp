@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,6 +32,9 @@ public:
     [[nodiscard]] virtual double rate(std::int32_t flow) const = 0;
 };
 
+/// Asked now and then in an update that takes long; where it returns false, the update ends at once, and rates are wrong.
+using GoesOn = std::function<bool()>;
+
 std::unique_ptr<SharingModel> make_unshared(std::vector<double> bandwidths);
 std::unique_ptr<SharingModel> make_reserve_sharing(std::vector<double> bandwidths);
 /// Compute again only what a flow that comes or goes changes.
@@ -38,8 +42,9 @@ std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths)
 std::unique_ptr<SharingModel> make_maxmin_sharing(std::vector<double> bandwidths);
 /// The plain rules, which the former are compared with.
 std::unique_ptr<SharingModel> make_reference_equal_sharing(std::vector<double> bandwidths);
-std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths);
-std::unique_ptr<SharingModel> make_sharing(Sharing, std::vector<double> bandwidths, bool reference = false);
+std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths, GoesOn = {});
+std::unique_ptr<SharingModel> make_sharing(Sharing, std::vector<double> bandwidths, bool reference = false,
+                                           GoesOn = {});
 
 /// Which flows cross which capacity, and which capacities were touched since the last update: what the reference
 /// models have in common.

@@ -15,8 +15,11 @@ namespace {
 /// such chains connect with a touched capacity.
 class ReferenceMaxMin final : public SharingModel {
 public:
-    explicit ReferenceMaxMin(std::vector<double> bandwidths)
-        : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()), left_(bandwidths_.size()) {}
+    ReferenceMaxMin(std::vector<double> bandwidths, GoesOn goes_on)
+        : bandwidths_(std::move(bandwidths)),
+          goes_on_(std::move(goes_on)),
+          crossings_(bandwidths_.size()),
+          left_(bandwidths_.size()) {}
 
     void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
         crossings_.add(flow, capacities);
@@ -28,7 +31,14 @@ public:
     void update(std::vector<std::int32_t>& changed) override {
         const std::size_t first = changed.size();
         collect_connected(changed);
-        for (std::size_t unsettled = changed.size() - first; unsettled > 0;) unsettled -= settle_fullest();
+        for (std::size_t unsettled = changed.size() - first; unsettled > 0;) {
+            work_ += open_.size();
+            if (work_ > work_between_) {
+                work_ = 0;
+                if (goes_on_ && !goes_on_()) return;
+            }
+            unsettled -= settle_fullest();
+        }
         for (const std::int32_t capacity : open_) left_[static_cast<std::size_t>(capacity)].flows = 0;
         open_.clear();
         crossings_.forget_touched();
@@ -99,7 +109,11 @@ private:
         return settled;
     }
 
+    static constexpr std::size_t work_between_ = std::size_t{1} << 22U;  // milliseconds
+
     std::vector<double> bandwidths_;
+    GoesOn goes_on_;
+    std::size_t work_ = 0;
     Crossings crossings_;
     std::vector<double> rates_;
     std::vector<State> state_;
@@ -109,8 +123,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths) {
-    return std::make_unique<ReferenceMaxMin>(std::move(bandwidths));
+std::unique_ptr<SharingModel> make_reference_maxmin_sharing(std::vector<double> bandwidths, GoesOn goes_on) {
+    return std::make_unique<ReferenceMaxMin>(std::move(bandwidths), std::move(goes_on));
 }
 
 }  // namespace hocket::simulation

@@ -41,7 +41,9 @@ public:
           fabric_(fabric),
           options_(options),
           bandwidths_(bandwidths_of(fabric)),
-          model_(options.sharing == Sharing::equal ? nullptr : make_sharing(options.sharing, bandwidths_, true)),
+          model_(options.sharing == Sharing::equal
+                     ? nullptr
+                     : make_sharing(options.sharing, bandwidths_, true, [this] { return tells(); })),
           flows_(static_cast<std::size_t>(traffic.num_sources() * options.in_flight)),
           next_message_(static_cast<std::size_t>(traffic.num_sources()), 0),
           counts_(bandwidths_.size(), 0),
@@ -113,7 +115,7 @@ private:
             }
             barrier_->wait();
             find_ends(flows, now_s, own);
-            if (thread == 0) guarded([&] { stops_ = has_failed_ || !goes_on(now_s); });
+            if (thread == 0) guarded([&] { stops_ = stops_ || has_failed_ || !goes_on(); });
             barrier_->wait();
             double next_s = never;
             for (std::size_t t = 0; t < num_threads_; ++t) next_s = std::min(next_s, threads_[t].next_end_s);
@@ -200,13 +202,21 @@ private:
         }
     }
 
-    [[nodiscard]] bool goes_on(double now_s) {
+    [[nodiscard]] bool goes_on() {
         work_ += static_cast<std::int64_t>(flows_.size());
-        return teller_.goes_on(work_, [&] {
-            std::int64_t num_messages = 0;
-            for (std::size_t t = 0; t < num_threads_; ++t) num_messages += threads_[t].num_messages;
-            return TrafficProgress{num_messages, num_total_, now_s};
-        });
+        return teller_.goes_on(work_, [this] { return progress(); });
+    }
+
+    /// In the midst of a step that takes long; whether to go on.
+    bool tells() {
+        if (options_.on_progress && !options_.on_progress(progress())) stops_ = true;
+        return !stops_;
+    }
+
+    [[nodiscard]] TrafficProgress progress() const {
+        std::int64_t num_messages = 0;
+        for (std::size_t t = 0; t < num_threads_; ++t) num_messages += threads_[t].num_messages;
+        return {num_messages, num_total_, result_.simulated_s};
     }
 
     /// An exception must not leave a thread: it waits for the end of all.

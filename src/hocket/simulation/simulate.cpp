@@ -34,7 +34,8 @@ public:
           pairs_(matched_.pairs.size()),
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
-          sharing_(make_sharing(options.sharing, capacities_of(network), options.reference)) {
+          sharing_(
+              make_sharing(options.sharing, capacities_of(network), options.reference, [this] { return goes_on(); })) {
         if (options.record_links) recorder_.emplace(network.links().size());
         if (options.link_bins.num_bins != 0)
             bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
@@ -50,9 +51,8 @@ public:
         while (true) {
             run_instant();
             update_rates();
-            if (events_.empty() && flow_queue_.empty()) break;
-            timeline_.completed = teller_.goes_on(num_done_ + num_rates_,
-                                                  [this] { return SimulationProgress{num_done_, num_ops(), now_s_}; });
+            if (!stopped_ && events_.empty() && flow_queue_.empty()) break;
+            timeline_.completed = !stopped_ && teller_.goes_on(num_done_ + num_rates_, [this] { return progress(); });
             if (!timeline_.completed) return take_timeline();
             now_s_ = flow_queue_.empty() ? events_.top().time_s
                      : events_.empty()   ? flow_queue_.top_time_s()
@@ -265,6 +265,7 @@ private:
     void update_rates() {
         changed_.clear();
         sharing_->update(changed_);
+        if (stopped_) return;  // in its midst
         for (const std::int32_t f : changed_) {
             Flow& flow = flows_[static_cast<std::size_t>(f)];
             ++num_rates_;
@@ -277,6 +278,9 @@ private:
             flow_queue_.set(f, now_s_ + flow.bytes_left / rate, flow.sequence);
         }
     }
+
+    [[nodiscard]] SimulationProgress progress() const { return {num_done_, num_ops(), now_s_}; }
+    bool goes_on() { return !(stopped_ = options_.on_progress && !options_.on_progress(progress())); }
 
     void record(const Flow& flow, double rate) {
         if (bins_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
@@ -370,6 +374,7 @@ private:
     std::int64_t next_sequence_ = 0;
     std::int32_t num_done_ = 0;
     std::int64_t num_rates_ = 0;
+    bool stopped_ = false;
     ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
     EventQueue events_;           // later than now
     std::vector<Event> instant_;  // now, in order

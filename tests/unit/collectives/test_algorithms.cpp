@@ -136,6 +136,19 @@ TEST_CASE("one rank among very many costs only its own part") {
               .ops.size() == 40);
 }
 
+TEST_CASE("no schedule has fewer messages than its algorithm says") {
+    for (const Algorithm& algorithm : all_algorithms())
+        for (const std::int32_t p : {1, 2, 3, 5, 6, 8, 13, 16, 31, 32, 33})
+            for (const std::int32_t pieces : {1, 3}) {
+                if (pieces > 1 && !algorithm.pipelines) continue;
+                std::int64_t num_ops = 0;
+                for (const RankSchedule& rank : emit(algorithm, {p, pieces}, {}).ranks)
+                    num_ops += static_cast<std::int64_t>(rank.ops.size());
+                INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", p, " pieces ", pieces);
+                CHECK(2 * pieces * algorithm.least_messages(p) <= num_ops);
+            }
+}
+
 TEST_CASE("bad requests are refused with what was found and what is accepted") {
     const Algorithm& bcast = find_algorithm(Collective::bcast, "linear");
     const Algorithm& alltoall = find_algorithm(Collective::alltoall, "linear");
@@ -157,5 +170,7 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
     CHECK_THROWS_AS(emit_rank(alltoall, {100'000, 1}, {}, Rank{0}), InvalidInput);
     // What would not fit into memory is refused before it is made.
     CHECK_THROWS_AS(emit(bcast, {1'000'000'000, 1}, {}), InvalidInput);
+    for (const Algorithm* algorithm : {&ring, &find_algorithm(Collective::bcast, "scatter_allgather")})
+        for (int i = 0; i < 1000; ++i) CHECK_THROWS_AS(emit(*algorithm, {65'536, 1}, {}), InvalidInput);  // at once
     CHECK_THROWS_AS(emit(find_algorithm(Collective::bcast, "pipelined_chain"), {2, 2'000'000'000}, {}), InvalidInput);
 }

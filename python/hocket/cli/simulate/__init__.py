@@ -26,8 +26,10 @@ from hocket.cli.simulate.options import pattern_options, refuse_others
     metavar="BYTES",
     help="Of a message of a pattern (1 MB unless given), bcast, reduce or allreduce; or block of a rank.",
 )
-@click.option("--root", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--pieces", type=click.IntRange(1), default=1, show_default=True, help="Pieces of a pipelined algorithm.")
+@click.option("--root", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, help="Pieces of a pipelined algorithm."
+)
 @click.option(
     "--order", type=click.Choice(["rank", "depth-first"]), default="rank", show_default=True, help="Of the ranks."
 )
@@ -45,6 +47,9 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
     matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder.
     Rank r of it is rank r of the network. Ctrl-C ends a simulation with what is known by then.
 
+    FILE has the bytes that rank i sends to rank j in row i, column j, as text or .npy; what a rank sends to itself, on
+    the diagonal, counts as a message and takes no time.
+
     \b
     Examples:
       hocket simulate random-ring --network fat-tree:8x8x16 --bandwidth 1GB/s --messages 10 --bytes-spread 0.5
@@ -53,6 +58,17 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
       hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --pieces 64
       hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
     """
+    from hocket.errors import InvalidInput
+
+    try:
+        return _simulate(context, what, given)
+    except InvalidInput as error:
+        if error.hint:
+            raise
+        raise InvalidInput(error.message, f"`{context.command_path} --help` shows what it accepts") from None
+
+
+def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
     from hocket.patterns import pattern_kind
     from hocket.simulation import kind_of
 
@@ -70,10 +86,18 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
 
 def _check_outputs(folder: Path | None, trace: Path | None) -> None:
     """Before a simulation that takes long, not after it."""
-    from hocket.errors import InvalidInput
+    if folder is not None:
+        from hocket.report.simulation import check_output
 
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder}: is not a folder", "name a folder with --output")
-    for path in (folder, trace):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInput(f"{path.parent}: no such folder", "make it first, or name another one")
+        check_output(folder)
+    if trace is not None:
+        from hocket.errors import InvalidInput
+
+        try:
+            if trace.is_dir():
+                raise InvalidInput(f"{trace}: is a folder", "name a file with --trace-json")
+            trace.exists()  # a name can be too long
+        except OSError as error:
+            raise InvalidInput(f"{trace}: cannot be written: {error.strerror}", "name another file") from None
+        if not trace.absolute().parent.is_dir():
+            raise InvalidInput(f"{trace.parent}: no such folder", "make it first, or name another one")

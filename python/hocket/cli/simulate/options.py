@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from hocket.cli.options import OutputPath
 from hocket.errors import InvalidInput
 from hocket.patterns import PARAMETERS
 
+MOST_DIMENSIONS = 16  #: of --grid
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OVERHEADS = {"send_overhead", "receive_overhead", "rendezvous"}
@@ -95,15 +97,17 @@ def pattern_options(function: Function) -> Function:
         click.option(
             "-o",
             "--output",
-            type=click.Path(path_type=Path),
+            type=OutputPath(),
             metavar="FOLDER",
-            help="Write result.json, result.npz, report.html and trace.json.",
+            help="Write result.json, result.npz, report.html and trace.json into a new or empty folder, or over an "
+            "earlier result. Of a collective, one algorithm.",
         ),
         click.option(
             "--trace-json",
-            type=click.Path(path_type=Path),
+            type=OutputPath(),
             metavar="FILE",
-            help="Write what ranks and links do over time, for Perfetto or chrome://tracing.",
+            help="Write what ranks and links do over time, for Perfetto or chrome://tracing. Of a collective, one "
+            "algorithm.",
         ),
     ]
     for option in reversed(options):
@@ -128,7 +132,13 @@ def refuse_others(context: click.Context, kind: str, what: str) -> None:
 def _grid(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
+    hint = "write the points in each dimension, such as 16x16x8"
     fields = text.split("x")
-    if not all(field.isascii() and field.isdigit() and 0 < int(field) < 2**31 for field in fields):
-        raise InvalidInput(f"--grid: {text!r} is no grid", "write the points in each dimension, such as 16x16x8")
+    for field in fields:
+        if not re.fullmatch("[0-9]{1,100}", field):
+            raise InvalidInput(f"--grid: {text[:60]!r}: {field[:20]!r} is no number of points", hint)
+        if not 0 < int(field) < 2**31:
+            raise InvalidInput(f"--grid: {text[:60]!r}: {field} is not in 1..{2**31 - 1}", hint)
+    if len(fields) > MOST_DIMENSIONS:
+        raise InvalidInput(f"--grid: {len(fields)} dimensions; accepted: 1 to {MOST_DIMENSIONS}", hint)
     return tuple(map(int, fields))

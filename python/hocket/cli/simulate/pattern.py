@@ -140,7 +140,7 @@ def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_
         cells = [
             (
                 one["source"],
-                one["target"],
+                one["target"] + (" (half duplex)" if one["half_duplex"] else ""),
                 byte_count(one["bytes"]),
                 NOT_MEASURED if one["utilisation"] is None else percent(one["utilisation"]),
             )

@@ -43,22 +43,22 @@ def run(
 ) -> int:
     from hocket import parse_bytes
     from hocket.plan import Plan
-    from hocket.simulation import ProgramOptions, Request, link_loads, simulate_what
+    from hocket.simulation import ProgramOptions, Request, simulate_what
     from hocket.simulation_statistics import peak_rss_bytes
 
     begin_s = time.perf_counter()
-    network = load_network(network_text, bandwidth, latency, routing, seed)
     request = Request(
         None if bytes_text is None else parse_bytes(bytes_text, "--bytes"), root, pieces, order == "depth-first"
     )
     costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
     plan = None if plan_path is None else Plan.from_file(plan_path)
-    setup_s = time.perf_counter() - begin_s
     record = output is not None or trace_json is not None
     with watched(f"simulating {what}", "operations") as on_progress:
+        network = load_network(network_text, bandwidth, latency, routing, seed)
+        setup_s = time.perf_counter() - begin_s
         found = simulate_what(what, network, request, costs, plan, ProgramOptions(reference, record, on_progress))
     stopped = [one.timeline for one in found if not one.timeline.completed]
-    values = {
+    values: dict[str, Any] = {
         "network": network.name,
         "sharing": sharing,
         "reference": reference,
@@ -80,13 +80,19 @@ def run(
     if as_json:
         print_json(values)
     else:
+        from hocket.report.text import NOT_MEASURED
+
         rows = [(one.name, f"{one.timeline.makespan_s * 1e3:.3f} ms", one.timeline.num_events) for one in found]
-        print_table(["", "time", "events"], rows, f"on {network.name}, sharing {sharing}")
+        print_table(["", "time", "events"], rows, f"{what} on {network.name}, sharing {sharing}")
         if len(found) == 1:
-            loads = link_loads(found[0].timeline, network)
             cells = [
-                (source, target, f"{round(size):,}", f"{use:.0%}" if not stopped else "")
-                for source, target, size, use in loads
+                (
+                    load["source"],
+                    load["target"] + (" (half duplex)" if load["half_duplex"] else ""),
+                    f"{round(load['bytes']):,}",
+                    NOT_MEASURED if load["use"] is None else f"{load['use']:.0%}",
+                )
+                for load in values["results"][0]["links"]
             ]
             print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
             if len(cells) > _LINKS_SHOWN:

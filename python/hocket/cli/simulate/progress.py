@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from hocket.cli.common import note
 
 INTERRUPTED = 130  #: the exit status
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SETUP_MAY_END_S = 0.5  #: after Ctrl-C
 _SHOWN_AFTER_S = 1.0
 _REDRAWN_AFTER_S = 0.1
 
@@ -27,24 +29,33 @@ class Watch:
 
     def __init__(self, bar: _Bar) -> None:
         self.interrupted = False
+        self.begun = False  #: the set-up is over: a simulation that is ended has something to tell
         self._bar = bar
 
     def __call__(self, done: int, total: int, simulated_s: float) -> bool:
+        self.begun = True
         self._bar.update(done, total, simulated_s)
         return not self.interrupted
 
 
 @contextmanager
 def watched(text: str, unit: str) -> Iterator[Watch]:
-    """Yields what to call for progress. A first Ctrl-C ends the simulation with what is known, as soon as it asks.
+    """Yields what to call for progress. A first Ctrl-C ends the simulation with what is known, as soon as it asks; in
+    the set-up, when nothing is known, it ends all, as Python does.
 
-    A second one, or another signal to end, ends the process at once, though the simulation may be in the midst of a
-    long set-up that calls no Python: a thread of its own reads what arrives. Nothing has been written by then.
+    A thread of its own reads what arrives, and ends the process at a second one, at another signal to end, and if the
+    set-up is in the midst of something long that calls no Python. Nothing has been written by then.
     """
     bar = _Bar(text, unit)
     watch = Watch(bar)
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
+
+    def end(number: int) -> None:
+        bar.forget()
+        reason = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+        os.write(2, f"error: {reason}\n".encode())
+        os._exit(INTERRUPTED if number == signal.SIGINT else 128 + number)
 
     def listen() -> None:
         while numbers := os.read(reader, 16):
@@ -52,11 +63,16 @@ def watched(text: str, unit: str) -> Iterator[Watch]:
                 if number not in _ENDING:
                     continue
                 if number != signal.SIGINT or watch.interrupted:
-                    bar.forget()
-                    os._exit(INTERRUPTED if number == signal.SIGINT else 128 + number)
+                    end(number)
                 watch.interrupted = True
+                if not watch.begun and not select.select([reader], [], [], _SETUP_MAY_END_S)[0] and not watch.begun:
+                    end(number)
 
-    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    def interrupt(number: int, frame: object) -> None:
+        if not watch.begun:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
     fd_before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
@@ -64,6 +80,7 @@ def watched(text: str, unit: str) -> Iterator[Watch]:
         try:
             yield watch
         finally:
+            watch.begun = True  # and over
             signal.set_wakeup_fd(fd_before)
             os.close(writer)
             listener.join()
