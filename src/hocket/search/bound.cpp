@@ -90,7 +90,7 @@ bool Bound::in_one_branch(const Unit& unit, const State& state) const {
     const std::int32_t node = units_.end_of(unit.in_link), own = tree_->computer_at(node);
     std::int32_t count = own >= 0 && state.informed(own) ? 1 : 0;
     for (const std::int32_t link : units_.links_from(node))
-        if (link != unit.out_link && sides_[at(link ^ 1)].from_ns < never) ++count;
+        if (link != unit.out_link && sides_[at(link ^ 1)].from_ns < never && ++count > 1) return false;
     return count == 1;
 }
 
