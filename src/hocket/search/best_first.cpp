@@ -14,17 +14,17 @@ namespace hocket::search {
 class BestFirst::Worker {
 public:
     Worker(BestFirst& search)
-        : search_(search), bound_(search.tree_), candidates_(search.tree_), state_(search.root_) {}
+        : search_(search), bound_(search.tree_, search.subtree_ns_), candidates_(search.tree_), state_(search.root_) {}
 
     void run(bool is_caller) {
-        while (!(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
+        while (!search_.ended_ && !(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
             const std::int64_t node = search_.take(*this);
             if (node < 0) break;
             go();
             branch();
             search_.give(node, *this);
         }
-        search_.watch_.stop();
+        search_.ended_ = true;
         search_.changed_.notify_all();
     }
 
@@ -68,15 +68,16 @@ public:
     std::size_t slot = 0;
 };
 
-BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch)
-    : tree_(tree), root_(root), watch_(watch), dominance_(tree) {}
+BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch, std::span<const std::int64_t> subtree_ns)
+    : tree_(tree), root_(root), watch_(watch), subtree_ns_(subtree_ns), dominance_(tree) {}
 
 bool BestFirst::is_later(std::int64_t a, std::int64_t b) const {
     const Node &x = nodes_[static_cast<std::size_t>(a)], &y = nodes_[static_cast<std::size_t>(b)];
     return std::tie(x.bound_ns, y.depth, a) > std::tie(y.bound_ns, x.depth, b);
 }
 
-void BestFirst::run() {
+void BestFirst::run(std::int64_t num_nodes) {
+    last_node_ = num_nodes;
     nodes_.push_back({watch_.lower_bound_ns(), -1, {}, 0});
     heap_.push_back(0);
     const auto num_threads = static_cast<std::size_t>(std::max(1, watch_.options().num_threads));
@@ -89,7 +90,7 @@ void BestFirst::run() {
             worker.run(slot == 0);
         } catch (...) {
             errors[slot] = std::current_exception();
-            watch_.stop();
+            ended_ = true;
             changed_.notify_all();
         }
     };
@@ -110,11 +111,12 @@ std::int64_t BestFirst::take(Worker& worker) {
         const std::int64_t first_open =
             heap_.empty() ? never : nodes_[static_cast<std::size_t>(heap_.front())].bound_ns;
         watch_.raise_lower_bound(std::min(first_open, first_under_way));
-        if (watch_.done()) return -1;
+        if (ended_ || watch_.done() || num_taken_ >= last_node_) return -1;
         if (first_open < watch_.makespan_ns()) break;
         if (first_under_way == never) return -1;  // nothing is open: the raised bound has proven the makespan
         changed_.wait_for(lock, std::chrono::milliseconds(50));
     }
+    ++num_taken_;
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const std::int64_t taken = heap_.back();
     heap_.pop_back();

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -42,10 +45,11 @@ private:
 /// thread finds, the others use at once: incumbent, memo, dominance.
 class BestFirst {
 public:
-    BestFirst(const Tree&, const State& root, Watch&);
+    /// `subtree_ns` as in Bound.
+    BestFirst(const Tree&, const State& root, Watch&, std::span<const std::int64_t> subtree_ns = {});
 
-    /// Until the best schedule of the watch is proven, or the watch says stop.
-    void run();
+    /// Until the best schedule of the watch is proven, or the watch says stop, or after `num_nodes`.
+    void run(std::int64_t num_nodes = std::numeric_limits<std::int64_t>::max());
 
 private:
     struct Node {
@@ -63,8 +67,11 @@ private:
     const Tree& tree_;
     const State& root_;
     Watch& watch_;
+    std::span<const std::int64_t> subtree_ns_;
     Memo memo_;
     Dominance dominance_;
+    std::int64_t last_node_ = 0, num_taken_ = 0;
+    std::atomic<bool> ended_ = false;
     std::mutex mutex_;  // of what follows
     std::condition_variable changed_;
     std::vector<Node> nodes_;

@@ -13,8 +13,9 @@ constexpr std::int64_t unlimited = std::int64_t{1} << 50U;
 
 }  // namespace
 
-Bound::Bound(const Tree& tree)
+Bound::Bound(const Tree& tree, std::span<const std::int64_t> subtree_ns)
     : tree_(&tree),
+      subtree_ns_(subtree_ns),
       units_(tree),
       order_(units_.places().size()),
       sides_(at(tree.num_links())),
@@ -89,7 +90,7 @@ bool Bound::in_one_branch(const Unit& unit, const State& state) const {
     const std::int32_t node = units_.end_of(unit.in_link), own = tree_->computer_at(node);
     std::int32_t count = own >= 0 && state.informed(own) ? 1 : 0;
     for (const std::int32_t link : units_.links_from(node))
-        if (link != unit.out_link && sides_[at(link ^ 1)].from_ns < never) ++count;
+        if (link != unit.out_link && sides_[at(link ^ 1)].from_ns < never && ++count > 1) return false;
     return count == 1;
 }
 
@@ -158,6 +159,10 @@ std::int64_t Bound::of(const State& state, std::int64_t enough_ns, std::int64_t 
     read(state);
     double sum = 0;
     std::int64_t bound = state.end_ns();
+    for (std::size_t link = 0; link < subtree_ns_.size(); ++link)
+        if (subtree_ns_[link] > 0 && sides_[link ^ 1U].from_ns >= never && sides_[link].from_ns < never)
+            bound = std::max(bound, sides_[link].from_ns + subtree_ns_[link]);
+    if (bound >= enough_ns) return bound;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Place& place = units_.places()[order_[i]];
         const std::int64_t found = at_place(place, state, aim_ns);

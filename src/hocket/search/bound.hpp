@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hocket/search/growth.hpp"
@@ -19,7 +20,9 @@ namespace hocket::search {
 /// inside. Units of a place are senders and receivers at once, so this also bounds clusters that help each other.
 class Bound {
 public:
-    explicit Bound(const Tree&);
+    /// `subtree_ns`, empty or of each link: how long all that is behind it needs at least from when the first transfer comes
+    /// over it. Must outlive the bound.
+    explicit Bound(const Tree&, std::span<const std::int64_t> subtree_ns = {});
 
     /// May stop at `enough_ns`. What is more than `aim_ns` may say no more than that it cannot end by then.
     std::int64_t of(const State&, std::int64_t enough_ns = never, std::int64_t aim_ns = never);
@@ -60,6 +63,7 @@ private:
     [[nodiscard]] bool in_one_branch(const Unit&, const State&) const;
 
     const Tree* tree_;
+    std::span<const std::int64_t> subtree_ns_;
     Units units_;
     std::vector<std::size_t> order_;      // places, those that were enough lately first
     std::vector<Side> sides_;             // [link] what is before its end

@@ -3,8 +3,12 @@
 
 #include "hocket/search/broadcast.hpp"
 
+#include <algorithm>
+
 #include "hocket/search/beam.hpp"
 #include "hocket/search/best_first.hpp"
+#include "hocket/search/cut_subtree.hpp"
+#include "hocket/search/improve.hpp"
 #include "hocket/search/list_schedule.hpp"
 
 namespace hocket::search {
@@ -42,6 +46,56 @@ void make_list_schedules(const Tree& tree, const State& root, Bound& bound, Watc
     }
 }
 
+std::vector<std::int64_t> find_subtree_bounds(const Tree&, const State& root, Watch&);
+
+/// Returns the lower bound before any branching.
+std::int64_t search(const Tree& tree, const State& root, Watch& watch, std::int32_t beam_width, bool use_subtrees) {
+    Bound bound(tree);
+    Candidates candidates(tree);
+    watch.raise_lower_bound(bound.of(root));
+    make_list_schedules(tree, root, bound, watch);
+    const std::int64_t before_branching_ns = watch.lower_bound_ns();
+    if (beam_width > 0 && !watch.done_and_tell()) beam_search(tree, root, bound, candidates, 1, watch);
+    if (!watch.done_and_tell()) BestFirst(tree, root, watch).run(100);  // mostly enough for a small tree
+    if (!watch.done_and_tell()) improve(root, watch);
+    for (std::int32_t width = 4; width <= beam_width && !watch.done_and_tell(); width *= 4)
+        beam_search(tree, root, bound, candidates, width, watch);
+    std::vector<std::int64_t> subtree_ns;
+    if (use_subtrees && !tree.has_delays()) {
+        subtree_ns = find_subtree_bounds(tree, root, watch);
+        watch.raise_lower_bound(Bound(tree, subtree_ns).of(root));
+    }
+    if (!watch.done_and_tell()) BestFirst(tree, root, watch, subtree_ns).run();
+    return before_branching_ns;
+}
+
+/// [link] as Bound uses it: what is behind, broadcast from where it is cut off [Hourai, sec. 4.6], by the same search. 0 if
+/// that is large, or no bound.
+std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const State& root, Watch& watch) {
+    constexpr std::int64_t largest = 32, most_nodes = 2000;
+    std::vector<std::int64_t> found(static_cast<std::size_t>(tree.num_links()), 0);
+    for (std::int32_t link = 0; link < tree.num_links() && !watch.done_and_tell(); ++link) {
+        if (link / 2 == tree.middle()) continue;
+        const std::vector<bool> is_behind = computers_behind(tree, link);
+        const auto size = std::count(is_behind.begin(), is_behind.end(), true);
+        bool has_holder = false;
+        for (std::size_t c = 0; c < is_behind.size(); ++c)
+            has_holder = has_holder || (is_behind[c] && root.informed(static_cast<std::int32_t>(c)));
+        if (has_holder || size < 2 || size > largest || !comes_at_full_rate(tree, link)) continue;
+        const Tree subtree = subtree_behind(tree, link);
+        BroadcastOptions options;
+        options.max_nodes = most_nodes;
+        options.time_limit_s = watch.options().time_limit_s - watch.seconds();
+        options.on_progress = [&](const BroadcastProgress&) { return !watch.done_and_tell(); };
+        Watch of_subtree(options);
+        const std::int32_t cut = 0;
+        const State start(subtree, {&cut, 1});
+        search(subtree, start, of_subtree, 1, false);
+        found[static_cast<std::size_t>(link)] = of_subtree.lower_bound_ns();
+    }
+    return found;
+}
+
 void exhaust(State& state, std::int64_t& best) {
     if (state.end_ns() >= best) return;
     if (state.complete()) {
@@ -64,22 +118,13 @@ BroadcastResult fastest_broadcast(const Tree& tree, std::span<const std::int32_t
                                   const BroadcastOptions& options) {
     Watch watch(options);
     const State root(tree, holders);
+    const std::int64_t any_starts_ns = search(tree, root, watch, options.beam_width, true);
     BroadcastResult result;
-    {
-        Bound bound(tree);
-        Candidates candidates(tree);
-        watch.raise_lower_bound(bound.of(root));
-        make_list_schedules(tree, root, bound, watch);
-        for (std::int32_t width = 1; width <= options.beam_width && !watch.done_and_tell(); width *= 4)
-            beam_search(tree, root, bound, candidates, width, watch);
-    }
-    result.lower_bound_any_starts_ns = watch.lower_bound_ns();
-    if (!watch.done_and_tell()) BestFirst(tree, root, watch).run();
     result.transfers = watch.take_transfers();
     result.makespan_ns = watch.makespan_ns();
     result.lower_bound_ns = watch.lower_bound_ns();
+    result.lower_bound_any_starts_ns = tree.has_delays() ? any_starts_ns : result.lower_bound_ns;
     result.optimal = result.lower_bound_ns == result.makespan_ns;
-    if (!tree.has_delays()) result.lower_bound_any_starts_ns = result.lower_bound_ns;
     result.num_nodes = watch.num_nodes();
     result.search_s = watch.seconds();
     return result;

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "hocket/search/cut_subtree.hpp"
 #include "hocket/search/state.hpp"
 #include "hocket/search/subtree_labels.hpp"
 #include "hocket/search/watch.hpp"
@@ -178,55 +179,6 @@ private:
     std::vector<std::int64_t> subtree_ns_;  // [link]
 };
 
-/// What is behind a link, with a computer, number 0, where it is cut off.
-Tree subtree_behind(const Tree& tree, std::int32_t link) {
-    std::vector<std::vector<std::size_t>> cables_at(at(tree.num_nodes()));
-    for (std::size_t i = 0; i < tree.cables().size(); ++i) {
-        cables_at[at(tree.cables()[i].a)].push_back(i);
-        cables_at[at(tree.cables()[i].b)].push_back(i);
-    }
-    const std::int32_t v = link / 2, start = link % 2 == 0 ? v : tree.parent(v), end = start == v ? tree.parent(v) : v;
-    std::vector<std::int32_t> number(at(tree.num_nodes()), -1), nodes{start, end}, computers{0};
-    std::vector<Cable> cables;
-    number[at(start)] = 0;
-    number[at(end)] = 1;
-    if (tree.computer_at(end) >= 0) computers.push_back(1);
-    const auto add_cable = [&](std::size_t i) {
-        Cable cable = tree.cables()[i];
-        cable.a = number[at(cable.a)];
-        cable.b = number[at(cable.b)];
-        cables.push_back(cable);
-    };
-    for (const std::size_t i : cables_at[at(start)])
-        if (tree.cables()[i].a == end || tree.cables()[i].b == end) add_cable(i);
-    for (std::size_t k = 1; k < nodes.size(); ++k)
-        for (const std::size_t i : cables_at[at(nodes[k])]) {
-            const Cable& cable = tree.cables()[i];
-            const std::int32_t next = cable.a == nodes[k] ? cable.b : cable.a;
-            if (number[at(next)] >= 0) continue;
-            number[at(next)] = static_cast<std::int32_t>(nodes.size());
-            nodes.push_back(next);
-            if (tree.computer_at(next) >= 0) computers.push_back(number[at(next)]);
-            add_cable(i);
-        }
-    return {static_cast<std::int32_t>(nodes.size()), computers, cables, tree.bytes()};
-}
-
-/// Whether all that comes over the link comes at its bandwidth, or as slowly as what is behind makes it.
-bool comes_at_full_rate(const Tree& tree, std::int32_t link, const std::vector<bool>& is_behind) {
-    const auto inside = std::find(is_behind.begin(), is_behind.end(), true) - is_behind.begin();
-    for (std::int32_t s = 0; s < tree.num_computers(); ++s) {
-        if (is_behind[at(s)]) continue;
-        bool is_before = true, is_full = true;
-        tree.for_path(s, static_cast<std::int32_t>(inside), [&](std::int32_t on_path) {
-            is_full = is_full && (!is_before || tree.bandwidth(on_path) >= tree.bandwidth(link));
-            is_before = is_before && on_path != link;
-        });
-        if (!is_full) return false;
-    }
-    return true;
-}
-
 /// [link]: the least time of a broadcast of what is behind it from where it begins; 0 if that is not small, or no bound: two
 /// transfers that are slow because of what is before the link may share what two faster ones may not, and be over sooner.
 std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptions& options, Watch& watch) {
@@ -243,13 +195,7 @@ std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptio
         for (const std::int32_t link : {2 * order[i] + 1, 2 * order[i]}) {
             const std::int32_t size = link % 2 == 1 ? below[at(order[i])] : tree.num_computers() - below[at(order[i])];
             if (size < 1 || size > small || size + 1 >= tree.num_computers() || watch.done_and_tell()) continue;
-            std::vector<bool> is_behind(at(tree.num_computers()));
-            for (std::int32_t c = 0; c < tree.num_computers(); ++c) {
-                std::int32_t v = tree.node_of(c);
-                while (v != order[i] && v != tree.middle()) v = tree.parent(v);
-                is_behind[at(c)] = (v == order[i]) == (link % 2 == 1);
-            }
-            if (!comes_at_full_rate(tree, link, is_behind)) continue;
+            if (!comes_at_full_rate(tree, link)) continue;
             const Tree subtree = subtree_behind(tree, link);
             BroadcastOptions rest;
             rest.time_limit_s = options.time_limit_s - watch.seconds();

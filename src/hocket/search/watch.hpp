@@ -42,6 +42,7 @@ public:
     [[nodiscard]] bool good_enough() const {
         return static_cast<double>(makespan_ns()) <= static_cast<double>(lower_bound_ns()) * (1 + options_.gap);
     }
+    [[nodiscard]] std::span<const Transfer> transfers() const { return transfers_; }  ///< not while threads search
     std::vector<Transfer> take_transfers() { return std::move(transfers_); }
 
     void count_nodes(std::int64_t n) { num_nodes_ += n; }
