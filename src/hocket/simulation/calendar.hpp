@@ -49,8 +49,12 @@ public:
         while (!drop_stale()) next_day(on_day);
         return due_.front().first;
     }
-    /// Whether a flow ends at this time, which next_time_s() has returned.
-    bool is_due(double time_s) { return drop_stale() && !(due_.front().first > time_s); }
+    /// Whether a flow ends up to this time, at or soon after what next_time_s() has returned.
+    template <class OnDay>
+    bool is_due(double time_s, OnDay&& on_day) {
+        while (today_ < day_of(time_s)) next_day(on_day);
+        return drop_stale() && !(due_.front().first > time_s);
+    }
     /// The flow that ends next; next_time_s() or is_due() has found it.
     std::int32_t pop() {
         const std::int32_t flow = due_.front().second;

@@ -196,7 +196,7 @@ private:
             Flow& flow = flows_[f];
             if (flow.state != State::moves) continue;
             flow.bytes_left = std::max(0.0, flow.bytes_left - flow.rate_bytes_per_s * step_s);
-            if (flow.end_s > next_s) continue;
+            if (flow.end_s > end_of_instant(next_s)) continue;
             flow.state = State::waits;
             end(f, next_s, own);
         }

@@ -57,12 +57,14 @@ public:
         calendar_.start(now_s_, num_flows_);
         result_.setup_s = real_time_s() - begin_s_;
         while (num_flows_ > 0 && goes_on()) {
-            now_s_ = calendar_.next_time_s([this](const auto& due) { prepare(due); });
+            const auto on_day = [this](const auto& due) { prepare(due); };
+            now_s_ = calendar_.next_time_s(on_day);
+            const double last_s = end_of_instant(now_s_);
             do {
                 const std::int32_t flow = calendar_.pop();
                 end(flow);
                 next(flow);
-            } while (calendar_.is_due(now_s_));
+            } while (calendar_.is_due(last_s, on_day));
             update_rates();
             calendar_.adapt(now_s_, num_flows_);
         }
