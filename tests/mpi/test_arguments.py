@@ -138,7 +138,7 @@ def test_an_error_is_fatal_by_default(runner: MpiRunner, tmp_path: Path) -> None
     env = {"HOCKET_PLAN": str(plan)}
     program = runner.compile(FATAL)
     said = ""
-    for _ in range(5):  # a launcher whose ranks all abort may lose their last words: both families' do now and then
+    for _ in range(20):  # a launcher whose ranks all abort may lose their last words: both families' do now and then
         result = runner.run(RANKS, program, libraries=[parts.interpose], env=env, timeout=40, check=False)
         assert result.returncode != 0
         said += result.stdout + result.stderr
