@@ -39,12 +39,23 @@ inline hocket::LinkBinOptions link_bin_options(std::int32_t num_bins, const std:
     return options;
 }
 
-/// A Python function of (done, total, simulated_s) that returns whether to go on. Other threads run between its calls.
-using PythonProgress = std::function<bool(std::int64_t, std::int64_t, double)>;
+/// Whether a Python function that is told of progress wants to go on: a function that is only to tell something returns
+/// None, or anything else.
+inline bool wants_to_go_on(const nb::object& answer) {
+    if (answer.is_none()) return true;
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) nb::raise_python_error();
+    return truth != 0;
+}
+
+/// A Python function of (done, total, simulated_s) that stops the simulation where it returns a false value that is not
+/// None. Other threads run between its calls.
+using PythonProgress = std::function<nb::object(std::int64_t, std::int64_t, double)>;
 inline hocket::OnProgress on_progress(const std::optional<PythonProgress>& function) {
     if (!function) return {};
     return [&function](const hocket::SimulationProgress& progress) {
-        return (*function)(progress.num_done, progress.num_total, progress.simulated_s);
+        const nb::gil_scoped_acquire acquire;  // also while the answer is read and released
+        return wants_to_go_on((*function)(progress.num_done, progress.num_total, progress.simulated_s));
     };
 }
 

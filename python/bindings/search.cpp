@@ -14,6 +14,7 @@
 #include <string>
 #include <tuple>
 
+#include "arrays.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/search/broadcast.hpp"
 #include "hocket/search/paper_search.hpp"
@@ -29,7 +30,7 @@ namespace {
 using Integers = std::vector<std::int32_t>;
 using CableTuple = std::tuple<std::int32_t, std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool>;
 using TransferTuple = std::tuple<std::int32_t, std::int32_t, std::int64_t, std::int64_t>;
-using Progress = std::function<bool(std::optional<std::int64_t>, std::int64_t, std::int64_t, double)>;
+using Progress = std::function<nb::object(std::optional<std::int64_t>, std::int64_t, std::int64_t, double)>;
 
 void check(bool is_right, const std::string& what, const char* hint) {
     if (!is_right) throw InvalidInput(what, hint);
@@ -83,8 +84,9 @@ std::function<bool(const BroadcastProgress&)> progress_of(const std::optional<Pr
     if (!function) return {};
     return [&function](const BroadcastProgress& at) {
         const nb::gil_scoped_acquire acquire;
-        return (*function)(at.makespan_ns < never ? std::optional(at.makespan_ns) : std::nullopt, at.lower_bound_ns,
-                           at.num_nodes, at.seconds);
+        return bindings::wants_to_go_on(
+            (*function)(at.makespan_ns < never ? std::optional(at.makespan_ns) : std::nullopt, at.lower_bound_ns,
+                        at.num_nodes, at.seconds));
     };
 }
 
@@ -144,7 +146,7 @@ void bind_search(nb::module_& module) {
         "The fastest broadcast from the holders, by branch and bound; stops when proven within `gap` of the optimum. "
         "`on_progress(makespan_ns or None, lower_bound_ns, num_nodes, seconds)` is called about every tenth of a "
         "second; "
-        "where it returns False, the search ends with what is known by then.");
+        "where it returns a false value other than None, the search ends with what is known by then.");
     module.def(
         "paper_broadcast",
         [](const Tree& tree, const Integers& holders, const std::string& cuts, double time_limit_s,

@@ -13,7 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <span>
+#include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/fabric.hpp"
@@ -91,13 +91,56 @@ std::vector<std::int32_t> route(const Fabric& fabric, std::int64_t source, std::
     return numbers;
 }
 
-std::unique_ptr<Traffic> from_matrix(
-    nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> matrix) {
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+
+/// The numbers of a matrix as whole numbers of bytes, each checked: a cast would make something of anything.
+template <class Number>
+std::vector<std::int64_t> whole_bytes(const AnyMatrix& matrix) {
+    constexpr auto most = static_cast<double>(std::int64_t{1} << 52);
+    std::vector<std::int64_t> bytes;
+    bytes.reserve(matrix.size());
+    const auto* const numbers = static_cast<const Number*>(matrix.data());
+    for (std::size_t i = 0; i < matrix.shape(0); ++i)
+        for (std::size_t j = 0; j < matrix.shape(1); ++j) {
+            const Number number = numbers[static_cast<std::int64_t>(i) * matrix.stride(0) +
+                                          static_cast<std::int64_t>(j) * matrix.stride(1)];
+            // A double tells 2^52 from what is above it, and nothing holds of NaN.
+            const auto real = static_cast<double>(number);
+            if (!(real >= 0 && real <= most && real == std::floor(real)))
+                throw InvalidInput("row " + std::to_string(i) + ", column " + std::to_string(j) +
+                                       " of the traffic matrix is " + std::to_string(number),
+                                   "accepted: whole numbers of bytes from 0 to 2^52");
+            bytes.push_back(static_cast<std::int64_t>(number));
+        }
+    return bytes;
+}
+
+std::vector<std::int64_t> whole_bytes_of(const AnyMatrix& matrix) {
+    const nb::dlpack::dtype type = matrix.dtype();
+    if (type == nb::dtype<std::int8_t>()) return whole_bytes<std::int8_t>(matrix);
+    if (type == nb::dtype<std::int16_t>()) return whole_bytes<std::int16_t>(matrix);
+    if (type == nb::dtype<std::int32_t>()) return whole_bytes<std::int32_t>(matrix);
+    if (type == nb::dtype<std::int64_t>()) return whole_bytes<std::int64_t>(matrix);  // transposed, for instance
+    if (type == nb::dtype<std::uint8_t>()) return whole_bytes<std::uint8_t>(matrix);
+    if (type == nb::dtype<std::uint16_t>()) return whole_bytes<std::uint16_t>(matrix);
+    if (type == nb::dtype<std::uint32_t>()) return whole_bytes<std::uint32_t>(matrix);
+    if (type == nb::dtype<std::uint64_t>()) return whole_bytes<std::uint64_t>(matrix);
+    if (type == nb::dtype<float>()) return whole_bytes<float>(matrix);
+    if (type == nb::dtype<double>()) return whole_bytes<double>(matrix);
+    throw InvalidInput("a traffic matrix of neither integers nor float32 or float64",
+                       "make it one with astype(numpy.int64)");
+}
+
+std::unique_ptr<Traffic> from_matrix(const AnyMatrix& matrix) {
     if (matrix.shape(0) != matrix.shape(1) || matrix.shape(0) < 1 || matrix.shape(0) > 1U << 24U)
         throw InvalidInput("a traffic matrix of " + std::to_string(matrix.shape(0)) + " x " +
                            std::to_string(matrix.shape(1)) + "; as many rows as columns are needed, and at least one");
     const nb::gil_scoped_release release;
-    return patterns::from_matrix(static_cast<std::int32_t>(matrix.shape(0)), {matrix.data(), matrix.size()});
+    const auto ranks = static_cast<std::int32_t>(matrix.shape(0));
+    // What the core takes as it lies may be large: it is not copied.
+    if (matrix.dtype() == nb::dtype<std::int64_t>() && matrix.stride(0) == ranks && matrix.stride(1) == 1)
+        return patterns::from_matrix(ranks, {static_cast<const std::int64_t*>(matrix.data()), matrix.size()});
+    return patterns::from_matrix(ranks, whole_bytes_of(matrix));
 }
 
 void bind_fabric(nb::module_& module) {
@@ -215,7 +258,7 @@ void bind_traffic(nb::module_& module) {
             "`rounds` times. Meant for several messages in flight.")
         .def_static("from_matrix", &from_matrix, "bytes"_a,
                     "Rank s sends bytes[s, t] to rank t, where that is above 0, in the order t = s + 1, s + 2, ... "
-                    "(modulo their number). A square array of int64.")
+                    "(modulo their number). A square array of whole numbers from 0 to 2^52, integers or floats.")
         .def_prop_ro("num_sources", &Traffic::num_sources)
         .def(
             "num_messages",

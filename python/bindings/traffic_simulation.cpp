@@ -106,7 +106,9 @@ void bind_traffic_simulation(nb::module_& module) {
         "next starts. `sharing` is \"none\", \"equal\", \"maxmin\" or \"reserve\". The result is the same for any "
         "number of "
         "threads; only `reference` uses more than one. `link_bins` > 0 records the bytes that pass "
-        "each link in at most this number of equal bins of time, or, with `link_rows`, each row of links: the row of "
+        "each link in at most this even number, from 2 on, of equal bins of time, or, with `link_rows`, each row of "
+        "links: the row of "
         "each link, int32, -1 = none. `on_progress(done, total, simulated_s)` is called now and then; where it returns "
-        "False, the simulation ends with what is known by then. Other Python threads run meanwhile.");
+        "a false value other than None, the simulation ends with what is known by then. Other Python threads run "
+        "meanwhile.");
 }

@@ -33,6 +33,14 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         aside.unlink(missing_ok=True)
 
 
+def check_room(folder: Path) -> None:
+    """Raises OSError if nothing can be written to a folder. The file has no name: nothing stays behind."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(1 << 16))
+        file.flush()
+        os.fsync(file.fileno())  # some file systems tell only then that they are full
+
+
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields an empty folder aside, whose files become those of `folder` when the block has ended: all, or none if it

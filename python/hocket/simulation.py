@@ -15,8 +15,9 @@ from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
 
 if TYPE_CHECKING:
-    from hocket import Network, Program, Schedule, Timeline
+    from hocket import Network, Program, Schedule, Timeline, Trace
     from hocket.advise import MessageCosts
+    from hocket.trace import RankSummary
 
 ACCEPTED = (
     f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective "
@@ -41,6 +42,7 @@ class Simulated:
     name: str
     program: Program
     timeline: Timeline
+    incomplete: tuple[RankSummary, ...] | None = None  #: ranks whose trace is a part; None = it is no trace
 
     def to_dict(self, network: Network) -> dict[str, Any]:
         from hocket import Fabric
@@ -49,8 +51,10 @@ class Simulated:
         loads = bottlenecks(Fabric.from_network(network), self.timeline.link_bytes, self.timeline.makespan_s)
         finish_s = self.timeline.finish_s
         known = finish_s[finish_s >= 0]
-        return {
-            "name": self.name,
+        values: dict[str, Any] = {"name": self.name}
+        if self.incomplete is not None:
+            values |= {"complete": not self.incomplete, "incomplete_ranks": [one.rank for one in self.incomplete]}
+        return values | {
             "completed": self.timeline.completed,
             "makespan_s": self.timeline.makespan_s,
             "mean_finish_s": float(known.mean()) if len(known) else None,
@@ -88,8 +92,15 @@ def simulate_what(
     options: ProgramOptions | None = None,
 ) -> list[Simulated]:
     """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped."""
+    from hocket import Trace
+
     options = options or ProgramOptions()
-    programs = _programs(what, network, request, plan)
+    trace = Trace.open(what) if Path(what).is_dir() else None
+    incomplete = None
+    if trace is not None:
+        incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
+    programs = [_replayed(what, trace, plan)] if trace is not None else _programs(what, network, request, plan)
+    del trace  # a simulation needs the memory
     if options.record and len(programs) > 1:
         raise InvalidInput(
             f"{what}: a folder or a trace holds one simulation; there are {len(programs)} algorithms",
@@ -104,7 +115,7 @@ def simulate_what(
         recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
     found = []
     for name, program in programs:
-        found.append(Simulated(name, program, costs.simulate(program, network, **recording)))
+        found.append(Simulated(name, program, costs.simulate(program, network, **recording), incomplete))
         if not found[-1].timeline.completed:
             break
     return sorted(found, key=lambda one: one.timeline.makespan_s)
@@ -126,17 +137,18 @@ def kind_of(what: str) -> str:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
 
+def _replayed(what: str, trace: Trace, plan: Plan | None) -> tuple[str, Program]:
+    from hocket.replay import replay
+
+    if plan is not None:
+        plan.check_ranks(trace.ranks)
+    return what, replay(trace, plan).program
+
+
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:
-    from hocket import Program, Schedule, Trace
+    from hocket import Program, Schedule
 
     path = Path(what)
-    if path.is_dir():
-        from hocket.replay import replay
-
-        trace = Trace.open(path)
-        if plan is not None:
-            plan.check_ranks(trace.ranks)
-        return [(what, replay(trace, plan).program)]
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
     if path.is_file():

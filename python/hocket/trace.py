@@ -90,6 +90,12 @@ class RankSummary:
     mpi_cpu_s: float  # CPU time in MPI calls of all threads
     compute_cpu_s: float  # CPU time of the main thread between MPI calls
 
+    @property
+    def shortfall(self) -> str:
+        """One line about a rank that is not complete."""
+        end = f"{self.end}, in {self.stopped_in}" if self.stopped_in else self.end
+        return f"rank {self.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part"
+
 
 class Trace:
     """A trace folder, read-only."""

@@ -62,7 +62,7 @@ class TrafficRun:
             "sharing": self.options.sharing,
             "in_flight": self.in_flight,
             "seed": pattern.seed,
-            "threads": self.options.threads,
+            "threads": self.options.threads if self.options.reference else 1,  # that ran
             "reference": self.options.reference,
             "completed": result.completed,
             "makespan_s": result.makespan_s if result.completed else max(result.makespan_s, result.simulated_s),

@@ -19,8 +19,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hocket import Schedule
+from hocket import Error, Fabric, Schedule
+from hocket.cli.simulate.outputs import checked_outputs
 from hocket.files import whole_folder
+from hocket.patterns import Pattern
+from hocket.simulation_record import recorded_traffic
+from hocket.traffic_simulation import RunOptions, simulate_pattern
 
 FILES = {"result.json", "result.npz", "report.html", "trace.json"}
 RING = ("random-ring", "--network", "fat-tree:4x4x8", "--messages", "4", "--bytes-spread", "0.5")
@@ -294,3 +298,63 @@ def test_a_full_disk(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: No space left on device")
     assert "make room" in done.stderr
+
+
+def _in_a_small_file_system(folder: Path, size: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs `hocket simulate` beside a file system `small` of its own."""
+    (folder / "small").mkdir(exist_ok=True)
+    hocket = Path(sys.executable).with_name("hocket")
+    mount = f"mount -t tmpfs -o {size} none small && exec {hocket} simulate {' '.join(arguments)}"
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("option", ["-o small/out", "--trace-json small/trace.json"])
+@pytest.mark.parametrize(("size", "reason"), [("size=4k", "No space left"), ("ro", "Read-only file system")])
+def test_what_cannot_be_written_is_found_before(tmp_path: Path, option: str, size: str, reason: str) -> None:
+    endless = ("all-to-all", "--network", "fat-tree:64x64x64", "--messages", "1000")
+    done = _in_a_small_file_system(tmp_path, size, *endless, option)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert f"cannot be written: {reason}" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+@pytest.mark.parametrize("option", ["-o small/out", "--trace-json small/trace.json"])
+def test_a_result_that_cannot_be_written_is_printed(tmp_path: Path, option: str) -> None:
+    many = ("random-ring", "--network", "fat-tree:4x4x8", "--messages", "400")
+    done = _in_a_small_file_system(tmp_path, "size=80k", *many, option, "--json")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["completed"] is True
+    assert "cannot be written: No space left on device" in done.stderr
+    assert "hint: what was found is printed above" in done.stderr
+    assert "makespan" in _in_a_small_file_system(tmp_path, "size=80k", *many, option).stdout
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_of_two_runs_at_once_the_later_one_says_so(tmp_path: Path, there: bool) -> None:
+    fabric = Fabric.generate("star:4")
+    done = simulate_pattern(Pattern("shift"), lambda: fabric, RunOptions(record=True))
+    folder = tmp_path / "out"
+    if there:
+        folder.mkdir()
+    first, second = checked_outputs(folder, None), checked_outputs(folder, None)
+    first.write(lambda: recorded_traffic(done, done.to_dict()))
+    first.finish(quiet=True)
+    content = (folder / "result.json").read_text()
+    second.write(lambda: recorded_traffic(done, done.to_dict() | {"pattern": "the second"}))
+    with pytest.raises(Error, match="another run has written there meanwhile"):
+        second.finish(quiet=True)
+    assert (folder / "result.json").read_text() == content
+    checked(folder)
+    again = checked_outputs(folder, None)  # over an earlier result, as always
+    again.write(lambda: recorded_traffic(done, done.to_dict()))
+    again.finish(quiet=True)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_not_enough_memory(tmp_path: Path) -> None:
+    hocket = Path(sys.executable).with_name("hocket")
+    command = f"ulimit -v 1500000; {hocket} simulate all-to-all --network star:4000000 --in-flight 100"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: not enough memory")
+    assert "smaller network" in done.stderr

@@ -113,6 +113,7 @@ def test_the_seed_decides_and_threads_do_not(simulate: Callable[..., Any]) -> No
     assert default["makespan_s"] != run("--seed", "2")["makespan_s"]
     for threads in ("2", "3", "8"):
         assert run("--threads", threads) == default
+    assert simulate("shift", *FAT_TREE, "--threads", "2")["threads"] == 1  # that ran
 
 
 def test_reference_gives_the_same(simulate: Callable[..., Any]) -> None:
@@ -120,6 +121,7 @@ def test_reference_gives_the_same(simulate: Callable[..., Any]) -> None:
         arguments = ("random-ring", *FAT_TREE, "--messages", "3", "--bytes-spread", "0.5", "--sharing", sharing)
         fast, slow = simulate(*arguments), simulate(*arguments, "--reference", "--threads", "2")
         assert slow["reference"] is True
+        assert (fast["threads"], slow["threads"]) == (1, 2)
         assert slow["mean_finish_s"] == pytest.approx(fast["mean_finish_s"], rel=1e-9)
 
 
@@ -315,6 +317,12 @@ def test_what_is_too_large_is_refused_at_once(hocket_cli: Callable[..., Any]) ->
     assert time.monotonic() - begin_s < 4
 
 
+def test_more_messages_than_can_be_counted_are_refused(hocket_cli: Callable[..., Any]) -> None:
+    for pattern in ("random-ring", "shift", "incast", "nearest-neighbour", "all-to-all"):
+        done = hocket_cli("simulate", pattern, "--network", "star:8", "--messages", str(2**63 - 1))
+        refused(done, "9223372036854775807", "accepted: ", "hint: ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
@@ -329,6 +337,7 @@ def test_what_is_too_large_is_refused_at_once(hocket_cli: Callable[..., Any]) ->
         (("bcast", "--messages", "2", "--bytes", "1MB"), "--messages does not apply to a collective (bcast)"),
         (("bcast", "--threads", "2", "--bytes", "1MB"), "--threads does not apply to a collective"),
         (("bcast", "--no-links", "--bytes", "1MB"), "--no-links does not apply to a collective"),
+        (("bcast", "--links", "--bytes", "1MB"), "error: --links does not apply to a collective"),
         (("p.goal", "--bytes", "1MB"), "--bytes does not apply to a program (p.goal)"),
         (("p.goal", "--root", "1"), "--root does not apply to a program (p.goal)"),
     ],

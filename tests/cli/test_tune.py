@@ -28,7 +28,10 @@ def left_behind(folder):
     ("change", "message"),
     [
         (("bandwidth", "bandwith"), "bandwith"),
-        (('[[link]]\nbetween = ["s0", "s1"]\nbandwidth = "93 Mbit/s"\n', ""), "no path between rank 0"),
+        (
+            ('[[link]]\nbetween = ["s0", "s1"]\nbandwidth = "93 Mbit/s"\n', ""),
+            "no path in both directions",
+        ),
         (("93 Mbit/s", "93"), "93"),
         (('format = "hocket.network/1"', 'format = "hocket.network/9"'), "hocket.network/9"),
     ],

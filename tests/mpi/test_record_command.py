@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -79,6 +80,11 @@ def test_a_program_that_fails(runner: MpiRunner, hocket_cli: Cli, how: str) -> N
     shown = hocket_cli("trace", "show", "trace")
     assert shown.returncode == 0
     assert "did not reach MPI_Finalize" in shown.stderr
+    simulated = hocket_cli("simulate", "trace", "--network", "star:2", "--json")
+    assert (simulated.returncode, simulated.stderr) == (0, shown.stderr)
+    (result,) = json.loads(simulated.stdout)["results"]
+    assert result["complete"] is False
+    assert [f"rank {rank} did" in shown.stderr for rank in (0, 1)] == [r in result["incomplete_ranks"] for r in (0, 1)]
 
 
 def test_a_program_without_mpi(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
@@ -100,6 +106,20 @@ def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiR
         hocket_cli("record", "-o", "good", "--", *runner.command(2, runner.compile(ENDINGS)), timeout=100).returncode
         == 0
     )
+
+    def simulated(folder: str) -> tuple[str, bool, list[int]]:
+        done = hocket_cli("simulate", folder, "--network", "star:2", "--json")
+        assert done.returncode == 0, done.stderr
+        (result,) = json.loads(done.stdout)["results"]
+        return done.stderr, result["complete"], result["incomplete_ranks"]
+
+    assert simulated("good") == ("", True, [])
+    shutil.copytree(tmp_path / "good", tmp_path / "bad")
+    os.truncate(tmp_path / "bad/rank-000001.bin", 600)
+    note, *found = simulated("bad")
+    assert found == [False, [1]]
+    assert note == hocket_cli("trace", "show", "bad").stderr
+    assert "rank 1 did not reach MPI_Finalize, recording ended by cut off" in note
 
     def damaged(change: Callable[[Path], object]) -> str:
         shutil.rmtree(tmp_path / "bad", ignore_errors=True)

@@ -10,10 +10,11 @@ import math
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hocket import InvalidInput, Network, Schedule, hockney_s, lower, validate, wire_limit_s
-from hocket._core import alltoall_phases, congestion
+from hocket._core import Tree, alltoall_phases, congestion, fastest_broadcast
 from hocket.advise import MessageCosts
 from hocket.plan import COLLECTIVES
 from hocket.search import (
@@ -200,3 +201,19 @@ def test_allreduce_is_optimal_where_few_links_are_slow(name):
     assert "for the slow links" in found.how
     assert found.gap < 0.02
     assert found.predicted_s < find("allreduce", network, 1_000_000, algorithms=["ring"]).predicted_s / 1.05
+
+
+@pytest.mark.parametrize(
+    ("answer", "goes_on"), [(None, True), (1, True), (np.True_, True), (False, False), (np.False_, False)]
+)
+def test_a_progress_function_may_return_anything(answer: object, goes_on: bool) -> None:
+    cables = [(i, 14, 10**6 * (i % 5 + 1), 10**6 * (i % 7 + 1), 0, 0, False) for i in range(14)]
+    tree = Tree(15, list(range(14)), cables, 10**6)
+    told: list[object] = []
+
+    def progress(*at: object) -> object:
+        told.append(at)
+        return answer
+
+    assert fastest_broadcast(tree, [0], on_progress=progress).optimal is goes_on
+    assert told

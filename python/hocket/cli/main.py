@@ -132,6 +132,9 @@ def main() -> NoReturn:
         name = f"{error.filename}: " if error.filename else ""
         where = "make room, or write to another disk" if error.errno == errno.ENOSPC else _SEE_WHERE
         _fail(f"{name}{error.strerror or error}", where, 1, debug)
+    except MemoryError:
+        hint = "take a smaller network or fewer messages, and record no links: no -o, no --links"
+        _fail("not enough memory", hint, 1, debug)
     except Exception as error:  # our own bug
         message = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
         _fail(message, f"this is a bug in hocket; {_SEE_WHERE}", 1, debug)

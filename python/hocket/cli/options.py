@@ -135,14 +135,18 @@ def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
 def message_cost_options(function: F) -> F:
     """--send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
     options = [
-        click.option("--send-overhead", metavar="TIME", help="CPU time of a rank for each message it sends: 15 us."),
         click.option(
-            "--receive-overhead", metavar="TIME", help="CPU time of a rank for each message it receives: 15 us."
+            "--send-overhead", metavar="TIME", help="CPU time of a rank for each message it sends.  [default: 15 us]"
+        ),
+        click.option(
+            "--receive-overhead",
+            metavar="TIME",
+            help="CPU time of a rank for each message it receives.  [default: 15 us]",
         ),
         click.option(
             "--rendezvous",
             metavar="BYTES",
-            help="Messages from this size on wait for the receiver: 64 KiB, or what tune measures.",
+            help="Messages from this size on wait for the receiver.  [default: 64 KiB, or what tune measures]",
         ),
         click.option(
             "--sharing",

@@ -71,5 +71,4 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
         note(f"{len(table) - rows} more rows: --rows {len(table)}")
     for rank in ranks:
         if not rank.complete:
-            end = f"{rank.end}, in {rank.stopped_in}" if rank.stopped_in else rank.end
-            note(f"rank {rank.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part")
+            note(rank.shortfall)

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.errors import InvalidInput
-from hocket.files import whole_folder, write_whole
+from hocket.errors import Error, InvalidInput
+from hocket.files import check_room, whole_folder, write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hocket.link_groups import Capacities
     from hocket.report.timeline import TimelineData
 
+_NOT_LOST = "what was found is printed above; run it again and write elsewhere"
 SIMULATION_FORMAT = "hocket.simulation/1"
 RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE = "result.json", "result.npz", "report.html", "trace.json"
 
@@ -63,8 +65,8 @@ class RecordedSimulation:
         return self.capacities.sum_of(self.link_bytes)
 
 
-def check_output(folder: Path) -> None:
-    """Before a simulation that takes long, not after it.
+def check_output(folder: Path) -> bool:
+    """Before a simulation that takes long, not after it. Returns whether the folder holds an earlier result.
 
     @raises InvalidInput unless the folder can be made, is empty, or holds an earlier result and nothing in the way.
     """
@@ -72,7 +74,8 @@ def check_output(folder: Path) -> None:
         if not folder.is_symlink() and not folder.exists():
             if not folder.absolute().parent.is_dir():
                 raise InvalidInput(f"{folder.parent}: no such folder", "make it first, or name another one")
-            return
+            check_room(folder.absolute().parent)
+            return False
         if not folder.is_dir():
             raise InvalidInput(f"{folder}: is not a folder", "name a folder with --output")
         names = {path.name for path in folder.iterdir()}
@@ -84,8 +87,12 @@ def check_output(folder: Path) -> None:
         for name in names.intersection((RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE)):
             if (folder / name).is_dir() and not (folder / name).is_symlink():
                 raise InvalidInput(f"{folder / name}: is a folder, no file of a result", "name another folder")
+        check_room(folder)
+        return bool(names)
     except OSError as error:
-        raise _unwritable(error, folder) from None
+        raise InvalidInput(
+            f"{folder}: cannot be written: {error.strerror or error}", "name another folder with --output"
+        ) from None
 
 
 def _holds_result(folder: Path) -> bool:
@@ -102,14 +109,10 @@ def _few(names: set[str]) -> str:
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
 
 
-def _unwritable(error: OSError, folder: Path) -> InvalidInput:
-    return InvalidInput(f"{folder}: cannot be written: {error.strerror or error}", "name another folder with --output")
+def write_simulation(simulation: RecordedSimulation, folder: Path, replaces: bool = True) -> None:
+    """All of the folder, or nothing of it. `check_output` comes first; `replaces` is what it has returned.
 
-
-def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
-    """All of the folder, or nothing of it. `check_output` comes first.
-
-    @raises InvalidInput if it cannot be written.
+    @raises Error if it cannot be written, or if there is a result now where there was none.
     """
     import io
     import json
@@ -133,7 +136,12 @@ def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
         group_names=np.array(time.group_names),
     )
     values = {"format": SIMULATION_FORMAT, **simulation.values}
+    written_meanwhile = Error(
+        f"{folder}: not written: another run has written there meanwhile", "name another folder with --output"
+    )
     try:
+        if not replaces and folder.is_dir() and any(folder.iterdir()):
+            raise written_meanwhile
         with whole_folder(folder) as aside:
             (aside / ARRAYS_FILE).write_bytes(arrays.getvalue())
             trace = json.dumps(trace_events(simulation), separators=(",", ":"), allow_nan=False)
@@ -141,11 +149,13 @@ def write_simulation(simulation: RecordedSimulation, folder: Path) -> None:
             (aside / PAGE_FILE).write_text(render(simulation), encoding="utf-8")
             (aside / RESULT_FILE).write_text(json.dumps(values, indent=2, default=str) + "\n", encoding="utf-8")
     except OSError as error:
-        raise _unwritable(error, folder) from None
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # while this run wrote aside
+            raise written_meanwhile from None
+        raise Error(f"{folder}: cannot be written: {error.strerror or error}", _NOT_LOST) from None
 
 
 def write_trace(simulation: RecordedSimulation, path: Path) -> None:
-    """@raises InvalidInput if the file cannot be written."""
+    """@raises Error if the file cannot be written."""
     import json
 
     from hocket.report.trace_events import trace_events
@@ -153,4 +163,4 @@ def write_trace(simulation: RecordedSimulation, path: Path) -> None:
     try:
         write_whole(path, json.dumps(trace_events(simulation), separators=(",", ":"), allow_nan=False))
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be written: {error.strerror}", "name another file") from None
+        raise Error(f"{path}: cannot be written: {error.strerror or error}", _NOT_LOST) from None

@@ -96,8 +96,8 @@ void check_connected(const std::string& name, std::span<const Node> nodes, std::
     }
     if (num_lost > most_named) lost += " and " + std::to_string(num_lost - most_named) + " more";
     if (num_lost > 0)
-        throw InvalidInput("network " + base::quoted(name) + ": no path between rank 0 on " +
-                               base::quoted(nodes[rank_nodes[0].at()].name) + " and back for rank" +
+        throw InvalidInput("network " + base::quoted(name) + ": no path in both directions between rank 0 on " +
+                               base::quoted(nodes[rank_nodes[0].at()].name) + " and rank" +
                                (num_lost > 1 ? "s " : " ") + lost,
                            "join the parts with a link");
 }

@@ -3,6 +3,7 @@
 
 #include "hocket/patterns/patterns.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -18,6 +19,16 @@ void require(bool holds, const std::string& what) {
     if (!holds) throw InvalidInput("traffic pattern: " + what);
 }
 
+constexpr std::int64_t most_bytes = std::int64_t{1} << 52;  // of a message; twice as much is still an exact double
+
+/// The messages of all ranks together are counted in 64 bits.
+void check_total(std::int64_t messages, std::int64_t num_ranks, std::int64_t peers = 1) {
+    constexpr std::int64_t most = std::int64_t{1} << 62;
+    require(messages <= most / num_ranks / peers,
+            std::to_string(messages) + " messages from each of " + std::to_string(num_ranks) + " ranks" +
+                (peers > 1 ? " to each of its peers" : "") + "; accepted: at most 2^62 messages together");
+}
+
 /// What the patterns have in common: a number of ranks and of messages, and sizes.
 class Pattern : public Traffic {
 public:
@@ -25,7 +36,7 @@ public:
         : num_ranks_(num_ranks), num_messages_(num_messages), sizes_(sizes) {
         require(num_ranks >= 1, std::to_string(num_ranks) + " ranks; at least 1 is needed");
         require(num_messages >= 0, std::to_string(num_messages) + " messages; the number cannot be negative");
-        constexpr std::int64_t most_bytes = std::int64_t{1} << 52;  // twice as much is still an exact double
+        check_total(num_messages, num_ranks);
         require(sizes.bytes >= 0 && sizes.bytes <= most_bytes,
                 std::to_string(sizes.bytes) + " bytes a message; accepted: 0 to 2^52");
         require(sizes.spread >= 0 && sizes.spread <= 1,
@@ -116,7 +127,11 @@ class NearestNeighbour final : public Pattern {
 public:
     NearestNeighbour(std::int32_t num_ranks, std::vector<std::int32_t> extents, bool periodic, std::int64_t rounds,
                      const MessageSizes& sizes)
-        : Pattern(num_ranks, rounds, sizes), extents_(std::move(extents)), periodic_(periodic) {}
+        : Pattern(num_ranks, rounds, sizes), extents_(std::move(extents)), periodic_(periodic) {
+        std::int64_t most_neighbours = 0;
+        for (const std::int32_t extent : extents_) most_neighbours += std::min(extent - 1, 2);
+        check_total(rounds, num_ranks, std::max(most_neighbours, std::int64_t{1}));
+    }
 
     [[nodiscard]] std::int64_t num_messages(Rank source) const override {
         std::int64_t neighbours = 0;
@@ -164,9 +179,11 @@ public:
         for (std::size_t s = 0; s < n; ++s) {
             for (std::size_t k = 1; k <= n; ++k) {
                 const std::size_t t = (s + k) % n;
-                require(bytes[s * n + t] >= 0, "the matrix has a negative number of bytes from rank " +
-                                                   std::to_string(s) + " to rank " + std::to_string(t));
-                if (bytes[s * n + t] > 0) messages_.push_back({Rank{static_cast<std::int32_t>(t)}, bytes[s * n + t]});
+                const std::int64_t size = bytes[s * n + t];
+                require(size >= 0 && size <= most_bytes, "the matrix has " + std::to_string(size) +
+                                                             " bytes from rank " + std::to_string(s) + " to rank " +
+                                                             std::to_string(t) + "; accepted: 0 to 2^52");
+                if (size > 0) messages_.push_back({Rank{static_cast<std::int32_t>(t)}, size});
             }
             first_.push_back(messages_.size());
         }

@@ -14,9 +14,9 @@
 namespace hocket::simulation {
 
 LinkBinRecorder::LinkBinRecorder(std::int32_t num_links, LinkBinOptions options)
-    : row_of_link_(std::move(options.row_of_link)), num_bins_((options.num_bins + 1) / 2 * 2) {
-    if (options.num_bins < 1 || options.num_bins > most_bins)
-        throw InvalidInput(std::to_string(options.num_bins) + " bins of time; accepted: 1 to " +
+    : row_of_link_(std::move(options.row_of_link)), num_bins_(options.num_bins / 2 * 2) {
+    if (options.num_bins < 2 || options.num_bins > most_bins)
+        throw InvalidInput(std::to_string(options.num_bins) + " bins of time; accepted: 2 to " +
                            std::to_string(most_bins));
     if (row_of_link_.empty()) {
         row_of_link_.resize(static_cast<std::size_t>(num_links));

@@ -214,7 +214,8 @@ TEST_CASE("every mistake is told with file, line, key, value and what is accepte
 TEST_CASE("ranks that cannot reach each other are named") {
     const std::string error = error_of(with("between = [\"b\", \"s\"]", "between = [\"b\", \"c\"]") +
                                        "[[node]]\nname = \"c\"\nkind = \"switch\"\n");
-    CHECK(contains(error, "two.toml: network \"two\": no path between rank 0 on \"a/0\" and back for rank 2 on \"b\""));
+    CHECK(contains(
+        error, "two.toml: network \"two\": no path in both directions between rank 0 on \"a/0\" and rank 2 on \"b\""));
 }
 
 TEST_CASE("generators refuse what is too large or has the wrong shape") {

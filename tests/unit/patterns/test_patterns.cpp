@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -128,7 +129,15 @@ TEST_CASE("arguments out of range are refused") {
     CHECK_THROWS_AS(incast(4, Rank{4}, 1, {}), InvalidInput);
     CHECK_THROWS_AS(nearest_neighbour({100000, 100000}, true, 1, {}), InvalidInput);
     CHECK_THROWS_AS(nearest_neighbour({3, 0}, true, 1, {}), InvalidInput);
+    constexpr std::int64_t most = std::int64_t{1} << 62;  // of all ranks together
+    CHECK(random_ring(4, most / 4, {})->num_messages(Rank{0}) == most / 4);
+    CHECK_THROWS_AS(random_ring(4, most / 4 + 1, {}), InvalidInput);
+    CHECK_THROWS_AS(shift(4, 1, std::numeric_limits<std::int64_t>::max(), {}), InvalidInput);
+    CHECK_THROWS_AS(all_to_all(1 << 20, std::int64_t{1} << 31, {}), InvalidInput);
+    CHECK_THROWS_AS(nearest_neighbour({2, 2}, true, most / 4, {}), InvalidInput);
     const std::vector<std::int64_t> bytes{0, -1, 0, 0};
     CHECK_THROWS_AS(from_matrix(2, bytes), InvalidInput);
+    const std::vector<std::int64_t> large{0, (std::int64_t{1} << 52) + 1, 0, 0};
+    CHECK_THROWS_AS(from_matrix(2, large), InvalidInput);
     CHECK_THROWS_AS(from_matrix(3, bytes), InvalidInput);
 }

@@ -38,7 +38,7 @@ TEST_CASE("bytes fall into the bins of their time") {
 
 TEST_CASE("the width doubles, and no byte is lost, however long it takes") {
     base::Random random(7);
-    for (const std::int32_t num_bins : {1, 2, 7, 64}) {
+    for (const std::int32_t num_bins : {2, 3, 7, 64}) {
         CAPTURE(num_bins);
         LinkBinRecorder recorder(3, {.num_bins = num_bins, .row_of_link = {}});
         double now_s = 0, expected[3] = {0, 0, 0};
@@ -50,7 +50,7 @@ TEST_CASE("the width doubles, and no byte is lost, however long it takes") {
             now_s += length_s * static_cast<double>(random.below(2));
         }
         const LinkBins bins = recorder.take();
-        CHECK(bins.num_bins <= num_bins + 1);
+        CHECK(bins.num_bins <= num_bins);
         CHECK(bins.bin_s * bins.num_bins >= now_s);
         CHECK(bins.bytes.size() == static_cast<std::size_t>(3 * bins.num_bins));
         for (std::int32_t row = 0; row < 3; ++row) CHECK(sum_of(bins, row) == doctest::Approx(expected[row]));
@@ -79,6 +79,7 @@ TEST_CASE("nothing was recorded") {
 
 TEST_CASE("wrong rows and numbers of bins are refused") {
     CHECK_THROWS_AS(LinkBinRecorder(3, {.num_bins = -1, .row_of_link = {}}), InvalidInput);
+    CHECK_THROWS_AS(LinkBinRecorder(3, {.num_bins = 1, .row_of_link = {}}), InvalidInput);  // neighbours become one
     CHECK_THROWS_AS(LinkBinRecorder(3, {.num_bins = 1 << 20, .row_of_link = {}}), InvalidInput);
     CHECK_THROWS_AS(LinkBinRecorder(3, {.num_bins = 2, .row_of_link = {0, 1}}), InvalidInput);
     CHECK_THROWS_AS(LinkBinRecorder(3, {.num_bins = 2, .row_of_link = {0, 1, 3}}), InvalidInput);

@@ -13,6 +13,7 @@ import click
 from hocket.cli.common import import_numpy, json_option
 from hocket.cli.options import generator_options, message_cost_options, network_option
 from hocket.cli.simulate.options import pattern_options, refuse_others
+from hocket.cli.simulate.outputs import checked_outputs
 
 
 @click.command()
@@ -75,30 +76,11 @@ def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
 
     pattern = pattern_kind(what)
     refuse_others(context, pattern or kind_of(what), what)
-    _check_outputs(given["output"], given["trace_json"])
+    outputs = checked_outputs(given.pop("output"), given.pop("trace_json"))
     if pattern is not None:
         from hocket.cli.simulate import pattern as of_pattern
 
-        return of_pattern.run(what, **given)
+        return of_pattern.run(what, outputs=outputs, **given)
     from hocket.cli.simulate import program
 
-    return program.run(what, **given)
-
-
-def _check_outputs(folder: Path | None, trace: Path | None) -> None:
-    """Before a simulation that takes long, not after it."""
-    if folder is not None:
-        from hocket.report.simulation import check_output
-
-        check_output(folder)
-    if trace is not None:
-        from hocket.errors import InvalidInput
-
-        try:
-            if trace.is_dir():
-                raise InvalidInput(f"{trace}: is a folder", "name a file with --trace-json")
-            trace.exists()  # a name can be too long
-        except OSError as error:
-            raise InvalidInput(f"{trace}: cannot be written: {error.strerror}", "name another file") from None
-        if not trace.absolute().parent.is_dir():
-            raise InvalidInput(f"{trace.parent}: no such folder", "make it first, or name another one")
+    return program.run(what, outputs=outputs, **given)

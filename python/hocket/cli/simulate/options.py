@@ -121,8 +121,9 @@ def refuse_others(context: click.Context, kind: str, what: str) -> None:
         name = parameter.name or ""
         given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
         if given and name in _CONDITIONAL - APPLICABLE[kind]:
-            option = max((*parameter.opts, *parameter.secondary_opts), key=len)
-            where = sorted(other for other, names in APPLICABLE.items() if name in names)
+            names = parameter.secondary_opts if context.params[name] is False else parameter.opts
+            option = max(names or parameter.opts, key=len)
+            where = sorted(other for other, accepted in APPLICABLE.items() if name in accepted)
             subject = what if kind in PARAMETERS else f"a {kind} ({what})"
             raise InvalidInput(
                 f"{option} does not apply to {subject}", f"it goes with {', '.join(where)}: leave it out"

@@ -13,8 +13,8 @@ from hocket.cli.options import load_fabric
 from hocket.cli.simulate.progress import ended, watched
 
 if TYPE_CHECKING:
+    from hocket.cli.simulate.outputs import Outputs
     from hocket.patterns import Pattern
-    from hocket.traffic_simulation import TrafficRun
 
 
 def run(
@@ -31,21 +31,19 @@ def run(
     reference: bool,
     links: bool | None,
     as_json: bool,
-    output: Path | None,
-    trace_json: Path | None,
+    outputs: Outputs,
     **parameters: Any,
 ) -> int:
     from hocket.traffic_simulation import RunOptions, simulate_pattern
 
     pattern = _pattern(what, seed, **parameters)
-    record = output is not None or trace_json is not None
     options = RunOptions(
         sharing=sharing,
         in_flight=in_flight,
         threads=threads or 1,
         reference=reference,
-        count_links=(not as_json or record) if links is None else links,
-        record=record,
+        count_links=(not as_json or outputs.wanted) if links is None else links,
+        record=outputs.wanted,
     )
     with watched(f"simulating {what}", "messages") as on_progress:
         done = simulate_pattern(
@@ -55,20 +53,17 @@ def run(
             on_progress,
         )
     values = done.to_dict() | {"routing": _routing(network_text, routing)}
-    if record:
-        from hocket.report.simulation import write_simulation, write_trace
+    if outputs.wanted:
         from hocket.simulation_record import recorded_traffic
 
-        recorded = recorded_traffic(done, values)
-        if output is not None:
-            write_simulation(recorded, output)
-        if trace_json is not None:
-            write_trace(recorded, trace_json)
+        outputs.write(lambda: recorded_traffic(done, values))
     if as_json:
         print_json(values)
     else:
-        _print(done, values, output, trace_json)
-    return ended(on_progress, None if done.result.completed else done.result.simulated_s)
+        _print(values)
+    status = ended(on_progress, None if done.result.completed else done.result.simulated_s)
+    outputs.finish(quiet=as_json)
+    return status
 
 
 def _pattern(
@@ -117,9 +112,7 @@ def _routing(network_text: str, routing: str | None) -> str | None:
     return routing or (own.get(kind) if colon else None)
 
 
-def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_json: Path | None) -> None:
-    import click
-
+def _print(values: dict[str, Any]) -> None:
     from hocket.report.text import NOT_MEASURED, byte_count, percent, seconds
 
     quantiles = values["finish_quantiles_s"]
@@ -147,7 +140,3 @@ def _print(done: TrafficRun, values: dict[str, Any], output: Path | None, trace_
             for one in values["bottlenecks"]
         ]
         print_table(["from", "to", "bytes", "in use"], cells, "links that are used most")
-    if output is not None:
-        click.echo(f"{output / 'report.html'}")
-    if trace_json is not None:
-        click.echo(f"{trace_json}")

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.common import print_json, print_table
+from hocket.cli.common import note, print_json, print_table
 from hocket.cli.options import load_network, message_costs
 from hocket.cli.simulate.progress import ended, watched
+
+if TYPE_CHECKING:
+    from hocket.cli.simulate.outputs import Outputs
 
 _LINKS_SHOWN = 12
 
@@ -37,8 +40,7 @@ def run(
     sharing: str,
     reference: bool,
     as_json: bool,
-    output: Path | None,
-    trace_json: Path | None,
+    outputs: Outputs,
     **_others: Any,  # of patterns; they were not given
 ) -> int:
     from hocket import parse_bytes
@@ -52,11 +54,14 @@ def run(
     )
     costs = message_costs(send_overhead, receive_overhead, rendezvous, sharing)
     plan = None if plan_path is None else Plan.from_file(plan_path)
-    record = output is not None or trace_json is not None
     with watched(f"simulating {what}", "operations") as on_progress:
         network = load_network(network_text, bandwidth, latency, routing, seed)
         setup_s = time.perf_counter() - begin_s
-        found = simulate_what(what, network, request, costs, plan, ProgramOptions(reference, record, on_progress))
+        found = simulate_what(
+            what, network, request, costs, plan, ProgramOptions(reference, outputs.wanted, on_progress)
+        )
+    for rank in found[0].incomplete or ():
+        note(rank.shortfall)
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
         "network": network.name,
@@ -68,15 +73,10 @@ def run(
         "peak_rss_bytes": peak_rss_bytes(),
         "results": [one.to_dict(network) for one in found],
     }
-    if record:
-        from hocket.report.simulation import write_simulation, write_trace
+    if outputs.wanted:
         from hocket.simulation_record import recorded_program
 
-        recorded = recorded_program(found[0], network, values)
-        if output is not None:
-            write_simulation(recorded, output)
-        if trace_json is not None:
-            write_trace(recorded, trace_json)
+        outputs.write(lambda: recorded_program(found[0], network, values))
     if as_json:
         print_json(values)
     else:
@@ -97,7 +97,6 @@ def run(
             print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
             if len(cells) > _LINKS_SHOWN:
                 click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")
-        for path in (output and output / "report.html", trace_json):
-            if path is not None:
-                click.echo(f"{path}")
-    return ended(on_progress, stopped[0].makespan_s if stopped else None)
+    status = ended(on_progress, stopped[0].makespan_s if stopped else None)
+    outputs.finish(quiet=as_json)
+    return status
