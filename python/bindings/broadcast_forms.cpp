@@ -52,16 +52,19 @@ void bind_broadcast_forms(nb::module_& module) {
         "transfers"_a, "A broadcast as the reduction that is its mirror image in time.");
     module.def(
         "bcast_of",
-        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& transfers) {
-            return bcast_of(tree, root, transfers_of(transfers));
+        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& transfers, bool tells_ends) {
+            return bcast_of(tree, root, transfers_of(transfers), tells_ends ? Order::told : Order::free);
         },
-        "tree"_a, "root"_a, "transfers"_a, "As a Schedule.");
+        "tree"_a, "root"_a, "transfers"_a, "tells_ends"_a = true,
+        "As a Schedule. `tells_ends`: who must wait for another transfer's end is told of it by a message without "
+        "chunks.");
     module.def(
         "reduce_of",
-        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& broadcast) {
-            return reduce_of(tree, root, transfers_of(broadcast));
+        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& broadcast, bool tells_ends) {
+            return reduce_of(tree, root, transfers_of(broadcast), tells_ends ? Order::told : Order::free);
         },
-        "tree"_a, "root"_a, "broadcast"_a, "A broadcast on reversed_tree(tree), run backwards, as a Schedule.");
+        "tree"_a, "root"_a, "broadcast"_a, "tells_ends"_a = true,
+        "A broadcast on reversed_tree(tree), run backwards, as a Schedule.");
     module.def(
         "timed_program_of",
         [](const Tree& tree, const std::vector<TransferTuple>& transfers) {

@@ -87,9 +87,16 @@ def one_piece_candidates(
 
     if not serves_one_piece(network, collective, size_bytes, len(members)):
         return []
-    schedule = one_piece(network, collective, size_bytes, root, members).schedule
+    best = one_piece(network, collective, size_bytes, root, members)
     order = tuple(range(len(members)))
-    return [Candidate(collective, "optimal schedule of one piece", 1, order, lambda: schedule)]
+    return [
+        Candidate(collective, "optimal schedule of one piece", 1, order, partial(_same, schedule))
+        for schedule in (best.schedule, best.untold_schedule)
+    ]
+
+
+def _same(schedule: Schedule) -> Schedule:
+    return schedule
 
 
 def chunks_below(rendezvous_bytes: int) -> tuple[int, ...]:

@@ -76,10 +76,14 @@ def _found(best: OptimalSchedule, network: Network, costs: Costs | None) -> Foun
         from hocket.advise.costs import MessageCosts
 
         costs = MessageCosts()
+    told_s, untold_s = (
+        costs.simulate(lower(schedule, best.bytes), network).makespan_s
+        for schedule in (best.schedule, best.untold_schedule)
+    )
     return Found(
         collective=best.collective,
-        schedule=best.schedule,
-        predicted_s=costs.simulate(lower(best.schedule, best.bytes), network).makespan_s,
+        schedule=best.schedule if told_s <= untold_s else best.untold_schedule,
+        predicted_s=min(told_s, untold_s),
         lower_bound_s=0.0,  # of one piece alone; others may be faster
         chunks=1,
         order=tuple(range(network.num_ranks)),

@@ -41,6 +41,7 @@ class OptimalSchedule:
     transfers: tuple[TimedTransfer, ...]
     claim: str  # the set of schedules that it is the best of
     schedule: Schedule
+    untold_schedule: Schedule  # without the messages that keep transfers apart; faster where messages are small
     timed_program: Program  # the transfers at their instants, for `simulate`
 
     @property
@@ -106,11 +107,8 @@ def optimal_schedule(
     fault = _core.faults_of(searched, [root], found.transfers)
     if fault:
         raise AssertionError(f"the search found a schedule that is wrong: {fault}")
-    if collective == "bcast":
-        transfers, schedule = found.transfers, _core.bcast_of(tree, root, found.transfers)
-    else:
-        transfers = _core.reversed_transfers(found.transfers)
-        schedule = _core.reduce_of(tree, root, found.transfers)
+    transfers = found.transfers if collective == "bcast" else _core.reversed_transfers(found.transfers)
+    schedule_of = _core.bcast_of if collective == "bcast" else _core.reduce_of
     any(link.latency_s > 0 for link in network.links)
     return OptimalSchedule(
         collective=collective,
@@ -127,7 +125,8 @@ def optimal_schedule(
         claim=CLAIM_WITH_DELAYS
         if any(link.latency_s > 0 for link in network.links)
         else "among all schedules of one piece",
-        schedule=schedule,
+        schedule=schedule_of(tree, root, found.transfers),
+        untold_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
         timed_program=_core.timed_program_of(tree, transfers),
     )
 

@@ -93,8 +93,10 @@ private:
     std::vector<std::int32_t> received_;  // [transfer] that receive of its target
 };
 
-Schedule schedule_of(const Tree& tree, Collective collective, std::int32_t root, std::span<const Transfer> transfers) {
-    const std::vector<std::vector<std::int32_t>> waits = waits_of(tree, transfers);
+Schedule schedule_of(const Tree& tree, Collective collective, std::int32_t root, std::span<const Transfer> transfers,
+                     Order order) {
+    const auto waits =
+        order == Order::told ? waits_of(tree, transfers) : std::vector<std::vector<std::int32_t>>(transfers.size());
     // With delays a transfer may follow another one on a link before that one has ended; who waits for its end starts later.
     struct Event {
         std::int64_t time_ns;
@@ -186,12 +188,12 @@ std::vector<std::vector<std::int32_t>> waits_of(const Tree& tree, std::span<cons
     return waits;
 }
 
-Schedule bcast_of(const Tree& tree, std::int32_t root, std::span<const Transfer> transfers) {
-    return schedule_of(tree, Collective::bcast, root, transfers);
+Schedule bcast_of(const Tree& tree, std::int32_t root, std::span<const Transfer> transfers, Order order) {
+    return schedule_of(tree, Collective::bcast, root, transfers, order);
 }
 
-Schedule reduce_of(const Tree& tree, std::int32_t root, std::span<const Transfer> broadcast) {
-    return schedule_of(tree, Collective::reduce, root, reversed(broadcast));
+Schedule reduce_of(const Tree& tree, std::int32_t root, std::span<const Transfer> broadcast, Order order) {
+    return schedule_of(tree, Collective::reduce, root, reversed(broadcast), order);
 }
 
 Program timed_program_of(const Tree& tree, std::span<const Transfer> transfers) {

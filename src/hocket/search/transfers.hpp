@@ -26,12 +26,18 @@ Tree reversed(const Tree&);
 /// Without those that another one of them, or the source's own message, waits for.
 std::vector<std::vector<std::int32_t>> waits_of(const Tree&, std::span<const Transfer>);
 
-/// The broadcast from computer `root` as a Schedule of one piece. A transfer that must wait for another one's end gets
-/// a message without chunks from there, since a sender learns only so that its bytes have arrived.
-Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>);
+/// Whether the schedule keeps the order of transfers that share a link.
+enum class Order : std::uint8_t {
+    told,  ///< who must wait for another transfer's end gets a message without chunks from there: a sender learns only so
+           ///< that its bytes have arrived
+    free,  ///< each starts when its source has the message: for messages so small that sharing costs less than telling
+};
+
+/// The broadcast from computer `root` as a Schedule of one piece.
+Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>, Order = Order::told);
 
 /// A reduction to `root`: `broadcast` was found on reversed(tree), and is run backwards.
-Schedule reduce_of(const Tree&, std::int32_t root, std::span<const Transfer> broadcast);
+Schedule reduce_of(const Tree&, std::int32_t root, std::span<const Transfer> broadcast, Order = Order::told);
 
 /// The transfers at their instants: each rank computes until its next start. For simulations that need no messages to keep
 /// the order.

@@ -79,6 +79,8 @@ TEST_CASE("schedules of broadcasts and reductions take the time that the search 
         REQUIRE(faults_of(back, {&root, 1}, mirrored.transfers) == "");
         const Schedule reduce = reduce_of(tree, root, mirrored.transfers);
         REQUIRE(validate(reduce).ok());
+        REQUIRE(validate(bcast_of(tree, root, found.transfers, Order::free)).ok());
+        REQUIRE(validate(reduce_of(tree, root, mirrored.transfers, Order::free)).ok());
 
         if (latencies) continue;  // there the simulation holds all links of a route at once
         const double optimum_s = 1e-9 * static_cast<double>(found.makespan_ns);
