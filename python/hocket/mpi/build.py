@@ -64,6 +64,11 @@ class MpiParts:
         return self.folder / "bin/hocket-eager"
 
     @property
+    def transfers(self) -> Path:
+        """The MPI program that measures transfers between ranks, alone and together."""
+        return self.folder / "bin/hocket-transfers"
+
+    @property
     def include(self) -> Path:
         """The folder of hocket.h."""
         return self.folder / "include"

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// hocket-transfers: measures transfers between ranks, alone and at the same time, and prints one JSON object on rank 0.
+//
+// A transfer ends when an empty answer to its last message is back: so it is timed by its source alone, and the clocks of the
+// hosts need not agree. Receives are posted before the start, so that no message waits for one or is copied twice.
+
+#include <mpi.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/transfers.hpp"
+#include "hocket/base/error.hpp"
+#include "hocket/base/json_text.hpp"
+#include "runtime/patience.hpp"
+
+namespace {
+
+using namespace hocket;
+
+constexpr const char* usage =
+    "usage: hocket-transfers FILE\n"
+    "  FILE    what to measure (\"hocket.transfers/1\"), read by rank 0\n";
+
+double now_s() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void require(int code, const char* what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    PMPI_Error_string(code, text, &length);
+    throw Error(std::string(what) + " failed: " + text);
+}
+
+/// The file as rank 0 reads it, on all ranks. @throws InvalidInput  on all ranks alike
+std::string shared_file(const std::string& path, int rank) {
+    std::string text;
+    int length = -1;
+    if (rank == 0) {
+        if (std::ifstream file(path, std::ios::binary); file) {
+            std::ostringstream content;
+            content << file.rdbuf();
+            text = content.str();
+            length = static_cast<int>(std::min<std::size_t>(text.size(), std::numeric_limits<int>::max()));
+        }
+    }
+    PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (length < 0) throw InvalidInput(path + " cannot be read");
+    text.resize(static_cast<std::size_t>(length));
+    PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}
+
+/// A rank that has nothing to do must not take the core from one that has, as it would in a call that spins.
+void wait_aside(MPI_Request& request) {
+    runtime::Patience patience;
+    for (int done = 0; done == 0;) {
+        require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done == 0) patience.pause();
+    }
+}
+
+void start_together(bool takes_part) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    require(PMPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    if (takes_part) {
+        require(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");  // leaves sooner than after a nap
+    } else {
+        wait_aside(request);
+    }
+}
+
+/// One rank's part of one experiment; its buffers are made, and touched, before the clock runs.
+class Part {
+public:
+    Part(const bench::Experiment& experiment, int rank) {
+        for (int i = 0; i < static_cast<int>(experiment.size()); ++i) {
+            const auto& transfer = experiment[static_cast<std::size_t>(i)];
+            if (transfer.source == rank || transfer.target == rank)
+                sides_.emplace_back(transfer, i, transfer.source == rank);
+        }
+    }
+
+    bool empty() const { return sides_.empty(); }
+
+    /// Adds the seconds of those transfers that start here to `times_s`, indexed by the experiment's transfers.
+    void run(std::vector<double>& times_s) {
+        for (auto& side : sides_) side.post_receives();
+        start_together(true);
+        const double begin_s = now_s();
+        for (auto& side : sides_) side.post_sends();
+        std::size_t open = sides_.size();
+        while (open > 0) {
+            for (auto& side : sides_) {
+                if (side.ended || !side.advance()) continue;
+                side.ended = true;
+                --open;
+                if (side.sends) times_s[static_cast<std::size_t>(side.index)] = now_s() - begin_s;
+            }
+            if (open > 0) sched_yield();  // no nap: it would be measured
+        }
+        for (auto& side : sides_) side.finish();
+    }
+
+private:
+    /// One end of a transfer. The source waits for the answer, the target for all messages and then answers.
+    struct Side {
+        Side(const bench::Transfer& given, int index_, bool sends_)
+            : transfer(given),
+              index(index_),
+              sends(sends_),
+              requests(static_cast<std::size_t>(given.count), MPI_REQUEST_NULL) {
+            const std::int64_t messages = sends ? 1 : given.count;  // one buffer serves all sends
+            buffer.assign(static_cast<std::size_t>(given.bytes * messages), 'h');
+        }
+
+        void post_receives() {
+            ended = false;
+            if (sends) {
+                require(PMPI_Irecv(nullptr, 0, MPI_CHAR, transfer.target, answer_tag(), MPI_COMM_WORLD, &answer),
+                        "MPI_Irecv");
+                return;
+            }
+            for (std::size_t i = 0; i < requests.size(); ++i) {
+                char* const place = buffer.data() + i * static_cast<std::size_t>(transfer.bytes);
+                require(PMPI_Irecv(place, static_cast<int>(transfer.bytes), MPI_CHAR, transfer.source, data_tag(),
+                                   MPI_COMM_WORLD, &requests[i]),
+                        "MPI_Irecv");
+            }
+        }
+
+        void post_sends() {
+            if (!sends) return;
+            for (auto& request : requests) {
+                require(PMPI_Isend(buffer.data(), static_cast<int>(transfer.bytes), MPI_CHAR, transfer.target,
+                                   data_tag(), MPI_COMM_WORLD, &request),
+                        "MPI_Isend");
+            }
+        }
+
+        /// Whether this end is done now.
+        bool advance() {
+            int done = 0;
+            if (sends) {
+                require(PMPI_Test(&answer, &done, MPI_STATUS_IGNORE), "MPI_Test");
+                return done != 0;
+            }
+            require(PMPI_Testall(transfer.count, requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+            if (done == 0) return false;
+            require(PMPI_Isend(nullptr, 0, MPI_CHAR, transfer.source, answer_tag(), MPI_COMM_WORLD, &answer),
+                    "MPI_Isend");
+            return true;
+        }
+
+        void finish() {
+            if (sends) {
+                require(PMPI_Waitall(transfer.count, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+            } else {
+                require(PMPI_Wait(&answer, MPI_STATUS_IGNORE), "MPI_Wait");
+            }
+        }
+
+        int data_tag() const { return 2 * index; }
+        int answer_tag() const { return 2 * index + 1; }
+
+        bench::Transfer transfer;
+        int index;
+        bool sends;
+        bool ended = false;
+        std::vector<char> buffer;
+        std::vector<MPI_Request> requests;
+        MPI_Request answer = MPI_REQUEST_NULL;
+    };
+
+    std::vector<Side> sides_;
+};
+
+/// Where a rank runs. Ranks that share memory have the same `first`; two hosts may have the same name.
+struct Place {
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int first;  ///< the least rank there
+};
+
+/// Of all ranks, on rank 0.
+std::vector<Place> places(int rank, int ranks) {
+    Place own{"", rank};
+    int length = 0;
+    require(PMPI_Get_processor_name(own.name, &length), "MPI_Get_processor_name");
+    MPI_Comm shared = MPI_COMM_NULL;
+    require(PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
+            "MPI_Comm_split_type");
+    require(PMPI_Bcast(&own.first, 1, MPI_INT, 0, shared), "MPI_Bcast");
+    PMPI_Comm_free(&shared);
+    std::vector<Place> all(static_cast<std::size_t>(ranks));
+    require(PMPI_Gather(&own, sizeof(Place), MPI_BYTE, all.data(), sizeof(Place), MPI_BYTE, 0, MPI_COMM_WORLD),
+            "MPI_Gather");
+    return all;
+}
+
+/// [round][experiment][transfer], on rank 0.
+using Times = std::vector<std::vector<std::vector<double>>>;
+
+Times measure(const bench::Campaign& campaign, int rank) {
+    Times times;
+    const double begin_s = now_s();
+    // The first round warms up: connections, windows and pages. It is not told.
+    for (int round = -1; round < campaign.rounds; ++round) {
+        int go_on = round <= 0 || now_s() - begin_s < campaign.seconds ? 1 : 0;
+        PMPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (go_on == 0) break;
+        std::vector<std::vector<double>> of_round;
+        for (const auto& experiment : campaign.experiments) {
+            std::vector<double> own_s(experiment.size(), 0.0), all_s(experiment.size());
+            if (Part part(experiment, rank); part.empty()) {
+                start_together(false);
+            } else {
+                part.run(own_s);
+            }
+            MPI_Request request = MPI_REQUEST_NULL;
+            require(PMPI_Ireduce(own_s.data(), all_s.data(), static_cast<int>(own_s.size()), MPI_DOUBLE, MPI_SUM, 0,
+                                 MPI_COMM_WORLD, &request),
+                    "MPI_Ireduce");
+            wait_aside(request);
+            of_round.push_back(std::move(all_s));
+        }
+        if (rank == 0 && round >= 0) times.push_back(std::move(of_round));
+    }
+    return times;
+}
+
+void print(const Times& times, const std::vector<Place>& places) {
+    std::ostringstream out;
+    out.precision(9);
+    out << "{\"format\": \"hocket.transfer-times/1\", \"places\": [";
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        out << (i == 0 ? "" : ", ") << '[' << base::json_text(places[i].name) << ", " << places[i].first << ']';
+    }
+    out << "], \"times_s\": [";
+    for (std::size_t round = 0; round < times.size(); ++round) {
+        out << (round == 0 ? "\n[" : ",\n[");
+        for (std::size_t i = 0; i < times[round].size(); ++i) {
+            out << (i == 0 ? "[" : ", [");
+            for (std::size_t j = 0; j < times[round][i].size(); ++j) out << (j == 0 ? "" : ", ") << times[round][i][j];
+            out << ']';
+        }
+        out << ']';
+    }
+    out << "]}\n";
+    std::fputs(out.str().c_str(), stdout);
+}
+
+void run(const char* path) {
+    int rank = 0, ranks = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const bench::Campaign campaign = bench::parse_campaign(shared_file(path, rank), path, ranks);
+    const auto where = places(rank, ranks);
+    const Times times = measure(campaign, rank);
+    if (rank == 0) print(times, where);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2 || std::strcmp(argv[1], "--help") == 0) {
+        std::fputs(usage, argc == 2 ? stdout : stderr);
+        return argc == 2 ? 0 : 2;
+    }
+    if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
+    int rank = 0, status = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    try {
+        run(argv[1]);
+    } catch (const InvalidInput& error) {  // on all ranks alike
+        if (rank == 0) std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
+        status = 2;
+    } catch (const std::exception& error) {  // on this rank: the others may wait for it
+        std::fprintf(stderr, "error: rank %d: %s\n", rank, error.what());
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    PMPI_Finalize();
+    return status;
+}
