@@ -136,17 +136,20 @@ def message_cost_options(function: F) -> F:
     """--send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
     options = [
         click.option(
-            "--send-overhead", metavar="TIME", help="CPU time of a rank for each message it sends.  [default: 15 us]"
+            "--send-overhead",
+            metavar="TIME",
+            help="CPU time of a rank for each message it sends.  [default: 15 us, or what is calibrated]",
         ),
         click.option(
             "--receive-overhead",
             metavar="TIME",
-            help="CPU time of a rank for each message it receives.  [default: 15 us]",
+            help="CPU time of a rank for each message it receives.  [default: 15 us, or what is calibrated]",
         ),
         click.option(
             "--rendezvous",
             metavar="BYTES",
-            help="Messages from this size on wait for the receiver.  [default: 64 KiB, or what tune measures]",
+            help="Messages from this size on wait for the receiver.  [default: 64 KiB, or what is calibrated, or what "
+            "tune measures]",
         ),
         click.option(
             "--sharing",
@@ -162,12 +165,14 @@ def message_cost_options(function: F) -> F:
 
 
 def message_costs(
-    send_overhead: str | None, receive_overhead: str | None, rendezvous: str | None, sharing: str
+    network_text: str, send_overhead: str | None, receive_overhead: str | None, rendezvous: str | None, sharing: str
 ) -> MessageCosts:
+    """What the options say; else what the network's file says, if `hocket calibrate` wrote it; else the defaults."""
     from hocket import parse_bytes, parse_duration
     from hocket.advise import MessageCosts
+    from hocket.calibrate.read import calibrated_costs
 
-    given: dict[str, Any] = {"sharing": sharing}
+    given: dict[str, Any] = {"sharing": sharing, **calibrated_costs(network_text)}
     if send_overhead is not None:
         given["send_overhead_s"] = parse_duration(send_overhead, "--send-overhead")
     if receive_overhead is not None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import click
@@ -62,11 +63,14 @@ def command(
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
     from hocket.tune.tune import TuneOptions, tune
 
+    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing)
+    if rendezvous is None:  # it is measured with this MPI: the network may be calibrated with another
+        costs = dataclasses.replace(costs, rendezvous_bytes=None)
     options = TuneOptions(
         repetitions=repetitions,
         testbed=testbed,
         timeout_s=timeout_s,
-        costs=message_costs(send_overhead, receive_overhead, rendezvous, sharing),
+        costs=costs,
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")

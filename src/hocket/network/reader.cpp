@@ -19,8 +19,9 @@
 namespace hocket::network {
 namespace {
 
-constexpr std::array<std::string_view, 7> file_keys{"format", "name",    "placement", "node",
-                                                    "link",   "routing", "generate"};
+// [calibration] says how the file came about (python/hocket/calibrate/file.py); the network is the same without it.
+constexpr std::array<std::string_view, 8> file_keys{"format", "name",    "placement", "node",
+                                                    "link",   "routing", "generate",  "calibration"};
 constexpr std::array<std::string_view, 5> node_keys{"name", "kind", "ranks", "memory_bandwidth", "memory_latency"};
 constexpr std::array<std::string_view, 6> link_keys{"between",        "bandwidth",    "latency",
                                                     "bandwidth_back", "latency_back", "duplex"};
@@ -39,6 +40,7 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+        if (const toml::node* calibration = file.get("calibration")) table_of(*calibration, "calibration");
         std::optional<std::string> name;
         if (file.contains("name")) name = text_of(file, "name", "a string");
         Blueprint blueprint;

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Measures hosts, links and messages with the user's own MPI and launcher, and makes a network of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hocket.calibrate.calibration import Calibration, LinkQuality
+from hocket.calibrate.errors import errors_alone, errors_together
+from hocket.calibrate.hosts import Hosts, hosts_of
+from hocket.calibrate.infer import Inferred, infer, spread
+from hocket.calibrate.intervals import intervals
+from hocket.calibrate.latency import fit_latencies
+from hocket.calibrate.memory import measure_memory
+from hocket.calibrate.messages import measure_messages
+from hocket.calibrate.network import build_network, link_ends
+from hocket.calibrate.transfers import Experiment, Times, launch
+from hocket.errors import Error
+
+if TYPE_CHECKING:
+    from hocket.mpi.build import MpiParts
+    from hocket.tune.machine import Machine
+
+STEPS = 6  # at most, of `Laboratory.measure`
+
+
+@dataclass(frozen=True)
+class CalibrateOptions:
+    launches: int = 3  # each step is measured in so many starts of the program
+    rounds: int = 2  # of each launch, after one that warms up
+    launch_s: float = 60.0  # no round starts later
+    timeout_s: float | None = None  # of a launch
+    seed: int = 1
+
+
+@dataclass
+class Laboratory:
+    """Runs experiments between ranks, each step in several launches of which `told` is told before."""
+
+    command: Sequence[str]  # the launcher and its options
+    machine: Machine
+    parts: MpiParts
+    options: CalibrateOptions
+    told: Callable[[], None] = lambda: None
+    hosts: Hosts | None = field(default=None, init=False)
+
+    def find_hosts(self) -> Hosts:
+        self._launch([])
+        assert self.hosts is not None
+        return self.hosts
+
+    def measure(self, experiments: Sequence[Experiment]) -> Times:
+        return [of_round for _ in range(self.options.launches) for of_round in self._launch(experiments)]
+
+    def measure_hosts(self, experiments: Sequence[Experiment]) -> Times:
+        """The same, with hosts in the place of ranks: each takes part with its first rank."""
+        assert self.hosts is not None
+        first = [ranks[0] for ranks in self.hosts.ranks]
+        return self.measure(
+            [tuple(t._replace(source=first[t.source], target=first[t.target]) for t in e) for e in experiments]
+        )
+
+    def _launch(self, experiments: Sequence[Experiment]) -> Times:
+        self.told()
+        options = self.options
+        one = launch(
+            self.command, experiments, options.rounds, options.launch_s, self.machine, self.parts, options.timeout_s
+        )
+        hosts = hosts_of(one.places)
+        if self.hosts not in (None, hosts):
+            raise Error(
+                "the ranks ran on other hosts than in the launch before",
+                "name the hosts in the launcher's options, so that every launch uses the same",
+            )
+        self.hosts = hosts
+        return one.times
+
+
+def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -> Calibration:
+    """A network called `name`. `rendezvous_bytes`: as `hocket.tune.eager` finds it."""
+    began = time.monotonic()
+    options = laboratory.options
+    hosts = laboratory.find_hosts()
+    if len(hosts.names) < 2:
+        raise Error(
+            f"all {len(hosts.ranks[0])} ranks run on {hosts.names[0]}: there is no network to measure",
+            "start ranks on several hosts, for instance: hocket calibrate -- mpiexec -n 4 --host a,b,c,d",
+        )
+    memory = measure_memory(hosts, laboratory.measure)
+    inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed)
+    messages = measure_messages(inferred.alone, laboratory.measure_hosts, options.seed)
+    # Of an empty message's time, a quarter at most is called overhead: the rest is latency, or the noise in it.
+    empty_s = inferred.alone.empty_s
+    overhead_s = min(messages.gap_s, float(empty_s[empty_s > 0].min()) / 4)
+    latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - 2 * overhead_s, 0), 0))
+    network = build_network(name, inferred.tree, latencies, hosts, memory)
+    return Calibration(
+        network=network,
+        mpi=laboratory.machine.mpi.name,
+        launches=options.launches,
+        rounds=options.rounds,
+        seconds=time.monotonic() - began,
+        overhead_s=overhead_s,
+        rendezvous_bytes=rendezvous_bytes,
+        alone=errors_alone(network, hosts, messages, overhead_s, rendezvous_bytes),
+        together=errors_together(inferred),
+        error_with_links=inferred.error,
+        spread=spread(inferred.fitted.times),
+        links=_links(inferred, hosts, options.seed),
+        sweeps=tuple(messages.sweeps),
+    )
+
+
+def _links(inferred: Inferred, hosts: Hosts, seed: int) -> tuple[LinkQuality, ...]:
+    found = intervals(inferred, seed)
+    return tuple(
+        LinkQuality(ends, *found[group], inferred.evidence[group].error_without if group in inferred.evidence else None)
+        for group, ends in link_ends(inferred.tree, hosts.names).items()
+    )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What `hocket calibrate` finds: a network, the costs of messages, and how far both can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hocket import Network
+from hocket.calibrate.messages import Sweep
+
+# The 95th percentile of the relative error of predictions that is still grade A, or B.
+GRADES = {"A": 0.05, "B": 0.15}
+
+
+@dataclass(frozen=True)
+class LinkQuality:
+    """Bandwidths in bytes/s, from the first node to the second and back: 95 % intervals over the rounds.
+
+    `error_without`: how far predictions of transfers at the same time are off, on the mean, if the link is left out;
+    None for the link of a host, which cannot be left out.
+    """
+
+    between: tuple[str, str]
+    interval: tuple[float, float]
+    interval_back: tuple[float, float]
+    error_without: float | None
+
+
+@dataclass(frozen=True)
+class Errors:
+    """|predicted / measured - 1|."""
+
+    median: float
+    p95: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    network: Network
+    mpi: str
+    launches: int
+    rounds: int  # of each launch
+    seconds: float  # that all took
+    overhead_s: float  # of the sender and of the receiver, for each message
+    rendezvous_bytes: int | None  # messages from this size on wait for their receiver
+    alone: Errors  # of single messages of 1 byte to some megabytes
+    together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to
+    error_with_links: float  # the mean error on what the links were fitted to
+    spread: float  # the mean of |log(time in a round / median over the rounds)|
+    links: tuple[LinkQuality, ...]
+    sweeps: tuple[Sweep, ...]
+
+    @property
+    def grade(self) -> str:
+        """A, B or C, by single messages and by messages at the same time."""
+        worst = max(self.alone.p95, self.together.median)
+        return next((grade for grade, limit in GRADES.items() if worst <= limit), "C")

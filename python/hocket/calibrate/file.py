@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""A calibration as a network file with a table [calibration], and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hocket import print_bandwidth, print_duration
+from hocket.calibrate.calibration import Calibration
+from hocket.calibrate.messages import Sweep
+
+
+def to_toml(calibration: Calibration) -> str:
+    lines = [calibration.network.to_toml().rstrip("\n"), ""]
+    lines += [
+        "# How this file was measured, and how far it is off: |predicted / measured - 1| of single messages of all",
+        "# sizes, and of messages at the same time.",
+        "[calibration]",
+        f"grade = {json.dumps(calibration.grade)}",
+        f"mpi = {json.dumps(calibration.mpi)}",
+        f"launches = {calibration.launches}",
+        f"rounds = {calibration.rounds}",
+        f"send_overhead = {_duration(calibration.overhead_s)}",
+        f"receive_overhead = {_duration(calibration.overhead_s)}",
+    ]
+    if calibration.rendezvous_bytes is not None:
+        lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
+    lines += [
+        f"error_alone_median = {calibration.alone.median:.3f}",
+        f"error_alone_p95 = {calibration.alone.p95:.3f}",
+        f"error_together_median = {calibration.together.median:.3f}",
+        f"error_together_p95 = {calibration.together.p95:.3f}",
+        f"error_with_links = {calibration.error_with_links:.3f}",
+        f"spread = {calibration.spread:.3f}",
+    ]
+    for link in calibration.links:
+        lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
+        for key, (low, high) in (("interval", link.interval), ("interval_back", link.interval_back)):
+            lines.append(f"{key} = [{_bandwidth(low)}, {_bandwidth(high)}]")
+        if link.error_without is not None:
+            lines.append(f"error_without = {link.error_without:.3f}")
+    for sweep in calibration.sweeps:
+        for segment in sweep.segments:
+            lines += [
+                "",
+                "[[calibration.segment]]",
+                f"between = {json.dumps(_ends(calibration, sweep))}",
+                f"from_bytes = {segment.from_bytes}",
+                f"start = {_duration(segment.start_s)}",
+            ]
+            if segment.s_per_byte > 0:
+                lines.append(f"bandwidth = {_bandwidth(1 / segment.s_per_byte)}")
+    return "\n".join(lines) + "\n"
+
+
+def to_json(calibration: Calibration) -> dict[str, Any]:
+    return {
+        "format": "hocket.calibration/1",
+        "grade": calibration.grade,
+        "mpi": calibration.mpi,
+        "launches": calibration.launches,
+        "rounds": calibration.rounds,
+        "seconds": calibration.seconds,
+        "network": calibration.network.to_toml(),
+        "send_overhead_s": calibration.overhead_s,
+        "receive_overhead_s": calibration.overhead_s,
+        "rendezvous_bytes": calibration.rendezvous_bytes,
+        "error_alone": {"median": calibration.alone.median, "p95": calibration.alone.p95},
+        "error_together": {"median": calibration.together.median, "p95": calibration.together.p95},
+        "error_with_links": calibration.error_with_links,
+        "spread": calibration.spread,
+        "links": [
+            {
+                "between": link.between,
+                "interval_bytes_per_s": link.interval,
+                "interval_back_bytes_per_s": link.interval_back,
+                "error_without": link.error_without,
+            }
+            for link in calibration.links
+        ],
+        "sweeps": [_sweep(calibration, sweep) for sweep in calibration.sweeps],
+    }
+
+
+def _sweep(calibration: Calibration, sweep: Sweep) -> dict[str, Any]:
+    return {
+        "between": _ends(calibration, sweep),
+        "bytes": sweep.sizes,
+        "time_s": sweep.times_s,
+        "held_out_error": sweep.held_out,
+        "segments": [
+            {"from_bytes": segment.from_bytes, "start_s": segment.start_s, "s_per_byte": segment.s_per_byte}
+            for segment in sweep.segments
+        ],
+    }
+
+
+def _ends(calibration: Calibration, sweep: Sweep) -> list[str]:
+    hosts = [link.between[0] for link in calibration.links if link.error_without is None]
+    return [hosts[sweep.source], hosts[sweep.target]]
+
+
+def _bandwidth(value: float) -> str:
+    return json.dumps(print_bandwidth(float(f"{value:.3g}")))
+
+
+def _duration(value: float) -> str:
+    return json.dumps(print_duration(float(f"{value:.3g}")))

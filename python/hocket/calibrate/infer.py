@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Measures what the inference of the tree needs, step by step: alone, all at once, group against group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hocket.calibrate.structure import (
+    Alone,
+    Evidence,
+    Selection,
+    all_pairs,
+    candidates,
+    crossings,
+    halves,
+    net_times,
+    pairings,
+    slow_down,
+)
+from hocket.calibrate.transfers import Experiment, Measure, Times, Transfer
+from hocket.calibrate.tree import Tree
+
+PROBE_BYTES = 64 * 1024
+MOST_PARTNERS = 16
+# Long against a time slice of the system and the start of a TCP connection.
+DURATION_S = 0.04
+MOST_PAIRINGS = 64
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Experiments and their times in all rounds."""
+
+    experiments: list[Experiment]
+    times: Times
+
+    def net_s(self, alone: Alone) -> list[np.ndarray]:
+        """Medians over the rounds, without what an empty message takes."""
+        return net_times(alone, self.experiments, medians(self.times))
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A tree, the evidence for each link between switches, and what was measured."""
+
+    tree: Tree
+    evidence: dict[frozenset[int], Evidence]
+    error: float  # of the predictions that the links were chosen by
+    alone: Alone
+    fitted: Measured  # several transfers at once: what the tree was fitted to,
+    held_out: Measured  # and what not
+
+
+def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
+    """The tree behind `count` hosts. `measure` runs experiments between hosts, which count from 0, in some rounds."""
+    alone = measure_alone(count, measure, seed)
+    groups: list[frozenset[int]] = []
+    if count > 3:
+        everyone = pairings(alone, DURATION_S, min(4 * (count - 1), MOST_PAIRINGS), seed)
+        groups = candidates(slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone)))))
+    # Data that go both ways over a cable slow each other a little with TCP, whose acknowledgements wait behind them.
+    # The simulator does not know that: links are judged by transfers that go one way.
+    fitted = [
+        *crossings(alone, groups, DURATION_S, seed),
+        *halves(alone, DURATION_S, min(2 * count, MOST_PAIRINGS), seed),
+    ]
+    held_out = halves(alone, DURATION_S, min(count, MOST_PAIRINGS), seed + 1)
+    times = measure([*fitted, *held_out])
+    parts = [
+        Measured(fitted, [of_round[: len(fitted)] for of_round in times]),
+        Measured(held_out, [of_round[len(fitted) :] for of_round in times]),
+    ]
+    selection = Selection(alone.hosts(), fitted, parts[0].net_s(alone), spread(times))
+    tree, evidence = selection.select(groups)
+    return Inferred(tree, evidence, selection.error(tree), alone, *parts)
+
+
+def measure_alone(count: int, measure: Measure, seed: int) -> Alone:
+    pairs = all_pairs(count, MOST_PARTNERS, seed)
+    ends = tuple(np.array(pairs).T)
+    empty_s = np.zeros((count, count))
+    probes: list[Experiment] = [(Transfer(a, b, size),) for a, b in pairs for size in (0, PROBE_BYTES)]
+    probed = np.array(measure(probes)).min(axis=0).reshape(len(pairs), 2)
+    empty_s[ends] = probed[:, 0]
+    # A probe is too short for a rate, but long enough to choose the size that is not.
+    probed_rate = PROBE_BYTES / np.maximum(probed[:, 1] - probed[:, 0], probed[:, 1] / 10)
+    sizes = [max(PROBE_BYTES, round(rate * DURATION_S)) for rate in probed_rate]
+    taken = np.array(measure([(Transfer(a, b, size),) for (a, b), size in zip(pairs, sizes, strict=True)]))[:, :, 0]
+    rounds = np.zeros((len(taken), count, count))
+    for rate, some_s in zip(rounds, taken, strict=True):
+        rate[ends] = np.array(sizes) / np.maximum(some_s - empty_s[ends], some_s / 10)
+    return Alone(empty_s, np.median(rounds, axis=0), rounds)
+
+
+def medians(times: Times) -> list[list[float]]:
+    """Over the rounds, by experiment and transfer."""
+    return [
+        [float(value) for value in np.median([times[r][e] for r in range(len(times))], axis=0)]
+        for e in range(len(times[0]))
+    ]
+
+
+def spread(times: Times) -> float:
+    """The mean of |log(time in a round / median over the rounds)|."""
+    logs = np.log([np.concatenate(of_round) for of_round in times])
+    return float(np.abs(logs - np.median(logs, axis=0)).mean())

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Reads what `hocket calibrate` wrote into a network file beside the network."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hocket.errors import InvalidInput
+
+_COSTS = {"send_overhead": "send_overhead_s", "receive_overhead": "receive_overhead_s"}
+
+
+def calibrated_costs(network: str) -> dict[str, Any]:
+    """Arguments for `hocket.advise.MessageCosts`; none for a generated network or a file without [calibration].
+
+    What is wrong with a file's network is for its own reader to tell.
+    """
+    from hocket import parse_duration
+
+    try:
+        _, header, after = Path(network).read_text(encoding="utf-8").partition("\n[calibration]\n")
+        table = tomllib.loads(header + after).get("calibration", {})  # a million links before it would take a while
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(table, dict):
+        return {}
+    found: dict[str, Any] = {}
+    for key, name in _COSTS.items():
+        if key in table:
+            found[name] = parse_duration(_text(table[key], network, key), f"{network}: [calibration]: {key}")
+    rendezvous = table.get("rendezvous_bytes")
+    if rendezvous is not None:
+        if type(rendezvous) is not int or rendezvous < 1:
+            what = f"{network}: [calibration]: rendezvous_bytes is {rendezvous!r}; expected: a whole number above 0"
+            raise InvalidInput(what, "leave it out for the default")
+        found["rendezvous_bytes"] = rendezvous
+    return found
+
+
+def _text(value: object, network: str, key: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f'{network}: [calibration]: {key} is {value!r}; expected: text such as "5 us"')
+    return value

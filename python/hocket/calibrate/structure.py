@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The tree behind the hosts, from who slows whom down.
+
+Hosts send to partners all at once, over and over in other pairings. Two hosts under one switch reach each other at full
+rate whatever the others do; the more links with too little bandwidth lie between two hosts, the more often their
+transfers are slowed. So the mean slow-down is a distance, and clustering by it gives the groups that a link might part
+from the rest (`candidates`). Which of these links exist, as far as transfers can tell, is decided by prediction: a link
+is kept when without it the simulator explains the measured times less well (`Selection`). Its bandwidth is the
+most that was carried over it: where it limited anything it was full.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hocket.calibrate.transfers import Experiment, Transfer
+from hocket.calibrate.tree import Predictor, Rate, Tree
+
+# A link is kept if without it predictions are worse on the whole by this share of the times; by this part of the spread
+# of the times over the rounds, since what was carried fits some of the noise too; and by this part of the error that
+# remains with all links, since what the simulator does not know, such as a busy core, may look like a link.
+LEAST_GAIN = 0.005
+LEAST_GAIN_OF_NOISE = 0.2
+LEAST_GAIN_OF_ERROR = 0.2
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What pairs of hosts do alone. n x n arrays; 0 where not measured."""
+
+    empty_s: np.ndarray  # an empty message and its answer: the least over the rounds
+    rate: np.ndarray  # bytes/s: medians over the rounds
+    rounds: np.ndarray  # the same of each round
+
+    def hosts(self) -> tuple[Rate, ...]:
+        """The most that each host sent and received."""
+        return tuple(
+            Rate(float(out), float(back)) for out, back in zip(self.rate.max(1), self.rate.max(0), strict=True)
+        )
+
+    def expected_rate(self, source: int, target: int) -> float:
+        measured = float(self.rate[source, target])
+        return measured or min(float(self.rate[source].max()), float(self.rate[:, target].max()))
+
+
+def pairings(alone: Alone, duration_s: float, most: int, seed: int) -> list[Experiment]:
+    """Random pairings in which every host sends once and receives once; every pair occurs equally often.
+
+    Sizes are such that each transfer alone takes `duration_s`.
+    """
+    count = len(alone.rate)
+    generator = random.Random(seed)
+    experiments: list[Experiment] = []
+    while len(experiments) < most:
+        order = generator.sample(range(count), count)
+        for shift in range(1, count):  # together these have every pair once
+            pairs = [(order[i], order[(i + shift) % count]) for i in range(count)]
+            experiments.append(sized(alone, pairs, duration_s))
+    return experiments[:most]
+
+
+def halves(alone: Alone, duration_s: float, number: int, seed: int) -> list[Experiment]:
+    """Random pairings in which half of the hosts send to the other half: no cable carries data both ways."""
+    count = len(alone.rate)
+    generator = random.Random(seed)
+    experiments = []
+    for _ in range(number):
+        order = generator.sample(range(count), count)
+        experiments.append(sized(alone, list(zip(order[: count // 2], order[count // 2 :], strict=False)), duration_s))
+    return experiments
+
+
+def sized(alone: Alone, pairs: Sequence[tuple[int, int]], duration_s: float) -> Experiment:
+    return tuple(Transfer(a, b, max(1, round(alone.expected_rate(a, b) * duration_s))) for a, b in pairs)
+
+
+def net_times(alone: Alone, experiments: Sequence[Experiment], times: Sequence[Sequence[float]]) -> list[np.ndarray]:
+    """Without what an empty message takes; at least a tenth remains, so that noise cannot make it negative."""
+    usual_s = float(np.median(alone.empty_s[alone.empty_s > 0]))
+    net = []
+    for experiment, seconds in zip(experiments, times, strict=True):
+        empty = np.array([alone.empty_s[t.source, t.target] or usual_s for t in experiment])
+        taken = np.asarray(seconds)
+        net.append(np.maximum(taken - empty, taken / 10))
+    return net
+
+
+def slow_down(alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.ndarray]) -> np.ndarray:
+    """Of all pairs (n x n, symmetric, 0 on the diagonal): the mean over the experiments of log(time / time alone)."""
+    count = len(alone.rate)
+    total, number = np.zeros((count, count)), np.zeros((count, count))
+    for experiment, seconds in zip(experiments, net, strict=True):
+        for transfer, taken in zip(experiment, seconds, strict=True):
+            alone_s = transfer.size_bytes / alone.expected_rate(transfer.source, transfer.target)
+            total[transfer.source, transfer.target] += max(0.0, float(np.log(taken / alone_s)))
+            number[transfer.source, transfer.target] += 1
+    mean = total / np.maximum(number, 1)
+    return (mean + mean.T) / 2
+
+
+def candidates(distance: np.ndarray) -> list[frozenset[int]]:
+    """Groups that a link may part from the rest, from the smallest on: those of average-linkage clustering."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    count = len(distance)
+    groups = [frozenset([i]) for i in range(count)]
+    for a, b, _, _ in linkage(squareform(distance, checks=False), "average"):
+        groups.append(groups[int(a)] | groups[int(b)])
+    everything = groups[-1]
+    found: list[frozenset[int]] = []
+    for group in groups[count:-1]:
+        if len(group) > 1 and len(everything - group) > 1 and everything - group not in found:
+            found.append(group)
+    return found
+
+
+def crossings(alone: Alone, groups: Sequence[frozenset[int]], duration_s: float, seed: int) -> list[Experiment]:
+    """For each group as many transfers at once out of it, and into it, as there can be without sharing a host."""
+    generator = random.Random(seed)
+    everyone = frozenset(range(len(alone.rate)))
+    experiments = []
+    for group in groups:
+        inside, outside = sorted(group), sorted(everyone - group)
+        for _ in range(2):
+            pairs = list(
+                zip(generator.sample(inside, len(inside)), generator.sample(outside, len(outside)), strict=False)
+            )
+            experiments.append(sized(alone, pairs, duration_s))
+            experiments.append(sized(alone, [(b, a) for a, b in pairs], duration_s))
+    return experiments
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for a link: the mean error of the predictions with it and without it."""
+
+    error_with: float
+    error_without: float
+
+
+def rate_over(group: frozenset[int], experiments: Sequence[Experiment], net: Sequence[np.ndarray]) -> Rate:
+    """What was carried out of a group, and into it, until the last of the transfers ended, where that was most."""
+    carried: dict[bool, list[float]] = {True: [], False: []}
+    for experiment, seconds in zip(experiments, net, strict=True):
+        for out in (True, False):
+            crosses = [i for i, t in enumerate(experiment) if (t.source in group) == out and (t.target in group) != out]
+            if crosses:
+                size_bytes = sum(experiment[i].size_bytes * experiment[i].messages for i in crosses)
+                carried[out].append(size_bytes / float(seconds[crosses].max()))
+    return Rate(_near_the_most(carried[True]), _near_the_most(carried[False]))
+
+
+class Selection:
+    """Trees judged by how well they predict what was measured."""
+
+    def __init__(
+        self, hosts: tuple[Rate, ...], experiments: Sequence[Experiment], net: Sequence[np.ndarray], noise: float
+    ) -> None:
+        """`noise`: the mean of |log(time in a round / median over the rounds)|."""
+        self._hosts = hosts
+        self._noise = noise
+        self._experiments = list(experiments)
+        self._net = list(net)
+        self._predictor = Predictor(experiments, len(hosts))
+
+    def error(self, tree: Tree) -> float:
+        """The mean of |log(predicted / measured)| over all transfers; each counts for 1 at most."""
+        predicted, measured = np.concatenate(self._predictor.times_s(tree)), np.concatenate(self._net)
+        return float(np.minimum(np.abs(np.log(predicted / measured)), 1.0).mean())
+
+    def select(self, groups: Sequence[frozenset[int]]) -> tuple[Tree, dict[frozenset[int], Evidence]]:
+        """The tree with those links that are needed to explain the times, and the evidence for each."""
+        tree = Tree(self._hosts, {group: rate_over(group, self._experiments, self._net) for group in groups})
+        error = self.error(tree)
+        least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * error)
+        while tree.groups:
+            errors = {group: self.error(self._without(tree, [group])) for group in tree.groups}
+            least = min(errors, key=lambda group: errors[group])
+            if errors[least] >= error + least_gain:
+                return tree, {group: Evidence(error, errors[group]) for group in errors}
+            # Most candidates limit nothing, and go at once.
+            idle = [group for group in errors if errors[group] < error + least_gain / 10]
+            together = self._without(tree, idle)
+            if idle and (error_together := self.error(together)) < error + least_gain / 2:
+                tree, error = together, error_together
+            else:
+                tree, error = self._without(tree, [least]), errors[least]
+        return tree, {}
+
+    def _without(self, tree: Tree, groups: Sequence[frozenset[int]]) -> Tree:
+        return Tree(self._hosts, {group: rate for group, rate in tree.groups.items() if group not in groups})
+
+
+def _near_the_most(values: Sequence[float]) -> float:
+    """Where a link limits, it carries the same every time; one measurement may have been lucky."""
+    return float(np.median([value for value in values if value >= 0.9 * max(values)]))
+
+
+def all_pairs(count: int, most_partners: int, seed: int) -> list[tuple[int, int]]:
+    """Ordered pairs of hosts; of many hosts each with some of the others, both ways."""
+    if count - 1 <= most_partners:
+        return list(itertools.permutations(range(count), 2))
+    order = random.Random(seed).sample(range(count), count)
+    shifts = random.Random(seed).sample(range(1, (count + 1) // 2), most_partners // 2)
+    pairs = [(order[i], order[(i + shift) % count]) for shift in shifts for i in range(count)]
+    return [*pairs, *((b, a) for a, b in pairs)]

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket calibrate`: a network file from measurements."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress
+from hocket.cli.options import OutputPath, load_network
+
+
+@click.command()
+@click.option(
+    "-o", "--output", type=OutputPath(), default=Path("calibrated.toml"), show_default=True, help="The network file."
+)
+@click.option("--name", default="calibrated", show_default=True, help="Of the network.")
+@click.option(
+    "--testbed",
+    "testbed_text",
+    metavar="FILE|KIND:SHAPE",
+    help="Measure the emulated network of this file, not this machine's.",
+)
+@click.option(
+    "--launches", type=click.IntRange(1, 100), default=3, show_default=True, help="Starts of the program for each step."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Measurements in each start."
+)
+@click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a start that takes longer."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random pairings and sizes.")
+@json_option
+@command_argument
+def command(
+    output: Path,
+    name: str,
+    testbed_text: str | None,
+    launches: int,
+    rounds: int,
+    timeout_s: float | None,
+    seed: int,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Measure the network between hosts with the MPI on them, and write it as a network file.
+
+    COMMAND is a launcher with its options, without a program: start one rank or more on each host. Transfers alone give
+    bandwidths and latencies; transfers at the same time give the switches between the hosts, by who slows whom down.
+    The file says how well it predicts what was measured (grade A, B or C) and how sure each link is.
+
+    \b
+    Examples:
+      hocket calibrate -o cluster.toml -- mpiexec -n 8 --host a,b,c,d,e,f,g,h
+      hocket calibrate --testbed networks/two-clusters.toml -- mpiexec -n 8
+    """
+    from hocket.calibrate.calibrate import STEPS, CalibrateOptions, Laboratory, calibrate
+    from hocket.calibrate.file import to_json, to_toml
+    from hocket.files import write_whole
+    from hocket.mpi.build import build_mpi_parts
+    from hocket.mpi.discover import mpi_of_command
+    from hocket.tune.eager import measure_rendezvous_bytes
+    from hocket.tune.machine import Machine
+
+    mpi = mpi_of_command(command)
+    options = CalibrateOptions(launches=launches, rounds=rounds, timeout_s=timeout_s, seed=seed)
+    with ExitStack() as stack:
+        parts = build_mpi_parts(mpi, notify=note)
+        machine = Machine(mpi)
+        if testbed_text is not None:
+            from hocket.testbed import Testbed
+
+            machine = Machine(mpi, stack.enter_context(Testbed(load_network(testbed_text))), parts.workarounds)
+        advance = stack.enter_context(progress("measuring", total=STEPS * launches + 2))
+        advance("what messages wait for")
+        rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], machine, parts, timeout_s)
+        laboratory = Laboratory(command, machine, parts, options, lambda: advance("transfers"))
+        found = calibrate(laboratory, name, rendezvous_bytes)
+    write_whole(output, to_toml(found))
+    if as_json:
+        print_json(to_json(found))
+        return
+    rows = [
+        (
+            " - ".join(link.between),
+            *(f"{low * 8e-6:.0f} .. {high * 8e-6:.0f}" for low, high in (link.interval, link.interval_back)),
+            "" if link.error_without is None else f"{link.error_without:.0%} instead of {found.error_with_links:.0%}",
+        )
+        for link in found.links
+    ]
+    print_table(("link", "Mbit/s", "back", "error without it"), rows, f"{found.mpi}, {found.network.num_ranks} ranks")
+    click.echo(
+        f"grade {found.grade}: predictions of single messages are off by {found.alone.median:.0%} "
+        f"({found.alone.p95:.0%} at most in 19 of 20), of messages at once by {found.together.median:.0%}"
+    )
+    click.echo(f"{output}: the network, for --network")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket calibrate` on emulated networks."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hocket import Network
+from hocket.mpi.discover import Mpi
+from hocket.testbed import available
+from mpis import MPIS
+
+EMULATED, REASON = available()
+ONE_OF_EACH = {mpi.family: mpi for mpi in MPIS}  # it takes a while
+NETWORK = """
+format = "hocket.network/1"
+[[node]]
+name = "s0"
+kind = "switch"
+[[node]]
+name = "s1"
+kind = "switch"
+[[link]]
+between = ["s0", "s1"]
+bandwidth = "30 Mbit/s"
+"""
+
+
+def write_network(folder: Path) -> Path:
+    hosts = "".join(
+        f'[[node]]\nname = "{name}{i}"\nkind = "host"\n'
+        f'[[link]]\nbetween = ["{name}{i}", "{switch}"]\nbandwidth = "80 Mbit/s"\n'
+        for name, switch in (("a", "s0"), ("b", "s1"))
+        for i in range(2)
+    )
+    path = folder / "true.toml"
+    path.write_text(NETWORK + hosts)
+    return path
+
+
+@pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
+@pytest.mark.parametrize("one", [pytest.param(found, id=found.label) for found in ONE_OF_EACH.values()])
+def test_two_clusters_are_found(one: Mpi, hocket_cli, tmp_path: Path) -> None:
+    options = ["--testbed", write_network(tmp_path), "--launches", "1", "--rounds", "3", "--json", "-o", "found.toml"]
+    result = hocket_cli("calibrate", *options, "--", one.mpiexec, "-n", 4, timeout=110)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    network = Network.from_file(tmp_path / "found.toml")
+    assert Network.from_text(found["network"], "json") == network
+    assert [node.name for node in network.nodes if node.kind == "host"] == ["a0", "a1", "b0", "b1"]
+    # The slow link between the clusters halves what hosts reach across it, whatever else disturbs this machine.
+    assert [link["between"] for link in found["links"] if link["error_without"] is not None] == [["s1", "s0"]]
+    names = [node.name for node in network.nodes]
+    across = next(link for link in network.links if (names[link.source], names[link.target]) == ("s1", "s0"))
+    assert 0.8 < across.bandwidth_bytes_per_s * 8e-6 / 30 < 1.1
+    table = tomllib.loads((tmp_path / "found.toml").read_text())["calibration"]
+    assert table["grade"] == found["grade"]
+    assert table["grade"] in "ABC"
+    # What calibrate wrote is a network for the other commands.
+    simulated = hocket_cli("simulate", "bcast:binomial", "--network", "found.toml", "--bytes", "1 MB", "--json")
+    assert json.loads(simulated.stdout)["results"][0]["makespan_s"] > 0
+
+
+def test_one_host_has_no_network(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    result = hocket_cli("calibrate", "--", mpi.mpiexec, "-n", 2)
+    assert result.returncode == 1
+    assert "there is no network to measure" in result.stderr
+    assert "hint: start ranks on several hosts" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_refused(hocket_cli, tmp_path: Path) -> None:
+    result = hocket_cli("calibrate", "--", "no-such-launcher", "-n", "2")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert not list(tmp_path.iterdir())

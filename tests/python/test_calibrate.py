@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What calibrate infers, from times that the simulator gives for networks that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hocket import InvalidInput, Network, simulate
+from hocket.calibrate.hosts import hosts_of
+from hocket.calibrate.infer import infer
+from hocket.calibrate.latency import fit_latencies
+from hocket.calibrate.read import calibrated_costs
+from hocket.calibrate.segments import fit_segments, time_s
+from hocket.calibrate.structure import all_pairs, candidates
+from hocket.calibrate.transfers import Experiment, Measure, Place, Times
+from hocket.calibrate.tree import Rate, Tree, program_of
+
+MBIT = 1e6 / 8
+
+
+def network_of(hosts: Sequence[tuple[str, float]], switches: Sequence[tuple[str, str, float]]) -> Network:
+    """Hosts h0, h1, ... with (switch, Mbit/s), and links between switches."""
+    names = dict.fromkeys([switch for switch, _ in hosts] + [end for a, b, _ in switches for end in (a, b)])
+    text = 'format = "hocket.network/1"\n'
+    text += "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(len(hosts)))
+    text += "".join(f'[[node]]\nname = "{name}"\nkind = "switch"\n' for name in names)
+    links = [(f"h{i}", switch, rate) for i, (switch, rate) in enumerate(hosts)] + list(switches)
+    text += "".join(f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{rate!r} Mbit/s"\n' for a, b, rate in links)
+    return Network.from_text(text, "true.toml")
+
+
+def simulated(network: Network, noise: float, seed: int) -> Measure:
+    """Measures by simulation; times are longer by up to a few times `noise`, as times are."""
+    generator = np.random.default_rng(seed)
+
+    def measure(experiments: Sequence[Experiment]) -> Times:
+        exact = []
+        for experiment in experiments:
+            timeline = simulate(program_of(experiment, network.num_ranks), network)
+            done, seconds = [0] * network.num_ranks, []
+            for source, target, _, _ in experiment:
+                seconds.append(timeline.end_s(source)[done[source]] + 1e-4)
+                done[source] += 1
+                done[target] += 1
+            exact.append(np.array(seconds))
+        return [[list(t * np.exp(np.abs(generator.normal(0, noise, len(t))))) for t in exact] for _ in range(5)]
+
+    return measure
+
+
+THREE_LEVELS = [("l0", "m0", 150.0), ("l1", "m0", 150.0), ("l2", "m1", 150.0), ("l3", "m1", 150.0), ("m0", "m1", 200.0)]
+CASES = {
+    "star": ([("s0", 100.0)] * 8, [], {}),
+    "a host of half the speed": ([("s0", 100.0)] * 3 + [("s0", 50.0)] + [("s0", 100.0)] * 4, [], {}),
+    "two unequal clusters": (
+        [("s0", 93.0)] * 4 + [("s1", 790.0)] * 4, [("s0", "s1", 93.0)], {(0, 1, 2, 3): 93}
+    ),
+    "a link that only three transfers fill": (
+        [("s0", 93.0)] * 4 + [("s1", 93.0)] * 4, [("s0", "s1", 250.0)], {(0, 1, 2, 3): 250}
+    ),
+    "three levels": (
+        [(f"l{i // 2}", 100.0) for i in range(8)], THREE_LEVELS,
+        {(0, 1): 150, (2, 3): 150, (4, 5): 150, (6, 7): 150, (0, 1, 2, 3): 200},
+    ),
+    "unequal uplinks, one of which limits nothing": (
+        [(f"l{i // 2}", 100.0) for i in range(8)],
+        [("l0", "r", 50.0), ("l1", "r", 100.0), ("l2", "r", 150.0), ("l3", "r", 400.0)],
+        {(0, 1): 50, (2, 3): 100, (4, 5): 150},
+    ),
+    "two hosts": ([("s0", 100.0), ("s0", 10.0)], [], {}),
+    "three hosts": ([("s0", 100.0)] * 3, [], {}),
+    "an odd number of hosts": ([("s0", 100.0)] * 4 + [("s1", 100.0)] * 3, [("s0", "s1", 120.0)], {(4, 5, 6): 120}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+@pytest.mark.parametrize("case", CASES)
+def test_the_tree_that_measurement_can_see(case: str, noise: float) -> None:
+    hosts, switches, expected = CASES[case]
+    found = infer(len(hosts), simulated(network_of(hosts, switches), noise, seed=3), seed=1).tree
+    for i, (rate, (_, given)) in enumerate(zip(found.hosts, hosts, strict=True)):
+        most = min(given, max(other for j, (_, other) in enumerate(hosts) if j != i))
+        assert rate.out / MBIT == pytest.approx(most, rel=0.02 + noise)
+        assert rate.back / MBIT == pytest.approx(most, rel=0.02 + noise)
+    everyone = frozenset(range(len(hosts)))
+    seen = {tuple(sorted(min(group, everyone - group, key=sorted))): rate for group, rate in found.groups.items()}
+    assert seen.keys() == {tuple(sorted(min(frozenset(g), everyone - set(g), key=sorted))) for g in expected}
+    for group, given in expected.items():
+        rate = seen[tuple(sorted(min(frozenset(group), everyone - set(group), key=sorted)))]
+        assert rate.out / MBIT == pytest.approx(given, rel=0.02 + 2 * noise)
+        assert rate.back / MBIT == pytest.approx(given, rel=0.02 + 2 * noise)
+
+
+def test_many_hosts_are_measured_with_some_partners() -> None:
+    hosts = [(f"l{i // 8}", 100.0) for i in range(40)]
+    network = network_of(hosts, [(f"l{i}", "r", 300.0) for i in range(5)])
+    assert len(all_pairs(40, 16, seed=1)) == 40 * 16
+    found = infer(40, simulated(network, 0.02, seed=2), seed=1).tree
+    assert set(found.groups) == {frozenset(range(8 * i, 8 * i + 8)) for i in range(5)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trees_explain_the_times_that_they_give(seed: int) -> None:
+    """Whether every link is seen depends on what can be told; what is found must predict what was measured."""
+    print("seed", seed)
+    generator = np.random.default_rng(seed)
+    hosts = [(f"l{i // 3}", float(generator.choice([50, 100, 100, 200]))) for i in range(9)]
+    switches = [(f"l{i}", "r", float(generator.choice([60, 120, 180, 1000]))) for i in range(3)]
+    found = infer(9, simulated(network_of(hosts, switches), 0.0, seed), seed)
+    assert found.error < 0.05
+
+
+def test_candidates_are_nested_and_once() -> None:
+    distance = np.ones((6, 6)) - np.eye(6)
+    for group in ([0, 1], [2, 3], [0, 1, 2, 3]):
+        distance[np.ix_(group, group)] /= 2
+    np.fill_diagonal(distance, 0)
+    found = candidates(distance)
+    assert frozenset([0, 1]) in found
+    assert frozenset([2, 3]) in found
+    everyone = frozenset(range(6))
+    assert len({min(group, everyone - group, key=sorted) for group in found}) == len(found)
+
+
+def test_segments_of_a_protocol_that_changes_twice() -> None:
+    sizes = np.unique(np.round(np.exp(np.linspace(0, np.log(4e6), 60))))
+
+    def true_s(size: float) -> float:
+        if size < 4096:
+            return 1e-5 + size / 2e8
+        return 3e-5 + size / 5e8 if size < 65536 else 1e-4 + size / 1e9
+
+    found = fit_segments(sizes, np.array([true_s(size) for size in sizes]))
+    assert len(found) == 3
+    assert found[1].from_bytes == pytest.approx(4096, rel=0.35)
+    assert found[2].from_bytes == pytest.approx(65536, rel=0.35)
+    for size in (1, 1000, 10_000, 1_000_000):
+        assert time_s(found, size) == pytest.approx(true_s(size), rel=1e-6)
+
+
+def test_segments_never_have_negative_costs() -> None:
+    sizes = np.arange(1.0, 21.0)
+    for times in (np.full(20, 3.0), np.linspace(2, 1, 20), sizes**2):
+        assert all(segment.start_s >= 0 and segment.s_per_byte >= 0 for segment in fit_segments(sizes, times))
+
+
+def test_latencies_of_pairs_are_parted_among_links() -> None:
+    group = frozenset([0, 1])
+    tree = Tree((Rate(1, 1),) * 4, {group: Rate(1, 1)})
+    pair_s = np.array(
+        [[0 if a == b else 20e-6 + 30e-6 * ((a in group) != (b in group)) for a in range(4)] for b in range(4)]
+    )
+    found = fit_latencies(tree, pair_s)
+    assert found.hosts == pytest.approx([10e-6] * 4)
+    assert found.groups[group] == pytest.approx(30e-6)
+
+
+def test_hosts_of_one_name_are_told_apart() -> None:
+    hosts = hosts_of([Place("vm", 0), Place("vm", 1), Place("vm", 0), Place("vm-2", 3), Place("vm", 4)])
+    assert hosts.names == ("vm", "vm-2", "vm-2-2", "vm-3")
+    assert hosts.ranks == ((0, 2), (1,), (3,), (4,))
+    assert hosts.of_ranks == ["vm", "vm-2", "vm", "vm-2-2", "vm-3"]
+
+
+def test_costs_are_read_from_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "network.toml"
+    path.write_text('x = 1\n[calibration]\nsend_overhead = "5 us"\nrendezvous_bytes = 7\n[[calibration.link]]\ny = 2\n')
+    assert calibrated_costs(str(path)) == {"send_overhead_s": 5e-6, "rendezvous_bytes": 7}
+    assert calibrated_costs("star:8") == {}
+    path.write_text("\n[calibration]\nsend_overhead = 5\n")
+    with pytest.raises(InvalidInput, match=r"send_overhead is 5; expected: text"):
+        calibrated_costs(str(path))
+    path.write_text("\n[calibration]\nrendezvous_bytes = true\n")
+    with pytest.raises(InvalidInput, match="rendezvous_bytes is True"):
+        calibrated_costs(str(path))
