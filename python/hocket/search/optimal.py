@@ -88,6 +88,10 @@ def optimal_schedule(
             f"optimal schedules are searched for {' and '.join(COLLECTIVES)}, not for {collective}",
             "leave out --optimal",
         )
+    if not time_limit_s > 0:  # nor nan
+        raise InvalidInput(f"the time limit is {time_limit_s} s: expected more than 0", "60 is usual")
+    if not gap >= 0:
+        raise InvalidInput(f"the gap is {gap}: expected at least 0", "0 asks for a proof, 0.01 for 1 % above the bound")
     members = list(range(network.num_ranks) if members is None else members)
     if not 0 <= root < len(members):
         raise InvalidInput(f"root is {root}: expected 0 to {len(members) - 1}", "there is no such rank")
@@ -109,7 +113,7 @@ def optimal_schedule(
         raise AssertionError(f"the search found a schedule that is wrong: {fault}")
     transfers = found.transfers if collective == "bcast" else _core.reversed_transfers(found.transfers)
     schedule_of = _core.bcast_of if collective == "bcast" else _core.reduce_of
-    any(link.latency_s > 0 for link in network.links)
+    has_delays = any(link.latency_s > 0 for link in network.links)
     return OptimalSchedule(
         collective=collective,
         network=network.name,
@@ -122,9 +126,7 @@ def optimal_schedule(
         nodes_explored=found.num_nodes,
         search_s=found.search_s,
         transfers=_timed(transfers),
-        claim=CLAIM_WITH_DELAYS
-        if any(link.latency_s > 0 for link in network.links)
-        else "among all schedules of one piece",
+        claim=CLAIM_WITH_DELAYS if has_delays else CLAIM,
         schedule=schedule_of(tree, root, found.transfers),
         untold_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
         timed_program=_core.timed_program_of(tree, transfers),
