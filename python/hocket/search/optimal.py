@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error, InvalidInput
-from hocket.transfers import TimedTransfer
+from hocket.transfers import TimedTransfer, gap_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class OptimalSchedule:
     @property
     def gap(self) -> float:
         """How much shorter the shortest schedule might be, as a part of the bound."""
-        return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+        return gap_of(self.makespan_s, self.lower_bound_s)
 
     def to_dict(self) -> dict[str, Any]:
         names = ("collective", "network", "bytes", "root", "status", "makespan_s", "lower_bound_s",
@@ -125,7 +125,7 @@ def optimal_schedule(
         lower_bound_any_starts_s=found.lower_bound_any_starts_ns * 1e-9,
         nodes_explored=found.num_nodes,
         search_s=found.search_s,
-        transfers=_timed(transfers),
+        transfers=_timed(transfers, num_bytes),
         claim=CLAIM_WITH_DELAYS if has_delays else CLAIM,
         schedule=schedule_of(tree, root, found.transfers),
         untold_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
@@ -133,5 +133,5 @@ def optimal_schedule(
     )
 
 
-def _timed(transfers: Sequence[tuple[int, int, int, int]]) -> tuple[TimedTransfer, ...]:
-    return tuple(TimedTransfer(s, t, start_ns * 1e-9, end_ns * 1e-9) for s, t, start_ns, end_ns in transfers)
+def _timed(transfers: Sequence[tuple[int, int, int, int]], num_bytes: int) -> tuple[TimedTransfer, ...]:
+    return tuple(TimedTransfer(s, t, start_ns * 1e-9, end_ns * 1e-9, num_bytes) for s, t, start_ns, end_ns in transfers)
