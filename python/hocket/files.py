@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Writes aside and renames; through a symbolic link, and straight into what is no file, as a device or a pipe is.
 
     Raises OSError, and leaves the old content then.
     """
     path = Path(path).resolve()
+    content = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         return
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        aside.write_text(text, encoding="utf-8")
+        aside.write_bytes(content)
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

@@ -224,3 +224,11 @@ def test_doctor_tells_why_an_mpi_is_unusable(tmp_path, hocket_cli):
     result = hocket_cli("doctor", env={"HOCKET_MPI_PATH": str(tmp_path)})
     assert result.returncode == 0
     assert f"unusable: `{wrapper} -show` failed: mpicc: no compiler behind me" in result.stdout
+
+
+def test_ctrl_c_while_the_command_is_imported_shows_no_traceback(tmp_path):
+    # Its first import of any module stands still until the signal has come.
+    (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([HOCKET, "--help"], capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -112,6 +115,99 @@ def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("suffix", ["html", "png"])
+def test_what_was_found_is_not_lost_with_the_drawing(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"full.{suffix}"
+    path.symlink_to("/dev/full")
+    done = run("bcast", *F14, "--draw", str(path), "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "optimal"
+    assert "No space left on device" in done.stderr
+
+
+def test_a_picture_that_cannot_be_written_leaves_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.png"
+    path.write_text("old")
+    limited = f"ulimit -f 8; exec {HOCKET} schedule bcast --network star:4 --bytes 1kB --draw {path}"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def named(folder: Path, network: str, host: str) -> str:
+    path = folder / "named.toml"
+    nodes = "".join(f'[[node]]\nname = {json.dumps(name)}\nkind = "host"\n' for name in (host, "b"))
+    link = f'[[link]]\nbetween = [{json.dumps(host)}, "b"]\nbandwidth = "1 bit/s"\n'
+    path.write_text(f'format = "hocket.network/1"\nname = {json.dumps(network)}\n{nodes}{link}')
+    return str(path)
+
+
+@pytest.mark.parametrize("suffix", ["html", "png", "svg"])
+def test_names_are_drawn_as_they_are(tmp_path: Path, suffix: str) -> None:
+    # matplotlib would read $...$ as a formula; a long title would make a picture without end.
+    network = named(tmp_path, "$\\frac$" + "x" * 100_000, "$_{$<script>alert(1)</script>")
+    path = tmp_path / f"drawn.{suffix}"
+    done = run("bcast", "--network", network, "--bytes", "1kB", "--draw", str(path))
+    assert done.returncode == 0, done.stderr
+    assert b"<script>alert" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("host", ["a b", "a\nb", "a=c slot=0", "a:7", "-n", "#a", "<a>"])
+@pytest.mark.parametrize("form", ["openmpi-rankfile", "hydra-hosts"])
+def test_names_that_launchers_would_read_otherwise(tmp_path: Path, host: str, form: str) -> None:
+    done = run("allgather", "--network", named(tmp_path, "x", host), "--bytes", "1kB", "--format", form)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert f"{host!r} is no name of a host" in done.stderr
+
+
+def test_no_bound_is_no_proof() -> None:
+    barrier = json.loads(run("barrier", "--network", "star:5", "--json").stdout)
+    assert (barrier["lower_bound_s"], barrier["gap"], barrier["status"]) == (0, None, "feasible")
+    assert barrier["makespan_s"] > 0
+    assert len(barrier["transfers"]) == 15  # 3 rounds
+    network = hocket.Network.generate("star:24", bandwidth="1 Gbit/s", latency="20 us")
+    stopped = optimal_schedule(network, "bcast", 10**6, method="paper", time_limit_s=0.05)
+    assert (stopped.status, stopped.lower_bound_s, stopped.gap) == ("feasible", 0, float("inf"))
+
+
+def test_links_that_the_search_of_one_piece_cannot_count(tmp_path: Path) -> None:
+    where = ("bcast", "--network", named(tmp_path, "slow", "a"), "--bytes", "1kB")
+    assert json.loads(run(*where, "--json").stdout)["makespan_s"] == pytest.approx(8000)
+    assert "below 1 byte/s" in run(*where, "--optimal").stderr
+
+
+def test_bytes_of_transfers() -> None:
+    where = ("bcast", "--network", "star:4", "--bytes", "1001B")
+    whole = json.loads(run(*where, "--optimal", "--json").stdout)["transfers"]
+    assert [t["bytes"] for t in whole] == [1001] * 3
+    cut = json.loads(run(*where, "--chunks", "4", "--json").stdout)["transfers"]
+    assert sum(t["bytes"] for t in cut) == 3 * 1001
+
+
+def test_ctrl_c_ends_a_search_by_simulation_at_once() -> None:
+    search = subprocess.Popen(
+        [HOCKET, "schedule", "alltoall", "--network", "star:250", "--bytes", "64KiB"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for_thread(search.pid)
+    search.send_signal(signal.SIGINT)
+    sent_s = time.monotonic()
+    out, err = search.communicate(timeout=60)
+    assert time.monotonic() - sent_s < 3
+    assert (search.returncode, out, err) == (130, "", "error: interrupted\n")
+
+
+def wait_for_thread(pid: int) -> None:
+    """Until it listens for signals."""
+    for _ in range(600):
+        if len(os.listdir(f"/proc/{pid}/task")) > 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not begin")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -126,8 +222,21 @@ def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "no/a.png"), "no such folder"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--chunks", "4"), "schedules of one piece"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is no number of chunks"),
+        (("alltoall", "--network", "star:4", "-b", "1MB", "--chunks", "4"), "no schedule of alltoall"),
+        (("barrier", "--network", "star:4", "-b", "1MB"), "its messages are empty"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--format", "ranks"), "has no order of ranks"),
         (("bcast", "-n", "3", "-a", "linear", "--format", "goal"), "needs a size"),
+        (("bcast", "-n", "3", "--format", "goal"), "--ranks does not apply to a list of algorithms"),
+        (
+            ("bcast", "--network", "star:4", "-b", "1MB", "--time-limit", "3"),
+            "--time-limit does not apply to --network",
+        ),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--cuts", "none"), "--cuts does not apply"),
+        (("bcast", "--network", "star:4", "--crossover", "--optimal"), "--optimal does not apply to --crossover"),
+        (("bcast", "--network", "star:4", "--crossover", "-b", "1MB"), "--bytes does not apply to --crossover"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--json", "--format", "goal"), "two forms of output"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--gap", "nan"), "the gap is nan"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--time-limit", "nan"), "the time limit is nan"),
         (("bcast", "--network", "star:5000", "--optimal", "-b", "1MB"), "5000 ranks: the search serves up to 4096"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
     ],

@@ -102,6 +102,8 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminate)
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # hocket.__main__ made it so
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         _require_current_folder()
         # Not cli.main(), which ends with status 1 when a reader leaves.
         with cli.make_context("hocket", arguments) as context:
@@ -133,7 +135,7 @@ def main() -> NoReturn:
         where = "make room, or write to another disk" if error.errno == errno.ENOSPC else _SEE_WHERE
         _fail(f"{name}{error.strerror or error}", where, 1, debug)
     except MemoryError:
-        hint = "take a smaller network or fewer messages, and record no links: no -o, no --links"
+        hint = "take a smaller network or fewer messages; `hocket simulate` needs less without -o and --links"
         _fail("not enough memory", hint, 1, debug)
     except Exception as error:  # our own bug
         message = f"internal error: {type(error).__name__}: {error}".splitlines()[0]

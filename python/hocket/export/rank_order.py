@@ -8,6 +8,7 @@ With that a program that sends around a ring in rank order, as many libraries do
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -55,4 +56,8 @@ def _hosts(network: Network, order: Sequence[int]) -> list[str]:
         for link in network.links
         if nodes[link.source].kind == "process" and nodes[link.target].kind == "host"
     }
-    return [nodes[beside.get(node, node)].name for node in (network.rank_nodes[rank] for rank in order)]
+    hosts = [nodes[beside.get(node, node)].name for node in (network.rank_nodes[rank] for rank in order)]
+    for name in hosts:
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]*", name):  # launchers would read another host, or more of them
+            raise InvalidInput(f"{name!r} is no name of a host", "letters, digits, dots, - and _ make up such names")
+    return hosts

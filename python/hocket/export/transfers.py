@@ -22,6 +22,7 @@ class Transfer:
     chunks: tuple[tuple[int, int], ...]  # (first, count)
     start_s: float  # when the sender begins with it
     end_s: float  # when the receiver has it
+    bytes: int
     reduces: bool  # the receiver combines it with its own
     after: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]  # (from, chunks): what the sender must have received
 
@@ -50,12 +51,14 @@ def transfers(
     timeline = costs.simulate(program, network)
     ends: dict[tuple[int, int, int], float] = {}  # (source, target, tag) -> when the receiver has it
     starts: dict[tuple[int, int, int], float] = {}
+    sizes: dict[tuple[int, int, int], int] = {}
     rank_of = {member: rank for rank, member in enumerate(members)}
     for rank, member in enumerate(members):
         start_s, end_s = timeline.start_s(member), timeline.end_s(member)
         for index, sized in enumerate(program.ops(member)):
             if sized.kind == "send":
                 starts[rank, rank_of[sized.peer], sized.tag] = float(start_s[index])
+                sizes[rank, rank_of[sized.peer], sized.tag] = sized.bytes
             elif sized.kind == "recv":
                 ends[rank_of[sized.peer], rank, sized.tag] = float(end_s[index])
     kinds = {
@@ -73,7 +76,8 @@ def transfers(
                 continue
             after = tuple((ops[i].peer, tuple(ops[i].chunks)) for i in op.after if ops[i].kind != "send")
             combines = kinds[key] != "recv"
-            found.append(Transfer(rank, op.peer, tuple(op.chunks), starts[key], ends[key], combines, after))
+            chunks = tuple(op.chunks)
+            found.append(Transfer(rank, op.peer, chunks, starts[key], ends[key], sizes[key], combines, after))
     return sorted(found, key=lambda transfer: (transfer.start_s, transfer.source, transfer.target, transfer.chunks))
 
 

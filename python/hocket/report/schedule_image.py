@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error
+from hocket.files import write_whole
 from hocket.report.figure_parts import time_scale
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from hocket.report.schedule_page import DrawnSchedule
 
 MOST_NAMES = 64  #: rows or nodes with a name
+MOST_CHARACTERS = 80  #: of a name
+MOST_EDGES = 1000  #: transfers with a white edge; between more of them it would hide the bars
 BELOW_BOX = 0.1  #: where arrows leave a node, in levels of the tree
 
 
@@ -38,8 +42,11 @@ def write_image(schedule: DrawnSchedule, network: Network, path: Path) -> None:
     else:
         gantt = figure.subplots()
     _draw_gantt(gantt, schedule, ranks)
-    figure.suptitle(f"{schedule.title} on {network.name}: {schedule.status}", y=1)
-    figure.savefig(path, bbox_inches="tight", dpi=150)
+    title = f"{schedule.title} on {network.name[:MOST_CHARACTERS]}: {schedule.status}"
+    figure.suptitle(title, y=1, parse_math=False)
+    content = BytesIO()
+    figure.savefig(content, format=path.suffix[1:], bbox_inches="tight", dpi=150)
+    write_whole(path, content.getvalue())
 
 
 def _draw_gantt(axes: Any, schedule: DrawnSchedule, ranks: int) -> None:
@@ -48,7 +55,8 @@ def _draw_gantt(axes: Any, schedule: DrawnSchedule, ranks: int) -> None:
         rows = [(t.source if kind == "send" else t.target) + place for t in schedule.transfers]
         lengths = [(t.end_s - t.start_s) / scale for t in schedule.transfers]
         starts = [t.start_s / scale for t in schedule.transfers]
-        axes.barh(rows, lengths, left=starts, height=0.4, color=colour, edgecolor="white", linewidth=0.4, label=kind)
+        edge = {"edgecolor": "white", "linewidth": 0.4} if len(rows) <= MOST_EDGES else {}
+        axes.barh(rows, lengths, left=starts, height=0.4, color=colour, label=kind, **edge)
     axes.axvline(schedule.lower_bound_s / scale, color="black", linestyle=":", label="no schedule below")
     axes.set(xlabel=f"time ({unit})", ylabel="rank", ylim=(ranks - 0.4, -0.6), xlim=(0, None))
     if ranks <= MOST_NAMES:
@@ -74,9 +82,9 @@ def _draw_tree(axes: Any, schedule: DrawnSchedule, network: Network) -> None:
         if i in ranks_at and network.num_ranks <= MOST_NAMES:
             name = ",".join(map(str, ranks_at[i]))
         else:
-            name = network.nodes[i].name if i not in ranks_at else ""
+            name = network.nodes[i].name[:MOST_CHARACTERS] if i not in ranks_at else ""
         box = {"boxstyle": "round" if i in ranks_at else "square", "facecolor": "white", "edgecolor": "0.5"}
-        axes.text(x, -y, name, ha="center", va="center", fontsize=8, bbox=box, zorder=3)
+        axes.text(x, -y, name, ha="center", va="center", fontsize=8, bbox=box, zorder=3, parse_math=False)
     floor = max(y for _, y in places)
     for i, t in enumerate(schedule.transfers, 1):
         (x1, y1), (x2, y2) = places[network.rank_nodes[t.source]], places[network.rank_nodes[t.target]]

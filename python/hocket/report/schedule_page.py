@@ -16,6 +16,7 @@ from hocket.report.drawing import Arrow, draw_network
 from hocket.report.html import render_page
 from hocket.report.timeline import Bars, TimelineData
 from hocket.report.timeline_figures import gantt_figure
+from hocket.transfers import gap_of
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -29,7 +30,6 @@ class DrawnSchedule:
     """What the page tells of a schedule, wherever it comes from."""
 
     title: str  # "bcast of 1 MB from rank 0"
-    bytes: int  # of a transfer
     makespan_s: float
     lower_bound_s: float
     status: str  # "optimal", "feasible"
@@ -38,7 +38,14 @@ class DrawnSchedule:
 
     @property
     def gap(self) -> float:
-        return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+        return gap_of(self.makespan_s, self.lower_bound_s)
+
+    @property
+    def sizes(self) -> str:
+        """Of its transfers."""
+        sizes = [t.bytes for t in self.transfers] or [0]
+        least, most = text.byte_count(min(sizes)), text.byte_count(max(sizes))
+        return f"of {least} each" if least == most else f"of {least} to {most}"
 
 
 def render(schedule: DrawnSchedule, network: Network) -> str:
@@ -70,7 +77,7 @@ def timeline_of(schedule: DrawnSchedule, ranks: int) -> TimelineData:
             bars.peer.append(peer)
             bars.start_s.append(t.start_s)
             bars.end_s.append(t.end_s)
-            bars.bytes.append(schedule.bytes)
+            bars.bytes.append(t.bytes)
             bars.count.append(1)
     return TimelineData(
         title=schedule.title,

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hocket.errors import InvalidInput
 from hocket.search.crossover import Crossover, crossover
 from hocket.search.find import find
 from hocket.search.optimal import COLLECTIVES, OptimalSchedule, optimal_schedule
@@ -38,7 +39,10 @@ def best_schedule(
     found = find(collective, network, num_bytes, root=root, costs=costs, chunks=chunks)
     if chunks not in (None, 1) or not serves_one_piece(network, collective, num_bytes, network.num_ranks):
         return found
-    whole = _found(one_piece(network, collective, num_bytes, root), network, costs)
+    try:
+        whole = _found(one_piece(network, collective, num_bytes, root), network, costs)
+    except InvalidInput:  # links so slow or messages so large that it cannot count their times
+        return found
     whole = dataclasses.replace(whole, lower_bound_s=max(whole.lower_bound_s, found.lower_bound_s))
     best = whole if whole.predicted_s < found.predicted_s else found
     return dataclasses.replace(best, search_s=found.search_s + whole.search_s, tried=found.tried + 1)

@@ -68,6 +68,10 @@ def find(
         families = [family for family in families if family.name in algorithms]
         if not families:
             raise InvalidInput(f"no algorithm of {collective} is named {', '.join(algorithms)}", f"known: {known}")
+    if chunks is not None and chunks > 1:
+        families = [family for family in families if family.pipelines]
+        if not families:
+            raise InvalidInput(f"no schedule of {collective} sends blocks in chunks", "leave out the number of chunks")
     search = _Search(collective, network, size_bytes, members, root, costs, chunks, max_chunk_bytes, seed)
     best = search.best_of(families)
     return Found(
@@ -211,7 +215,7 @@ class _Search:
     def reordered(self, best: _Attempt) -> _Attempt:
         """Moves one rank at a time to another place in the order, as long as that is faster."""
         places = range(1, len(self.members))
-        left = MAX_REORDERINGS
+        left = min(MAX_REORDERINGS, MAX_MESSAGES // self.messages(best.family))
         moved = True
         while moved:
             moved = False

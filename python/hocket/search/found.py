@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hocket.transfers import gap_of
+
 if TYPE_CHECKING:
     from hocket import Network, Program, Schedule, Timeline
 
@@ -38,8 +40,8 @@ class Found:
 
     @property
     def gap(self) -> float:
-        """By how much of the lower bound the prediction is above it; 0 = optimal."""
-        return self.predicted_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+        """By how much of the lower bound the prediction is above it; 0 = optimal, inf = the bound is 0."""
+        return gap_of(self.predicted_s, self.lower_bound_s)
 
     def to_dict(self) -> dict[str, Any]:
         return {

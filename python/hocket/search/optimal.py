@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error, InvalidInput
-from hocket.transfers import TimedTransfer
+from hocket.transfers import TimedTransfer, gap_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class OptimalSchedule:
     @property
     def gap(self) -> float:
         """How much shorter the shortest schedule might be, as a part of the bound."""
-        return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+        return gap_of(self.makespan_s, self.lower_bound_s)
 
     def to_dict(self) -> dict[str, Any]:
         names = ("collective", "network", "bytes", "root", "status", "makespan_s", "lower_bound_s",
@@ -88,6 +88,10 @@ def optimal_schedule(
             f"optimal schedules are searched for {' and '.join(COLLECTIVES)}, not for {collective}",
             "leave out --optimal",
         )
+    if not time_limit_s > 0:  # nor nan
+        raise InvalidInput(f"the time limit is {time_limit_s} s: expected more than 0", "60 is usual")
+    if not gap >= 0:
+        raise InvalidInput(f"the gap is {gap}: expected at least 0", "0 asks for a proof, 0.01 for 1 % above the bound")
     members = list(range(network.num_ranks) if members is None else members)
     if not 0 <= root < len(members):
         raise InvalidInput(f"root is {root}: expected 0 to {len(members) - 1}", "there is no such rank")
@@ -109,7 +113,7 @@ def optimal_schedule(
         raise AssertionError(f"the search found a schedule that is wrong: {fault}")
     transfers = found.transfers if collective == "bcast" else _core.reversed_transfers(found.transfers)
     schedule_of = _core.bcast_of if collective == "bcast" else _core.reduce_of
-    any(link.latency_s > 0 for link in network.links)
+    has_delays = any(link.latency_s > 0 for link in network.links)
     return OptimalSchedule(
         collective=collective,
         network=network.name,
@@ -121,15 +125,13 @@ def optimal_schedule(
         lower_bound_any_starts_s=found.lower_bound_any_starts_ns * 1e-9,
         nodes_explored=found.num_nodes,
         search_s=found.search_s,
-        transfers=_timed(transfers),
-        claim=CLAIM_WITH_DELAYS
-        if any(link.latency_s > 0 for link in network.links)
-        else "among all schedules of one piece",
+        transfers=_timed(transfers, num_bytes),
+        claim=CLAIM_WITH_DELAYS if has_delays else CLAIM,
         schedule=schedule_of(tree, root, found.transfers),
         untold_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
         timed_program=_core.timed_program_of(tree, transfers),
     )
 
 
-def _timed(transfers: Sequence[tuple[int, int, int, int]]) -> tuple[TimedTransfer, ...]:
-    return tuple(TimedTransfer(s, t, start_ns * 1e-9, end_ns * 1e-9) for s, t, start_ns, end_ns in transfers)
+def _timed(transfers: Sequence[tuple[int, int, int, int]], num_bytes: int) -> tuple[TimedTransfer, ...]:
+    return tuple(TimedTransfer(s, t, start_ns * 1e-9, end_ns * 1e-9, num_bytes) for s, t, start_ns, end_ns in transfers)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from hocket.cli.common import json_option
-from hocket.cli.schedule.options import refuse_others, schedule_options
+from hocket.cli.schedule.options import asked_for, refuse_others, schedule_options
 
 
 @click.command()
@@ -47,9 +47,8 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
     is_file = schedules.is_file(what)
     if not is_file:
         schedules.algorithms_of(what)
-    kind = "file" if is_file else "network" if given["network_text"] is not None else "build"
-    refuse_others(context, kind, what)
-    if kind == "network":
+    refuse_others(context, asked_for(given, is_file), what)
+    if not is_file and given["network_text"] is not None:
         from hocket.cli.schedule import on_network
 
         return on_network.run(what, **given)

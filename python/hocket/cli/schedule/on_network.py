@@ -50,13 +50,15 @@ def run(
 
     if crossover:
         return _print_crossover(load_network(network_text, bandwidth, latency), collective, root, as_json)
-    if bytes_text is None:
+    if collective == "barrier" and bytes_text is not None:
+        raise InvalidInput("barrier: its messages are empty", "leave out --bytes")
+    if bytes_text is None and collective != "barrier":
         raise InvalidInput("the size of the message is missing", 'add --bytes "1 MB"')
     if optimal and chunks not in (None, 1):
         raise InvalidInput("--optimal finds schedules of one piece", "leave out --chunks, or --optimal")
     if drawing is not None:
         check_drawing(drawing)
-    num_bytes = parse_bytes(bytes_text, "--bytes")
+    num_bytes = 0 if bytes_text is None else parse_bytes(bytes_text, "--bytes")
     network = load_network(network_text, bandwidth, latency)
     check_root(root, network)
     interrupted = False
@@ -76,9 +78,11 @@ def run(
         values = best.to_dict()
         printed = Printed(best.schedule, num_bytes, network)
     else:
+        from hocket.cli.watch import Bar, watched
         from hocket.search.best import best_schedule
 
-        found = best_schedule(network, collective, num_bytes, root, chunks)
+        with watched(Bar("searching")):  # the core does not hear signals while it simulates
+            found = best_schedule(network, collective, num_bytes, root, chunks)
         shown = _shown_found(found, title, num_bytes, network)
         values = found.to_dict() | {
             "network": network.name,
@@ -90,17 +94,19 @@ def run(
             "transfers": [asdict(t) for t in shown.transfers],
         }
         printed = Printed(found.schedule, num_bytes, network, found.order)
-    if drawing is not None:
-        draw(shown, network, drawing)
-    if as_json:
-        print_json(values)
-    elif form is None:
-        print(f"{title} on {network.name}: {shown.how}")
-        print_transfers(shown.transfers[:_TABLE_ROWS])
-        if len(shown.transfers) > _TABLE_ROWS:
-            print(f"... and {len(shown.transfers) - _TABLE_ROWS:,} more: --format sends lists all")
-    else:
-        print_schedule(printed, form)
+    try:
+        if drawing is not None:
+            draw(shown, network, drawing)
+    finally:  # what was found is not lost with the drawing
+        if as_json:
+            print_json(values)
+        elif form is None:
+            print(f"{title} on {network.name}: {shown.how}")
+            print_transfers(shown.transfers[:_TABLE_ROWS])
+            if len(shown.transfers) > _TABLE_ROWS:
+                print(f"... and {len(shown.transfers) - _TABLE_ROWS:,} more: --format sends lists all")
+        else:
+            print_schedule(printed, form)
     if interrupted:
         note("interrupted: this is the best schedule that was found by then")
     return INTERRUPTED if interrupted else 0
@@ -108,6 +114,7 @@ def run(
 
 def _print_crossover(network: Network, collective: str, root: int, as_json: bool) -> int:
     from hocket import print_bytes
+    from hocket.cli.watch import Bar, watched
     from hocket.report import text
     from hocket.search.best import one_piece_crossover
     from hocket.search.optimal import COLLECTIVES
@@ -115,7 +122,8 @@ def _print_crossover(network: Network, collective: str, root: int, as_json: bool
     if collective not in COLLECTIVES:
         raise InvalidInput(f"--crossover is for {' and '.join(COLLECTIVES)}, not for {collective}", "leave it out")
     check_root(root, network)
-    found = one_piece_crossover(network, collective, root)
+    with watched(Bar("searching")):
+        found = one_piece_crossover(network, collective, root)
     if as_json:
         print_json({"network": network.name, "collective": collective, **asdict(found)})
         return 0
@@ -137,7 +145,8 @@ def _title(collective: str, num_bytes: int, root: int | None) -> str:
     from hocket import print_bytes
 
     way = "from" if collective in ("bcast", "scatter") else "to"
-    return f"{collective} of {print_bytes(num_bytes)}" + ("" if root is None else f" {way} rank {root}")
+    size = "" if collective == "barrier" else f" of {print_bytes(num_bytes)}"
+    return f"{collective}{size}" + ("" if root is None else f" {way} rank {root}")
 
 
 def _shown_optimal(best: OptimalSchedule, title: str) -> DrawnSchedule:
@@ -147,13 +156,15 @@ def _shown_optimal(best: OptimalSchedule, title: str) -> DrawnSchedule:
     effort = f"{best.nodes_explored:,} states in {text.seconds(best.search_s)}"
     if best.status == "optimal":
         how = f"{text.seconds(best.makespan_s)}, the least {best.claim}; proven with {effort}"
-    else:
+    elif best.lower_bound_s > 0:
         bound = f"none takes less than {text.seconds(best.lower_bound_s)}"
         how = (
             f"{text.seconds(best.makespan_s)}, at most {100 * best.gap:.3g} % more than the least {best.claim}: "
             f"{bound}; {effort}"
         )
-    return DrawnSchedule(title, best.bytes, best.makespan_s, best.lower_bound_s, best.status, how, best.transfers)
+    else:  # what --method paper says when it is stopped
+        how = f"{text.seconds(best.makespan_s)}, the best that was found; {effort}"
+    return DrawnSchedule(title, best.makespan_s, best.lower_bound_s, best.status, how, best.transfers)
 
 
 def _shown_found(found: Found, title: str, num_bytes: int, network: Network) -> DrawnSchedule:
@@ -168,7 +179,7 @@ def _shown_found(found: Found, title: str, num_bytes: int, network: Network) -> 
     )
     status = "optimal" if found.gap <= 1e-9 else "feasible"
     moved = timed(transfers(found.schedule, num_bytes, network))
-    return DrawnSchedule(title, num_bytes, found.predicted_s, found.lower_bound_s, status, how, moved)
+    return DrawnSchedule(title, found.predicted_s, found.lower_bound_s, status, how, moved)
 
 
 def check_drawing(path: Path) -> None:
@@ -177,6 +188,8 @@ def check_drawing(path: Path) -> None:
         raise InvalidInput(
             f"{path}: a drawing is an .html, .png, .svg or .pdf file", "name it so: --draw schedule.html"
         )
+    if path.is_dir():
+        raise InvalidInput(f"{path}: it is a folder", "name a file: --draw schedule.html")
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"{path.parent}: no such folder", "make it first, or name another one")
 

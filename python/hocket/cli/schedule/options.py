@@ -17,12 +17,18 @@ from hocket.errors import InvalidInput
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_BUILD = {"ranks", "algorithm", "order", "pieces"}
-_OF_OPTIMAL = {"optimal", "method", "cuts", "time_limit_s", "gap", "threads"}
-_SEARCH = _OF_OPTIMAL | {"crossover", "chunks", "drawing", "bandwidth", "latency"}
-_APPLICABLE = {"file": set[str](), "build": _BUILD | {"root"}, "network": _SEARCH | {"root"}}
-_NEEDS = {"file": "a schedule that is read from a file", "build": "a schedule that is built without --network",
-          "network": "a schedule that is searched on a network"}  # fmt: skip
+_ON_NETWORK = {"network_text", "bandwidth", "latency", "root", "bytes_text", "drawing", "form"}
+_OPTIMAL = _ON_NETWORK | {"optimal", "method", "time_limit_s"}
+#: What is asked for -> the options that mean something for it.
+_APPLICABLE = {
+    "a list of algorithms": set[str](),
+    "FILE.json": {"bytes_text", "network_text", "form"},
+    "--algorithm": {"algorithm", "ranks", "root", "pieces", "order", "bytes_text", "form"},
+    "--network": _ON_NETWORK | {"chunks"},
+    "--optimal": _OPTIMAL | {"chunks", "gap", "threads"},
+    "--method paper": _OPTIMAL | {"chunks", "cuts"},
+    "--crossover": {"crossover", "network_text", "bandwidth", "latency", "root"},
+}
 
 
 def schedule_options(function: Function) -> Function:
@@ -88,7 +94,7 @@ def schedule_options(function: Function) -> Function:
             "drawing",
             type=OutputPath(),
             metavar="FILE",
-            help="Draw the network and the transfers: FILE.html, or FILE.png.",
+            help="Draw the network and the transfers: FILE.html, .png, .svg or .pdf.",
         ),
         click.option(
             "--format",
@@ -102,16 +108,32 @@ def schedule_options(function: Function) -> Function:
     return function
 
 
+def asked_for(given: dict[str, Any], is_file: bool) -> str:
+    """A key of _APPLICABLE."""
+    if is_file:
+        return "FILE.json"
+    if given["network_text"] is None:
+        return "--algorithm" if given["algorithm"] is not None else "a list of algorithms"
+    if given["crossover"]:
+        return "--crossover"
+    if given["optimal"]:
+        return "--method paper" if given["method"] == "paper" else "--optimal"
+    return "--network"
+
+
 def refuse_others(context: click.Context, kind: str, what: str) -> None:
-    """Refuses, by name, options on the command line that mean nothing for this kind of schedule."""
+    """Refuses, by name, options on the command line that mean nothing for what is asked for."""
     conditional = set[str]().union(*_APPLICABLE.values())
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        option = max(parameter.opts, key=len)
         if given and name in conditional - _APPLICABLE[kind]:
-            option = max(parameter.opts, key=len)
-            places = [_NEEDS[other] for other, names in _APPLICABLE.items() if name in names]
-            raise InvalidInput(f"{what}: {option} does not apply here", f"it is for {' or '.join(places)}")
+            places = [other for other, names in _APPLICABLE.items() if name in names]
+            hint = "leave one of them out" if option in _APPLICABLE else f"it goes with {', '.join(places)}"
+            raise InvalidInput(f"{what}: {option} does not apply to {kind}", hint)
+        if given and name == "form" and context.params["as_json"]:
+            raise InvalidInput(f"{what}: --format and --json are two forms of output", "leave one of them out")
 
 
 def _chunks(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
