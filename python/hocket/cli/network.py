@@ -113,7 +113,7 @@ def to_dict(network: Network) -> dict[str, Any]:
         "name": network.name,
         "num_ranks": network.num_ranks,
         "is_tree": network.is_tree,
-        "nodes": [{"name": node.name, "kind": node.kind} for node in network.nodes],
+        "nodes": [{"name": node.name, "kind": node.kind, "relays": node.relays} for node in network.nodes],
         "rank_nodes": network.rank_nodes,
         "links": [
             {
