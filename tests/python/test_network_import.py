@@ -190,6 +190,15 @@ def test_a_node_name_map_names_cards_and_switches(imported: Import, tmp_path: Pa
     assert f'{names}:1: "no guid" is no GUID and name' in refusal(lambda: imported(text, names=str(names)))
 
 
+def test_remarks_between_the_nodes_are_no_matter(imported: Import) -> None:
+    text = fabric(
+        "src/query_smp.c:195; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out",
+        'Chassis 1 (guid 0x2c9)\nNon-Chassis Nodes\nvendid=0x2c9\nSwitch 8 "S-1"\n[1] "H-1"[1] # 4xQDR',
+        'Ca 1 "H-1" # "a HCA-1"\n[1] "S-1"[1] # 4xQDR',
+    )
+    assert imported(text).hosts == 1
+
+
 def test_ibsim_files_say_widths_only(imported: Import) -> None:
     text = fabric(
         'Switch\t8 "Sw"\n[1]\t"Hca1"[1]\n[2]\t"Hca2"[2]\tw=12', 'Hca 2 "Hca1"\n[1] "Sw"[1]', 'Hca 2 "Hca2"\n[2] "Sw"[2]'

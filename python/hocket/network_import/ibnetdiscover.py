@@ -41,6 +41,8 @@ _PORT = re.compile(
 _SPEED = re.compile(r"\b([0-9]+)x([A-Z]+[0-9]*)\s*$")
 _WIDTH = re.compile(r"\bw=([0-9]+)\b")
 _SETTING = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid|hcaguid)\s*=", re.IGNORECASE)
+# Of chassis (ibnetdiscover -g), and what it says on standard error.
+_REMARK = re.compile(r"(Chassis|Non-Chassis Nodes|src/\w+\.c:|ibwarn:|ibpanic:|ibnetdiscover:)", re.IGNORECASE)
 # "node17 mlx5_0", "node17 HCA-1": what the kernel makes of host and device. A card without a name says its model.
 _HOST_DEVICE = re.compile(r"(\S+) ((?:HCA-|mlx[45]_|hfi1_|qib|ibp|roceP?|bnxt_re|irdma|i40iw)\S*)")
 _MANAGED_SWITCH = re.compile(r"MF[0-9]+;([^:;]+):")
@@ -78,7 +80,7 @@ def _read_devices(text: str, draft: Draft) -> dict[str, Device]:
     current: Device | None = None
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.strip()
-        if not line or line.startswith("#") or _SETTING.match(line):
+        if not line or line.startswith("#") or _SETTING.match(line) or _REMARK.match(line):
             continue
         if header := _HEADER.fullmatch(line):
             kind = {"Hca": "Ca"}.get(header[1], header[1])
