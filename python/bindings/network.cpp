@@ -118,6 +118,7 @@ void bind_network(nb::module_& module) {
             "kind", [](const Node& node) { return name_of(node.kind); },
             "\"host\" carries ranks and may relay, \"switch\" only relays, \"process\" is one of several ranks of a "
             "host.")
+        .def_ro("relays", &Node::relays, "False: a host that forwards no messages of others.")
         .def("__repr__",
              [](const Node& node) { return "Node(" + node.name + ", " + std::string(name_of(node.kind)) + ")"; });
 

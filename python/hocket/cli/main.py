@@ -32,7 +32,7 @@ VERBS = {
     "cost": "Closed forms and lower bounds.",
     "bench": "Run the MPI benchmark suite.",
     "testbed": "An emulated cluster on this machine, from a network file.",
-    "network": "Show, generate and convert network files.",
+    "network": "Show, generate, convert and import network files.",
     "trace": "Show recorded traces.",
     "overlap": "Rewrite a program so that collectives overlap computation.",
     "sweep": "Run a campaign of simulations.",

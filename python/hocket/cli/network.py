@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket network`: show, generate and convert network files."""
+"""`hocket network`: show, generate, convert and import network files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
-from hocket.cli.options import load_network, routing_options
+from hocket.cli.options import OutputPath, load_network, routing_options
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -21,7 +21,7 @@ MOST_ROWS = 64  # of a table, without --all
 
 @click.group(epilog="Example: hocket network show networks/two-clusters.toml")
 def command() -> None:
-    """Show, generate and convert network files."""
+    """Show, generate, convert and import network files."""
 
 
 @command.command(epilog="Example: hocket network show fat-tree:2x2x4")
@@ -107,13 +107,75 @@ def convert(network_text: str, output: Path | None) -> None:
     _write(load_network(network_text), output)
 
 
+@command.command(
+    "import", epilog="Example: hocket network import topology.conf --bandwidth '100 Gbit/s' -o cluster.toml"
+)
+@click.argument("file")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["slurm", "ibnetdiscover", "hwloc", "simgrid"]),
+    help="Of FILE.  [default: recognised from its content]",
+)
+@click.option("--bandwidth", metavar="TEXT", help='Of links whose bandwidth FILE does not say: "100 Gbit/s".')
+@click.option("--latency", metavar="TEXT", help='Of links whose latency FILE does not say: "1 us".')
+@click.option("--trunk-bandwidth", metavar="TEXT", help="The same of links between switches.")
+@click.option("--trunk-latency", metavar="TEXT", help="The same of links between switches.")
+@click.option(
+    "--routing",
+    type=click.Choice(["shortest-path", "ecmp"]),
+    help="Where there are several paths and FILE does not say which is taken.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Of the hash of --routing ecmp.  [default: 1]")
+@click.option("--hosts", metavar="LIST", help='Only these hosts, in this order: "n[01-16],login".')
+@click.option("--ranks", type=click.IntRange(1, 1 << 21), help="Ranks of each host.")
+@click.option("--names", metavar="FILE", help="ibnetdiscover: a node name map, with a GUID and a name on each line.")
+@click.option(
+    "--ranks-on",
+    type=click.Choice(["pu", "core", "l3", "numa", "package"]),
+    help="hwloc: what carries a rank.  [default: core]",
+)
+@click.option("-o", "--output", type=OutputPath(), help="File to write instead of standard output.")
+@json_option
+def import_(file: str, format_name: str | None, output: Path | None, as_json: bool, **given: Any) -> None:
+    """Make a network file from a file that a cluster has already.
+
+    FILE is Slurm's topology.conf or topology.yaml, the output of ibnetdiscover, the XML of hwloc (lstopo machine.xml)
+    or a SimGrid platform. What it does not say comes from the options, or is assumed; what was assumed and left out is
+    told, and stands in the network file as comments.
+    """
+    from hocket.network_import import Options, import_network
+
+    imported = import_network(file, format_name, Options(**given))
+    if output is not None:
+        _write_text(imported.toml, output)
+    if as_json:
+        summary = {key: value for key, value in vars(imported).items() if key not in ("network", "toml")}
+        network = to_dict(imported.network) if output is None else {"is_tree": imported.network.is_tree}
+        print_json(
+            {"source": file, **summary, "output": output, "ranks": imported.network.num_ranks, "network": network}
+        )
+        return
+    if output is None:
+        click.echo(imported.toml, nl=False)
+    shape = "a tree" if imported.network.is_tree else f"not a tree, routing {imported.routing}"
+    note(
+        f"{file} ({imported.format}): {imported.hosts} hosts, {imported.network.num_ranks} ranks, {imported.switches} "
+        f"switches, {imported.cables} links, {shape}"
+        + (f", {imported.routes} explicit routes" if imported.routes else "")
+    )
+    for kind, texts in (("assumed", imported.assumed), ("left out", imported.ignored)):
+        for text in texts:
+            note(f"{kind}: {text}")
+
+
 def to_dict(network: Network) -> dict[str, Any]:
     """The JSON of `show`: `source`, `target` and `rank_nodes` are indices into `nodes`; null = unlimited."""
     return {
         "name": network.name,
         "num_ranks": network.num_ranks,
         "is_tree": network.is_tree,
-        "nodes": [{"name": node.name, "kind": node.kind} for node in network.nodes],
+        "nodes": [{"name": node.name, "kind": node.kind, "relays": node.relays} for node in network.nodes],
         "rank_nodes": network.rank_nodes,
         "links": [
             {
@@ -150,10 +212,15 @@ def _write(network: Network, output: Path | None) -> None:
     text = network.to_toml()
     if output is None:
         click.echo(text, nl=False)
-        return
+    else:
+        _write_text(text, output)
+
+
+def _write_text(text: str, output: Path) -> None:
     from hocket import InvalidInput
+    from hocket.files import write_whole
 
     try:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)
     except OSError as error:
         raise InvalidInput(f"{output}: cannot write the network file: {error.strerror}") from error

@@ -40,8 +40,8 @@ std::shared_ptr<const Router> make_router(std::span<const Node> nodes, std::span
     Routing others = routing;
     others.routes.clear();
     std::shared_ptr<const Router> router = routing.ecmp_seed
-                                               ? make_ecmp_router(nodes.size(), links, std::move(others))
-                                               : make_shortest_path_router(nodes.size(), links, std::move(others));
+                                               ? make_ecmp_router(nodes, links, std::move(others))
+                                               : make_shortest_path_router(nodes, links, std::move(others));
     return routing.routes.empty() ? router : make_explicit_router(nodes, links, routing, std::move(router));
 }
 
@@ -52,7 +52,7 @@ Network build(const Blueprint& blueprint) {
     std::vector<Link> links;
     nodes.reserve(blueprint.nodes.size());
     links.reserve(2 * blueprint.cables.size());
-    for (const Blueprint::Node& node : blueprint.nodes) nodes.push_back({node.name, node.kind});
+    for (const Blueprint::Node& node : blueprint.nodes) nodes.push_back({node.name, node.kind, node.relays});
     const auto add_cable = [&](const Blueprint::Cable& cable) {
         const auto id = static_cast<std::int32_t>(links.size());
         const NodeId first{cable.first}, second{cable.second};
@@ -97,6 +97,7 @@ Blueprint blueprint_of(const Network& network) {
         if (blueprint.nodes.size() != static_cast<std::size_t>(&node - network.nodes().data()))
             refuse("a process comes before a host or switch");
         blueprint.nodes.push_back({node.name, node.kind, node.kind == NodeKind::host ? 1 : 0});
+        blueprint.nodes.back().relays = node.relays;
     }
     std::vector<std::int32_t> processes(blueprint.nodes.size(), 0);
     const auto links = network.links();

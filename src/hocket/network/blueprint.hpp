@@ -23,6 +23,7 @@ struct Blueprint {
         std::int32_t ranks = 1;          ///< hosts: places for ranks; switches: not used
         double memory_bandwidth_bytes_per_s = std::numeric_limits<double>::infinity();  ///< only with ranks > 1
         double memory_latency_s = 0;
+        bool relays = true;  ///< hosts
         bool operator==(const Node&) const = default;
     };
     struct Cable {

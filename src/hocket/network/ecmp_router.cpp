@@ -12,13 +12,13 @@ namespace {
 
 class EcmpRouter final : public Router {
 public:
-    EcmpRouter(std::size_t num_nodes, std::span<const Link> links, Routing routing)
+    EcmpRouter(std::span<const Node> nodes, std::span<const Link> links, Routing routing)
         : routing_(std::move(routing)),
-          distances_(num_nodes, links),
+          distances_(nodes, links),
           targets_(links.size()),
-          links_from_(num_nodes),
-          found_(num_nodes),
-          distances_to_(num_nodes) {
+          links_from_(nodes.size()),
+          found_(nodes.size()),
+          distances_to_(nodes.size()) {
         for (std::size_t i = 0; i < links.size(); ++i) {
             targets_[i] = links[i].target;
             links_from_[links[i].source.at()].push_back(LinkId{static_cast<std::int32_t>(i)});
@@ -31,7 +31,8 @@ public:
         base::Random draws = draws_of(*routing_.ecmp_seed, a, b);
         for (NodeId node = a; node != b; node = targets_[out.back().at()]) {
             const auto begins_shortest = [&](LinkId l) {
-                return distance[targets_[l.at()].at()] + 1 == distance[node.at()];
+                const NodeId target = targets_[l.at()];
+                return distance[target.at()] + 1 == distance[node.at()] && distances_.may_enter(node, target, b);
             };
             std::int64_t choices = 0;
             for (const LinkId l : links_from_[node.at()])
@@ -59,9 +60,10 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Router> make_ecmp_router(std::size_t num_nodes, std::span<const Link> links, Routing routing) {
+std::shared_ptr<const Router> make_ecmp_router(std::span<const Node> nodes, std::span<const Link> links,
+                                               Routing routing) {
     HOCKET_ASSERT(routing.ecmp_seed, "the hash has a seed");
-    return std::make_shared<EcmpRouter>(num_nodes, links, std::move(routing));
+    return std::make_shared<EcmpRouter>(nodes, links, std::move(routing));
 }
 
 }  // namespace hocket::network

@@ -56,9 +56,9 @@ void check_links(const std::string& name, const std::vector<Node>& nodes, const 
     }
 }
 
-/// Nodes that can be reached from `start` along (or against) the links.
-std::vector<bool> reachable(std::size_t num_nodes, std::span<const Link> links, NodeId start, bool forward) {
-    std::vector<std::int32_t> first(num_nodes + 1, 0);
+/// Nodes that can be reached from `start` along (or against) the links, through hosts that relay only.
+std::vector<bool> reachable(std::span<const Node> nodes, std::span<const Link> links, NodeId start, bool forward) {
+    std::vector<std::int32_t> first(nodes.size() + 1, 0);
     const auto from = [&](const Link& link) { return forward ? link.source : link.target; };
     const auto to = [&](const Link& link) { return forward ? link.target : link.source; };
     for (const Link& link : links) ++first[from(link).at() + 1];
@@ -66,45 +66,71 @@ std::vector<bool> reachable(std::size_t num_nodes, std::span<const Link> links, 
     std::vector<NodeId> neighbours(links.size());
     std::vector<std::int32_t> next(first.begin(), first.end() - 1);
     for (const Link& link : links) neighbours[static_cast<std::size_t>(next[from(link).at()]++)] = to(link);
-    std::vector<bool> seen(num_nodes, false);
+    const auto is_process = [&](NodeId n) { return nodes[n.at()].kind == NodeKind::process; };
+    std::vector<bool> seen(nodes.size(), false);
     std::vector<NodeId> waiting{start};
     seen[start.at()] = true;
+    bool own_host = true;  // of `start`: itself or, next in turn, the only neighbour of a process
     while (!waiting.empty()) {
-        const std::size_t node = waiting.back().at();
+        const NodeId node = waiting.back();
         waiting.pop_back();
-        for (auto i = static_cast<std::size_t>(first[node]); i < static_cast<std::size_t>(first[node + 1]); ++i) {
-            if (seen[neighbours[i].at()]) continue;
-            seen[neighbours[i].at()] = true;
-            waiting.push_back(neighbours[i]);
+        const bool passes = own_host || nodes[node.at()].relays;
+        own_host = own_host && is_process(node);
+        for (auto i = first[node.at()]; i < first[node.at() + 1]; ++i) {
+            const NodeId neighbour = neighbours[static_cast<std::size_t>(i)];
+            if (seen[neighbour.at()] || !(passes || is_process(neighbour))) continue;
+            seen[neighbour.at()] = true;
+            waiting.push_back(neighbour);
         }
     }
     return seen;
 }
 
+/// The ranks without a path from or to the node.
+std::vector<std::size_t> lost_ranks(std::span<const Node> nodes, std::span<const Link> links,
+                                    std::span<const NodeId> rank_nodes, NodeId start) {
+    const std::vector<bool> there = reachable(nodes, links, start, true);
+    const std::vector<bool> back = reachable(nodes, links, start, false);
+    std::vector<std::size_t> lost;
+    for (std::size_t r = 0; r < rank_nodes.size(); ++r)
+        if (!there[rank_nodes[r].at()] || !back[rank_nodes[r].at()]) lost.push_back(r);
+    return lost;
+}
+
 void check_connected(const std::string& name, std::span<const Node> nodes, std::span<const Link> links,
                      std::span<const NodeId> rank_nodes) {
-    const std::vector<bool> there = reachable(nodes.size(), links, rank_nodes[0], true);
-    const std::vector<bool> back = reachable(nodes.size(), links, rank_nodes[0], false);
-    constexpr std::size_t most_named = 8;
-    std::string lost;
-    std::size_t num_lost = 0;
-    for (std::size_t r = 0; r < rank_nodes.size(); ++r) {
-        if (there[rank_nodes[r].at()] && back[rank_nodes[r].at()]) continue;
-        if (++num_lost > most_named) continue;
-        if (!lost.empty()) lost += ", ";
-        lost += std::to_string(r) + " on " + base::quoted(nodes[rank_nodes[r].at()].name);
-    }
-    if (num_lost > most_named) lost += " and " + std::to_string(num_lost - most_named) + " more";
-    if (num_lost > 0)
-        throw InvalidInput("network " + base::quoted(name) + ": no path in both directions between rank 0 on " +
-                               base::quoted(nodes[rank_nodes[0].at()].name) + " and rank" +
-                               (num_lost > 1 ? "s " : " ") + lost,
+    const auto check_from = [&](std::size_t rank) {
+        const std::vector<std::size_t> lost = lost_ranks(nodes, links, rank_nodes, rank_nodes[rank]);
+        if (lost.empty()) return;
+        const auto named = [&](std::size_t r) {
+            return std::to_string(r) + " on " + base::quoted(nodes[rank_nodes[r].at()].name);
+        };
+        constexpr std::size_t most_named = 8;
+        std::string names;
+        for (std::size_t i = 0; i < std::min(lost.size(), most_named); ++i)
+            names += (i > 0 ? ", " : "") + named(lost[i]);
+        if (lost.size() > most_named) names += " and " + std::to_string(lost.size() - most_named) + " more";
+        throw InvalidInput("network " + base::quoted(name) + ": no path in both directions between rank " +
+                               named(rank) + " and rank" + (lost.size() > 1 ? "s " : " ") + names,
                            "join the parts with a link");
+    };
+    check_from(0);
+    if (std::all_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.relays; })) return;
+    // Others need not meet at rank 0, which may not relay. Mostly all meet beside it; if not, each is asked.
+    NodeId host = rank_nodes[0];
+    if (nodes[host.at()].kind == NodeKind::process)
+        host = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.source == host; })->target;
+    for (const Link& link : links)
+        if (link.source == host && nodes[link.target.at()].relays &&
+            nodes[link.target.at()].kind != NodeKind::process &&
+            lost_ranks(nodes, links, rank_nodes, link.target).empty())
+            return;
+    for (std::size_t r = 1; r < rank_nodes.size(); ++r) check_from(r);
 }
 
 /// Whether the cables within the part that contains `start` form a tree with both directions of each cable.
-bool forms_tree(std::size_t num_nodes, std::span<const Link> links, NodeId start) {
-    const std::vector<bool> part = reachable(num_nodes, links, start, true);
+bool forms_tree(std::span<const Node> nodes, std::span<const Link> links, NodeId start) {
+    const std::vector<bool> part = reachable(nodes, links, start, true);
     const auto part_size = static_cast<std::size_t>(std::count(part.begin(), part.end(), true));
     std::size_t links_inside = 0;
     for (const Link& link : links) {
@@ -138,6 +164,9 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
         refuse(name_, "it has more than 2^31 parts");
     check_links(name_, nodes_, links_);
     if (rank_nodes_.empty()) refuse(name_, "it has no rank");
+    for (const Node& node : nodes_)
+        if (node.kind != NodeKind::host && !node.relays)
+            refuse(name_, base::quoted(node.name) + " is no host and must relay");
     for (std::size_t r = 0; r < rank_nodes_.size(); ++r) {
         const NodeId node = rank_nodes_[r];
         if (!node.valid() || node.at() >= nodes_.size())
@@ -159,10 +188,10 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
         std::sort(out_.begin() + first_out_[n], out_.begin() + first_out_[n + 1],
                   [&](LinkId a, LinkId b) { return std::tie(link(a).target, a) < std::tie(link(b).target, b); });
 
-    is_tree_ = forms_tree(nodes_.size(), links_, rank_nodes_[0]);
+    is_tree_ = forms_tree(nodes_, links_, rank_nodes_[0]);
     if (!router_)
         router_ = is_tree_ ? network::make_tree_router(*this, rank_nodes_[0])
-                           : network::make_shortest_path_router(nodes_.size(), links_);
+                           : network::make_shortest_path_router(nodes_, links_);
 }
 
 std::span<const LinkId> Network::links_from(NodeId n) const {

@@ -22,6 +22,7 @@ enum class NodeKind : std::uint8_t {
 struct Node {
     std::string name;
     NodeKind kind = NodeKind::host;
+    bool relays = true;  ///< false: a host that forwards no messages of others, such as one with several network cards
     bool operator==(const Node&) const = default;
 };
 
@@ -44,10 +45,10 @@ class Router;
 class Network {
 public:
     /// `rank_nodes[r]` is the node of rank r (kind host or process). Without a `router`, routes on a tree are its paths
-    /// and elsewhere the shortest paths (see network/routing.hpp).
+    /// and elsewhere the shortest paths (see network/routing.hpp), none of them through a host that does not relay.
     /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has a bandwidth
     ///         or a latency out of range (network/ranges.hpp), a capacity is shared by other than the two directions of one cable,
-    ///         a rank sits on a switch, or two ranks cannot reach each other.
+    ///         a rank sits on a switch, a switch does not relay, or two ranks cannot reach each other.
     Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
             std::shared_ptr<const network::Router> router = nullptr);
 

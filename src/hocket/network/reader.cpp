@@ -22,7 +22,8 @@ namespace {
 // [calibration] says how the file came about (python/hocket/calibrate/file.py); the network is the same without it.
 constexpr std::array<std::string_view, 8> file_keys{"format", "name",    "placement", "node",
                                                     "link",   "routing", "generate",  "calibration"};
-constexpr std::array<std::string_view, 5> node_keys{"name", "kind", "ranks", "memory_bandwidth", "memory_latency"};
+constexpr std::array<std::string_view, 6> node_keys{"name",           "kind", "ranks", "memory_bandwidth",
+                                                    "memory_latency", "relay"};
 constexpr std::array<std::string_view, 6> link_keys{"between",        "bandwidth",    "latency",
                                                     "bandwidth_back", "latency_back", "duplex"};
 constexpr std::array<std::string_view, 9> generate_keys{
@@ -88,7 +89,7 @@ private:
                        "kind " + base::quoted(kind) + " is not known; accepted: \"host\", \"switch\"");
             node.kind = kind == "host" ? NodeKind::host : NodeKind::switch_;
             if (node.kind == NodeKind::switch_) node.ranks = 0;
-            for (const std::string_view key : {"ranks", "memory_bandwidth", "memory_latency"})
+            for (const std::string_view key : {"ranks", "memory_bandwidth", "memory_latency", "relay"})
                 if (const toml::node* value = table->get(key); value != nullptr && node.kind == NodeKind::switch_)
                     refuse(*value, std::string(key) + " belongs to hosts; " + base::quoted(node.name) + " is a switch");
             if (const toml::node* ranks = table->get("ranks")) node.ranks = read_ranks(*ranks);
@@ -99,6 +100,10 @@ private:
             if (const auto value = optional_bandwidth(*table, "memory_bandwidth"))
                 node.memory_bandwidth_bytes_per_s = *value;
             if (const auto value = optional_latency(*table, "memory_latency")) node.memory_latency_s = *value;
+            if (const toml::node* relay = table->get("relay")) {
+                if (!relay->is_boolean()) refuse(*relay, "relay is " + kind_of(*relay) + "; expected: true or false");
+                node.relays = relay->as_boolean()->get();
+            }
             places += 1 + (node.ranks > 1 ? node.ranks : 0);
             if (places > max_nodes)
                 refuse(*table, "the network has more than " + std::to_string(max_nodes) + " nodes and processes");

@@ -40,13 +40,13 @@ public:
 std::shared_ptr<const Router> make_tree_router(const Network&, NodeId root);
 
 /// Paths of fewest links; among equals the one whose next node has the smallest id, at each step. Towards one destination
-/// the routes form a tree. The tree of a destination is found by breadth-first search when first needed and kept.
-std::shared_ptr<const Router> make_shortest_path_router(std::size_t num_nodes, std::span<const Link>, Routing = {});
+/// the routes form a tree, and none passes a host that does not relay. The tree of a destination is found by breadth-first search when first needed and kept.
+std::shared_ptr<const Router> make_shortest_path_router(std::span<const Node>, std::span<const Link>, Routing = {});
 
 /// Equal-cost multipath: among the paths of fewest links, each pair of nodes has one by a hash of the pair and
 /// `ecmp_seed`, as switches do that hash the addresses of a packet [Hopps00]: at the k-th link the k-th number of
 /// `draws_of` chooses among the links that begin a shortest path, in order of their ids.
-std::shared_ptr<const Router> make_ecmp_router(std::size_t num_nodes, std::span<const Link>, Routing);
+std::shared_ptr<const Router> make_ecmp_router(std::span<const Node>, std::span<const Link>, Routing);
 /// The numbers that choose the links from `a` to `b`: the same pair has the same route at any time.
 inline base::Random draws_of(std::int64_t seed, NodeId a, NodeId b) {
     const auto pair = (static_cast<std::uint64_t>(a.value) << 32U) | static_cast<std::uint32_t>(b.value);

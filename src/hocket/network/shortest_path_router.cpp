@@ -12,12 +12,12 @@ namespace {
 
 class ShortestPathRouter final : public Router {
 public:
-    ShortestPathRouter(std::size_t num_nodes, std::span<const Link> links, Routing routing)
+    ShortestPathRouter(std::span<const Node> nodes, std::span<const Link> links, Routing routing)
         : routing_(std::move(routing)),
           links_(links.begin(), links.end()),
-          distances_(num_nodes, links),
-          found_(num_nodes),
-          next_(num_nodes) {}
+          distances_(nodes, links),
+          found_(nodes.size()),
+          next_(nodes.size()) {}
 
     void route(NodeId a, NodeId b, std::vector<LinkId>& out) const override {
         std::call_once(found_[b.at()], [&] { next_[b.at()] = towards(b); });
@@ -37,7 +37,9 @@ private:
         std::vector<LinkId> next(distance.size());
         for (std::size_t i = 0; i < links_.size(); ++i) {
             const auto [source, target] = std::pair(links_[i].source, links_[i].target);
-            if (distance[target.at()] + 1 != distance[source.at()]) continue;
+            if (distance[target.at()] + 1 != distance[source.at()] ||
+                !distances_.may_enter(source, target, destination))
+                continue;
             LinkId& best = next[source.at()];
             if (!best.valid() || target < links_[best.at()].target) best = LinkId{static_cast<std::int32_t>(i)};
         }
@@ -53,9 +55,9 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Router> make_shortest_path_router(std::size_t num_nodes, std::span<const Link> links,
+std::shared_ptr<const Router> make_shortest_path_router(std::span<const Node> nodes, std::span<const Link> links,
                                                         Routing routing) {
-    return std::make_shared<ShortestPathRouter>(num_nodes, links, std::move(routing));
+    return std::make_shared<ShortestPathRouter>(nodes, links, std::move(routing));
 }
 
 }  // namespace hocket::network

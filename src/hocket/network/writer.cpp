@@ -46,6 +46,7 @@ std::string node_table(const Blueprint::Node& node) {
     if (std::isfinite(node.memory_bandwidth_bytes_per_s))
         text += bandwidth_line("memory_bandwidth", node.memory_bandwidth_bytes_per_s);
     if (node.memory_latency_s > 0) text += latency_line("memory_latency", node.memory_latency_s);
+    if (!node.relays) text += line("relay", "false");
     return text;
 }
 

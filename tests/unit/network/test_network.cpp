@@ -68,7 +68,7 @@ TEST_CASE("routes join their ends and are shortest") {
                              "fat-tree:2x3x2x2", "fat-tree:3x4"}) {
         CAPTURE(text);
         const Network n = generated(text);
-        const auto general = network::make_shortest_path_router(n.nodes().size(), n.links());
+        const auto general = network::make_shortest_path_router(n.nodes(), n.links());
         for (std::int32_t a = 0; a < n.num_ranks(); ++a) {
             const auto distance = examples::distances(n, Rank{a});
             for (std::int32_t b = 0; b < n.num_ranks(); ++b) {

@@ -59,7 +59,7 @@ TEST_CASE("routes by hash are shortest, the same at any time, and spread by the 
         const Network other = network::generate_network(text, with_routing("ecmp", 8));
         network::Routing routing;
         routing.ecmp_seed = 7;
-        const auto general = network::make_ecmp_router(n.nodes().size(), n.links(), routing);
+        const auto general = network::make_ecmp_router(n.nodes(), n.links(), routing);
         int differ = 0, two_ways = 0;
         for (std::int32_t a = 0; a < n.num_ranks(); ++a) {
             const auto distance = distances(n, Rank{a});
@@ -98,7 +98,7 @@ TEST_CASE("the routing is chosen by its name, as the kind has it") {
     const Network same = network::generate_network("torus:4x4", with_routing("dimension-order"));
     CHECK(same == network::generate_network("torus:4x4", with_routing("")));
     CHECK_FALSE(torus == same);
-    const auto general = network::make_shortest_path_router(torus.nodes().size(), torus.links());
+    const auto general = network::make_shortest_path_router(torus.nodes(), torus.links());
     std::vector<LinkId> route;
     general->route(NodeId{1}, NodeId{14}, route);
     CHECK(torus.route(Rank{1}, Rank{14}) == route);
@@ -148,6 +148,41 @@ TEST_CASE("explicit routes hold one way for all ranks of a host, other routing f
     CHECK(names_on(n, Rank{2}, Rank{1}) == Names{"b", "s1", "c", "s0", "a", "a/1"});
     CHECK(names_on(n, Rank{2}, Rank{3}) == Names{"b", "s0", "c"});  // the smaller node
     CHECK(names_on(n, Rank{0}, Rank{1}) == Names{"a/0", "a", "a/1"});
+}
+
+TEST_CASE("no route passes a host that does not relay, but its own ranks' do") {
+    // Two rails: a and b on s0, c and d on s1, h on both; the switches meet at the top, two links away from each.
+    const auto file = [](const std::string& routing, const std::string& relay, bool joined) {
+        std::string text = "format = \"hocket.network/1\"\n" + routing;
+        for (const char* name : {"h", "a", "c"})
+            text += "[[node]]\nname = \"" + std::string(name) + "\"\nkind = \"host\"\n" +
+                    (*name == 'h' ? "ranks = 2\n" + relay : "");
+        for (const char* name : {"s0", "s1", "t", "m0", "m1"})
+            text += "[[node]]\nname = \"" + std::string(name) + "\"\nkind = \"switch\"\n";
+        std::vector<std::pair<const char*, const char*>> cables{{"h", "s0"},  {"h", "s1"}, {"a", "s0"}, {"c", "s1"},
+                                                                {"s0", "m0"}, {"m0", "t"}, {"s1", "m1"}};
+        if (joined) cables.emplace_back("m1", "t");
+        for (const auto& [a, b] : cables)
+            text += "[[link]]\nbetween = [\"" + std::string(a) + "\", \"" + b + "\"]\nbandwidth = \"1 B/s\"\n";
+        return text;
+    };
+    for (const char* routing : {"", "[routing]\nkind = \"ecmp\"\n"}) {
+        CAPTURE(routing);
+        // Ranks 0 and 1 on h, 2 on a, 3 on c.
+        const Network open = from_text(file(routing, "", true));
+        CHECK(open.route(Rank{2}, Rank{3}).size() == 4);
+        const Network closed = from_text(file(routing, "relay = false\n", true));
+        CHECK(closed.route(Rank{2}, Rank{3}).size() == 6);
+        CHECK(closed.route(Rank{0}, Rank{1}).size() == 2);
+        CHECK(closed.route(Rank{0}, Rank{3}).size() == 3);
+        CHECK(closed.route(Rank{2}, Rank{1}).size() == 3);
+        CHECK(from_text(to_toml(closed)) == closed);
+        CHECK_FALSE(open == closed);
+    }
+    CHECK(from_text(file("", "", false)).route(Rank{2}, Rank{3}).size() == 4);
+    CHECK(contains(message_of([&] { from_text(file("", "relay = false\n", false)); }),
+                   "no path in both directions between rank 2 on \"a\" and rank 3 on \"c\""));
+    CHECK(contains(message_of([&] { from_text(file("", "relay = 0\n", true)); }), "expected: true or false"));
 }
 
 TEST_CASE("routes that are no paths are refused with their line") {
