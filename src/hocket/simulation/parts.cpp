@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hocket/patterns/random_order.hpp"
+
 namespace hocket::simulation {
 namespace {
 
@@ -24,20 +26,20 @@ public:
         std::iota(parent_.begin(), parent_.end(), 0);
     }
 
-    /// Whether it is worth while to divide. First 1/32 of the sources are looked at, then 1/16, then 1/8, in blocks
-    /// spread over all: if nearly all of these hang together, so do the others. Then all.
+    /// Whether it is worth while to divide. First some messages of at most 1/32 of the sources are looked at, then of 1/16
+    /// and 1/8, in blocks spread over all: if these sources nearly all hang together, so does the rest. Then all.
     bool find() {
         const std::int64_t n = traffic_.num_sources();
-        constexpr std::int64_t num_blocks = 256, step = 159;  // no common factor
+        constexpr std::int64_t num_blocks = 256, step = 159, most_of_block = 4096;  // no common factor of the first two
         std::vector<std::int32_t> visited;
         for (std::int64_t i = 1; i <= num_blocks / 8; ++i) {
-            const std::int64_t block = i * step % num_blocks;
-            for (std::int64_t s = n * block / num_blocks; s < n * (block + 1) / num_blocks; ++s)
-                visit(visited.emplace_back(static_cast<std::int32_t>(s)));
+            const std::int64_t block = i * step % num_blocks, first = n * block / num_blocks;
+            for (std::int64_t s = first; s < std::min(n * (block + 1) / num_blocks, first + most_of_block); ++s)
+                visit_some(visited.emplace_back(static_cast<std::int32_t>(s)));
             if ((i == 8 || i == 16 || i == 32) && nearly_one(visited)) return false;
         }
         visited.clear();
-        for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) visit(visited.emplace_back(s));
+        for (std::int32_t s = 0; s < traffic_.num_sources(); ++s) visit_all(visited.emplace_back(s));
         return !nearly_one(visited);
     }
     /// The first of those that it hangs together with.
@@ -49,18 +51,28 @@ public:
     std::vector<std::int32_t> take_users() { return std::move(user_of_); }
 
 private:
-    void visit(std::int32_t source) {
-        const Rank rank{source};
-        for (std::int64_t i = 0; i < traffic_.num_targets(rank); ++i) {
-            paths_.find(rank, traffic_.message(rank, i).target);
-            // Unlimited links too: two parts must not count bytes on the same link.
-            for (const LinkId l : paths_.links()) {
-                std::int32_t& user = user_of_[at(paths_.capacity_of(l))];
-                if (user == none)
-                    user = source;
-                else if (user != source)
-                    unite(user, source);
-            }
+    void visit_all(std::int32_t source) {
+        const std::int64_t num_targets = traffic_.num_targets(Rank{source});
+        for (std::int64_t i = 0; i < num_targets; ++i) visit(source, i);
+    }
+    /// Any of its messages: the first ones of all might keep to a pattern.
+    void visit_some(std::int32_t source) {
+        constexpr std::uint64_t some = 64;
+        const auto num_targets = static_cast<std::uint64_t>(traffic_.num_targets(Rank{source}));
+        if (num_targets <= some) return visit_all(source);
+        for (std::uint64_t k = 0; k < some; ++k)
+            visit(source, static_cast<std::int64_t>(patterns::random_bits(static_cast<std::uint64_t>(source), k) %
+                                                    num_targets));
+    }
+    void visit(std::int32_t source, std::int64_t number) {
+        paths_.find(Rank{source}, traffic_.message(Rank{source}, number).target);
+        // Unlimited links too: two parts must not count bytes on the same link.
+        for (const LinkId l : paths_.links()) {
+            std::int32_t& user = user_of_[at(paths_.capacity_of(l))];
+            if (user == none)
+                user = source;
+            else if (user != source)
+                unite(user, source);
         }
     }
     void unite(std::int32_t x, std::int32_t y) {

@@ -186,6 +186,23 @@ TEST_CASE("parts share no link, and all that hangs together is in one") {
     CHECK(simulation::divide(*incast(128, Rank{3}, 2, {}), *fabric, simulation::Paths(*fabric), 1).is_whole());
 }
 
+TEST_CASE("what hangs together at first sight is not looked at to the end") {
+    class Asked final : public Traffic {
+    public:
+        [[nodiscard]] std::int32_t num_sources() const override { return 100'000; }
+        [[nodiscard]] std::int64_t num_messages(Rank) const override { return 99'999; }
+        [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
+            ++times;
+            return {Rank{static_cast<std::int32_t>((source.value + i + 1) % 100'000)}, 1};
+        }
+        mutable std::int64_t times = 0;
+    };
+    const auto fabric = fabric_of("star:100000");
+    const Asked traffic;
+    CHECK(simulation::divide(traffic, *fabric, simulation::Paths(*fabric), 1).is_whole());
+    CHECK(traffic.times < 1'000'000);
+}
+
 TEST_CASE("targets repeat as a traffic says") {
     for (const auto& traffic :
          {random_ring(24, 5, {}, 1), random_permutation(24, 5, {}, 1), shift(24, 5, 3, {}), all_to_all(24, 2, {}),
