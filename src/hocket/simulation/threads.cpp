@@ -13,8 +13,8 @@
 
 namespace hocket::simulation {
 
-void run_on_threads(std::int32_t num_threads, const std::function<void(std::int32_t)>& work,
-                    const std::function<void()>& meanwhile) {
+std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(std::int32_t)>& work,
+                            const std::function<void()>& meanwhile) {
     constexpr std::chrono::milliseconds pause{20};
     std::mutex mutex;
     std::condition_variable one_ended;
@@ -50,8 +50,10 @@ void run_on_threads(std::int32_t num_threads, const std::function<void(std::int3
         guarded(meanwhile);
         lock.lock();
     }
+    const auto num_called = static_cast<std::int32_t>(threads.size()) + 1;
     threads.clear();  // waits for the last of their instructions
     if (failure) std::rethrow_exception(failure);
+    return num_called;
 }
 
 }  // namespace hocket::simulation

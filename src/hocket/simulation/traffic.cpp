@@ -67,9 +67,7 @@ TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& f
     const TrafficRun run{traffic,  fabric,          options,           paths,
                          division, result.finish_s, result.link_bytes, recorder ? &*recorder : nullptr};
     // A recorder is for one thread: those of several would take as much memory each.
-    result.num_threads = records ? 1
-                                 : static_cast<std::int32_t>(std::min<std::size_t>(
-                                       parts.size(), static_cast<std::size_t>(options.num_threads)));
+    const std::size_t most_threads = records ? 1 : static_cast<std::size_t>(options.num_threads);
     SharedProgress progress(options.on_progress, total_messages(traffic));
     double setup_s = 0;
     std::size_t num_completed = 0;
@@ -93,7 +91,8 @@ TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& f
         }
     };
     const double divided_s = real_time_s();
-    run_on_threads(result.num_threads, work, [&] { progress.tell(); });
+    result.num_threads =
+        run_on_threads(static_cast<std::int32_t>(std::min(parts.size(), most_threads)), work, [&] { progress.tell(); });
     result.setup_s = divided_s - begin_s + setup_s / result.num_threads;
     result.completed = num_completed == parts.size();
     if (recorder) {
