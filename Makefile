@@ -20,7 +20,7 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean build-locked second-mpi-locked unit-tests-locked asan-locked
+.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
@@ -71,6 +71,14 @@ asan-locked:
 	@$(VENV)/bin/cmake --preset asan > build/asan-configure.log 2>&1 || { cat build/asan-configure.log; exit 1; }
 	@$(VENV)/bin/cmake --build build/asan
 	@$(VENV)/bin/ctest --preset asan
+
+tsan: build  ## run the unit tests of what has threads with the thread sanitizer
+	@$(LOCKED) tsan-locked
+
+tsan-locked:
+	@$(VENV)/bin/cmake --preset tsan > build/tsan-configure.log 2>&1 || { cat build/tsan-configure.log; exit 1; }
+	@$(VENV)/bin/cmake --build --preset tsan
+	@$(VENV)/bin/ctest --preset tsan
 
 CXX_FILES = $(shell find src python/bindings mpi tests examples perf \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The figure of [Suzuki]: speed-up over threads of the scheme of steps with barriers, for the paper's five fat trees.
+"""The figure of [Suzuki]: speed-up over threads of the scheme of steps with barriers, for the paper's five fat trees;
+and of the engine, which simulates parts of the traffic that share no links.
 
 Random ring, ten messages of one size, equal sharing, wall time; `--spread 0.5` for random sizes, for which that scheme
-needs far more steps. Threads beyond the cores of the machine wait for each other, so that the figure ends there.
+needs far more steps: `--no-steps` leaves it out. Threads beyond the cores of the machine wait for each other, so that
+the figure ends there.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=cores, help="up to so many (default: the cores)")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--spread", type=float, default=0)
+    parser.add_argument("--sharing", choices=("equal", "maxmin"), default="equal")
+    parser.add_argument("--no-steps", action="store_true", help="the engine alone")
     parser.add_argument("--shapes", nargs="+", default=SHAPES)
     parser.add_argument("--plot", type=Path, default=Path("build/threads.svg"), help=".svg or .png")
     parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of a table")
@@ -43,26 +47,28 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     driver = build_drivers(folder, [])["hocket"]
     counts = sorted({1, arguments.threads, *(2**i for i in range(8) if 2**i <= arguments.threads)})
+    schemes = (
+        {"engine": ("reference=0",)} if arguments.no_steps else {"engine": ("reference=0",), "steps": ("reference=1",)}
+    )
     rows = []
     for shape in arguments.shapes:
-        case = Case(shape, "random-ring", arguments.spread, {"sharing": "equal"})
+        case = Case(shape, "random-ring", arguments.spread, {"sharing": arguments.sharing})
         note(f"{case.nodes} nodes")
-        ways = [Way("engine", driver), *(Way(str(n), driver, ("reference=1", f"threads={n}")) for n in counts)]
-        engine, *steps = measure(case, ways, arguments.rounds, timeout_s=3600)
-        for one in (engine, *steps):
+        ways = [
+            Way(f"{scheme}, {n}", driver, (*options, f"threads={n}"))
+            for scheme, options in schemes.items()
+            for n in counts
+        ]
+        measured = measure(case, ways, arguments.rounds, timeout_s=3600)
+        for one in measured:
             if one.reason:
                 raise SystemExit(f"error: {shape}: {one.reason}")
-        alone = steps[0].values("run_wall_s")
-        for threads, measured in zip(counts, steps, strict=True):
-            walls = measured.values("run_wall_s")
+        for i, (scheme, threads) in enumerate((scheme, n) for scheme in schemes for n in counts):
+            alone = measured[i // len(counts) * len(counts)].values("run_wall_s")
+            walls = measured[i].values("run_wall_s")
+            speedups = [a / b for a, b in zip(alone, walls, strict=True)]
             rows.append(
-                {
-                    "nodes": case.nodes,
-                    "threads": threads,
-                    "wall_s": walls,
-                    "speedup": [a / b for a, b in zip(alone, walls, strict=True)],
-                    "engine_wall_s": engine.values("run_wall_s"),
-                }
+                {"nodes": case.nodes, "scheme": scheme, "threads": threads, "wall_s": walls, "speedup": speedups}
             )
     result: dict[str, Any] = {"cores": cores, "load": os.getloadavg()[0], "rows": rows}
     (folder / "threads.json").write_text(json.dumps(result), encoding="utf-8")
@@ -71,14 +77,14 @@ def main() -> int:
     else:
         print(f"measured on {cores} cores, load {result['load']:.1f}")
         print_table(
-            ("nodes", "threads", "wall ms", "speed-up", "the engine, 1 thread: ms"),
+            ("nodes", "scheme", "threads", "wall ms", "speed-up"),
             [
                 (
                     f"{row['nodes']:,}",
+                    row["scheme"],
                     row["threads"],
                     spread(row["wall_s"], 1e3),
                     spread(row["speedup"], 1),
-                    spread(row["engine_wall_s"], 1e3),
                 )
                 for row in rows
             ],
@@ -97,14 +103,23 @@ def draw(result: dict[str, Any], path: Path) -> None:
     if pyplot is None:
         return
     figure, axes = pyplot.subplots(figsize=(6, 4.5))
-    for nodes in sorted({row["nodes"] for row in result["rows"]}):
-        line = [row for row in result["rows"] if row["nodes"] == nodes]
+    colours: dict[int, Any] = {}
+    for nodes, scheme in sorted({(row["nodes"], row["scheme"]) for row in result["rows"]}):
+        line = [row for row in result["rows"] if (row["nodes"], row["scheme"]) == (nodes, scheme)]
         middle = [statistics.median(row["speedup"]) for row in line]
-        axes.plot([row["threads"] for row in line], middle, marker="o", label=f"{nodes:,} nodes")
+        (drawn,) = axes.plot(
+            [row["threads"] for row in line],
+            middle,
+            marker="o",
+            label=f"{nodes:,} nodes, {scheme}",
+            color=colours.get(nodes),
+            linestyle="-" if scheme == "engine" else "--",
+        )
+        colours[nodes] = drawn.get_color()
     threads = sorted({row["threads"] for row in result["rows"]})
     axes.plot(threads, threads, color="grey", linestyle=":", label="linear")
     axes.set(xlabel="threads", ylabel="speed-up", xticks=threads)
-    axes.set_title(f"Scheme of steps with barriers, measured on {result['cores']} cores")
+    axes.set_title(f"Random ring, measured on {result['cores']} cores")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
     path.parent.mkdir(parents=True, exist_ok=True)

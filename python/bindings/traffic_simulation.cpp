@@ -65,6 +65,7 @@ void bind_traffic_simulation(nb::module_& module) {
                 "Over the sources that send anything, of when their last byte has arrived.")
         .def_ro("num_messages", &TrafficResult::num_messages, "That have left: the events of the simulation.")
         .def_ro("num_rates", &TrafficResult::num_rates, "How often a message got a rate, or another one.")
+        .def_ro("num_threads", &TrafficResult::num_threads, "That ran.")
         .def_ro("setup_s", &TrafficResult::setup_s, "Real time taken by tables and the start of the first messages.")
         .def_ro("solve_s", &TrafficResult::solve_s, "Real time taken by all that followed.")
         .def_prop_ro(
@@ -103,9 +104,10 @@ void bind_traffic_simulation(nb::module_& module) {
         "record_messages_of"_a = std::vector<std::int32_t>(), "most_messages"_a = MessageRecordOptions().most_messages,
         "on_progress"_a = nb::none(),
         "Simulates traffic on a fabric. Each source has up to `in_flight` messages on the way; when one has left, the "
-        "next starts. `sharing` is \"none\", \"equal\", \"maxmin\" or \"reserve\". The result is the same for any "
-        "number of "
-        "threads; only `reference` uses more than one. `link_bins` > 0 records the bytes that pass "
+        "next starts. `sharing` is \"none\", \"equal\", \"maxmin\" or \"reserve\". Parts of the traffic that share no "
+        "links "
+        "are simulated by up to `threads` threads, unless links over time or messages are recorded; the result is the "
+        "same for any number. `link_bins` > 0 records the bytes that pass "
         "each link in at most this even number, from 2 on, of equal bins of time, or, with `link_rows`, each row of "
         "links: the row of "
         "each link, int32, -1 = none. `on_progress(done, total, simulated_s)` is called now and then; where it returns "

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         validate,
         wire_limit_s,
     )
+    from hocket.simulations import simulate_each
     from hocket.trace import Trace
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "print_bytes",
     "print_duration",
     "simulate",
+    "simulate_each",
     "simulate_traffic",
     "validate",
     "wire_limit_s",
@@ -85,7 +87,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hocket' has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module("hocket.trace" if name == "Trace" else "hocket._core"), name)
+    modules = {"Trace": "hocket.trace", "simulate_each": "hocket.simulations"}
+    value = getattr(importlib.import_module(modules.get(name, "hocket._core")), name)
     globals()[name] = value
     return value
 

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
+from hocket.simulations import OnProgress, run_each
 
 if TYPE_CHECKING:
     from hocket import Network, Program, Schedule, Timeline, Trace
@@ -80,7 +82,8 @@ class ProgramOptions:
 
     reference: bool = False
     record: bool = False  #: the use of links over time
-    on_progress: Callable[[int, int, float], bool] | None = None
+    threads: int = 1  #: algorithms at once
+    on_progress: OnProgress | None = None
 
 
 def simulate_what(
@@ -106,19 +109,27 @@ def simulate_what(
             f"{what}: a folder or a trace holds one simulation; there are {len(programs)} algorithms",
             f"name one: {what}:{programs[0][0]}",
         )
-    recording: dict[str, Any] = {"reference": options.reference, "on_progress": options.on_progress}
+    recording: dict[str, Any] = {"reference": options.reference}
     if options.record:
         from hocket import Fabric
         from hocket.link_groups import group_links, rows_of
 
         rows = rows_of(group_links(Fabric.from_network(network)))
         recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
-    found = []
-    for name, program in programs:
-        found.append(Simulated(name, program, costs.simulate(program, network, **recording), incomplete))
-        if not found[-1].timeline.completed:
-            break
-    return sorted(found, key=lambda one: one.timeline.makespan_s)
+    timelines = run_each(
+        [partial(_simulated, program, network, costs, recording) for _, program in programs],
+        options.threads,
+        options.on_progress,
+    )
+    found = [Simulated(*one, timeline, incomplete) for one, timeline in zip(programs, timelines, strict=True)]
+    stopped = [one for one in found if not one.timeline.completed]
+    return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.timeline.makespan_s)
+
+
+def _simulated(
+    program: Program, network: Network, costs: MessageCosts, recording: dict[str, Any], on_progress: OnProgress
+) -> Timeline:
+    return costs.simulate(program, network, on_progress=on_progress, **recording)
 
 
 def kind_of(what: str) -> str:

@@ -41,7 +41,7 @@ class TrafficRun:
     fabric: Fabric
     traffic: Traffic
     result: TrafficResult
-    setup_s: float  #: real time: network, pattern, tables, start of the first messages
+    setup_s: float  #: real time: network, pattern, tables, start of the first messages; of several threads their mean
     solve_s: float  #: real time of all that followed
     cpu_s: float  #: processor time of both, all threads
     peak_rss_bytes: int
@@ -62,7 +62,7 @@ class TrafficRun:
             "sharing": self.options.sharing,
             "in_flight": self.in_flight,
             "seed": pattern.seed,
-            "threads": self.options.threads if self.options.reference else 1,  # that ran
+            "threads": result.num_threads,
             "reference": self.options.reference,
             "completed": result.completed,
             "makespan_s": result.makespan_s if result.completed else max(result.makespan_s, result.simulated_s),

@@ -113,7 +113,12 @@ def test_the_seed_decides_and_threads_do_not(simulate: Callable[..., Any]) -> No
     assert default["makespan_s"] != run("--seed", "2")["makespan_s"]
     for threads in ("2", "3", "8"):
         assert run("--threads", threads) == default
-    assert simulate("shift", *FAT_TREE, "--threads", "2")["threads"] == 1  # that ran
+    assert simulate("shift", *FAT_TREE, "--threads", "2")["threads"] == 1  # that ran: it is too small to be divided
+    parts = [simulate("shift", *FAT_TREE, "--messages", "1000", "--threads", threads) for threads in ("1", "2", "5")]
+    assert [one["threads"] for one in parts] == [1, 2, 5]
+    measured = {"setup_s", "solve_s", "cpu_s", "peak_rss_bytes", "threads"}
+    known = [{name: value for name, value in one.items() if name not in measured} for one in parts]
+    assert known[1:] == known[:1] * 2
 
 
 def test_reference_gives_the_same(simulate: Callable[..., Any]) -> None:
@@ -335,7 +340,7 @@ def test_more_messages_than_can_be_counted_are_refused(hocket_cli: Callable[...,
         (("matrix:m.txt", "--bytes", "1MB"), "--bytes does not apply to matrix:m.txt"),
         (("matrix:m.txt", "--messages", "2"), "--messages does not apply to matrix:m.txt"),
         (("bcast", "--messages", "2", "--bytes", "1MB"), "--messages does not apply to a collective (bcast)"),
-        (("bcast", "--threads", "2", "--bytes", "1MB"), "--threads does not apply to a collective"),
+        (("bcast", "--in-flight", "2", "--bytes", "1MB"), "--in-flight does not apply to a collective"),
         (("bcast", "--no-links", "--bytes", "1MB"), "--no-links does not apply to a collective"),
         (("bcast", "--links", "--bytes", "1MB"), "error: --links does not apply to a collective"),
         (("p.goal", "--bytes", "1MB"), "--bytes does not apply to a program (p.goal)"),

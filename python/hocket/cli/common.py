@@ -66,6 +66,11 @@ def import_numpy() -> None:
         del os.environ[name]
 
 
+def available_cores() -> int:
+    """Of the machine, those that this process may use; as many threads as --threads accepts."""
+    return min(len(os.sched_getaffinity(0)), 1024)
+
+
 def note(text: str) -> None:
     """Tells something on standard error, so that standard output stays the result."""
     print(f"hocket: {text}", file=sys.stderr, flush=True)

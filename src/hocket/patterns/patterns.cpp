@@ -71,6 +71,7 @@ public:
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
         return {Rank{order_.after(source.value)}, bytes(source, i)};
     }
+    [[nodiscard]] std::int64_t num_targets(Rank) const override { return std::min(num_messages_, std::int64_t{1}); }
 
 private:
     RandomOrder order_;
@@ -96,6 +97,7 @@ public:
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
         return {shifted(source, distance_), bytes(source, i)};
     }
+    [[nodiscard]] std::int64_t num_targets(Rank) const override { return std::min(num_messages_, std::int64_t{1}); }
 
 private:
     std::int32_t distance_;
@@ -108,6 +110,9 @@ public:
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
         return {shifted(source, static_cast<std::int32_t>(i % (num_ranks_ - 1)) + 1), bytes(source, i)};
     }
+    [[nodiscard]] std::int64_t num_targets(Rank) const override {
+        return std::min(num_messages_, std::int64_t{num_ranks_} - 1);
+    }
 };
 
 class Incast final : public Pattern {
@@ -118,6 +123,9 @@ public:
         return source == target_ ? 0 : num_messages_;
     }
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override { return {target_, bytes(source, i)}; }
+    [[nodiscard]] std::int64_t num_targets(Rank source) const override {
+        return std::min(num_messages(source), std::int64_t{1});
+    }
 
 private:
     Rank target_;
@@ -134,14 +142,13 @@ public:
     }
 
     [[nodiscard]] std::int64_t num_messages(Rank source) const override {
-        std::int64_t neighbours = 0;
-        for_neighbours(source, [&](Rank) { return ++neighbours, false; });
-        return num_messages_ * neighbours;
+        return num_messages_ * num_neighbours(source);
+    }
+    [[nodiscard]] std::int64_t num_targets(Rank source) const override {
+        return std::min(num_messages_, std::int64_t{1}) * num_neighbours(source);
     }
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
-        std::int64_t neighbours = 0;
-        for_neighbours(source, [&](Rank) { return ++neighbours, false; });
-        std::int64_t left = i % neighbours;
+        std::int64_t left = i % num_neighbours(source);
         Rank target;
         for_neighbours(source, [&](Rank neighbour) {
             target = neighbour;
@@ -151,6 +158,12 @@ public:
     }
 
 private:
+    [[nodiscard]] std::int64_t num_neighbours(Rank source) const {
+        std::int64_t neighbours = 0;
+        for_neighbours(source, [&](Rank) { return ++neighbours, false; });
+        return neighbours;
+    }
+
     /// Until `visit` returns true. A dimension of two has one neighbour, not the same one twice.
     template <class Visit>
     void for_neighbours(Rank source, Visit&& visit) const {

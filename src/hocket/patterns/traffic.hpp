@@ -25,6 +25,8 @@ public:
     [[nodiscard]] virtual std::int64_t num_messages(Rank source) const = 0;
     /// 0 <= i < num_messages(source)
     [[nodiscard]] virtual Message message(Rank source, std::int64_t i) const = 0;
+    /// After so many messages of a source their targets repeat: who wants to know them all need not ask for more.
+    [[nodiscard]] virtual std::int64_t num_targets(Rank source) const { return num_messages(source); }
 };
 
 std::int64_t total_messages(const Traffic&);

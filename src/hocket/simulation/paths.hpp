@@ -26,15 +26,23 @@ public:
             all_finite_ = all_finite_ && std::isfinite(fabric.bandwidth_bytes_per_s(c));
     }
 
+    /// Of a part of the network, which numbers capacities anew.
+    Paths(const Paths& whole, const std::int32_t* numbers) : Paths(whole) { numbers_ = numbers; }
+
     /// The finite capacities from `a` to `b`; valid until the next call.
     std::span<const std::int32_t> find(Rank a, Rank b) {
         fabric_.route(a, b, links_);
         capacities_.clear();
         for (const LinkId l : links_) {
-            const std::int32_t c = own_capacities_ ? l.value : fabric_.capacity_of(l);
-            if (all_finite_ || std::isfinite(fabric_.bandwidth_bytes_per_s(c))) capacities_.push_back(c);
+            const std::int32_t c = capacity_of(l);
+            if (all_finite_ || std::isfinite(fabric_.bandwidth_bytes_per_s(c)))
+                capacities_.push_back(numbers_ == nullptr ? c : numbers_[c]);
         }
         return capacities_;
+    }
+    /// Its number in the whole network.
+    [[nodiscard]] std::int32_t capacity_of(LinkId l) const {
+        return own_capacities_ ? l.value : fabric_.capacity_of(l);
     }
     /// Of the route found last.
     [[nodiscard]] std::span<const LinkId> links() const { return links_; }
@@ -48,6 +56,7 @@ public:
 
 private:
     const network::Fabric& fabric_;
+    const std::int32_t* numbers_ = nullptr;
     bool own_capacities_ = true, alike_latencies_ = true, all_finite_ = true;
     double latency_s_ = 0;
     std::vector<LinkId> links_;

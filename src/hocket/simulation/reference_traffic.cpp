@@ -236,6 +236,7 @@ private:
     }
 
     TrafficResult take_result() {
+        result_.num_threads = static_cast<std::int32_t>(num_threads_);
         for (const Thread& thread : threads_) {
             result_.num_messages += thread.num_messages;
             result_.num_rates += thread.num_rates;

@@ -4,279 +4,103 @@
 #include "hocket/simulation/traffic.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "hocket/base/error.hpp"
-#include "hocket/simulation/big_array.hpp"
-#include "hocket/simulation/calendar.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
 #include "hocket/simulation/incremental_reserve.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
+#include "hocket/simulation/parts.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
 #include "hocket/simulation/reference_traffic.hpp"
-#include "hocket/simulation/rounded_time.hpp"
+#include "hocket/simulation/threads.hpp"
+#include "hocket/simulation/traffic_engine.hpp"
 
 namespace hocket {
 namespace {
 
 using namespace simulation;
 
-/// Flow number source * in_flight + k is the k-th message that the source has on the way.
 template <class Model>
-class TrafficEngine {
-public:
-    TrafficEngine(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options)
-        : traffic_(traffic),
-          options_(options),
-          paths_(fabric),
-          model_(Bandwidths(fabric.num_capacities(), [&](std::int32_t c) { return fabric.bandwidth_bytes_per_s(c); }),
-                 traffic.num_sources() * options.in_flight),
-          calendar_(model_.flows()),
-          sources_(static_cast<std::size_t>(traffic.num_sources())) {
-        if (!paths_.without_latency())
-            latency_s_.resize(static_cast<std::size_t>(traffic.num_sources() * options.in_flight));
-        const bool counts_links = options.record_links || options.link_bins.num_bins != 0;
-        if (options.link_bins.num_bins != 0 || !options.record_messages.sources.empty())
-            recorder_.emplace(traffic.num_sources(), fabric.num_links(), model_.flows().size(), options.link_bins,
-                              options.record_messages);
-        looks_at_links_ = counts_links || recorder_;
-        if (counts_links) result_.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
-    }
-
-    TrafficResult run() {
-        for (std::int32_t flow = 0; flow < model_.flows().size(); ++flow) next(flow);
-        update_rates();
-        calendar_.start(now_s_, num_flows_);
-        result_.setup_s = real_time_s() - begin_s_;
-        while (num_flows_ > 0 && goes_on()) {
-            const auto on_day = [this](const auto& due) { prepare(due); };
-            now_s_ = calendar_.next_time_s(on_day);
-            const double last_s = end_of_instant(now_s_);
-            do {
-                const std::int32_t flow = calendar_.pop();
-                end(flow);
-                next(flow);
-            } while (calendar_.is_due(last_s, on_day));
-            update_rates();
-            calendar_.adapt(now_s_, num_flows_);
-        }
-        return take_result();
-    }
-
-private:
-    struct Source {
-        std::int64_t next_message = 0;
-        double finish_s = 0;
-    };
-    /// The next message of a flow that will end soon.
-    struct Ahead {
-        std::int32_t flow;
-        std::int64_t number;
-        Traffic::Message message;
-        double latency_s;
-        std::size_t first_path, path_size;  ///< in ahead_paths_, unless the target remains
-    };
-    static constexpr std::size_t most_ahead = 64;
-    /// Fewer flows, and what they need, stay in the cache, where to prepare an event costs more than it saves.
-    static constexpr std::int32_t least_to_prepare = 4096;
-
-    bool goes_on() {
-        return teller_.goes_on(result_.num_messages + result_.num_rates, [this] {
-            if (num_total_ < 0) num_total_ = total_messages(traffic_);
-            return TrafficProgress{result_.num_messages, num_total_, now_s_};
-        });
-    }
-
-    [[nodiscard]] std::int32_t source_of(std::int32_t flow) const {
-        return options_.in_flight == 1 ? flow : flow / options_.in_flight;
-    }
-
-    /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
-    /// while other flows end.
-    void prepare(const std::vector<Calendar::Due>& due) {
-        if (model_.flows().size() < least_to_prepare) return;
-        ahead_.clear();
-        ahead_paths_.clear();
-        const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
-        for (std::size_t i = 0; i < count; ++i)
-            __builtin_prefetch(&sources_[static_cast<std::size_t>(source_of(due[i].second))], 1);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::int32_t flow = due[i].second;
-            const FlowRecord& record = model_.flows()[flow];
-            const Rank source{source_of(flow)};
-            const std::int64_t number = sources_[source.at()].next_message;
-            Ahead ahead{flow, number, {}, 0, ahead_paths_.size(), 0};
-            if (number < traffic_.num_messages(source)) {
-                ahead.message = traffic_.message(source, number);
-                if (ahead.message.target.value != record.target) {
-                    const std::span<const std::int32_t> path = paths_.find(source, ahead.message.target);
-                    ahead_paths_.insert(ahead_paths_.end(), path.begin(), path.end());
-                    ahead.latency_s = paths_.latency_s();
-                    ahead.path_size = path.size();
-                }
-            }
-            ahead_of_[static_cast<std::size_t>(flow) % ahead_of_.size()] = ahead_.size();
-            ahead_.push_back(ahead);
-        }
-        for_changes_ahead([this](std::int32_t c, bool) { model_.fetch(c); });
-        for_changes_ahead([this](std::int32_t c, bool) { model_.fetch_flows(c); });
-        for_changes_ahead([this](std::int32_t c, bool enters) { model_.fetch_records(c, enters); });
-        model_.fetch_further();
-    }
-
-    /// `visit(capacity, enters)` for all that flows will leave or enter.
-    template <class Visit>
-    void for_changes_ahead(Visit&& visit) {
-        for (const Ahead& ahead : ahead_) {
-            if (ahead.message.target.value == model_.flows()[ahead.flow].target) continue;
-            std::span<const std::int32_t> before = model_.flows()[ahead.flow].path();
-            std::span<const std::int32_t> after = std::span(ahead_paths_).subspan(ahead.first_path, ahead.path_size);
-            trim_common(before, after);
-            for (const std::int32_t c : before) visit(c, false);
-            for (const std::int32_t c : after) visit(c, true);
-        }
-    }
-
-    /// What prepare() found out about this message, if it did.
-    [[nodiscard]] const Ahead* find_ahead(std::int32_t flow, std::int64_t number) const {
-        const std::size_t at = ahead_of_[static_cast<std::size_t>(flow) % ahead_of_.size()];
-        if (at >= ahead_.size() || ahead_[at].flow != flow || ahead_[at].number != number) return nullptr;
-        return &ahead_[at];
-    }
-
-    /// The last byte leaves.
-    void end(std::int32_t flow) {
-        ++result_.num_messages;
-        const double arrival_s = latency_s_.empty() ? now_s_ : now_s_ + latency_s_[static_cast<std::size_t>(flow)];
-        if (recorder_) recorder_->end(flow, now_s_, arrival_s);
-        double& finish_s = sources_[static_cast<std::size_t>(source_of(flow))].finish_s;
-        finish_s = std::max(finish_s, arrival_s);
-    }
-
-    /// Gives the flow, which has ended, the next message of its source, or takes it out of the network.
-    void next(std::int32_t flow) {
-        const Rank source{source_of(flow)};
-        std::int64_t& number = sources_[source.at()].next_message;
-        bool was_there = model_.flows()[flow].num_capacities > 0;
-        for (const std::int64_t last = traffic_.num_messages(source); number < last;) {
-            FlowRecord* record = &model_.flows()[flow];
-            const Ahead* const ahead = find_ahead(flow, number);
-            const Traffic::Message message = ahead != nullptr ? ahead->message : traffic_.message(source, number);
-            ++number;
-            const bool same_path =
-                Model::keeps_rate && was_there && record->target == message.target.value && !looks_at_links_;
-            std::span<const std::int32_t> path = record->path();
-            if (!same_path && ahead != nullptr && !looks_at_links_ && message.target.value != record->target) {
-                path = std::span(ahead_paths_).subspan(ahead->first_path, ahead->path_size);
-                if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = ahead->latency_s;
-            } else if (!same_path) {
-                path = paths_.find(source, message.target);
-                if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if (recorder_) recorder_->start(flow, source, message, paths_.links(), now_s_);
-                if (!result_.link_bytes.empty())
-                    for (const LinkId l : paths_.links())
-                        result_.link_bytes[l.at()] += static_cast<double>(message.bytes);
-            }
-            if (message.bytes == 0 || path.empty()) {
-                end(flow);
-                continue;
-            }
-            if (same_path) {
-                // Nothing changes on any link, so that the flow keeps its rate.
-                record->finish_s_or_bytes =
-                    rounded_time(now_s_ + static_cast<double>(message.bytes) / record->rate_bytes_per_s);
-                calendar_.enter(flow, *record);
-                return;
-            }
-            if (was_there) {
-                model_.replace(flow, path);
-            } else {
-                model_.add(flow, path);
-                ++num_flows_;
-            }
-            record = &model_.flows()[flow];  // the table may have moved
-            record->target = message.target.value;
-            record->finish_s_or_bytes = static_cast<double>(message.bytes);
-            return;
-        }
-        if (!was_there) return;
-        model_.remove(flow);
-        --num_flows_;
-    }
-
-    void update_rates() {
-        model_.update([this](std::int32_t flow, FlowRecord& record, double rate_before) {
-            const double bytes =
-                rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
-            record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
-            calendar_.enter(flow, record);
-            if (recorder_) recorder_->change_rate(flow, now_s_, record.rate_bytes_per_s);
-            ++result_.num_rates;
-        });
-    }
-
-    TrafficResult take_result() {
-        if (recorder_) {
-            recorder_->stop(now_s_);
-            result_.link_bins = recorder_->take_bins();
-            result_.messages = recorder_->take_messages();
-            result_.num_left_out = recorder_->num_left_out();
-        }
-        result_.completed = num_flows_ == 0;
-        result_.simulated_s = now_s_;
-        for (const Source& source : sources_) result_.finish_s.push_back(source.finish_s);
-        for (std::int32_t flow = 0; flow < model_.flows().size() && !result_.completed; ++flow)
-            if (model_.flows()[flow].num_capacities > 0)
-                result_.finish_s[static_cast<std::size_t>(source_of(flow))] = std::numeric_limits<double>::quiet_NaN();
-        return std::move(result_);
-    }
-
-    const double begin_s_ = real_time_s();
-    const Traffic& traffic_;
-    const TrafficOptions& options_;
-    Paths paths_;
-    Model model_;
-    Calendar calendar_;
-    std::vector<Source, BigAllocator<Source>> sources_;
-    std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
-    std::vector<Ahead> ahead_;
-    std::array<std::size_t, 256> ahead_of_{};  // [flow, without the bits above] in ahead_; of two flows, the later one
-    std::vector<std::int32_t> ahead_paths_;
-    double now_s_ = 0;
-    std::int64_t num_flows_ = 0;
-    std::int64_t num_total_ = -1;  // messages; counted when first asked for
-    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
-    bool looks_at_links_ = false;  // of every message
-    std::optional<TrafficRecorder> recorder_;
-    TrafficResult result_;
-};
-
-template <class Model>
-TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
-    return TrafficEngine<Model>(traffic, fabric, options).run();
+PartResult simulate_part(const TrafficRun& run, const Part& part, ThreadProgress& progress) {
+    return TrafficEngine<Model>(run, part, progress).run();
 }
 
-TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
-    if (options.reference) return simulate_reference_traffic(traffic, fabric, options);
-    switch (options.sharing) {
+PartResult simulate_part(const TrafficRun& run, const Part& part, ThreadProgress& progress) {
+    switch (run.options.sharing) {
         case Sharing::none:
-            return run<IncrementalUnshared>(traffic, fabric, options);
+            return simulate_part<IncrementalUnshared>(run, part, progress);
         case Sharing::equal:
-            return run<IncrementalEqual>(traffic, fabric, options);
+            return simulate_part<IncrementalEqual>(run, part, progress);
         case Sharing::maxmin:
-            return run<IncrementalMaxMin>(traffic, fabric, options);
+            return simulate_part<IncrementalMaxMin>(run, part, progress);
         case Sharing::reserve:
-            return run<IncrementalReserve>(traffic, fabric, options);
+            return simulate_part<IncrementalReserve>(run, part, progress);
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
+}
+
+/// Parts are taken by the threads in turn. What they combine, numbers of messages and the latest of times, is exact in any
+/// order, and all else is of one part: the result does not depend on the number of threads.
+TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
+    const double begin_s = real_time_s();
+    TrafficResult result;
+    const bool records = options.link_bins.num_bins != 0 || !options.record_messages.sources.empty();
+    if (options.record_links || options.link_bins.num_bins != 0)
+        result.link_bytes.assign(static_cast<std::size_t>(fabric.num_links()), 0);
+    std::optional<TrafficRecorder> recorder;
+    if (records)
+        recorder.emplace(traffic.num_sources(), fabric.num_links(), options.link_bins, options.record_messages);
+    const Paths paths(fabric);
+    const Division division = divide(traffic, fabric, paths, options.part_messages);
+    const std::vector<Part>& parts = division.parts;
+    // Not finished, if a part is not begun.
+    result.finish_s.assign(static_cast<std::size_t>(traffic.num_sources()), std::numeric_limits<double>::quiet_NaN());
+    const TrafficRun run{traffic,  fabric,          options,           paths,
+                         division, result.finish_s, result.link_bytes, recorder ? &*recorder : nullptr};
+    // A recorder is for one thread: those of several would take as much memory each.
+    const std::size_t most_threads = records ? 1 : static_cast<std::size_t>(options.num_threads);
+    SharedProgress progress(options.on_progress, total_messages(traffic));
+    double setup_s = 0;
+    std::size_t num_completed = 0;
+    std::mutex result_mutex;
+    std::atomic<std::size_t> next_part = 0;
+    const auto work = [&](std::int32_t thread) {
+        ThreadProgress own(progress, thread == 0);
+        try {
+            for (std::size_t p = next_part++; p < parts.size() && !progress.stops(); p = next_part++) {
+                const PartResult part = simulate_part(run, parts[p], own);
+                const std::lock_guard lock(result_mutex);
+                result.simulated_s = std::max(result.simulated_s, part.simulated_s);
+                result.num_messages += part.num_messages;
+                result.num_rates += part.num_rates;
+                setup_s += part.setup_s;
+                num_completed += part.completed ? 1 : 0;
+            }
+        } catch (...) {
+            progress.stop();
+            throw;
+        }
+    };
+    const double divided_s = real_time_s();
+    result.num_threads =
+        run_on_threads(static_cast<std::int32_t>(std::min(parts.size(), most_threads)), work, [&] { progress.tell(); });
+    result.setup_s = divided_s - begin_s + setup_s / result.num_threads;
+    result.completed = num_completed == parts.size();
+    if (recorder) {
+        result.link_bins = recorder->take_bins();
+        result.messages = recorder->take_messages();
+        result.num_left_out = recorder->num_left_out();
+    }
+    return result;
 }
 
 }  // namespace
@@ -297,7 +121,8 @@ TrafficResult simulate_traffic(const Traffic& traffic, const network::Fabric& fa
         throw InvalidInput("the reference records neither links over time nor messages",
                            "simulate without it: the result is the same");
     const double begin_s = real_time_s();
-    TrafficResult result = run(traffic, fabric, options);
+    TrafficResult result = options.reference ? simulate_reference_traffic(traffic, fabric, options)
+                                             : simulate_in_parts(traffic, fabric, options);
     std::int32_t senders = 0;
     // What rounding loses is added up too: a plain sum of millions of times can make a mean above the makespan.
     double sum_s = 0, lost_s = 0;

@@ -21,10 +21,11 @@ struct TrafficOptions {
     std::int32_t in_flight =
         1;                      ///< messages that a source has on the way at a time; when one has left, the next starts
     bool record_links = false;  ///< fill TrafficResult::link_bytes
-    /// 1 .. 1024; the result is the same, bit for bit, whatever their number. Only `reference` uses more than one: otherwise an
-    /// event takes a microsecond and changes what the next one finds, and what could be done ahead of it, messages and routes,
-    /// is less than a tenth of the work. Independent simulations can run at the same time, one on each core.
+    /// 1 .. 1024, of which as many are used as there are parts of the traffic that share no links; one, if links over time or
+    /// messages are recorded. The result is the same, bit for bit, whatever their number.
     std::int32_t num_threads = 1;
+    /// Parts have at least so many messages; smaller ones are joined. Each part has its own instants (`simulate_traffic`).
+    std::int64_t part_messages = std::int64_t{1} << 14U;
     bool reference = false;         ///< rates by the plain rules, computed anew at each step: slow, and to compare with
     OnProgress on_progress = {};    ///< none = nobody is told
     LinkBinOptions link_bins = {};  ///< fill TrafficResult::link_bins, and link_bytes
@@ -44,6 +45,7 @@ struct TrafficResult {
     std::int64_t num_left_out = 0;          ///< messages of the recorded sources beyond the number asked for
     std::int64_t num_messages = 0;          ///< that have left: the events of this simulation
     std::int64_t num_rates = 0;             ///< how often a flow got a rate, or another one
+    std::int32_t num_threads = 1;           ///< that ran
     double setup_s = 0;                     ///< real time taken by tables and by the start of the first messages
     double solve_s = 0;                     ///< and by all that followed
 };
@@ -52,6 +54,9 @@ struct TrafficResult {
 /// result is that of `simulate(program_of(traffic), ...)` but for rounding, without overheads and with `ordered_pairs` off: a
 /// message is a flow on its route from the time it starts; its last byte arrives the latencies of the route after it has
 /// left. Times are kept to 48 bits, so that what ends together is one event.
+///
+/// Parts of the traffic that share no links are simulated one after another, or by several threads. If it is stopped, some
+/// have come to their end and others have not begun.
 ///
 /// Long queues of messages of random sizes that meet again and again amplify what is rounded away: in a linear all-to-all
 /// of 256 ranks, one byte more in one message of 1 GB moves the end of a source by 1e-5 after 40 messages each, and by

@@ -11,11 +11,9 @@
 
 namespace hocket::simulation {
 
-TrafficRecorder::TrafficRecorder(std::int32_t num_sources, std::int32_t num_links, std::int32_t num_flows,
-                                 LinkBinOptions bins, const MessageRecordOptions& messages)
-    : flows_(static_cast<std::size_t>(num_flows)),
-      is_recorded_(static_cast<std::size_t>(num_sources), false),
-      most_messages_(messages.most_messages) {
+TrafficRecorder::TrafficRecorder(std::int32_t num_sources, std::int32_t num_links, LinkBinOptions bins,
+                                 const MessageRecordOptions& messages)
+    : is_recorded_(static_cast<std::size_t>(num_sources), false), most_messages_(messages.most_messages) {
     if (bins.num_bins != 0) bins_.emplace(num_links, std::move(bins));
     for (const Rank source : messages.sources) {
         if (source.value < 0 || source.value >= num_sources)
@@ -23,6 +21,12 @@ TrafficRecorder::TrafficRecorder(std::int32_t num_sources, std::int32_t num_link
                                "accepted: ranks 0 to " + std::to_string(num_sources - 1));
         is_recorded_[source.at()] = true;
     }
+}
+
+void TrafficRecorder::begin(std::int32_t num_flows) {
+    flows_.assign(static_cast<std::size_t>(num_flows), {});
+    rows_.assign(flows_.size() * most_rows_, 0);
+    first_of_part_ = messages_.size();
 }
 
 void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Message& message,
@@ -33,7 +37,7 @@ void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Messa
     state.message = -1;
     if (bins_) set_rows(flow, links);
     if (!is_recorded_[source.at()]) return;
-    if (static_cast<std::int64_t>(messages_.size()) >= most_messages_) {
+    if (static_cast<std::int64_t>(messages_.size() - first_of_part_) >= most_messages_) {
         ++num_left_out_;
         return;
     }
@@ -65,6 +69,13 @@ void TrafficRecorder::end(std::int32_t flow, double now_s, double arrival_s) {
 
 void TrafficRecorder::stop(double now_s) {
     for (std::size_t f = 0; f < flows_.size(); ++f) pass(static_cast<std::int32_t>(f), now_s);
+    const auto earlier = [](const RecordedMessage& a, const RecordedMessage& b) { return a.start_s < b.start_s; };
+    std::inplace_merge(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(first_of_part_),
+                       messages_.end(), earlier);
+    const auto too_many = static_cast<std::int64_t>(messages_.size()) - most_messages_;
+    if (too_many <= 0) return;
+    messages_.resize(static_cast<std::size_t>(most_messages_));
+    num_left_out_ += too_many;
 }
 
 void TrafficRecorder::pass(std::int32_t flow, double now_s) {

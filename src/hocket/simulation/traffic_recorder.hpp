@@ -28,13 +28,14 @@ struct RecordedMessage {
 
 namespace simulation {
 
-/// Watches the flows of a traffic simulation.
+/// Watches the flows of a traffic simulation, one part after another.
 class TrafficRecorder {
 public:
     /// @throws InvalidInput  if an option is out of range.
-    TrafficRecorder(std::int32_t num_sources, std::int32_t num_links, std::int32_t num_flows, LinkBinOptions,
-                    const MessageRecordOptions&);
+    TrafficRecorder(std::int32_t num_sources, std::int32_t num_links, LinkBinOptions, const MessageRecordOptions&);
 
+    /// A part of so many flows begins, again at time 0.
+    void begin(std::int32_t num_flows);
     void start(std::int32_t flow, Rank source, const Traffic::Message&, std::span<const LinkId> links, double now_s);
     void change_rate(std::int32_t flow, double now_s, double rate_bytes_per_s) {
         pass(flow, now_s);
@@ -42,10 +43,11 @@ public:
     }
     /// The last byte of the flow leaves now, and arrives later.
     void end(std::int32_t flow, double now_s, double arrival_s);
-    /// Of flows that have not ended, what has passed until now.
+    /// The part has come so far, or to its end: of flows that have not ended, what has passed until now.
     void stop(double now_s);
 
     LinkBins take_bins() { return bins_ ? bins_->take() : LinkBins{}; }
+    /// Those that started first in all parts.
     std::vector<RecordedMessage> take_messages() { return std::move(messages_); }
     /// Messages of the sources that were not recorded, being too many.
     [[nodiscard]] std::int64_t num_left_out() const { return num_left_out_; }
@@ -69,6 +71,7 @@ private:
     std::int64_t most_messages_;
     std::int64_t num_left_out_ = 0;
     std::vector<RecordedMessage> messages_;
+    std::size_t first_of_part_ = 0;  // of messages_
 };
 
 }  // namespace simulation

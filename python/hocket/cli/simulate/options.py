@@ -24,7 +24,7 @@ _PATTERN = {"ranks", "in_flight", "threads", "links"}
 _PATTERN_OPTIONS = {"bytes": "bytes_text", "spread": "bytes_spread", "seed": "seed"}  # others have the parameter's name
 #: Parameters of the command that go with some of what can be simulated; the others go with everything.
 APPLICABLE: dict[str, set[str]] = {
-    "collective": {"bytes_text", "root", "pieces", "order"} | _OVERHEADS,
+    "collective": {"bytes_text", "root", "pieces", "order", "threads"} | _OVERHEADS,
     "schedule": {"bytes_text"} | _OVERHEADS,
     "program": _OVERHEADS,
     "trace": {"plan_path"} | _OVERHEADS,
@@ -78,7 +78,8 @@ def pattern_options(function: Function) -> Function:
         click.option(
             "--threads",
             type=click.IntRange(1, 1024),
-            help="Patterns: of --reference; the result is the same.  [default: 1]",
+            help="Patterns and collectives: at most so many; the result is the same.  [default: the cores; 1 for a "
+            "pattern with --reference]",
         ),
         click.option(
             "--links/--no-links",

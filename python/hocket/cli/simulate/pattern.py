@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.cli.common import print_json, print_table
+from hocket.cli.common import available_cores, print_json, print_table
 from hocket.cli.options import load_fabric
 from hocket.cli.simulate.progress import ended, watched
 
@@ -40,7 +40,7 @@ def run(
     options = RunOptions(
         sharing=sharing,
         in_flight=in_flight,
-        threads=threads or 1,
+        threads=threads or (1 if reference else available_cores()),
         reference=reference,
         count_links=(not as_json or outputs.wanted) if links is None else links,
         record=outputs.wanted,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import available_cores, note, print_json, print_table
 from hocket.cli.options import load_network, message_costs
 from hocket.cli.simulate.progress import ended, watched
 
@@ -38,6 +38,7 @@ def run(
     receive_overhead: str | None,
     rendezvous: str | None,
     sharing: str,
+    threads: int | None,
     reference: bool,
     as_json: bool,
     outputs: Outputs,
@@ -58,7 +59,12 @@ def run(
         network = load_network(network_text, bandwidth, latency, routing, seed)
         setup_s = time.perf_counter() - begin_s
         found = simulate_what(
-            what, network, request, costs, plan, ProgramOptions(reference, outputs.wanted, on_progress)
+            what,
+            network,
+            request,
+            costs,
+            plan,
+            ProgramOptions(reference, outputs.wanted, threads or available_cores(), on_progress),
         )
     for rank in found[0].incomplete or ():
         note(rank.shortfall)
