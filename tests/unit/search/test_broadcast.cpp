@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include "hocket/search/bound.hpp"
 #include "hocket/search/broadcast.hpp"
 #include "hocket/search/canonical.hpp"
+#include "hocket/search/cut_subtree.hpp"
 #include "trees.hpp"
 
 using namespace hocket;
@@ -85,6 +87,53 @@ TEST_CASE("no broadcast is faster than the search's, and no bound is above it") 
             REQUIRE(bound.of(state) <= best);
         }
     }
+}
+
+TEST_CASE("the faster of two computers gets the message second") {
+    // Whole messages: with the fastest first, only three would have it by the time when four do.
+    examples::TreeBuilder builder;
+    const std::int32_t a = builder.relay(), b = builder.relay();
+    const auto join = [&](std::int32_t from, std::int32_t to, std::int64_t there, std::int64_t back) {
+        builder.add({from, to, {there * 1'000'000, back * 1'000'000}, {0, 0}});
+    };
+    join(a, b, 90, 50);
+    join(b, builder.computer(), 90, 40);
+    join(a, builder.computer(), 90, 90);
+    join(a, builder.computer(), 60, 30);
+    join(a, builder.computer(), 70, 70);
+    join(b, builder.computer(), 90, 60);
+    join(a, builder.computer(), 80, 70);
+    const Tree tree = builder.tree();
+    const std::vector<std::int32_t> holders{0, 2};
+    const std::int64_t best = fastest_broadcast_by_exhaustion(tree, holders);
+    CHECK(milliseconds(best) == doctest::Approx(44.444).epsilon(1e-4));
+    CHECK(Bound(tree).of(State(tree, holders)) <= best);
+    CHECK(fastest_broadcast(tree, holders).makespan_ns == best);
+}
+
+TEST_CASE("no broadcast to all is faster than the one to what is behind a link") {
+    base::Random random(3);
+    std::int32_t checked = 0;
+    for (int i = 0; i < 150; ++i) {
+        CAPTURE(i);
+        const Tree tree = examples::random_tree(random, 5);
+        if (tree.has_delays()) continue;
+        const std::int32_t root = 0;
+        const std::int64_t best = fastest_broadcast_by_exhaustion(tree, {&root, 1});
+        const std::vector<std::int64_t> ready{0, 1, 1, 1, 1};  // nobody can have it before the first nanosecond
+        for (std::int32_t link = 0; link < tree.num_links(); ++link) {
+            if (link / 2 == tree.middle()) continue;
+            const std::vector<bool> is_behind = computers_behind(tree, link);
+            const auto size = std::count(is_behind.begin(), is_behind.end(), true);
+            if (size == 0 || size == tree.num_computers()) continue;
+            const CutOff part = cut_off(tree, link, ready);
+            State state(part.tree, part.holders, part.from_ns);
+            CHECK(Bound(part.tree).of(state) <= best);
+            CHECK(part.tree.num_computers() > size);
+            ++checked;
+        }
+    }
+    CHECK(checked > 100);
 }
 
 TEST_CASE("a broadcast with a fault is found out") {
