@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The kinds of clusters of [Hourai], figures 11 to 14, of any size: bandwidths are fitted to its times of 1 MB."""
+"""The kinds of clusters of [Hourai], figures 11 to 14, of any size: bandwidths are fitted to its times of 1 MB.
+
+And random trees: no two cables need be alike.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hocket import Network
@@ -61,3 +65,50 @@ def two_clusters(nodes: int) -> Cluster:
 
 def unequal(nodes: int) -> Cluster:
     return Cluster(f"2x{nodes}x(1+1)", ((nodes, FAST_ETHERNET), (nodes, GIGABIT)), FAST_ETHERNET)
+
+
+def _random(seed: int) -> Callable[[int], int]:
+    """0 .. n-1 for each n, by SplitMix64 [Steele14]: the same on every version of Python."""
+    mask = (1 << 64) - 1
+
+    def below(n: int) -> int:
+        nonlocal seed
+        seed = (seed + 0x9E3779B97F4A7C15) & mask
+        z = seed
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return (z ^ (z >> 31)) % n
+
+    return below
+
+
+@dataclass(frozen=True)
+class RandomTree:
+    """Computers on switches, up to one for three of them, that are joined at random; 10 to 100 MB/s, in steps of 10."""
+
+    leaves: int
+    seed: int
+    latency: str = "0 us"
+
+    @property
+    def name(self) -> str:
+        return f"random {self.leaves}, seed {self.seed}"
+
+    def network(self) -> Network:
+        below = _random(self.seed)
+        nodes, links = [], []
+
+        def add(name: str, kind: str, num_switches: int) -> None:
+            nodes.append(f'[[node]]\nname = "{name}"\nkind = "{kind}"\n')
+            if num_switches == 0:
+                return
+            bandwidth = (1 + below(10)) * 10
+            ends = f'between = ["s{below(num_switches)}", "{name}"]'
+            links.append(f'[[link]]\n{ends}\nbandwidth = "{bandwidth} MB/s"\nlatency = "{self.latency}"\n')
+
+        switches = 1 + below(self.leaves // 3 + 1)
+        for i in range(switches):
+            add(f"s{i}", "switch", i)
+        for i in range(self.leaves):
+            add(f"c{i}", "host", switches)
+        return Network.from_text('format = "hocket.network/1"\nname = "random"\n' + "".join(nodes + links), self.name)

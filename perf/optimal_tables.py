@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from clusters import BYTES, Cluster, dual, star, two_clusters, unequal
+from clusters import BYTES, Cluster, RandomTree, dual, star, two_clusters, unequal
 
 from hocket import Network
 from hocket.cli.common import note, print_table
@@ -43,11 +43,13 @@ PUBLISHED: list[tuple[Cluster, tuple[str, str, str, str]]] = [
     (unequal(3), ("79.4", "16.1", "0.904", "0.241")),
     (unequal(4), (HOUR, HOUR, "5546", "146")),
 ]
-LARGE = [
+LARGE: list[Cluster | RandomTree] = [
     *(unequal(nodes) for nodes in (8, 15, 16, 31, 32, 63, 64)),
     star(64, "20 us"),
     dual(32, "20 us", "1 us"),
     star(1024),
+    *(RandomTree(24, seed) for seed in range(1, 9)),
+    RandomTree(1000, 1),
 ]
 
 
@@ -81,7 +83,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     results, rows = [], []
-    for cluster, published in [(cluster, ()) for cluster in LARGE] if given.scale else PUBLISHED:
+    chosen: list[tuple[Cluster | RandomTree, tuple[str, ...]]] = [(cluster, ()) for cluster in LARGE]
+    for cluster, published in chosen if given.scale else PUBLISHED:
         note(cluster.name)
         network = cluster.network()
         ours = search(network, given.limit)

@@ -207,8 +207,8 @@ def test_allreduce_is_optimal_where_few_links_are_slow(name):
     ("answer", "goes_on"), [(None, True), (1, True), (np.True_, True), (False, False), (np.False_, False)]
 )
 def test_a_progress_function_may_return_anything(answer: object, goes_on: bool) -> None:
-    cables = [(i, 14, 10**6 * (i % 5 + 1), 10**6 * (i % 7 + 1), 0, 0, False) for i in range(14)]
-    tree = Tree(15, list(range(14)), cables, 10**6)
+    cables = [(i, 18, 10**6 * (i % 5 + 1), 10**6 * (i % 7 + 1), 0, 0, False) for i in range(18)]
+    tree = Tree(19, list(range(18)), cables, 10**6)  # takes more than a tenth of a second
     told: list[object] = []
 
     def progress(*at: object) -> object:

@@ -14,14 +14,16 @@ namespace hocket::search {
 class BestFirst::Worker {
 public:
     Worker(BestFirst& search)
-        : search_(search), bound_(search.tree_, search.subtree_ns_), candidates_(search.tree_), state_(search.root_) {}
+        : search_(search), bound_(search.tree_, search.subtrees_), candidates_(search.tree_), state_(search.root_) {}
 
     void run(bool is_caller) {
         while (!search_.ended_ && !(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
             const std::int64_t node = search_.take(*this);
             if (node < 0) break;
             go();
-            branch();
+            children.clear();
+            const std::int64_t makespan = search_.watch_.makespan_ns();
+            if (bound_.of(state_, makespan, makespan - 1) < makespan) branch();  // now, with what is known by now
             search_.give(node, *this);
         }
         search_.ended_ = true;
@@ -36,7 +38,6 @@ private:
         for (std::size_t i = way.size(); i-- > 0;) state_.add(way[i].source, way[i].target, way[i].start_ns);
     }
     void branch() {
-        children.clear();
         candidates_.list(state_, list_);
         for (const Transfer& t : list_) {
             state_.add(t.source, t.target, t.start_ns);
@@ -68,8 +69,8 @@ public:
     std::size_t slot = 0;
 };
 
-BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch, std::span<const std::int64_t> subtree_ns)
-    : tree_(tree), root_(root), watch_(watch), subtree_ns_(subtree_ns), dominance_(tree) {}
+BestFirst::BestFirst(const Tree& tree, const State& root, Watch& watch, std::span<const SubtreeBound> subtrees)
+    : tree_(tree), root_(root), watch_(watch), subtrees_(subtrees), dominance_(tree) {}
 
 bool BestFirst::is_later(std::int64_t a, std::int64_t b) const {
     const Node &x = nodes_[static_cast<std::size_t>(a)], &y = nodes_[static_cast<std::size_t>(b)];
@@ -77,9 +78,12 @@ bool BestFirst::is_later(std::int64_t a, std::int64_t b) const {
 }
 
 void BestFirst::run(std::int64_t num_nodes) {
-    last_node_ = num_nodes;
-    nodes_.push_back({watch_.lower_bound_ns(), -1, {}, 0});
-    heap_.push_back(0);
+    last_node_ = num_taken_ + num_nodes;
+    ended_ = false;
+    if (nodes_.empty()) {
+        nodes_.push_back({watch_.lower_bound_ns(), -1, {}, 0});
+        heap_.push_back(0);
+    }
     const auto num_threads = static_cast<std::size_t>(std::max(1, watch_.options().num_threads));
     under_way_ns_.assign(num_threads, never);
     std::vector<std::exception_ptr> errors(num_threads);

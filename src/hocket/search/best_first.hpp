@@ -45,8 +45,8 @@ private:
 /// thread finds, the others use at once: incumbent, memo, dominance.
 class BestFirst {
 public:
-    /// `subtree_ns` as in Bound.
-    BestFirst(const Tree&, const State& root, Watch&, std::span<const std::int64_t> subtree_ns = {});
+    /// `subtrees` as in Bound.
+    BestFirst(const Tree&, const State& root, Watch&, std::span<const SubtreeBound> subtrees = {});
 
     /// Until the best schedule of the watch is proven, or the watch says stop, or after `num_nodes`.
     void run(std::int64_t num_nodes = std::numeric_limits<std::int64_t>::max());
@@ -67,7 +67,7 @@ private:
     const Tree& tree_;
     const State& root_;
     Watch& watch_;
-    std::span<const std::int64_t> subtree_ns_;
+    std::span<const SubtreeBound> subtrees_;
     Memo memo_;
     Dominance dominance_;
     std::int64_t last_node_ = 0, num_taken_ = 0;

@@ -7,15 +7,9 @@
 #include <numeric>
 
 namespace hocket::search {
-namespace {
-
-constexpr std::int64_t unlimited = std::int64_t{1} << 50U;
-
-}  // namespace
-
-Bound::Bound(const Tree& tree, std::span<const std::int64_t> subtree_ns)
+Bound::Bound(const Tree& tree, std::span<const SubtreeBound> subtrees)
     : tree_(&tree),
-      subtree_ns_(subtree_ns),
+      subtrees_(subtrees),
       units_(tree),
       order_(units_.places().size()),
       sides_(at(tree.num_links())),
@@ -77,8 +71,8 @@ Sender Bound::sender_of(const Unit& unit, const Side& side, std::int64_t first_n
 Bound::Side Bound::own_side(std::int32_t computer, const State& state) const {
     if (computer < 0 || !state.informed(computer)) return {};
     const std::int64_t from = std::max(state.now_ns(), state.ready_ns(computer));
-    const std::int64_t flow = from < late_ns_ ? unlimited : 0;
-    return {from, flow, flow};
+    if (from >= late_ns_) return {from, 0, 0};
+    return {from, Tree::unlimited, tree_->send_rate(computer)};
 }
 
 Bound::Side Bound::side_of(const Unit& unit, const State& state) const {
@@ -123,6 +117,30 @@ std::int64_t Bound::at_place(const Place& place, const State& state, std::int64_
     return growth_.can_end_by(aim_ns, missing_, slowest, sender, add_senders) ? found : aim_ns + 1;
 }
 
+/// From when on a transfer may begin on the link: what is reserved leaves room for the slowest there can be.
+std::int64_t Bound::first_free(std::int32_t link, std::int64_t from_ns, const State& state) const {
+    const std::int64_t most = tree_->bandwidth(link) - units_.slowest_over(link);
+    for (;;) {
+        std::int64_t load = 0, next = never;
+        state.for_reserved(tree_->capacity_of(link), [&](std::int64_t start, std::int64_t end, std::int64_t rate) {
+            if (start > from_ns || end <= from_ns) return;
+            load += rate;
+            next = std::min(next, end);
+        });
+        if (load <= most) return from_ns;
+        from_ns = next;
+    }
+}
+
+/// From when on an informed computer may begin to send.
+std::int64_t Bound::can_send_ns(std::int32_t computer, const State& state) const {
+    const std::int64_t from = std::max(state.now_ns(), state.ready_ns(computer));
+    std::int64_t first = never;
+    for (const std::int32_t link : units_.links_from(tree_->node_of(computer)))
+        first = std::min(first, first_free(link, from + tree_->delay_ns(link), state) - tree_->delay_ns(link));
+    return first;
+}
+
 void Bound::read(const State& state) {
     const auto order = tree_->order();
     late_ns_ = never;
@@ -130,12 +148,12 @@ void Bound::read(const State& state) {
         if (!state.informed(c)) continue;
         std::int64_t rate = 0;
         for (const std::int32_t link : units_.links_from(tree_->node_of(c)))
-            rate = std::max(rate, tree_->bandwidth(link));
+            rate = std::max(rate, std::min(tree_->bandwidth(link), tree_->send_rate(c)));
         if (rate > 0)  // 0: it is the only node
-            late_ns_ = std::min(late_ns_, std::max(state.now_ns(), state.ready_ns(c)) + tree_->time_of(rate));
+            late_ns_ = std::min(late_ns_, can_send_ns(c, state) + tree_->time_of(rate));
     }
     const auto through = [&](Side side, std::int32_t link) {
-        if (side.from_ns < never) side.from_ns += tree_->delay_ns(link);
+        if (side.from_ns < never) side.from_ns = first_free(link, side.from_ns + tree_->delay_ns(link), state);
         side.flow = std::min(side.flow, tree_->bandwidth(link));
         side.best = std::min(side.best, tree_->bandwidth(link));
         sides_[at(link)] = side;
@@ -155,13 +173,34 @@ void Bound::read(const State& state) {
     }
 }
 
+std::int64_t Bound::of_subtrees(const State& state) {
+    if (subtrees_.empty()) return 0;
+    num_below_.assign(at(tree_->num_nodes()), 0);
+    const auto order = tree_->order();
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const std::int32_t v = order[i], own = tree_->computer_at(v);
+        if (own >= 0 && state.informed(own)) ++num_below_[at(v)];
+        if (v != tree_->middle()) num_below_[at(tree_->parent(v))] += num_below_[at(v)];
+    }
+    std::int64_t bound = 0;
+    for (std::int32_t link = 0; link < tree_->num_links(); ++link) {
+        const SubtreeBound& subtree = subtrees_[at(link)];
+        if (subtree.needs_ns == 0) continue;
+        const std::int32_t below = num_below_[at(link / 2)];
+        const std::int32_t behind = link % 2 == 1 ? below : state.num_informed() - below;
+        if (at(behind) != subtree.holders.size()) continue;
+        std::int64_t from = sides_[at(link)].from_ns;
+        for (const std::int32_t holder : subtree.holders) from = std::min(from, can_send_ns(holder, state));
+        if (from < never) bound = std::max(bound, from + subtree.needs_ns);
+    }
+    return bound;
+}
+
 std::int64_t Bound::of(const State& state, std::int64_t enough_ns, std::int64_t aim_ns) {
     read(state);
     double sum = 0;
     std::int64_t bound = state.end_ns();
-    for (std::size_t link = 0; link < subtree_ns_.size(); ++link)
-        if (subtree_ns_[link] > 0 && sides_[link ^ 1U].from_ns >= never && sides_[link].from_ns < never)
-            bound = std::max(bound, sides_[link].from_ns + subtree_ns_[link]);
+    bound = std::max(bound, of_subtrees(state));
     if (bound >= enough_ns) return bound;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Place& place = units_.places()[order_[i]];

@@ -14,15 +14,22 @@
 
 namespace hocket::search {
 
+/// How long all that is behind a link needs at least, once one of the holders there or one before the link can send to it,
+/// as long as nobody else there has the message.
+struct SubtreeBound {
+    std::int64_t needs_ns = 0;  ///< 0: not known
+    std::vector<std::int32_t> holders;
+    bool is_exact = false;  ///< no search for it finds more
+};
+
 /// A lower bound on the end of every broadcast that begins as a State does, whenever its further transfers start.
 ///
 /// At each place, what hangs on each of its cables is a unit, and Growth counts units that have the message somewhere
 /// inside. Units of a place are senders and receivers at once, so this also bounds clusters that help each other.
 class Bound {
 public:
-    /// `subtree_ns`, empty or of each link: how long all that is behind it needs at least from when the first transfer comes
-    /// over it. Must outlive the bound.
-    explicit Bound(const Tree&, std::span<const std::int64_t> subtree_ns = {});
+    /// `subtrees`: empty or of each link. Must outlive the bound.
+    explicit Bound(const Tree&, std::span<const SubtreeBound> subtrees = {});
 
     /// May stop at `enough_ns`. What is more than `aim_ns` may say no more than that it cannot end by then.
     std::int64_t of(const State&, std::int64_t enough_ns = never, std::int64_t aim_ns = never);
@@ -58,12 +65,16 @@ private:
     [[nodiscard]] Sender sender_of(const Unit&, const Side&, std::int64_t first_ns, const State&) const;
     [[nodiscard]] Side own_side(std::int32_t computer, const State&) const;
     [[nodiscard]] Side side_of(const Unit&, const State&) const;
+    [[nodiscard]] std::int64_t first_free(std::int32_t link, std::int64_t from_ns, const State&) const;
+    [[nodiscard]] std::int64_t can_send_ns(std::int32_t computer, const State&) const;
+    [[nodiscard]] std::int64_t of_subtrees(const State&);
     void read(const State&);
     std::int64_t at_place(const Place&, const State&, std::int64_t aim_ns, std::int32_t but_in_link = -1);
     [[nodiscard]] bool in_one_branch(const Unit&, const State&) const;
 
     const Tree* tree_;
-    std::span<const std::int64_t> subtree_ns_;
+    std::span<const SubtreeBound> subtrees_;
+    std::vector<std::int32_t> num_below_;  // [node] informed
     Units units_;
     std::vector<std::size_t> order_;      // places, those that were enough lately first
     std::vector<Side> sides_;             // [link] what is before its end

@@ -55,6 +55,7 @@ void Canonical::read(const State& state) {
                         : !state.informed(computer)
                             ? uninformed
                             : informed + bits(std::max<std::int64_t>(0, state.ready_ns(computer) - now));
+        if (computer >= 0) label_[at(v)] = mix(label_[at(v)], bits(tree_->send_rate(computer)));
         sum_[at(v)] = {};
         if (v == tree_->middle()) continue;
         Key key = static_link_[at(v)];

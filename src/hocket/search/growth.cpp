@@ -53,12 +53,67 @@ void Growth::let_pause(Sender& sender, const Unit& unit, std::int64_t latest_ns)
 }
 
 void Growth::start_heap() {
+    begin_pool();
+    fill_heap();
+}
+
+void Growth::begin_pool() {
+    num_first_ = senders_.size();
+    pooled_ = {};
+    pooled_senders_.clear();
+}
+
+void Growth::fill_heap() {
     heap_.clear();
     for (std::size_t i = 0; i < senders_.size(); ++i) heap_.push_back({next_completion(senders_[i]), i});
     std::make_heap(heap_.begin(), heap_.end());
 }
 
-/// The unit that gets the message as the k-th, as a sender: as good as the k-th best can be.
+/// A unit that gets the message as the k-th, as a sender. By itself as good as any can be: with the best ones first, and
+/// whole messages only, fewer might be complete at some time than with the best one second. All such units together send no
+/// more bytes than with the best ones first.
+void Growth::add_grown(std::size_t k, std::int64_t from_ns) {
+    senders_.push_back(grown(0, from_ns));
+    pooled_senders_.emplace_back(from_ns, grown(k, from_ns).bandwidth);
+}
+
+/// The earliest that all such units together can have sent one more message.
+std::int64_t Growth::next_pooled() {
+    const __int128 bytes = static_cast<__int128>(pooled_.num_sent + 1) * tree_->bytes() * 1'000'000'000;
+    for (;;) {
+        const std::int64_t time =
+            pooled_.bandwidth == 0 ? never : static_cast<std::int64_t>((pooled_.before + bytes) / pooled_.bandwidth);
+        if (pooled_.num_joined == pooled_senders_.size() || time <= pooled_senders_[pooled_.num_joined].first)
+            return time;
+        const auto [from, bandwidth] = pooled_senders_[pooled_.num_joined++];
+        pooled_.bandwidth += bandwidth;
+        pooled_.before += static_cast<__int128>(bandwidth) * from;
+    }
+}
+
+/// When the next message of all is complete.
+std::int64_t Growth::pop_completion() {
+    for (;;) {
+        const std::int64_t pooled_ns = pooled_.num_whole > pooled_.num_sent ? next_pooled() : never;
+        if (!heap_.empty() && heap_.front().time_ns < pooled_ns) {
+            std::pop_heap(heap_.begin(), heap_.end());
+            Next& next = heap_.back();
+            const std::int64_t time = next.time_ns;
+            const bool is_grown = next.sender >= num_first_;
+            ++senders_[next.sender].num_sent;
+            next.time_ns = next_completion(senders_[next.sender]);
+            std::push_heap(heap_.begin(), heap_.end());
+            pooled_.last_ns = std::max(pooled_.last_ns, time);
+            if (!is_grown) return time;
+            ++pooled_.num_whole;
+        } else {
+            ++pooled_.num_sent;
+            return std::max(pooled_.last_ns, pooled_ns);
+        }
+    }
+}
+
+/// As good as the k-th best can be.
 Sender Growth::grown(std::size_t k, std::int64_t from_ns) const {
     const std::int64_t fastest = std::min(rates_[k], receivers_.best_in);
     const std::int64_t slowest = std::min(slowest_out_, receivers_.worst_in);
@@ -112,17 +167,12 @@ std::int64_t Growth::all_together(const Pausing& pausing) {
     start_heap();
     std::int64_t end = 0;
     for (;;) {
-        std::pop_heap(heap_.begin(), heap_.end());
-        Next& next = heap_.back();
         const std::size_t k = arrivals_.size();
-        const std::int64_t arrival = next.time_ns + receivers_.near_in_ns;
+        const std::int64_t arrival = pop_completion() + receivers_.near_in_ns;
         arrivals_.push_back(arrival);
         end = std::max(end, arrival + tails_[k]);
         if (k + 1 == count) return end;
-        ++senders_[next.sender].num_sent;
-        next.time_ns = next_completion(senders_[next.sender]);
-        std::push_heap(heap_.begin(), heap_.end());
-        senders_.push_back(grown(k, arrival + receivers_.near_out_ns));
+        add_grown(k, arrival + receivers_.near_out_ns);
         if (k == pausing.arrival) let_pause(senders_.back(), *pausing.unit, pausing.latest_ns);
         heap_.push_back({next_completion(senders_.back()), senders_.size() - 1});
         std::push_heap(heap_.begin(), heap_.end());
@@ -131,20 +181,14 @@ std::int64_t Growth::all_together(const Pausing& pausing) {
 
 /// After all_together(): when those in missing_ alone have arrived.
 std::int64_t Growth::slow_ones(const Receivers& all) {
-    for (std::size_t k = 0; k + 1 < arrivals_.size(); ++k) senders_.push_back(grown(k, arrivals_[k] + all.near_out_ns));
     tails_.clear();
     for (const Unit* unit : missing_) tails_.push_back(unit->tail_ns);
     std::sort(tails_.begin(), tails_.end(), std::greater<>{});
-    start_heap();
+    begin_pool();
+    for (std::size_t k = 0; k + 1 < arrivals_.size(); ++k) add_grown(k, arrivals_[k] + all.near_out_ns);
+    fill_heap();
     std::int64_t end = 0;
-    for (const std::int64_t tail : tails_) {
-        std::pop_heap(heap_.begin(), heap_.end());
-        Next& next = heap_.back();
-        end = std::max(end, next.time_ns + receivers_.near_in_ns + tail);
-        ++senders_[next.sender].num_sent;
-        next.time_ns = next_completion(senders_[next.sender]);
-        std::push_heap(heap_.begin(), heap_.end());
-    }
+    for (const std::int64_t tail : tails_) end = std::max(end, pop_completion() + receivers_.near_in_ns + tail);
     return end;
 }
 

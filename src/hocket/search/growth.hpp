@@ -151,6 +151,11 @@ private:
     std::int64_t slow_ones(const Receivers& all);
     static void let_pause(Sender&, const Unit&, std::int64_t latest_ns);
     void start_heap();
+    void fill_heap();
+    void add_grown(std::size_t k, std::int64_t from_ns);
+    void begin_pool();
+    std::int64_t next_pooled();
+    std::int64_t pop_completion();
     [[nodiscard]] Sender grown(std::size_t k, std::int64_t from_ns) const;
 
     const Tree* tree_;
@@ -158,6 +163,17 @@ private:
     std::vector<const Unit*> missing_, all_missing_;
     std::vector<Sender> senders_;
     std::vector<Next> heap_;
+    /// Of the senders that have grown, all together.
+    struct Pooled {
+        __int128 bandwidth = 0, before = 0;  ///< of those that have joined; what they have not sent since time 0
+        std::size_t num_joined = 0;
+        std::int64_t num_whole = 0, num_sent = 0;  ///< messages that they may have sent each by itself; that were taken
+        std::int64_t last_ns = 0;
+    };
+    Pooled pooled_;
+    std::vector<std::pair<std::int64_t, std::int64_t>>
+        pooled_senders_;                                               // when each joins, bandwidth; the earliest first
+    std::size_t num_first_ = 0;                                        ///< senders that have not grown
     std::vector<std::int64_t> bandwidths_, rates_, tails_, arrivals_;  // largest first; arrivals_: earliest first
     std::int64_t slowest_out_ = never;
 };

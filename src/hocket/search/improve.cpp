@@ -22,6 +22,15 @@ std::size_t below(base::Random& random, std::size_t n) {
 /// Another order, or false if what has been drawn is none.
 bool change(Order& order, const State& root, base::Random& random) {
     const std::size_t from = below(random, order.size()), to = below(random, order.size());
+    if (random.below(3) == 0) {  // two computers exchange their parts
+        const std::int32_t a = order[from].second, b = order[to].second;
+        const auto exchanged = [&](std::int32_t c) { return c == a ? b : c == b ? a : c; };
+        for (auto& [source, target] : order) {
+            source = exchanged(source);
+            target = exchanged(target);
+        }
+        return a != b;
+    }
     auto [source, target] = order[from];
     order.erase(order.begin() + static_cast<std::ptrdiff_t>(from));
     if (random.below(2) == 0) {  // any source that has the message there
@@ -41,40 +50,66 @@ bool change(Order& order, const State& root, base::Random& random) {
     return std::none_of(order.begin(), order.begin() + position, [&](const auto& one) { return one.first == target; });
 }
 
+/// Schedules of orders.
+class Decoder {
+public:
+    explicit Decoder(const State& root) : root_(&root), state_(root), any_start_(!root.tree().has_delays()) {}
+
+    /// By how much the transfers end after `aim_ns`, all together; or something above `most` if it is more than that.
+    /// Without delays each transfer starts as early as what is before it in the order leaves room for, maybe before them.
+    std::int64_t late_ns(const Order& order, std::int64_t aim_ns, std::int64_t most) {
+        const std::size_t first = root_->transfers().size();
+        std::size_t same = 0;  // the last order may have begun alike
+        const auto done = state_.transfers().subspan(first);
+        while (same < done.size() && std::pair(done[same].source, done[same].target) == order[same]) ++same;
+        while (state_.transfers().size() > first + same) state_.take_back();
+        std::int64_t late = 0;
+        for (const Transfer& t : state_.transfers()) late += std::max<std::int64_t>(0, t.end_ns - aim_ns);
+        for (std::size_t i = same; i < order.size() && late <= most; ++i) {
+            const auto [source, target] = order[i];
+            state_.add(source, target, state_.earliest_start(source, target, any_start_ ? 0 : state_.now_ns()));
+            late += std::max<std::int64_t>(0, state_.transfers().back().end_ns - aim_ns);
+        }
+        return late;
+    }
+    void keep(Watch& watch) const {
+        if (!state_.complete() || state_.end_ns() >= watch.makespan_ns()) return;
+        if (!any_start_) return watch.keep(state_);
+        std::vector<Transfer> transfers(state_.transfers().begin(), state_.transfers().end());
+        std::stable_sort(transfers.begin(), transfers.end(),
+                         [](const Transfer& a, const Transfer& b) { return a.start_ns < b.start_ns; });
+        watch.keep(transfers, state_.end_ns());
+    }
+
+private:
+    const State* root_;
+    State state_;
+    bool any_start_;
+};
+
 }  // namespace
 
-void improve(const State& root, Watch& watch) {
-    base::Random random(1);
-    State state = root;
-    const auto cost_of = [&](const Order& order) {
-        while (state.transfers().size() > root.transfers().size()) state.take_back();
-        double sum = 0;
-        for (const auto& [source, target] : order) {
-            state.add(source, target, state.earliest_start(source, target));
-            sum += static_cast<double>(state.transfers().back().end_ns);
-            if (state.end_ns() > 2 * watch.makespan_ns()) break;
-        }
-        // The mean end tells orders of the same makespan apart.
-        return static_cast<double>(state.end_ns()) + 0.1 * sum / static_cast<double>(order.size());
-    };
+void improve(const State& root, Watch& watch, const Annealing& annealing) {
+    base::Random random(annealing.seed);
+    Decoder decoder(root);
     Order order;
     for (const Transfer& t : watch.transfers()) order.emplace_back(t.source, t.target);
     if (order.size() < 2) return;
-    double cost = cost_of(order);
-    const auto size = static_cast<std::int64_t>(order.size());
-    const std::int64_t num_steps = std::min<std::int64_t>(60'000, 40'000'000 / (size * size));
-    const double hot = 0.05 * cost, cold = 0.0005 * cost;
-    for (std::int64_t step = 0; step < num_steps; ++step) {
+    std::int64_t late = decoder.late_ns(order, annealing.aim_ns, never);
+    const double hot = annealing.hot * static_cast<double>(annealing.aim_ns), cold = 0.01 * hot;
+    for (std::int64_t step = 0; step < annealing.num_steps && late > 0; ++step) {
         if (step % 64 == 0 && watch.done_and_tell()) return;
         Order other = order;
         if (!change(other, root, random)) continue;
         const double temperature =
-            hot * std::pow(cold / hot, static_cast<double>(step) / static_cast<double>(num_steps));
-        const double other_cost = cost_of(other);
-        if (state.complete()) watch.keep(state);
-        if (other_cost > cost && random.uniform() >= std::exp((cost - other_cost) / temperature)) continue;
+            hot * std::pow(cold / hot, static_cast<double>(step) / static_cast<double>(annealing.num_steps));
+        const double worse = -temperature * std::log(std::max(random.uniform(), 1e-12));
+        const std::int64_t most = late + static_cast<std::int64_t>(worse);
+        const std::int64_t other_late = decoder.late_ns(other, annealing.aim_ns, most);
+        if (other_late > most) continue;
+        decoder.keep(watch);
         order.swap(other);
-        cost = other_cost;
+        late = other_late;
     }
 }
 

@@ -8,9 +8,10 @@
 
 namespace hocket::search {
 
-ListSchedule::ListSchedule(const Tree& tree, Bound& bound)
+ListSchedule::ListSchedule(const Tree& tree, Bound& bound, Watch& watch)
     : tree_(&tree),
       bound_(&bound),
+      watch_(&watch),
       children_(at(tree.num_nodes())),
       entry_(at(tree.num_nodes()), -1),
       num_informed_(at(tree.num_nodes())),
@@ -50,16 +51,17 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
         find_candidates(state);
         std::int64_t best_bound = never;
         const Candidate* best = nullptr;
+        const bool is_late = watch_->seconds() > 0.5 * watch_->options().time_limit_s;
         for (const Candidate& one : candidates_) {
             state.add(one.transfer.source, one.transfer.target, one.transfer.start_ns);
             const std::int64_t bound = bound_->of(state, never, target_ns);
             if (bound < best_bound) best = &one;
             best_bound = std::min(bound, best_bound);
-            if (bound <= target_ns) break;
+            if (bound <= target_ns || is_late) break;
             state.take_back();
         }
         if (best_bound >= worst_ns) return false;
-        if (best_bound <= target_ns) continue;
+        if (best_bound <= target_ns || is_late) continue;
         state.add(best->transfer.source, best->transfer.target, best->transfer.start_ns);
         bound_->of(state);
     }

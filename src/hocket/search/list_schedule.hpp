@@ -8,6 +8,7 @@
 
 #include "hocket/search/bound.hpp"
 #include "hocket/search/state.hpp"
+#include "hocket/search/watch.hpp"
 
 namespace hocket::search {
 
@@ -16,7 +17,8 @@ namespace hocket::search {
 /// it has left after what it still needs.
 class ListSchedule {
 public:
-    ListSchedule(const Tree&, Bound&);
+    /// Once half of the watch's time is over it takes the most urgent transfer, whatever the bound.
+    ListSchedule(const Tree&, Bound&, Watch&);
 
     /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`.
     bool complete(State& state, std::int64_t target_ns, std::int64_t worst_ns);
@@ -32,6 +34,7 @@ private:
 
     const Tree* tree_;
     Bound* bound_;
+    Watch* watch_;
     std::vector<std::vector<std::int32_t>> children_;  // [node] with computers, longest tail first
     std::vector<std::int32_t> entry_;                  // [node] the computer below it to inform first
     std::vector<std::int32_t> num_informed_;           // [node] below and at it

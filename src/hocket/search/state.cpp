@@ -34,9 +34,9 @@ std::int64_t State::earliest_on(std::int32_t capacity, std::int64_t bandwidth, s
     }
 }
 
-std::int64_t State::earliest_start(std::int32_t s, std::int32_t r) const {
+std::int64_t State::earliest_start(std::int32_t s, std::int32_t r, std::int64_t from_ns) const {
     const std::int64_t rate = tree_->rate(s, r), duration = tree_->time_of(rate);
-    std::int64_t start = std::max(now_ns_, ready_ns(s));
+    std::int64_t start = std::max(from_ns, ready_ns(s));
     for (bool moved = true; moved;) {
         moved = false;
         std::int64_t delay = 0;

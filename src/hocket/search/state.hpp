@@ -25,6 +25,11 @@ public:
             ++num_informed_;
         }
     }
+    /// With holders that have the message from `from_ns[holder]` on.
+    State(const Tree& tree, std::span<const std::int32_t> holders, std::span<const std::int64_t> from_ns)
+        : State(tree, holders) {
+        for (std::size_t i = 0; i < holders.size(); ++i) ready_ns_[static_cast<std::size_t>(holders[i])] = from_ns[i];
+    }
 
     [[nodiscard]] const Tree& tree() const { return *tree_; }
     [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }  ///< no transfer will start before
@@ -37,7 +42,11 @@ public:
     }
     [[nodiscard]] bool informed(std::int32_t computer) const { return ready_ns(computer) != never; }
 
-    [[nodiscard]] std::int64_t earliest_start(std::int32_t s, std::int32_t r) const;
+    /// From `from_ns` on, and when the sender has the message.
+    [[nodiscard]] std::int64_t earliest_start(std::int32_t s, std::int32_t r, std::int64_t from_ns) const;
+    [[nodiscard]] std::int64_t earliest_start(std::int32_t s, std::int32_t r) const {
+        return earliest_start(s, r, now_ns_);
+    }
     void add(std::int32_t s, std::int32_t r, std::int64_t start_ns);
     void take_back();
 

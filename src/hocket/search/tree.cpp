@@ -37,11 +37,13 @@ std::int32_t middle_of(const Neighbours& neighbours) {
 
 }  // namespace
 
-Tree::Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vector<Cable> cables, std::int64_t bytes)
+Tree::Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vector<Cable> cables, std::int64_t bytes,
+           std::vector<std::int64_t> send_rates)
     : computers_(std::move(computers)),
       computer_at_(at(num_nodes), -1),
       cables_(std::move(cables)),
       bytes_(bytes),
+      send_rates_(std::move(send_rates)),
       capacity_(2 * at(num_nodes), -1),
       bandwidth_(2 * at(num_nodes), 0),
       delay_ns_(2 * at(num_nodes), 0) {
@@ -82,7 +84,7 @@ Tree::Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vec
     for (std::int32_t s = 0; s < n; ++s)
         for (std::int32_t r = 0; r < n; ++r) {
             if (s == r) continue;
-            std::int64_t least = std::numeric_limits<std::int64_t>::max();
+            std::int64_t least = send_rate(s);
             std::int64_t delay = 0;
             for_path(s, r, [&](std::int32_t link) {
                 least = std::min(least, bandwidth_[at(link)]);

@@ -24,14 +24,20 @@ struct Cable {
 /// path, and reserves that on every link while its bytes pass. Numbers are whole, so that times compare exactly.
 class Tree {
 public:
-    /// `computers[i]` is the node of computer i. `cables` join all of `num_nodes` nodes without a cycle.
-    Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vector<Cable> cables, std::int64_t bytes);
+    /// `computers[i]` is the node of computer i. `cables` join all of `num_nodes` nodes without a cycle. No transfer from
+    /// computer i is faster than `send_rates[i]`; however many it sends. Empty: its cables alone matter.
+    Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vector<Cable> cables, std::int64_t bytes,
+         std::vector<std::int64_t> send_rates = {});
 
     [[nodiscard]] std::int32_t num_nodes() const { return static_cast<std::int32_t>(parent_.size()); }
     [[nodiscard]] std::int32_t num_computers() const { return static_cast<std::int32_t>(computers_.size()); }
     [[nodiscard]] std::int32_t node_of(std::int32_t computer) const { return computers_[at(computer)]; }
     /// The computer at a node, or -1.
     [[nodiscard]] std::int32_t computer_at(std::int32_t node) const { return computer_at_[at(node)]; }
+    [[nodiscard]] std::int64_t send_rate(std::int32_t computer) const {
+        return send_rates_.empty() ? unlimited : send_rates_[at(computer)];
+    }
+    [[nodiscard]] bool stands_for_others(std::int32_t computer) const { return send_rate(computer) < unlimited; }
     [[nodiscard]] std::span<const Cable> cables() const { return cables_; }
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
@@ -73,6 +79,7 @@ public:
         while (num_down > 0) visit(down[--num_down]);
     }
     static constexpr std::int32_t max_depth = 256;
+    static constexpr std::int64_t unlimited = std::int64_t{1} << 50U;  ///< bytes/s
 
 private:
     static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -81,6 +88,7 @@ private:
     std::vector<std::int32_t> computers_, computer_at_;
     std::vector<Cable> cables_;
     std::int64_t bytes_;
+    std::vector<std::int64_t> send_rates_;  // [computer] or empty
     std::int32_t middle_ = 0;
     std::vector<std::int32_t> parent_, depth_, order_;  // [node]
     std::vector<std::int32_t> capacity_;                // [link]

@@ -9,15 +9,14 @@
 namespace hocket::search {
 namespace {
 
-constexpr std::int64_t unlimited = std::int64_t{1} << 50U;  // bytes/s from a node to its own computer
-
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 std::int32_t back(std::int32_t link) { return link ^ 1; }
 
 }  // namespace
 
-Unit own_unit(std::int32_t computer) {
-    return {-1, -1, computer, unlimited, unlimited, unlimited, unlimited, unlimited, 0, 0, 0, 0};
+Unit own_unit(const Tree& tree, std::int32_t computer) {
+    const std::int64_t rate = tree.send_rate(computer);
+    return {-1, -1, computer, Tree::unlimited, rate, rate, Tree::unlimited, Tree::unlimited, 0, 0, 0, 0};
 }
 
 Units::Units(const Tree& tree)
@@ -25,6 +24,7 @@ Units::Units(const Tree& tree)
       links_from_(at(tree.num_nodes())),
       behind_(at(tree.num_links())),
       worst_into_(at(tree.num_links()), never),
+      worst_beyond_(worst_into_),
       growth_(tree) {
     for (std::int32_t v = 0; v < tree.num_nodes(); ++v)
         if (v != tree.middle()) {
@@ -34,14 +34,24 @@ Units::Units(const Tree& tree)
     const auto order = tree.order();
     const auto slowest_into = [&](std::int32_t link) {  // all links into where it begins are known, but its own back
         const std::int32_t from = end_of(back(link));
-        std::int64_t slowest = tree.computer_at(from) >= 0 ? tree.bandwidth(link) : never;
+        const std::int32_t own = tree.computer_at(from);
+        std::int64_t slowest = own >= 0 ? std::min(tree.bandwidth(link), tree.send_rate(own)) : never;
         for (const std::int32_t out : links_from_[at(from)])
             if (out != link) slowest = std::min({slowest, worst_into_[at(back(out))], tree.bandwidth(link)});
         worst_into_[at(link)] = slowest;
     };
-    // Links up to the middle, leaves first; then links down.
+    const auto slowest_beyond = [&](std::int32_t link) {  // all links from where it ends are known, but its own back
+        const std::int32_t to = end_of(link);
+        std::int64_t slowest = tree.computer_at(to) >= 0 ? tree.bandwidth(link) : never;
+        for (const std::int32_t out : links_from_[at(to)])
+            if (out != back(link)) slowest = std::min({slowest, worst_beyond_[at(out)], tree.bandwidth(link)});
+        worst_beyond_[at(link)] = slowest;
+    };
+    // Links up to the middle, leaves first; then links down. And the other way.
     for (std::size_t i = order.size(); i-- > 1;) slowest_into(2 * order[i]);
     for (std::size_t i = 1; i < order.size(); ++i) slowest_into(2 * order[i] + 1);
+    for (std::size_t i = order.size(); i-- > 1;) slowest_beyond(2 * order[i] + 1);
+    for (std::size_t i = 1; i < order.size(); ++i) slowest_beyond(2 * order[i]);
     // What is behind a link down is known once all below is; then the links up, from the middle.
     for (std::size_t i = order.size(); i-- > 1;) find_behind(2 * order[i] + 1);
     for (std::size_t i = 1; i < order.size(); ++i)
@@ -56,7 +66,7 @@ Units::Units(const Tree& tree)
         Place place{v, {}};
         for (const std::int32_t link : links_from_[at(v)])
             if (behind(link).holds_computers()) place.units.push_back(behind(link));
-        if (tree.computer_at(v) >= 0) place.units.push_back(own_unit(tree.computer_at(v)));
+        if (tree.computer_at(v) >= 0) place.units.push_back(own_unit(tree, tree.computer_at(v)));
         if (place.units.size() > 1) places_.push_back(std::move(place));
     }
     join_places();
@@ -92,7 +102,7 @@ void Units::find_behind(std::int32_t in_link) {
     };
     for (const std::int32_t link : links_from_[at(node)])
         if (link != out_link) extend(behind(link));
-    if (tree_->computer_at(node) >= 0) extend(own_unit(tree_->computer_at(node)));
+    if (tree_->computer_at(node) >= 0) extend(own_unit(*tree_, tree_->computer_at(node)));
     if (found.holds_computers()) {
         found.tail_ns = tail_behind(in_link, false);
         found.alone_tail_ns = tail_behind(in_link, true);
@@ -105,7 +115,7 @@ std::vector<Unit> Units::inside(std::int32_t in_link) const {
     std::vector<Unit> inner;
     for (const std::int32_t link : links_from_[at(node)])
         if (link != back(in_link) && behind(link).holds_computers()) inner.push_back(behind(link));
-    if (tree_->computer_at(node) >= 0) inner.push_back(own_unit(tree_->computer_at(node)));
+    if (tree_->computer_at(node) >= 0) inner.push_back(own_unit(*tree_, tree_->computer_at(node)));
     return inner;
 }
 
@@ -220,7 +230,7 @@ std::vector<Unit> Units::units_at(std::span<const std::int32_t> nodes, std::span
     for (const std::int32_t v : nodes) {
         for (const std::int32_t link : links_from_[at(v)])
             if (top[at(end_of(link))] != top[at(v)] && behind(link).holds_computers()) units.push_back(behind(link));
-        if (tree_->computer_at(v) >= 0) units.push_back(own_unit(tree_->computer_at(v)));
+        if (tree_->computer_at(v) >= 0) units.push_back(own_unit(*tree_, tree_->computer_at(v)));
         node_of.resize(units.size(), v);
     }
     struct Rates {

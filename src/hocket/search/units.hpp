@@ -29,6 +29,10 @@ public:
     [[nodiscard]] const Unit& behind(std::int32_t in_link) const { return behind_[static_cast<std::size_t>(in_link)]; }
     /// The node where a link ends.
     [[nodiscard]] std::int32_t end_of(std::int32_t link) const;
+    /// No transfer over the link has a lower rate.
+    [[nodiscard]] std::int64_t slowest_over(std::int32_t link) const {
+        return std::min(worst_into_[static_cast<std::size_t>(link)], worst_beyond_[static_cast<std::size_t>(link)]);
+    }
     /// Links that begin at a node.
     [[nodiscard]] std::span<const std::int32_t> links_from(std::int32_t node) const {
         return links_from_[static_cast<std::size_t>(node)];
@@ -47,11 +51,12 @@ private:
     std::vector<std::vector<std::int32_t>> links_from_;  // [node]
     std::vector<Unit> behind_;                           // [link]
     std::vector<std::int64_t> worst_into_;               // [link] slowest way from any computer over it to its end
+    std::vector<std::int64_t> worst_beyond_;             // [link] slowest way over it to any computer
     std::vector<Place> places_;
     Growth growth_;
 };
 
 /// A computer as seen from its own node.
-[[nodiscard]] Unit own_unit(std::int32_t computer);
+[[nodiscard]] Unit own_unit(const Tree&, std::int32_t computer);
 
 }  // namespace hocket::search

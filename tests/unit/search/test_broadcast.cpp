@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include "hocket/search/bound.hpp"
 #include "hocket/search/broadcast.hpp"
 #include "hocket/search/canonical.hpp"
+#include "hocket/search/cut_subtree.hpp"
 #include "trees.hpp"
 
 using namespace hocket;
@@ -85,6 +87,66 @@ TEST_CASE("no broadcast is faster than the search's, and no bound is above it") 
             REQUIRE(bound.of(state) <= best);
         }
     }
+}
+
+TEST_CASE("the faster of two computers gets the message second") {
+    // Whole messages: with the fastest first, only three would have it by the time when four do.
+    examples::TreeBuilder builder;
+    const std::int32_t a = builder.relay(), b = builder.relay();
+    const auto join = [&](std::int32_t from, std::int32_t to, std::int64_t there, std::int64_t back) {
+        builder.add({from, to, {there * 1'000'000, back * 1'000'000}, {0, 0}});
+    };
+    join(a, b, 90, 50);
+    join(b, builder.computer(), 90, 40);
+    join(a, builder.computer(), 90, 90);
+    join(a, builder.computer(), 60, 30);
+    join(a, builder.computer(), 70, 70);
+    join(b, builder.computer(), 90, 60);
+    join(a, builder.computer(), 80, 70);
+    const Tree tree = builder.tree();
+    const std::vector<std::int32_t> holders{0, 2};
+    const std::int64_t best = fastest_broadcast_by_exhaustion(tree, holders);
+    CHECK(milliseconds(best) == doctest::Approx(44.444).epsilon(1e-4));
+    CHECK(Bound(tree).of(State(tree, holders)) <= best);
+    CHECK(fastest_broadcast(tree, holders).makespan_ns == best);
+}
+
+TEST_CASE("no broadcast to all is faster than the one to what is behind a link") {
+    const char* given = std::getenv("HOCKET_FUZZ_TREES");
+    const std::int64_t num_trees = given != nullptr ? std::atoll(given) : 300;
+    base::Random random(3);
+    std::int64_t num_subtrees = 0;
+    for (std::int64_t i = 0; i < num_trees; ++i) {
+        CAPTURE(i);
+        const auto computers = static_cast<std::int32_t>(3 + random.below(5));
+        const Tree tree = examples::random_tree(random, computers);
+        if (tree.has_delays()) continue;
+        const std::int32_t root = 0;
+        const BroadcastResult best = fastest_broadcast(tree, {&root, 1});
+        std::vector<SubtreeBound> subtrees(static_cast<std::size_t>(tree.num_links()));
+        for (std::int32_t link = 0; link < tree.num_links(); ++link) {
+            if (link / 2 == tree.middle()) continue;
+            const std::vector<bool> is_behind = computers_behind(tree, link);
+            std::vector<std::int64_t> ready(is_behind.size(), 0);
+            SubtreeBound& subtree = subtrees[static_cast<std::size_t>(link)];
+            for (std::size_t c = 1; c < ready.size(); ++c)
+                if (is_behind[c]) ready[c] = never;
+            if (is_behind[0]) subtree.holders.push_back(0);
+            const auto size = std::count(is_behind.begin(), is_behind.end(), true);
+            if (size == static_cast<std::int64_t>(subtree.holders.size()) || size == computers) continue;
+            const CutOff part = cut_off(tree, link, ready);
+            subtree.needs_ns = fastest_broadcast(part.tree, part.holders).makespan_ns;
+            ++num_subtrees;
+        }
+        State state(tree, {&root, 1});
+        Bound bound(tree, subtrees);
+        REQUIRE(bound.of(state) <= best.makespan_ns);
+        for (const Transfer& t : best.transfers) {
+            state.add(t.source, t.target, t.start_ns);
+            REQUIRE(bound.of(state) <= best.makespan_ns);
+        }
+    }
+    CHECK(num_subtrees > num_trees);
 }
 
 TEST_CASE("a broadcast with a fault is found out") {

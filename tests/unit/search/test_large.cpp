@@ -54,6 +54,11 @@ TEST_CASE("a cluster with delays, and a large star") {
     CHECK(milliseconds(proven(examples::star(1024)).makespan_ns) == doctest::Approx(101).epsilon(1e-4));
 }
 
+TEST_CASE("24 computers without symmetry") {
+    CHECK(milliseconds(proven(examples::unequal_tree(24, 2)).makespan_ns) == doctest::Approx(133.333).epsilon(1e-4));
+    CHECK(milliseconds(proven(examples::unequal_tree(24, 3)).makespan_ns) == doctest::Approx(150).epsilon(1e-4));
+}
+
 TEST_CASE("any number of threads finds the same optimum") {
     const Tree tree = uneven();
     const BroadcastResult one = proven(tree);

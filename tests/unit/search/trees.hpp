@@ -98,4 +98,24 @@ inline search::Tree random_tree(base::Random& random, std::int32_t computers) {
     return builder.tree();
 }
 
+/// No two cables need be alike: those of perf/clusters.py, RandomTree.
+inline search::Tree unequal_tree(std::int32_t leaves, std::uint64_t seed) {
+    base::Random random(seed);
+    TreeBuilder builder;
+    std::vector<std::int32_t> switches;
+    const auto join = [&](std::int32_t node) {
+        const std::int64_t bandwidth = (1 + random.below(10)) * 10'000'000;
+        builder.cable(switches[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(switches.size())))],
+                      node, bandwidth);
+    };
+    const std::int64_t num_switches = 1 + random.below(leaves / 3 + 1);
+    for (std::int64_t i = 0; i < num_switches; ++i) {
+        const std::int32_t node = builder.relay();
+        if (i > 0) join(node);
+        switches.push_back(node);
+    }
+    for (std::int32_t i = 0; i < leaves; ++i) join(builder.computer());
+    return builder.tree();
+}
+
 }  // namespace hocket::examples
