@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hocket/base/error.hpp"
@@ -19,6 +20,7 @@
 #include "hocket/simulation/incremental_maxmin.hpp"
 #include "hocket/simulation/incremental_reserve.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
+#include "hocket/simulation/incremental_windows.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
 #include "hocket/simulation/reference_traffic.hpp"
@@ -58,13 +60,15 @@ public:
         result_.setup_s = real_time_s() - begin_s_;
         while (num_flows_ > 0 && goes_on()) {
             const auto on_day = [this](const auto& due) { prepare(due); };
-            now_s_ = calendar_.next_time_s(on_day);
-            const double last_s = end_of_instant(now_s_);
-            do {
-                const std::int32_t flow = calendar_.pop();
-                end(flow);
-                next(flow);
-            } while (calendar_.is_due(last_s, on_day));
+            if (!a_start_comes_first(on_day)) {
+                now_s_ = calendar_.next_time_s(on_day);
+                const double last_s = end_of_instant(now_s_);
+                do {
+                    const std::int32_t flow = calendar_.pop();
+                    end(flow);
+                    next(flow);
+                } while (calendar_.is_due(last_s, on_day));
+            }
             update_rates();
             calendar_.adapt(now_s_, num_flows_);
         }
@@ -72,6 +76,7 @@ public:
     }
 
 private:
+    static constexpr bool plans_windows = std::is_same_v<Model, IncrementalWindows>;
     struct Source {
         std::int64_t next_message = 0;
         double finish_s = 0;
@@ -95,6 +100,18 @@ private:
         });
     }
 
+    /// Whether a flow that waits may start before the next one ends; if so, it is that time now.
+    template <class OnDay>
+    bool a_start_comes_first(OnDay&& on_day) {
+        if constexpr (plans_windows) {
+            const double start_s = model_.next_start_s();
+            if (model_.num_moving() > 0 && calendar_.next_time_s(on_day) <= start_s) return false;
+            now_s_ = start_s;
+            return true;
+        }
+        return false;
+    }
+
     [[nodiscard]] std::int32_t source_of(std::int32_t flow) const {
         return options_.in_flight == 1 ? flow : flow / options_.in_flight;
     }
@@ -102,7 +119,7 @@ private:
     /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
     /// while other flows end.
     void prepare(const std::vector<Calendar::Due>& due) {
-        if (model_.flows().size() < least_to_prepare) return;
+        if (plans_windows || model_.flows().size() < least_to_prepare) return;
         ahead_.clear();
         ahead_paths_.clear();
         const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
@@ -180,7 +197,8 @@ private:
             } else if (!same_path) {
                 path = paths_.find(source, message.target);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if (recorder_) recorder_->start(flow, source, message, paths_.links(), now_s_);
+                if constexpr (plans_windows) paths_.find_delays(delays_);
+                if (recorder_) recorder_->start(flow, source, message, paths_.links(), delays_.of_links_s, now_s_);
                 if (!result_.link_bytes.empty())
                     for (const LinkId l : paths_.links())
                         result_.link_bytes[l.at()] += static_cast<double>(message.bytes);
@@ -196,12 +214,7 @@ private:
                 calendar_.enter(flow, *record);
                 return;
             }
-            if (was_there) {
-                model_.replace(flow, path);
-            } else {
-                model_.add(flow, path);
-                ++num_flows_;
-            }
+            enter(flow, path, message.bytes);
             record = &model_.flows()[flow];  // the table may have moved
             record->target = message.target.value;
             record->finish_s_or_bytes = static_cast<double>(message.bytes);
@@ -212,15 +225,33 @@ private:
         --num_flows_;
     }
 
+    /// Of a flow that has ended or not begun.
+    void enter(std::int32_t flow, std::span<const std::int32_t> path, std::int64_t bytes) {
+        const bool was_there = model_.flows()[flow].num_capacities > 0;
+        if (!was_there) ++num_flows_;
+        if constexpr (plans_windows) {
+            if (was_there) model_.remove(flow);
+            model_.add(flow, {path, delays_.of_capacities_s, static_cast<double>(bytes)});
+        } else if (was_there) {
+            model_.replace(flow, path);
+        } else {
+            model_.add(flow, path);
+        }
+    }
+
     void update_rates() {
-        model_.update([this](std::int32_t flow, FlowRecord& record, double rate_before) {
+        const auto on_change = [this](std::int32_t flow, FlowRecord& record, double rate_before) {
             const double bytes =
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
             record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
             calendar_.enter(flow, record);
             if (recorder_) recorder_->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
-        });
+        };
+        if constexpr (plans_windows)
+            model_.update(now_s_, on_change);
+        else
+            model_.update(on_change);
     }
 
     TrafficResult take_result() {
@@ -250,6 +281,7 @@ private:
     std::vector<Ahead> ahead_;
     std::array<std::size_t, 256> ahead_of_{};  // [flow, without the bits above] in ahead_; of two flows, the later one
     std::vector<std::int32_t> ahead_paths_;
+    Paths::Delays delays_;  // of the route found last, for a model that plans windows
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;
     std::int64_t num_total_ = -1;  // messages; counted when first asked for
@@ -274,7 +306,8 @@ TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, const T
         case Sharing::maxmin:
             return run<IncrementalMaxMin>(traffic, fabric, options);
         case Sharing::reserve:
-            return run<IncrementalReserve>(traffic, fabric, options);
+            return Paths(fabric).without_latency() ? run<IncrementalReserve>(traffic, fabric, options)
+                                                   : run<IncrementalWindows>(traffic, fabric, options);
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }
