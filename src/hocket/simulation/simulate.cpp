@@ -15,6 +15,7 @@
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
 #include "hocket/simulation/progress.hpp"
+#include "hocket/simulation/rounded_time.hpp"
 
 namespace hocket {
 namespace {
@@ -110,12 +111,11 @@ private:
             at_once(kind, subject);
     }
 
-    /// What was scheduled for this instant runs by sequence number, then its consequences in the order of their causes,
-    /// which have larger numbers.
+    /// What was scheduled for now runs by sequence number, with flows that end a rounding error later; then its consequences.
     void run_instant() {
         while (true) {
             const bool event_due = !events_.empty() && events_.top().time_s <= now_s_;
-            const bool flow_due = !flow_queue_.empty() && flow_queue_.top_time_s() <= now_s_;
+            const bool flow_due = !flow_queue_.empty() && flow_queue_.top_time_s() <= end_of_instant(now_s_);
             if (!event_due && !flow_due) break;
             if (event_due && (!flow_due || events_.top().sequence < flow_queue_.top_sequence())) {
                 const Event event = events_.top();
