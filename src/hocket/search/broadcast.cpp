@@ -17,7 +17,7 @@ namespace {
 /// To the earliest end that the bound does not exclude.
 void raise_lower_bound(const State& root, Bound& bound, Watch& watch) {
     std::int64_t low = watch.lower_bound_ns(), high = watch.makespan_ns();
-    while (low < high) {
+    while (low < high && !watch.done_and_tell()) {
         const std::int64_t middle = low + (high - low) / 2;
         if (bound.of(root, never, middle) > middle)
             low = middle + 1;
@@ -32,9 +32,9 @@ void make_list_schedules(const Tree& tree, const State& root, Bound& bound, Watc
     ListSchedule list(tree, bound);
     const auto aim_at = [&](std::int64_t target) {
         State state = root;
-        list.complete(state, target, never);
+        if (!list.complete(state, target, never, watch) && watch.transfers().empty()) list.complete_at_once(state);
         watch.keep(state);
-        return state.end_ns();
+        return state.complete() ? state.end_ns() : never;
     };
     aim_at(watch.lower_bound_ns());
     raise_lower_bound(root, bound, watch);
@@ -63,7 +63,7 @@ std::int64_t search(const Tree& tree, const State& root, Watch& watch, std::int3
     std::vector<std::int64_t> subtree_ns;
     if (use_subtrees && !tree.has_delays()) {
         subtree_ns = find_subtree_bounds(tree, root, watch);
-        watch.raise_lower_bound(Bound(tree, subtree_ns).of(root));
+        if (!watch.stopped()) watch.raise_lower_bound(Bound(tree, subtree_ns).of(root));
     }
     if (!watch.done_and_tell()) BestFirst(tree, root, watch, subtree_ns).run();
     return before_branching_ns;

@@ -65,7 +65,7 @@ void improve(const State& root, Watch& watch) {
     const std::int64_t num_steps = std::min<std::int64_t>(60'000, 40'000'000 / (size * size));
     const double hot = 0.05 * cost, cold = 0.0005 * cost;
     for (std::int64_t step = 0; step < num_steps; ++step) {
-        if (step % 64 == 0 && watch.done_and_tell()) return;
+        if (step * size % 4096 < size && watch.done_and_tell()) return;
         Order other = order;
         if (!change(other, root, random)) continue;
         const double temperature =

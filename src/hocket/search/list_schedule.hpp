@@ -8,6 +8,7 @@
 
 #include "hocket/search/bound.hpp"
 #include "hocket/search/state.hpp"
+#include "hocket/search/watch.hpp"
 
 namespace hocket::search {
 
@@ -18,8 +19,12 @@ class ListSchedule {
 public:
     ListSchedule(const Tree&, Bound&);
 
-    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`.
-    bool complete(State& state, std::int64_t target_ns, std::int64_t worst_ns);
+    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`, or when the
+    /// watch is done.
+    bool complete(State& state, std::int64_t target_ns, std::int64_t worst_ns, Watch&);
+    /// The same at once, without looking at bounds: whoever can send first does, to a branch around it in which nobody has
+    /// the message. For when time is up.
+    void complete_at_once(State& state) const;
 
 private:
     struct Candidate {
@@ -27,7 +32,7 @@ private:
         std::int64_t needs_ns;
     };
     static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-    void find_targets(const State&);
+    void find_targets(const State&, Watch&);
     void find_candidates(const State&);
 
     const Tree* tree_;
