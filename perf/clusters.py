@@ -28,8 +28,8 @@ class Cluster:
         nodes, links = [], []
         for switch, (count, bandwidth) in enumerate(self.switches):
             for i in range(count):
-                nodes.append(self._node(f"n{switch}.{i}"))
-                links.append(self._link(f"n{switch}.{i}", f"s{switch}", bandwidth))
+                nodes.append(self._node(f"n{switch}-{i}"))
+                links.append(self._link(f"n{switch}-{i}", f"s{switch}", bandwidth))
             nodes.append(f'[[node]]\nname = "s{switch}"\nkind = "switch"\n')
         if len(self.switches) == 2:
             links.append(self._link("s0", "s1", self.between))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -20,6 +21,8 @@ import pytest
 from hocket import Error, InvalidInput, Network
 from hocket.testbed import Testbed, available
 from hocket.testbed.layout import make_layout
+
+ROOT = Path(__file__).resolve().parents[2]
 
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -261,3 +264,10 @@ def test_networks_that_cannot_be_emulated(network: object, message: str) -> None
     with pytest.raises(InvalidInput, match=message) as caught:
         make_layout(network())
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["dual", "two_clusters", "unequal"])
+def test_the_clusters_of_the_benchmarks_can_be_emulated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "perf"))
+    clusters = importlib.import_module("clusters")
+    assert len(make_layout(getattr(clusters, name)(4).network()).hosts) in (4, 8)
