@@ -167,6 +167,20 @@ def test_phases_keep_to_the_bottleneck():
     assert validate(found.schedule).ok
 
 
+class ToTheEnd(MessageCosts):
+    """Simulates all of what does not win, too."""
+
+    def simulate(self, program, network, record_links=False, **more):
+        more.pop("on_progress", None)
+        return super().simulate(program, network, record_links, **more)
+
+
+@pytest.mark.parametrize(("network", "collective"), [("fat-tree:4x4x4", "alltoall"), ("torus:8x8", "allgather")])
+def test_what_is_stopped_would_not_have_won(network, collective):
+    soon, late = (find(collective, network_of(network), 8_000, costs=costs) for costs in (MessageCosts(), ToTheEnd()))
+    assert (soon.how, soon.predicted_s, soon.order, soon.tried) == (late.how, late.predicted_s, late.order, late.tried)
+
+
 def test_chunks_and_limits_are_kept():
     network = network_of("star:8")
     assert find("bcast", network, 100_000, chunks=7, algorithms=["pipelined_chain"]).chunks == 7

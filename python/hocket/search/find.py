@@ -117,18 +117,25 @@ class _Search:
     known_messages: dict[str, int] = field(default_factory=dict)
 
     def best_of(self, families: Sequence[Family]) -> _Attempt:
-        first = [
-            self.attempt(family, order, self.first_chunks(family))
-            for family in families
-            for order in self.orders(family)
-        ]
-        first.sort(key=_by_time)
+        first = self.first_attempts(families)
         hopeful = [
             attempt for attempt in first if attempt.time_s <= _HOPEFUL * first[0].time_s and self.can_cut(attempt)
         ]
         refined = [self.refined(attempt) for attempt in hopeful[:_REFINED]]
         best = min([*refined, *first], key=_by_time)
         return self.reordered(best) if self.collective in ("scatter", "gather") else best
+
+    def first_attempts(self, families: Sequence[Family]) -> list[_Attempt]:
+        """One of each family and order, the fastest first; what is not hopeful is not simulated to the end."""
+        pairs = [(family, order) for family in families for order in self.orders(family)]
+        found: dict[int, _Attempt] = {}
+        limit_s = float("inf")
+        # Few messages are simulated soon, and limit what many may take.
+        for number in sorted(range(len(pairs)), key=lambda number: self.messages(pairs[number][0])):
+            family, order = pairs[number]
+            found[number] = self.attempt(family, order, self.first_chunks(family), limit_s)
+            limit_s = min(limit_s, _HOPEFUL * found[number].time_s)
+        return sorted((found[number] for number in range(len(pairs))), key=_by_time)
 
     def orders(self, family: Family) -> list[OrderFound]:
         if family.walk is None:
@@ -141,16 +148,21 @@ class _Search:
             orders = [slowest_first(self.network, self.members, self.root, self.size_bytes), *orders]
         return list({order.order: order for order in reversed(orders)}.values())[::-1]
 
-    def attempt(self, family: Family, order: OrderFound, chunks: int) -> _Attempt:
+    def attempt(self, family: Family, order: OrderFound, chunks: int, limit_s: float) -> _Attempt:
         self.tried += 1
-        return _Attempt(self.time_s(family.build(order.order, chunks)), chunks, family, order)
+        return _Attempt(self.time_s(family.build(order.order, chunks), limit_s), chunks, family, order)
 
-    def time_s(self, schedule: Schedule) -> float:
+    def time_s(self, schedule: Schedule, limit_s: float) -> float:
+        """By simulation; where it is above the limit, it may be infinite."""
         from hocket import lower
         from hocket._core import place
 
+        def goes_on(done: int, total: int, simulated_s: float) -> bool:
+            return simulated_s <= limit_s
+
         program = place(lower(schedule, self.size_bytes), self.members, self.network.num_ranks)
-        return self.costs.simulate(program, self.network).makespan_s
+        timeline = self.costs.simulate(program, self.network, on_progress=goes_on)
+        return timeline.makespan_s if timeline.completed else float("inf")
 
     def first_chunks(self, family: Family) -> int:
         least, most = self.limits(family)
@@ -205,7 +217,7 @@ class _Search:
                     if chunks in seen:
                         continue
                     seen.add(chunks)
-                    other = self.attempt(start.family, start.order, chunks)
+                    other = self.attempt(start.family, start.order, chunks, best.time_s)
                     worth = _WORTH if chunks > best.chunks else -_WORTH
                     if other.time_s < best.time_s * (1 - worth):
                         best, moved = other, True
@@ -225,7 +237,9 @@ class _Search:
                 left -= 1
                 order = list(best.order.order)
                 order.insert(new, order.pop(old))
-                other = self.attempt(best.family, OrderFound(tuple(order), "order by local search"), best.chunks)
+                other = self.attempt(
+                    best.family, OrderFound(tuple(order), "order by local search"), best.chunks, best.time_s
+                )
                 if other.time_s < best.time_s * (1 - 1e-9):
                     best, moved = other, True
         return best

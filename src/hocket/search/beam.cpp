@@ -28,6 +28,7 @@ void beam_search(const Tree& tree, const State& root, Bound& bound, Candidates& 
         for (std::size_t i = 0; i < states.size(); ++i) {
             candidates.list(states[i], list);
             for (const Transfer& t : list) {
+                if (watch.done_and_tell()) return;
                 states[i].add(t.source, t.target, t.start_ns);
                 candidates.canonical().read(states[i]);
                 choices.push_back({static_cast<std::int32_t>(i), t, bound.of(states[i]), bound.mean_ns(),

@@ -17,7 +17,7 @@ namespace {
 /// To the earliest end that the bound does not exclude.
 void raise_lower_bound(const State& root, Bound& bound, Watch& watch) {
     std::int64_t low = watch.lower_bound_ns(), high = watch.makespan_ns();
-    while (low < high) {
+    while (low < high && !watch.done_and_tell()) {
         const std::int64_t middle = low + (high - low) / 2;
         if (bound.of(root, never, middle) > middle)
             low = middle + 1;
@@ -32,9 +32,9 @@ void make_list_schedules(const Tree& tree, const State& root, Bound& bound, Watc
     ListSchedule list(tree, bound, watch);
     const auto aim_at = [&](std::int64_t target) {
         State state = root;
-        list.complete(state, target, never);
+        if (!list.complete(state, target, never) && watch.transfers().empty()) list.complete_at_once(state);
         watch.keep(state);
-        return state.end_ns();
+        return state.complete() ? state.end_ns() : never;
     };
     aim_at(watch.lower_bound_ns());
     raise_lower_bound(root, bound, watch);
@@ -80,7 +80,7 @@ std::int64_t search(const Tree& tree, const State& root, Watch& watch, const Eff
     for (std::int64_t num_nodes = 200; !watch.done_and_tell(); num_nodes += num_nodes / 4) {
         if (effort.uses_subtrees && !tree.has_delays() && turn % 4 == 3) {
             find_subtree_bounds(root, num_nodes, subtrees, watch);
-            watch.raise_lower_bound(Bound(tree, subtrees).of(root));
+            if (!watch.stopped()) watch.raise_lower_bound(Bound(tree, subtrees).of(root));
         }
         best_first.run(num_nodes);
         if (effort.num_steps > 0 && !watch.done_and_tell()) improve_once(root, effort.num_steps, turn++, watch);

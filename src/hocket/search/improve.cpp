@@ -95,10 +95,11 @@ void improve(const State& root, Watch& watch, const Annealing& annealing) {
     Order order;
     for (const Transfer& t : watch.transfers()) order.emplace_back(t.source, t.target);
     if (order.size() < 2) return;
+    const auto size = static_cast<std::int64_t>(order.size());
     std::int64_t late = decoder.late_ns(order, annealing.aim_ns, never);
     const double hot = annealing.hot * static_cast<double>(annealing.aim_ns), cold = 0.01 * hot;
     for (std::int64_t step = 0; step < annealing.num_steps && late > 0; ++step) {
-        if (step % 64 == 0 && watch.done_and_tell()) return;
+        if (step * size % 4096 < size && watch.done_and_tell()) return;
         Order other = order;
         if (!change(other, root, random)) continue;
         const double temperature =

@@ -4,7 +4,10 @@
 #include "hocket/search/list_schedule.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 namespace hocket::search {
 
@@ -48,6 +51,7 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
     if (bound_->of(state) >= worst_ns) return false;
     while (!state.complete()) {
         find_targets(state);
+        if (watch_->done_and_tell()) return false;
         find_candidates(state);
         std::int64_t best_bound = never;
         const Candidate* best = nullptr;
@@ -59,6 +63,7 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
             best_bound = std::min(bound, best_bound);
             if (bound <= target_ns || is_late) break;
             state.take_back();
+            if (watch_->done_and_tell()) return false;
         }
         if (best_bound >= worst_ns) return false;
         if (best_bound <= target_ns || is_late) continue;
@@ -68,11 +73,52 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
     return state.end_ns() < worst_ns;
 }
 
-/// For the state whose bound has been found last.
+void ListSchedule::complete_at_once(State& state) const {
+    std::vector<std::int32_t> num_informed(at(tree_->num_nodes()), 0);  // [node] below and at it
+    std::vector<std::size_t> next_child(at(tree_->num_nodes()), 0);     // [node] all before have somebody
+    using Turn = std::pair<std::int64_t, std::int32_t>;                 // (not before, computer)
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    const auto join = [&](std::int32_t computer) {
+        for (std::int32_t v = tree_->node_of(computer); v >= 0; v = v == tree_->middle() ? -1 : tree_->parent(v))
+            ++num_informed[at(v)];
+        turns.emplace(std::max(state.now_ns(), state.ready_ns(computer)), computer);
+    };
+    const auto missing_at = [&](std::int32_t v) {
+        const std::int32_t own = tree_->computer_at(v);
+        if (own >= 0 && !state.informed(own)) return own;
+        std::size_t& next = next_child[at(v)];
+        while (next < children_[at(v)].size() && num_informed[at(children_[at(v)][next])] > 0) ++next;
+        return next < children_[at(v)].size() ? entry_[at(children_[at(v)][next])] : -1;
+    };
+    for (std::int32_t c = 0; c < tree_->num_computers(); ++c)
+        if (state.informed(c)) join(c);
+    while (!state.complete()) {
+        const std::int32_t s = turns.top().second;
+        turns.pop();
+        std::int64_t start = never;
+        std::int32_t target = -1;
+        for (std::int32_t v = tree_->node_of(s); v >= 0; v = v == tree_->middle() ? -1 : tree_->parent(v)) {
+            const std::int32_t r = missing_at(v);
+            if (r < 0) continue;
+            const std::int64_t earliest = state.earliest_start(s, r);
+            if (earliest > start) continue;
+            start = earliest;  // of equal ones the farthest
+            target = r;
+        }
+        if (target < 0) continue;  // others are nearer to all that are missing
+        turns.emplace(start, s);
+        if (start > turns.top().first) continue;
+        state.add(s, target, start);
+        join(target);
+    }
+}
+
+/// For the state whose bound has been found last. Without a result when the watch is done.
 void ListSchedule::find_targets(const State& state) {
     const auto order = tree_->order();
     open_.clear();
     for (std::size_t i = order.size(); i-- > 0;) {
+        if (i % 16 == 0 && watch_->done()) return;
         const std::int32_t v = order[i], own = tree_->computer_at(v);
         std::int32_t num_missing = own >= 0 && !state.informed(own) ? 1 : 0;
         num_informed_[at(v)] = own >= 0 && state.informed(own) ? 1 : 0;

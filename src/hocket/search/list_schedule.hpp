@@ -20,8 +20,12 @@ public:
     /// Once half of the watch's time is over it takes the most urgent transfer, whatever the bound.
     ListSchedule(const Tree&, Bound&, Watch&);
 
-    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`.
+    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`, or when the
+    /// watch is done.
     bool complete(State& state, std::int64_t target_ns, std::int64_t worst_ns);
+    /// The same at once, without looking at bounds: whoever can send first does, to a branch around it in which nobody has
+    /// the message. For when time is up.
+    void complete_at_once(State& state) const;
 
 private:
     struct Candidate {

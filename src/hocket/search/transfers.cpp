@@ -4,6 +4,7 @@
 #include "hocket/search/transfers.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -141,12 +142,24 @@ std::vector<Transfer> reversed(std::span<const Transfer> transfers) {
 Tree reversed(const Tree& tree) {
     std::vector<std::int32_t> computers;
     for (std::int32_t i = 0; i < tree.num_computers(); ++i) computers.push_back(tree.node_of(i));
-    std::vector<Cable> cables(tree.cables().begin(), tree.cables().end());
-    for (Cable& cable : cables) {
+    std::int32_t num_nodes = tree.num_nodes();
+    std::vector<Cable> cables;
+    for (Cable cable : tree.cables()) {
         std::swap(cable.bandwidth[0], cable.bandwidth[1]);
         std::swap(cable.delay_ns[0], cable.delay_ns[1]);
+        // A transfer reserves a link after the link's delay, so backwards in time before it. That moves all that is on a link
+        // alike and means nothing, unless directions that share the bandwidth have different delays: then what one has
+        // more comes behind, on a cable of its own.
+        const std::int64_t more_ns = cable.delay_ns[0] - cable.delay_ns[1];
+        if (cable.half_duplex && more_ns != 0) {
+            std::int32_t& far = more_ns > 0 ? cable.b : cable.a;
+            cables.push_back({num_nodes, far, {cable.bandwidth[0], cable.bandwidth[0]}, {std::abs(more_ns), 0}, false});
+            far = num_nodes++;
+            cable.delay_ns[0] = cable.delay_ns[1] = std::min(cable.delay_ns[0], cable.delay_ns[1]);
+        }
+        cables.push_back(cable);
     }
-    return {tree.num_nodes(), std::move(computers), std::move(cables), tree.bytes()};
+    return {num_nodes, std::move(computers), std::move(cables), tree.bytes()};
 }
 
 std::vector<std::vector<std::int32_t>> waits_of(const Tree& tree, std::span<const Transfer> transfers) {
@@ -197,28 +210,28 @@ Schedule reduce_of(const Tree& tree, std::int32_t root, std::span<const Transfer
 }
 
 Program timed_program_of(const Tree& tree, std::span<const Transfer> transfers) {
-    struct Progress {
-        std::vector<std::int32_t> after;  // ops that have ended at `time_ns`
+    struct Clock {
+        std::int32_t op = -1;  // ends at time_ns
         std::int64_t time_ns = 0;
     };
     Program program;
     program.ranks.resize(at(tree.num_computers()));
-    std::vector<Progress> ranks(at(tree.num_computers()));
+    std::vector<Clock> clocks(at(tree.num_computers()));
+    std::vector<std::vector<std::int32_t>> received(at(tree.num_computers()));  // ops
     for (const Transfer& t : transfers) {
-        Progress &source = ranks[at(t.source)], &target = ranks[at(t.target)];
-        if (t.start_ns > source.time_ns) {
-            source.after = {
-                program.ranks[at(t.source)].add({.kind = ProgramOpKind::compute,
-                                                 .peer = {},
-                                                 .seconds = 1e-9 * static_cast<double>(t.start_ns - source.time_ns)},
-                                                source.after)};
-            source.time_ns = t.start_ns;
+        RankProgram& source = program.ranks[at(t.source)];
+        Clock& clock = clocks[at(t.source)];
+        std::vector<std::int32_t> after = received[at(t.source)];
+        if (t.start_ns > clock.time_ns) {
+            const double seconds = 1e-9 * static_cast<double>(t.start_ns - clock.time_ns);
+            std::vector<std::int32_t> before;
+            if (clock.op >= 0) before.push_back(clock.op);
+            clock = {source.add({.kind = ProgramOpKind::compute, .peer = {}, .seconds = seconds}, before), t.start_ns};
         }
-        program.ranks[at(t.source)].add({.kind = ProgramOpKind::send, .peer = Rank{t.target}, .bytes = tree.bytes()},
-                                        source.after);
-        target.after.push_back(program.ranks[at(t.target)].add(
+        if (clock.op >= 0) after.push_back(clock.op);
+        source.add({.kind = ProgramOpKind::send, .peer = Rank{t.target}, .bytes = tree.bytes()}, after);
+        received[at(t.target)].push_back(program.ranks[at(t.target)].add(
             {.kind = ProgramOpKind::recv, .peer = Rank{t.source}, .bytes = tree.bytes()}));
-        target.time_ns = std::max(target.time_ns, t.end_ns);
     }
     return program;
 }

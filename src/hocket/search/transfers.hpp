@@ -39,8 +39,8 @@ Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>, Ord
 /// A reduction to `root`: `broadcast` was found on reversed(tree), and is run backwards.
 Schedule reduce_of(const Tree&, std::int32_t root, std::span<const Transfer> broadcast, Order = Order::told);
 
-/// The transfers at their instants: each rank computes until its next start. For simulations that need no messages to keep
-/// the order.
+/// The transfers at their instants: a computation of each rank is its clock. By Sharing::reserve each starts at its instant and
+/// ends at its end, but that here a duration is not rounded up to whole nanoseconds.
 Program timed_program_of(const Tree&, std::span<const Transfer>);
 
 }  // namespace hocket::search

@@ -33,8 +33,12 @@ std::vector<double> capacities_of(const Network& network) {
     return bandwidths;
 }
 
+bool has_latencies(const Network& network) {
+    return std::any_of(network.links().begin(), network.links().end(), [](const Link& l) { return l.latency_s > 0; });
+}
+
 std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths, bool reference,
-                                           GoesOn goes_on) {
+                                           bool has_delays, GoesOn goes_on) {
     switch (sharing) {
         case Sharing::none:
             return make_unshared(std::move(bandwidths));
@@ -45,7 +49,8 @@ std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> 
             return reference ? make_reference_maxmin_sharing(std::move(bandwidths), std::move(goes_on))
                              : make_maxmin_sharing(std::move(bandwidths));
         case Sharing::reserve:
-            return make_reserve_sharing(std::move(bandwidths));
+            return reference ? make_reference_reserve_sharing(std::move(bandwidths))
+                             : make_reserve_sharing(std::move(bandwidths), has_delays);
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/incremental_equal.hpp"
 #include "hocket/simulation/incremental_maxmin.hpp"
 #include "hocket/simulation/incremental_reserve.hpp"
+#include "hocket/simulation/incremental_windows.hpp"
 
 namespace hocket::simulation {
 namespace {
@@ -18,18 +20,33 @@ class Incremental final : public SharingModel {
 public:
     explicit Incremental(Bandwidths bandwidths) : model_(std::move(bandwidths), 0) {}
 
-    void add(std::int32_t flow, std::span<const std::int32_t> capacities) override { model_.add(flow, capacities); }
+    void add(std::int32_t flow, const Passage& passage) override {
+        if constexpr (plans_windows)
+            model_.add(flow, passage);
+        else
+            model_.add(flow, passage.capacities);
+    }
     void remove(std::int32_t flow) override { model_.remove(flow); }
-    void update(std::vector<std::int32_t>& changed) override {
+    void update(double now_s, std::vector<std::int32_t>& changed) override {
         const auto first = static_cast<std::ptrdiff_t>(changed.size());
-        model_.update([&](std::int32_t flow, const FlowRecord&, double) { changed.push_back(flow); });
+        const auto on_change = [&](std::int32_t flow, const FlowRecord&, double) { changed.push_back(flow); };
+        if constexpr (plans_windows)
+            model_.update(now_s, on_change);
+        else
+            model_.update(on_change);
         if (changed.size() - static_cast<std::size_t>(first) <= IncrementalMaxMin::most_at_once) return;
         std::sort(changed.begin() + first, changed.end());
         changed.erase(std::unique(changed.begin() + first, changed.end()), changed.end());
     }
     [[nodiscard]] double rate(std::int32_t flow) const override { return model_.flows()[flow].rate_bytes_per_s; }
+    [[nodiscard]] double next_start_s() const override {
+        if constexpr (plans_windows) return model_.next_start_s();
+        return SharingModel::next_start_s();
+    }
 
 private:
+    static constexpr bool plans_windows = std::is_same_v<Model, IncrementalWindows>;
+
     Model model_;
 };
 
@@ -39,7 +56,8 @@ std::unique_ptr<SharingModel> make_equal_sharing(std::vector<double> bandwidths)
     return std::make_unique<Incremental<IncrementalEqual>>(Bandwidths(bandwidths));
 }
 
-std::unique_ptr<SharingModel> make_reserve_sharing(std::vector<double> bandwidths) {
+std::unique_ptr<SharingModel> make_reserve_sharing(std::vector<double> bandwidths, bool has_delays) {
+    if (has_delays) return std::make_unique<Incremental<IncrementalWindows>>(Bandwidths(bandwidths));
     return std::make_unique<Incremental<IncrementalReserve>>(Bandwidths(bandwidths));
 }
 

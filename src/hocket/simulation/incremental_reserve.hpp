@@ -10,24 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/simulation/bandwidths.hpp"
 #include "hocket/simulation/flow_table.hpp"
+#include "hocket/simulation/reserved_bandwidth.hpp"
 
 namespace hocket::simulation {
 
-/// A flow takes the least bandwidth of its route on every capacity there, for itself, or waits until it can [Hourai].
-///
-/// The paper leaves open who starts when several wait. Here they are asked in the order in which they came, and each that
-/// finds room starts: one that does not fit holds nobody else back, and what waits could not have started.
+/// IncrementalWindows for networks without delays: there the windows of a flow are one, from its start to its end, and what
+/// is reserved now is all that there is to know.
 ///
 /// A flow that waits is remembered at one capacity without room for it; nothing else can let it start.
 class IncrementalReserve {
 public:
     IncrementalReserve(Bandwidths bandwidths, std::int32_t num_flows)
-        : bandwidths_(std::move(bandwidths)),
+        : units_(std::move(bandwidths)),
           flows_(num_flows),
           came_(static_cast<std::size_t>(num_flows)),
-          reserved_(static_cast<std::size_t>(bandwidths_.size())) {}
+          reserved_(static_cast<std::size_t>(units_.num_capacities())) {}
 
     [[nodiscard]] FlowTable& flows() { return flows_; }
     [[nodiscard]] const FlowTable& flows() const { return flows_; }
@@ -44,7 +42,7 @@ public:
     void remove(std::int32_t flow) {
         FlowRecord& record = flows_[flow];
         if (record.rate_bytes_per_s > 0) {
-            const std::int64_t units = units_of(record);
+            const std::int64_t units = units_.units_of(record.rate_bytes_per_s);
             for (const std::int32_t c : record.path()) {
                 reserved_[c] -= units;
                 freed_.push_back(c);
@@ -77,18 +75,17 @@ public:
         for (const auto& [came, flow] : waiting_) {
             if (came_[static_cast<std::size_t>(flow)] != came) continue;  // it has been removed
             FlowRecord& record = flows_[flow];
-            const std::int64_t units = units_of(record);
             const std::span<const std::int32_t> path = record.path();
-            const auto full = std::find_if(path.begin(), path.end(), [&](std::int32_t c) {
-                const std::int64_t room = units_of(bandwidths_[c]);
-                return reserved_[c] + units > room + (room >> 40U);  // what fits exactly, fits
-            });
+            const double rate = units_.least_bandwidth(path);
+            const std::int64_t units = units_.units_of(rate);
+            const auto full = std::find_if(path.begin(), path.end(),
+                                           [&](std::int32_t c) { return reserved_[c] + units > units_.room(c); });
             if (full != path.end()) {
                 waiting_at_[*full].push_back({came, flow});
                 continue;
             }
             for (const std::int32_t c : path) reserved_[c] += units;
-            record.rate_bytes_per_s = least_bandwidth(record);
+            record.rate_bytes_per_s = rate;
             on_change(flow, record, 0.0);
         }
         waiting_.clear();
@@ -100,20 +97,8 @@ public:
     void fetch_further() const {}
 
 private:
-    /// Integers, so that what is reserved and freed adds up to nothing.
-    [[nodiscard]] std::int64_t units_of(double bandwidth) const {
-        constexpr double full = static_cast<double>(std::int64_t{1} << 60U);
-        return std::max(static_cast<std::int64_t>(bandwidth / bandwidths_.largest() * full), std::int64_t{1});
-    }
-    [[nodiscard]] std::int64_t units_of(const FlowRecord& record) const { return units_of(least_bandwidth(record)); }
-    [[nodiscard]] double least_bandwidth(const FlowRecord& record) const {
-        double least = bandwidths_.largest();
-        for (const std::int32_t c : record.path()) least = std::min(least, bandwidths_[c]);
-        return least;
-    }
-
     using Waiting = std::pair<std::int64_t, std::int32_t>;  // (when it came, flow)
-    Bandwidths bandwidths_;
+    BandwidthUnits units_;
     FlowTable flows_;
     std::vector<std::int64_t> came_;  // [flow] its number among all that came; -1 = not in the network
     std::int64_t num_came_ = 0;

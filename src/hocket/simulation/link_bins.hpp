@@ -35,6 +35,7 @@ public:
     /// @throws InvalidInput  if there are too many bins, or a row for each link is not given.
     LinkBinRecorder(std::int32_t num_links, LinkBinOptions options);
 
+    [[nodiscard]] bool is_recorded(LinkId link) const { return row_of_link_[link.at()] >= 0; }
     /// The rows of links, without those that are not recorded.
     void find_rows(std::span<const LinkId> links, std::vector<std::int32_t>& rows) const;
     /// Bytes pass the links of all these rows at a rate, from one time to a later one.

@@ -3,30 +3,40 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "hocket/simulation/rounded_time.hpp"
 #include "hocket/simulation/simulate.hpp"
 
 namespace hocket::simulation {
 
-/// Builds Timeline::link_use from changes of rate, in the order of time.
+/// Builds Timeline::link_use from changes of rate.
 class LinkRecorder {
 public:
-    explicit LinkRecorder(std::size_t num_links) : links_(num_links), use_(num_links) {}
+    /// `in_order`: the changes will come in the order of time.
+    LinkRecorder(std::size_t num_links, bool in_order) : in_order_(in_order), links_(num_links), use_(num_links) {}
 
     /// A flow on the link changes from one rate to another; 0 = it is not there.
-    void change(LinkId link, double now_s, double from_bytes_per_s, double to_bytes_per_s) {
-        Load& load = links_[link.at()];
-        close(link, now_s);
-        load.flows += (to_bytes_per_s > 0 ? 1 : 0) - (from_bytes_per_s > 0 ? 1 : 0);
-        // Without flows the sum is zero, whatever rounding has made of it.
-        load.rate = load.flows == 0 ? 0 : load.rate + (to_bytes_per_s - from_bytes_per_s);
-        load.since_s = now_s;
+    void change(LinkId link, double time_s, double from_bytes_per_s, double to_bytes_per_s) {
+        const Change change{time_s, link, from_bytes_per_s, to_bytes_per_s};
+        if (in_order_)
+            apply(change);
+        else
+            changes_.push_back(change);
     }
 
     /// Until now.
     std::vector<std::vector<Timeline::LinkUse>> take(double now_s) {
+        std::stable_sort(changes_.begin(), changes_.end(),
+                         [](const Change& a, const Change& b) { return a.time_s < b.time_s; });
+        for (Change& change : changes_) {
+            // Sums of other delays differ by rounding where one flow follows another.
+            const double since_s = links_[change.link.at()].since_s;
+            if (!(change.time_s > end_of_instant(since_s))) change.time_s = since_s;
+            apply(change);
+        }
         for (std::size_t l = 0; l < links_.size(); ++l) close(LinkId{static_cast<std::int32_t>(l)}, now_s);
         return std::move(use_);
     }
@@ -37,6 +47,20 @@ private:
         double rate = 0;
         std::int32_t flows = 0;
     };
+    struct Change {
+        double time_s;
+        LinkId link;
+        double from_bytes_per_s, to_bytes_per_s;
+    };
+
+    void apply(const Change& change) {
+        Load& load = links_[change.link.at()];
+        close(change.link, change.time_s);
+        load.flows += (change.to_bytes_per_s > 0 ? 1 : 0) - (change.from_bytes_per_s > 0 ? 1 : 0);
+        // Without flows the sum is zero, whatever rounding has made of it.
+        load.rate = load.flows == 0 ? 0 : load.rate + (change.to_bytes_per_s - change.from_bytes_per_s);
+        load.since_s = change.time_s;
+    }
 
     void close(LinkId link, double now_s) {
         const Load& load = links_[link.at()];
@@ -50,6 +74,8 @@ private:
             use.push_back({load.since_s, now_s, load.rate});
     }
 
+    bool in_order_;
+    std::vector<Change> changes_;  // if not
     std::vector<Load> links_;
     std::vector<std::vector<Timeline::LinkUse>> use_;
 };

@@ -52,6 +52,21 @@ public:
         for (const LinkId l : links_) sum_s += fabric_.latency_s(l);
         return sum_s;
     }
+    /// From the start of a message on the route found last to its first byte on a link, that link's latency included.
+    struct Delays {
+        std::vector<double> of_links_s;
+        std::vector<double> of_capacities_s;  ///< of the finite ones, as find() returns them
+    };
+    void find_delays(Delays& delays) const {
+        delays.of_links_s.clear();
+        delays.of_capacities_s.clear();
+        double sum_s = 0;
+        for (const LinkId l : links_) {
+            delays.of_links_s.push_back(sum_s += fabric_.latency_s(l));
+            if (all_finite_ || std::isfinite(fabric_.bandwidth_bytes_per_s(fabric_.capacity_of(l))))
+                delays.of_capacities_s.push_back(sum_s);
+        }
+    }
     [[nodiscard]] bool without_latency() const { return alike_latencies_ && !(latency_s_ > 0); }
 
 private:

@@ -16,14 +16,14 @@ public:
     explicit ReferenceEqual(std::vector<double> bandwidths)
         : bandwidths_(std::move(bandwidths)), crossings_(bandwidths_.size()) {}
 
-    void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
-        crossings_.add(flow, capacities);
+    void add(std::int32_t flow, const Passage& passage) override {
+        crossings_.add(flow, passage.capacities);
         rates_.resize(crossings_.num_flows());
         is_listed_.resize(crossings_.num_flows());
     }
     void remove(std::int32_t flow) override { crossings_.remove(flow); }
 
-    void update(std::vector<std::int32_t>& changed) override {
+    void update(double, std::vector<std::int32_t>& changed) override {
         const std::size_t first = changed.size();
         for (const std::int32_t capacity : crossings_.touched()) {
             for (const std::int32_t flow : crossings_.flows_on(capacity)) {

@@ -21,14 +21,14 @@ public:
           crossings_(bandwidths_.size()),
           left_(bandwidths_.size()) {}
 
-    void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
-        crossings_.add(flow, capacities);
+    void add(std::int32_t flow, const Passage& passage) override {
+        crossings_.add(flow, passage.capacities);
         rates_.resize(crossings_.num_flows());
         state_.resize(crossings_.num_flows(), State::settled);
     }
     void remove(std::int32_t flow) override { crossings_.remove(flow); }
 
-    void update(std::vector<std::int32_t>& changed) override {
+    void update(double, std::vector<std::int32_t>& changed) override {
         const std::size_t first = changed.size();
         collect_connected(changed);
         for (std::size_t unsettled = changed.size() - first; unsettled > 0;) {

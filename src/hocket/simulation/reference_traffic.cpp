@@ -43,7 +43,7 @@ public:
           bandwidths_(bandwidths_of(fabric)),
           model_(options.sharing == Sharing::equal
                      ? nullptr
-                     : make_sharing(options.sharing, bandwidths_, true, [this] { return tells(); })),
+                     : make_sharing(options.sharing, bandwidths_, true, true, [this] { return tells(); })),
           flows_(static_cast<std::size_t>(traffic.num_sources() * options.in_flight)),
           next_message_(static_cast<std::size_t>(traffic.num_sources()), 0),
           counts_(bandwidths_.size(), 0),
@@ -77,6 +77,7 @@ private:
         double end_s = 0;
         double latency_s = 0;
         std::vector<std::int32_t> path;
+        Paths::Delays delays;  // for the model
     };
     struct alignas(64) Thread {
         Paths paths;
@@ -110,7 +111,7 @@ private:
                 barrier_->wait();
                 for (std::size_t c = links.begin; c < links.end; ++c) shares_[c] = bandwidths_[c] / counts_[c];
             } else if (thread == 0) {
-                guarded([&] { model_->update(changed_); });
+                guarded([&] { model_->update(now_s, changed_); });
                 changed_.clear();
             }
             barrier_->wait();
@@ -119,6 +120,7 @@ private:
             barrier_->wait();
             double next_s = never;
             for (std::size_t t = 0; t < num_threads_; ++t) next_s = std::min(next_s, threads_[t].next_end_s);
+            if (model_) next_s = std::min(next_s, model_->next_start_s());
             if (stops_ || !(next_s < never)) return;
             advance(flows, next_s - now_s, next_s, own);
             now_s = next_s;
@@ -148,7 +150,11 @@ private:
                 flow.bytes_left = static_cast<double>(message.bytes);
                 flow.rate_bytes_per_s = 0;
                 flow.state = State::moves;
-                if (model_) model_->add(static_cast<std::int32_t>(f), flow.path);
+                if (model_) {
+                    own.paths.find_delays(flow.delays);
+                    model_->add(static_cast<std::int32_t>(f),
+                                {flow.path, flow.delays.of_capacities_s, flow.bytes_left});
+                }
                 break;
             }
         }

@@ -15,6 +15,7 @@
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
 #include "hocket/simulation/progress.hpp"
+#include "hocket/simulation/rounded_time.hpp"
 
 namespace hocket {
 namespace {
@@ -34,9 +35,10 @@ public:
           pairs_(matched_.pairs.size()),
           processor_free_s_(program.ranks.size(), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
-          sharing_(
-              make_sharing(options.sharing, capacities_of(network), options.reference, [this] { return goes_on(); })) {
-        if (options.record_links) recorder_.emplace(network.links().size());
+          has_windows_(options.sharing == Sharing::reserve && has_latencies(network)),
+          sharing_(make_sharing(options.sharing, capacities_of(network), options.reference, has_windows_,
+                                [this] { return goes_on(); })) {
+        if (options.record_links) recorder_.emplace(network.links().size(), !has_windows_);
         if (options.link_bins.num_bins != 0)
             bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
         timeline_.link_bytes.assign(network.links().size(), 0);
@@ -51,14 +53,16 @@ public:
         while (true) {
             run_instant();
             update_rates();
-            if (!stopped_ && events_.empty() && flow_queue_.empty()) break;
+            double next_s = sharing_->next_start_s();
+            if (!events_.empty()) next_s = std::min(next_s, events_.top().time_s);
+            if (!flow_queue_.empty()) next_s = std::min(next_s, flow_queue_.top_time_s());
+            if (!stopped_ && !std::isfinite(next_s)) break;
             timeline_.completed = !stopped_ && teller_.goes_on(num_done_ + num_rates_, [this] { return progress(); });
             if (!timeline_.completed) return take_timeline();
-            now_s_ = flow_queue_.empty() ? events_.top().time_s
-                     : events_.empty()   ? flow_queue_.top_time_s()
-                                         : std::min(events_.top().time_s, flow_queue_.top_time_s());
+            now_s_ = next_s;
         }
-        if (num_done_ < num_ops()) report_deadlock();
+        if (num_done_ < num_ops())
+            report_deadlock(program_, matched_, waits_for_, [&](std::size_t op) { return intervals_[op].end_s >= 0; });
         return take_timeline();
     }
 
@@ -80,8 +84,9 @@ private:
         double bytes_left;
         double rate;  ///< since since_s
         double since_s;
-        std::vector<LinkId> links;  ///< the memory of both serves the next flow of this number
+        std::vector<LinkId> links;  ///< the memory of these serves the next flow of this number
         std::vector<std::int32_t> capacities;
+        std::vector<double> delays_s;  ///< [of capacities]
     };
 
     [[nodiscard]] std::int32_t num_ops() const { return static_cast<std::int32_t>(intervals_.size()); }
@@ -106,12 +111,11 @@ private:
             at_once(kind, subject);
     }
 
-    /// What was scheduled for this instant runs by sequence number, then its consequences in the order of their causes,
-    /// which have larger numbers.
+    /// What was scheduled for now runs by sequence number, with flows that end a rounding error later; then its consequences.
     void run_instant() {
         while (true) {
             const bool event_due = !events_.empty() && events_.top().time_s <= now_s_;
-            const bool flow_due = !flow_queue_.empty() && flow_queue_.top_time_s() <= now_s_;
+            const bool flow_due = !flow_queue_.empty() && flow_queue_.top_time_s() <= end_of_instant(now_s_);
             if (!event_due && !flow_due) break;
             if (event_due && (!flow_due || events_.top().sequence < flow_queue_.top_sequence())) {
                 const Event event = events_.top();
@@ -213,16 +217,18 @@ private:
         }
     }
 
-    /// Fills links_ and capacities_, the finite ones.
+    /// Fills links_, capacities_, the finite ones, and delays_s_.
     void find_path(std::int32_t m) {
         const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
         network_.route(source, target, links_);
         capacities_.clear();
-        state(m).latency_s = 0;
+        delays_s_.clear();
         for (const LinkId l : links_) {
             const Link& link = network_.link(l);
             state(m).latency_s += link.latency_s;
-            if (std::isfinite(link.bandwidth_bytes_per_s)) capacities_.push_back(link.capacity);
+            if (!std::isfinite(link.bandwidth_bytes_per_s)) continue;
+            capacities_.push_back(link.capacity);
+            if (has_windows_) delays_s_.push_back(state(m).latency_s);
         }
     }
 
@@ -249,7 +255,8 @@ private:
         flow.since_s = now_s_;
         std::swap(flow.links, links_);
         std::swap(flow.capacities, capacities_);
-        sharing_->add(f, flow.capacities);
+        std::swap(flow.delays_s, delays_s_);
+        sharing_->add(f, {flow.capacities, flow.delays_s, bytes});
     }
 
     void finish_flow(std::int32_t f) {
@@ -264,7 +271,7 @@ private:
 
     void update_rates() {
         changed_.clear();
-        sharing_->update(changed_);
+        sharing_->update(now_s_, changed_);
         if (stopped_) return;  // in its midst
         for (const std::int32_t f : changed_) {
             Flow& flow = flows_[static_cast<std::size_t>(f)];
@@ -283,9 +290,21 @@ private:
     bool goes_on() { return !(stopped_ = options_.on_progress && !options_.on_progress(progress())); }
 
     void record(const Flow& flow, double rate) {
-        if (bins_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
+        if (bins_) count(flow);
         if (!recorder_) return;
-        for (const LinkId l : flow.links) recorder_->change(l, now_s_, flow.rate, rate);
+        for_delays(flow, [&](LinkId l, double delay_s) { recorder_->change(l, now_s_ + delay_s, flow.rate, rate); });
+    }
+    /// What has passed since the rate last changed.
+    void count(const Flow& flow) {
+        if (!has_windows_) return bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
+        for_delays(flow, [&](LinkId l, double delay_s) {
+            bins_->add(std::span(&l, 1), flow.since_s + delay_s, now_s_ + delay_s, flow.rate);
+        });
+    }
+    /// `visit(link, how much later than they leave bytes pass there)`
+    void for_delays(const Flow& flow, const auto& visit) {
+        double delay_s = 0;
+        for (const LinkId l : flow.links) visit(l, has_windows_ ? delay_s += network_.link(l).latency_s : 0.0);
     }
 
     void transmitted(std::int32_t m) {
@@ -314,26 +333,6 @@ private:
            EventKind::done, op);
     }
 
-    [[noreturn]] void report_deadlock() {
-        // An op waits itself if its dependencies are done; if all are blocked, they wait for each other within a rank.
-        constexpr double never = -1;
-        std::vector<bool> is_done(intervals_.size());
-        for (std::size_t i = 0; i < intervals_.size(); ++i) is_done[i] = intervals_[i].end_s > never;
-        std::size_t first = intervals_.size();
-        for (std::size_t i = intervals_.size(); i-- > 0;)
-            if (!is_done[i] && waits_for_[i] == 0) first = i;
-        const bool within_rank = first == intervals_.size();
-        if (within_rank)
-            first = static_cast<std::size_t>(std::find(is_done.begin(), is_done.end(), false) - is_done.begin());
-        const auto rank = static_cast<std::size_t>(rank_of_[first]);
-        throw InvalidInput(describe(program_, Rank{static_cast<std::int32_t>(rank)},
-                                    static_cast<std::int32_t>(first) - matched_.first_op[rank]) +
-                               " waits for ever: " +
-                               (within_rank ? "its dependencies form a cycle" : "its counterpart never becomes ready"),
-                           std::to_string(num_ops() - num_done_) + " of " + std::to_string(num_ops()) +
-                               " ops did not finish: look for a cycle of waits");
-    }
-
     Timeline take_timeline() {
         if (!timeline_.completed) {
             constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -351,7 +350,7 @@ private:
             if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
         if (bins_) {
-            for (const Flow& flow : flows_) bins_->add(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
+            for (const Flow& flow : flows_) count(flow);  // if stopped
             timeline_.link_bins = bins_->take();
         }
         if (recorder_) timeline_.link_use = recorder_->take(now_s_);
@@ -368,6 +367,7 @@ private:
     std::vector<Pair> pairs_;
     std::vector<double> processor_free_s_;       // [rank]
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
+    bool has_windows_;                           // flows are on each link at another time
     std::unique_ptr<SharingModel> sharing_;
 
     double now_s_ = 0;
@@ -383,6 +383,7 @@ private:
     std::vector<std::int32_t> free_flows_, changed_;
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
+    std::vector<double> delays_s_;          // and, with windows, their delays
     std::optional<LinkRecorder> recorder_;
     std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;

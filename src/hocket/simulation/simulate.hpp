@@ -21,8 +21,8 @@ enum class Sharing : std::uint8_t {
     none,    ///< each flow gets the least bandwidth of its route
     equal,   ///< rate = min over its links of bandwidth / flows on the link [Suzuki]
     maxmin,  ///< max-min fair, by progressive filling
-    reserve,  ///< a flow has the least bandwidth of its route for itself on every link, or waits for it [Hourai]; those that
-              ///< fit start, in the order in which they became ready
+    reserve,  ///< a flow has the least bandwidth of its route for itself on every link while its bytes pass there, or waits
+              ///< for it [Hourai]; those that fit start, in the order in which they became ready
 };
 
 /// How far a simulation has come.
@@ -57,7 +57,8 @@ struct SimulationOptions {
 // the send is ready (its dependencies done, its overhead paid), from `rendezvous_bytes` on also the recv posted (its
 // dependencies done), and, with `ordered_pairs`, all flows of the pair that became ready before have left. The
 // flow holds its share of every link of the route from its start t on; when its bytes have passed, at t + transfer time,
-// the send ends; its last byte is delivered the latencies of the route later. Messages of 0 bytes, between ranks on one
+// the send ends; its last byte is delivered the latencies of the route later. Only by Sharing::reserve it holds a link from
+// t + the latencies of the route up to and with that link on, for the transfer time. Messages of 0 bytes, between ranks on one
 // node, or over unlimited links alone, have no transfer time. A recv ends when the message is delivered, the recv
 // posted, and its overhead paid.
 //

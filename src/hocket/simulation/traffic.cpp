@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hocket/base/error.hpp"
@@ -17,6 +18,7 @@
 #include "hocket/simulation/incremental_maxmin.hpp"
 #include "hocket/simulation/incremental_reserve.hpp"
 #include "hocket/simulation/incremental_unshared.hpp"
+#include "hocket/simulation/incremental_windows.hpp"
 #include "hocket/simulation/parts.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
@@ -43,7 +45,8 @@ PartResult simulate_part(const TrafficRun& run, const Part& part, ThreadProgress
         case Sharing::maxmin:
             return simulate_part<IncrementalMaxMin>(run, part, progress);
         case Sharing::reserve:
-            return simulate_part<IncrementalReserve>(run, part, progress);
+            return Paths(run.fabric).without_latency() ? simulate_part<IncrementalReserve>(run, part, progress)
+                                                       : simulate_part<IncrementalWindows>(run, part, progress);
     }
     throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }

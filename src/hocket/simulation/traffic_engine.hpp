@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "hocket/network/fabric.hpp"
@@ -16,6 +17,7 @@
 #include "hocket/simulation/bandwidths.hpp"
 #include "hocket/simulation/big_array.hpp"
 #include "hocket/simulation/calendar.hpp"
+#include "hocket/simulation/incremental_windows.hpp"
 #include "hocket/simulation/parts.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
@@ -72,13 +74,15 @@ public:
         while (num_flows_ > 0 &&
                progress_.goes_on(result_.num_messages, result_.num_messages + result_.num_rates, now_s_)) {
             const auto on_day = [this](const auto& due) { prepare(due); };
-            now_s_ = calendar_.next_time_s(on_day);
-            const double last_s = end_of_instant(now_s_);
-            do {
-                const std::int32_t flow = calendar_.pop();
-                end(flow);
-                next(flow);
-            } while (calendar_.is_due(last_s, on_day));
+            if (!a_start_comes_first(on_day)) {
+                now_s_ = calendar_.next_time_s(on_day);
+                const double last_s = end_of_instant(now_s_);
+                do {
+                    const std::int32_t flow = calendar_.pop();
+                    end(flow);
+                    next(flow);
+                } while (calendar_.is_due(last_s, on_day));
+            }
             update_rates();
             calendar_.adapt(now_s_, num_flows_);
         }
@@ -87,6 +91,7 @@ public:
     }
 
 private:
+    static constexpr bool plans_windows = std::is_same_v<Model, IncrementalWindows>;
     struct Source {
         std::int64_t next_message = 0;
         double finish_s = 0;
@@ -122,10 +127,22 @@ private:
     Source& source(std::int32_t flow) { return sources_[static_cast<std::size_t>(source_of(flow))]; }
     [[nodiscard]] std::int32_t source_of(std::int32_t flow) const { return in_flight_ == 1 ? flow : flow / in_flight_; }
 
+    /// Whether a flow that waits may start before the next one ends; if so, it is that time now.
+    template <class OnDay>
+    bool a_start_comes_first(OnDay&& on_day) {
+        if constexpr (plans_windows) {
+            const double start_s = model_.next_start_s();
+            if (model_.num_moving() > 0 && calendar_.next_time_s(on_day) <= start_s) return false;
+            now_s_ = start_s;
+            return true;
+        }
+        return false;
+    }
+
     /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
     /// while other flows end.
     void prepare(const std::vector<Calendar::Due>& due) {
-        if (model_.flows().size() < least_to_prepare) return;
+        if (plans_windows || model_.flows().size() < least_to_prepare) return;
         ahead_.clear();
         ahead_paths_.clear();
         const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
@@ -202,7 +219,9 @@ private:
             } else if (!same_path) {
                 path = paths_.find(rank, message.target);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if (run_.recorder != nullptr) run_.recorder->start(flow, rank, message, paths_.links(), now_s_);
+                if constexpr (plans_windows) paths_.find_delays(delays_);
+                if (run_.recorder != nullptr)
+                    run_.recorder->start(flow, rank, message, paths_.links(), delays_.of_links_s, now_s_);
                 if (!run_.link_bytes.empty())
                     for (const LinkId l : paths_.links()) run_.link_bytes[l.at()] += static_cast<double>(message.bytes);
             }
@@ -217,12 +236,7 @@ private:
                 calendar_.enter(flow, *record);
                 return;
             }
-            if (was_there) {
-                model_.replace(flow, path);
-            } else {
-                model_.add(flow, path);
-                ++num_flows_;
-            }
+            enter(flow, path, message.bytes);
             record = &model_.flows()[flow];  // the table may have moved
             record->target = message.target.value;
             record->finish_s_or_bytes = static_cast<double>(message.bytes);
@@ -233,15 +247,33 @@ private:
         --num_flows_;
     }
 
+    /// Of a flow that has ended or not begun.
+    void enter(std::int32_t flow, std::span<const std::int32_t> path, std::int64_t bytes) {
+        const bool was_there = model_.flows()[flow].num_capacities > 0;
+        if (!was_there) ++num_flows_;
+        if constexpr (plans_windows) {
+            if (was_there) model_.remove(flow);
+            model_.add(flow, {path, delays_.of_capacities_s, static_cast<double>(bytes)});
+        } else if (was_there) {
+            model_.replace(flow, path);
+        } else {
+            model_.add(flow, path);
+        }
+    }
+
     void update_rates() {
-        model_.update([this](std::int32_t flow, FlowRecord& record, double rate_before) {
+        const auto on_change = [this](std::int32_t flow, FlowRecord& record, double rate_before) {
             const double bytes =
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
             record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
             calendar_.enter(flow, record);
             if (run_.recorder != nullptr) run_.recorder->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
-        });
+        };
+        if constexpr (plans_windows)
+            model_.update(now_s_, on_change);
+        else
+            model_.update(on_change);
     }
 
     PartResult take_result() {
@@ -270,6 +302,7 @@ private:
     std::vector<Ahead> ahead_;
     std::array<std::size_t, 256> ahead_of_{};  // [flow, without the bits above] in ahead_; of two flows, the later one
     std::vector<std::int32_t> ahead_paths_;
+    Paths::Delays delays_;  // of the route found last, for a model that plans windows
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;
     const bool looks_at_links_;  // of every message

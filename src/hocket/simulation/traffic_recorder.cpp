@@ -30,12 +30,12 @@ void TrafficRecorder::begin(std::int32_t num_flows) {
 }
 
 void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Message& message,
-                            std::span<const LinkId> links, double now_s) {
+                            std::span<const LinkId> links, std::span<const double> delays_s, double now_s) {
     Flow& state = flows_[static_cast<std::size_t>(flow)];
     state.since_s = now_s;
     state.rate_bytes_per_s = 0;
     state.message = -1;
-    if (bins_) set_rows(flow, links);
+    if (bins_) set_rows(flow, links, delays_s);
     if (!is_recorded_[source.at()]) return;
     if (static_cast<std::int64_t>(messages_.size() - first_of_part_) >= most_messages_) {
         ++num_left_out_;
@@ -46,8 +46,15 @@ void TrafficRecorder::start(std::int32_t flow, Rank source, const Traffic::Messa
         {source.value, message.target.value, message.bytes, now_s, std::numeric_limits<double>::quiet_NaN()});
 }
 
-void TrafficRecorder::set_rows(std::int32_t flow, std::span<const LinkId> links) {
+void TrafficRecorder::set_rows(std::int32_t flow, std::span<const LinkId> links, std::span<const double> delays_s) {
     bins_->find_rows(links, found_);
+    if (!delays_s.empty()) {
+        delays_s_.resize(flows_.size());
+        std::vector<double>& own_s = delays_s_[static_cast<std::size_t>(flow)];
+        own_s.clear();
+        for (std::size_t i = 0; i < links.size(); ++i)
+            if (bins_->is_recorded(links[i])) own_s.push_back(delays_s[i]);
+    }
     if (found_.size() > most_rows_) {
         std::vector<std::int32_t> wider(flows_.size() * found_.size());
         for (std::size_t f = 0; f < flows_.size(); ++f)
@@ -80,10 +87,15 @@ void TrafficRecorder::stop(double now_s) {
 
 void TrafficRecorder::pass(std::int32_t flow, double now_s) {
     Flow& state = flows_[static_cast<std::size_t>(flow)];
-    if (bins_ && state.rate_bytes_per_s > 0)
-        bins_->add(std::span(rows_).subspan(static_cast<std::size_t>(flow) * most_rows_,
-                                            static_cast<std::size_t>(state.num_rows)),
-                   state.since_s, now_s, state.rate_bytes_per_s);
+    if (bins_ && state.rate_bytes_per_s > 0) {
+        const std::span<const std::int32_t> rows = std::span(rows_).subspan(static_cast<std::size_t>(flow) * most_rows_,
+                                                                            static_cast<std::size_t>(state.num_rows));
+        if (delays_s_.empty()) bins_->add(rows, state.since_s, now_s, state.rate_bytes_per_s);
+        for (std::size_t i = 0; i < rows.size() && !delays_s_.empty(); ++i) {
+            const double delay_s = delays_s_[static_cast<std::size_t>(flow)][i];
+            bins_->add(rows.subspan(i, 1), state.since_s + delay_s, now_s + delay_s, state.rate_bytes_per_s);
+        }
+    }
     state.since_s = now_s;
 }
 

@@ -36,7 +36,9 @@ public:
 
     /// A part of so many flows begins, again at time 0.
     void begin(std::int32_t num_flows);
-    void start(std::int32_t flow, Rank source, const Traffic::Message&, std::span<const LinkId> links, double now_s);
+    /// `delays_s`: [of links] how long after they leave the bytes pass there; empty = at once.
+    void start(std::int32_t flow, Rank source, const Traffic::Message&, std::span<const LinkId> links,
+               std::span<const double> delays_s, double now_s);
     void change_rate(std::int32_t flow, double now_s, double rate_bytes_per_s) {
         pass(flow, now_s);
         flows_[static_cast<std::size_t>(flow)].rate_bytes_per_s = rate_bytes_per_s;
@@ -58,16 +60,17 @@ private:
         std::int64_t message = -1;  ///< into messages_
         std::int32_t num_rows = 0;
     };
-    void set_rows(std::int32_t flow, std::span<const LinkId> links);
+    void set_rows(std::int32_t flow, std::span<const LinkId> links, std::span<const double> delays_s);
     /// Counts what has passed at the rate so far.
     void pass(std::int32_t flow, double now_s);
 
     std::optional<LinkBinRecorder> bins_;
     std::vector<Flow> flows_;
-    std::size_t most_rows_ = 0;        // of a flow so far
-    std::vector<std::int32_t> rows_;   // [flow * most_rows_ + i]
-    std::vector<std::int32_t> found_;  // of the route at hand
-    std::vector<bool> is_recorded_;    // [source]
+    std::size_t most_rows_ = 0;                  // of a flow so far
+    std::vector<std::int32_t> rows_;             // [flow * most_rows_ + i]
+    std::vector<std::int32_t> found_;            // of the route at hand
+    std::vector<std::vector<double>> delays_s_;  // [flow][of rows], if there are any
+    std::vector<bool> is_recorded_;              // [source]
     std::int64_t most_messages_;
     std::int64_t num_left_out_ = 0;
     std::vector<RecordedMessage> messages_;

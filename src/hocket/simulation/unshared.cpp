@@ -14,16 +14,16 @@ class Unshared final : public SharingModel {
 public:
     explicit Unshared(std::vector<double> bandwidths) : bandwidths_(std::move(bandwidths)) {}
 
-    void add(std::int32_t flow, std::span<const std::int32_t> capacities) override {
+    void add(std::int32_t flow, const Passage& passage) override {
         if (static_cast<std::size_t>(flow) >= rates_.size()) rates_.resize(static_cast<std::size_t>(flow) + 1);
         double rate = std::numeric_limits<double>::infinity();
-        for (const std::int32_t capacity : capacities)
+        for (const std::int32_t capacity : passage.capacities)
             rate = std::min(rate, bandwidths_[static_cast<std::size_t>(capacity)]);
         rates_[static_cast<std::size_t>(flow)] = rate;
         added_.push_back(flow);
     }
     void remove(std::int32_t) override {}
-    void update(std::vector<std::int32_t>& changed) override {
+    void update(double, std::vector<std::int32_t>& changed) override {
         changed.insert(changed.end(), added_.begin(), added_.end());
         added_.clear();
     }

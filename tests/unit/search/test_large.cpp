@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
+#include "hocket/base/random.hpp"
 #include "hocket/search/broadcast.hpp"
 #include "trees.hpp"
 
@@ -90,4 +93,42 @@ TEST_CASE("a search that is told to stop has a schedule and a bound") {
     options = {};
     options.gap = 10;
     CHECK(check_stopped(options).num_nodes == 0);
+}
+
+TEST_CASE("when time is up before the first schedule, one is made at once") {
+    base::Random random(20'040'609);
+    for (int i = 0; i < 300; ++i) {
+        CAPTURE(i);
+        const Tree tree = examples::random_tree(random, static_cast<std::int32_t>(2 + random.below(30)));
+        const std::int32_t root = static_cast<std::int32_t>(random.below(tree.num_computers()));
+        BroadcastOptions options;
+        options.time_limit_s = 0;
+        const BroadcastResult result = fastest_broadcast(tree, {&root, 1}, options);
+        REQUIRE(faults_of(tree, {&root, 1}, result.transfers) == "");
+        CHECK(result.lower_bound_ns <= result.makespan_ns);
+    }
+    // Bandwidths that all differ make bounds slow: a list schedule of this tree would take minutes.
+    examples::TreeBuilder builder;
+    std::vector<std::int32_t> switches;
+    for (std::int32_t i = 0; i < 60; ++i) {
+        switches.push_back(builder.relay());
+        if (i > 0)
+            builder.cable(switches[static_cast<std::size_t>(random.below(i))], switches.back(),
+                          20'000'000 + random.below(200'000'000));
+    }
+    for (int i = 0; i < 800; ++i)
+        builder.cable(switches[static_cast<std::size_t>(random.below(60))], builder.computer(),
+                      10'000'000 + random.below(100'000'000));
+    const Tree tree = builder.tree();
+    const std::int32_t root = 0;
+    BroadcastOptions options;
+    options.time_limit_s = 0.2;
+    const BroadcastResult result = fastest_broadcast(tree, {&root, 1}, options);
+    CHECK(faults_of(tree, {&root, 1}, result.transfers) == "");
+    CHECK(result.search_s < 5);  // on a machine that does other things
+    int asked = 0;
+    options.time_limit_s = 60;
+    options.on_progress = [&](const BroadcastProgress&) { return ++asked < 3; };
+    CHECK(fastest_broadcast(tree, {&root, 1}, options).search_s < 10);
+    CHECK(asked == 3);
 }

@@ -13,6 +13,7 @@
 #include "hocket/schedule/validate.hpp"
 #include "hocket/search/broadcast.hpp"
 #include "hocket/search/network_tree.hpp"
+#include "hocket/search/state.hpp"
 #include "hocket/search/transfers.hpp"
 #include "hocket/simulation/simulate.hpp"
 
@@ -46,10 +47,34 @@ Network random_network(base::Random& random, bool latencies) {
     return network::build(blueprint);
 }
 
-double makespan_s(const Program& program, const Network& network) {
+Timeline simulate_reserved(const Program& program, const Network& network, bool reference = false) {
     SimulationOptions options;
     options.sharing = Sharing::reserve;
-    return simulate(program, network, options).makespan_s;
+    options.reference = reference;
+    return simulate(program, network, options);
+}
+
+/// That the simulator gives each transfer its end, which the search rounds up to a nanosecond, and the reference the same.
+void check_times(const Tree& tree, const Network& network, std::span<const Transfer> transfers) {
+    const Program program = timed_program_of(tree, transfers);
+    for (const bool reference : {false, true}) {
+        const Timeline timeline = simulate_reserved(program, network, reference);
+        double worst_early_s = 0, worst_late_s = 0, end_s = 0;
+        for (const Transfer& t : transfers) {
+            const RankProgram& target = program.ranks[static_cast<std::size_t>(t.target)];
+            std::size_t recv = 0;
+            while (target.ops[recv].kind != ProgramOpKind::recv || target.ops[recv].peer != Rank{t.source}) ++recv;
+            const double expected_s = 1e-9 * static_cast<double>(t.end_ns);
+            const double found_s = timeline.ranks[static_cast<std::size_t>(t.target)][recv].end_s;
+            worst_early_s = std::max(worst_early_s, expected_s - found_s);
+            worst_late_s = std::max(worst_late_s, found_s - expected_s);
+            end_s = std::max(end_s, expected_s);
+        }
+        CHECK(worst_early_s < 1e-9 * (1 + 1e-6));
+        CHECK(worst_late_s <= 1e-12 * end_s);
+        CHECK(timeline.makespan_s <= end_s * (1 + 1e-12));
+        CHECK(timeline.makespan_s >= end_s - 1e-9 * (1 + 1e-6));
+    }
 }
 
 }  // namespace
@@ -82,14 +107,42 @@ TEST_CASE("schedules of broadcasts and reductions take the time that the search 
         REQUIRE(validate(bcast_of(tree, root, found.transfers, Order::free)).ok());
         REQUIRE(validate(reduce_of(tree, root, mirrored.transfers, Order::free)).ok());
 
-        if (latencies) continue;  // there the simulation holds all links of a route at once
-        const double optimum_s = 1e-9 * static_cast<double>(found.makespan_ns);
-        CHECK(makespan_s(timed_program_of(tree, found.transfers), network) == doctest::Approx(optimum_s).epsilon(1e-6));
-        CHECK(makespan_s(lower(bcast, bytes), network) == doctest::Approx(optimum_s).epsilon(1e-6));
-        const double reduced_s = 1e-9 * static_cast<double>(mirrored.makespan_ns);
-        CHECK(makespan_s(timed_program_of(tree, reversed(mirrored.transfers)), network) ==
-              doctest::Approx(reduced_s).epsilon(1e-6));
-        CHECK(makespan_s(lower(reduce, bytes), network) == doctest::Approx(reduced_s).epsilon(1e-6));
+        check_times(tree, network, found.transfers);
+        check_times(tree, network, reversed(mirrored.transfers));
+        if (latencies) continue;  // to tell others of an end takes time
+        const auto makespan_s = [&](const Schedule& schedule) {
+            return simulate_reserved(lower(schedule, bytes), network).makespan_s;
+        };
+        CHECK(makespan_s(bcast) == doctest::Approx(1e-9 * static_cast<double>(found.makespan_ns)).epsilon(1e-6));
+        CHECK(makespan_s(reduce) == doctest::Approx(1e-9 * static_cast<double>(mirrored.makespan_ns)).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("any schedule of the search takes the time that the search gives") {
+    const std::uint64_t seed = 20'261'018;
+    MESSAGE("seed " << seed);
+    base::Random random(seed);
+    for (int i = 0; i < 2000; ++i) {
+        CAPTURE(i);
+        const Network network = random_network(random, i % 4 > 0);
+        const std::int64_t size = i % 3 == 0 ? 1 + random.below(10'000) : bytes;  // delays are long beside these
+        const bool backwards = i % 2 == 0;
+        const Tree tree = tree_of(network, size), searched = backwards ? reversed(tree) : tree_of(network, size);
+        const std::int32_t n = tree.num_computers();
+        std::vector<std::int32_t> holders{static_cast<std::int32_t>(random.below(n))};
+        for (std::int32_t c = 0; c < n && !backwards; ++c)
+            if (c != holders.front() && random.below(6) == 0) holders.push_back(c);
+        State state(searched, holders);
+        while (!state.complete()) {
+            const auto s = static_cast<std::int32_t>(random.below(n)), r = static_cast<std::int32_t>(random.below(n));
+            if (!state.informed(s) || state.informed(r)) continue;
+            state.add(s, r, state.earliest_start(s, r));
+        }
+        REQUIRE(faults_of(searched, holders, state.transfers()) == "");
+        if (backwards)
+            check_times(tree, network, reversed(state.transfers()));
+        else
+            check_times(tree, network, state.transfers());
     }
 }
 

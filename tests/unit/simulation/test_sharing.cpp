@@ -70,11 +70,11 @@ TEST_CASE("rates follow their definition through any sequence of arrivals and de
                         model->remove(flow);
                         flows.erase(found);
                     } else {
-                        model->add(flow, flows[flow] = random_capacities(random, num_capacities));
+                        model->add(flow, {flows[flow] = random_capacities(random, num_capacities)});
                     }
                 }
                 std::vector<std::int32_t> changed;
-                model->update(changed);
+                model->update(0, changed);
                 std::vector<std::vector<int>> capacities;
                 for (const auto& [flow, crossed] : flows) capacities.emplace_back(crossed.begin(), crossed.end());
                 const std::vector<double> expected = reference::rates(capacities, bandwidths, sharing);
@@ -117,12 +117,12 @@ TEST_CASE("incremental rates are those of the reference, among many flows on man
                         if (random.below(4) == 0) continue;  // else another takes its number at once
                     }
                     flows[flow] = random_capacities(random, num_capacities);
-                    model->add(flow, flows[flow]);
-                    plain->add(flow, flows[flow]);
+                    model->add(flow, {flows[flow]});
+                    plain->add(flow, {flows[flow]});
                 }
                 std::vector<std::int32_t> changed, ignored;
-                model->update(changed);
-                plain->update(ignored);
+                model->update(0, changed);
+                plain->update(0, ignored);
                 for (const auto& [flow, crossed] : flows)
                     worst = std::max(worst, std::abs(model->rate(flow) / plain->rate(flow) - 1));
                 if (sharing == Sharing::maxmin && step % 20 == 0) check_certificate(*model, flows, bandwidths);
@@ -167,10 +167,10 @@ TEST_CASE("reserved bandwidth: nothing is exceeded, and what waits could not hav
                 for (const std::int32_t c : flow.capacities)
                     flow.least = std::min(flow.least, bandwidths[static_cast<std::size_t>(c)]);
                 flows.push_back(flow);
-                model->add(number, flows.back().capacities);
+                model->add(number, {flows.back().capacities});
             }
             std::vector<std::int32_t> changed;
-            model->update(changed);
+            model->update(0, changed);
             // Each in turn takes what it needs, if it is there.
             for (Flow& flow : flows) {
                 const bool fits = std::all_of(flow.capacities.begin(), flow.capacities.end(), [&](std::int32_t c) {

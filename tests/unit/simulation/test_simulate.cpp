@@ -276,7 +276,7 @@ TEST_CASE("bytes are conserved and no capacity is exceeded, and the same input g
         const Network network = network::build(random_tree(random, 6));
         const Program program = random_program(random, network.num_ranks(), 60);
         const SimulationOptions options{
-            .sharing = seed % 2 == 0 ? Sharing::equal : Sharing::maxmin, .ordered_pairs = false, .record_links = true};
+            .sharing = static_cast<Sharing>(1 + seed % 3), .ordered_pairs = false, .record_links = true};
         const Timeline timeline = simulate(program, network, options);
         std::vector<double> expected(network.links().size(), 0);
         for (std::size_t r = 0; r < program.ranks.size(); ++r)

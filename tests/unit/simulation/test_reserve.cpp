@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "examples.hpp"
+#include "hocket/base/random.hpp"
+#include "hocket/simulation/simulate.hpp"
+
+using namespace hocket;
+using namespace hocket::examples;
+
+namespace {
+
+Timeline simulate_reserved(const Program& program, const Network& network, bool reference = false) {
+    SimulationOptions options;
+    options.sharing = Sharing::reserve;
+    options.reference = reference;
+    options.reduce_bytes_per_s = 500;
+    return simulate(program, network, options);
+}
+
+/// Numbers so coarse that windows begin where others end, and messages become ready together.
+void coarsen(Program& program, network::Blueprint& blueprint) {
+    for (RankProgram& rank : program.ranks)
+        for (ProgramOp& op : rank.ops) {
+            op.bytes = (op.bytes + 199) / 200 * 200;
+            op.seconds = std::ceil(4 * op.seconds) / 4;
+        }
+    const auto bandwidth = [](double b) { return std::ceil(b / 400) * 100; };
+    for (network::Blueprint::Cable& cable : blueprint.cables) {
+        cable.bandwidth_bytes_per_s = bandwidth(cable.bandwidth_bytes_per_s);
+        cable.bandwidth_back_bytes_per_s = bandwidth(cable.bandwidth_back_bytes_per_s);
+        cable.latency_s = std::ceil(cable.latency_s * 30) / 4;
+        cable.latency_back_s = std::ceil(cable.latency_back_s * 30) / 4;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("reserved bandwidth: the same as by the plain rules, with and without latencies") {
+    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+        CAPTURE(seed);
+        base::Random random(seed);
+        network::Blueprint blueprint = random_tree(random, 3 + static_cast<std::int32_t>(random.below(6)));
+        std::int32_t ranks = 0;
+        for (const network::Blueprint::Node& node : blueprint.nodes) ranks += node.ranks;
+        Program program = random_program(random, ranks, 60);
+        if (seed % 3 > 0) coarsen(program, blueprint);
+        if (seed % 4 == 0)
+            for (network::Blueprint::Cable& cable : blueprint.cables) cable.latency_s = cable.latency_back_s = 0;
+        const Network network = network::build(blueprint);
+        const Timeline timeline = simulate_reserved(program, network);
+        const Timeline expected = simulate_reserved(program, network, true);
+        double worst = 0;
+        for (std::size_t r = 0; r < program.ranks.size(); ++r)
+            for (std::size_t i = 0; i < program.ranks[r].ops.size(); ++i) {
+                worst = std::max(worst, std::abs(timeline.ranks[r][i].start_s - expected.ranks[r][i].start_s));
+                worst = std::max(worst, std::abs(timeline.ranks[r][i].end_s - expected.ranks[r][i].end_s));
+            }
+        CHECK(worst <= 1e-9 * expected.makespan_s);
+    }
+}
+
+TEST_CASE("reserved bandwidth: windows on a link follow the delays to it") {
+    // a and b are 1 s and 3 s before the switch, c is behind it; each message takes 10 s on a link.
+    network::Blueprint blueprint;
+    blueprint.name = "delays";
+    for (const char* name : {"a", "b", "c"}) blueprint.nodes.push_back({name, NodeKind::host, 1});
+    blueprint.nodes.push_back({"s", NodeKind::switch_, 0});
+    const double latency_s[] = {1, 3, 0};
+    for (std::int32_t i = 0; i < 3; ++i)
+        blueprint.cables.push_back({i, 3, 100, 100, latency_s[i], latency_s[i], false});
+    const Network network = network::build(blueprint);
+    Program program = empty(3);
+    message(program, 0, 2, 1000);
+    message(program, 1, 2, 1000);
+    message(program, 0, 2, 1000);
+    const Timeline timeline = simulate_reserved(program, network);
+    // a's first message is on the link to c from 1 s to 11 s; b's starts at 8 s to be there then, until 21 s. a's second
+    // one could be sent from 10 s on, but is to be there after b's.
+    CHECK(timeline.ranks[2][0].end_s == doctest::Approx(11));
+    CHECK(timeline.ranks[2][1].end_s == doctest::Approx(21));
+    CHECK(timeline.ranks[2][2].end_s == doctest::Approx(31));
+    CHECK(timeline.ranks[0][0].end_s == doctest::Approx(10));
+    CHECK(timeline.ranks[1][0].end_s == doctest::Approx(18));
+    CHECK(timeline.ranks[0][1].end_s == doctest::Approx(30));
+}
