@@ -56,7 +56,9 @@ void IncrementalMaxMin::solve() {
                 add_member(static_cast<std::int32_t>(flows.entries[i] & flow_mask));
     }
     touched_.clear();
+    constexpr std::size_t many = 256;
     do {
+        if (members_.size() > num_placed_ + many) sort_new_members();
         open_paths_of_new_members();
         fill();
     } while (expand());
@@ -72,15 +74,17 @@ void IncrementalMaxMin::add_member(std::int32_t flow) {
     for (const std::int32_t c : record.path()) links_.prefetch(c);
 }
 
+/// In the order in which capacities list them, each is found after the one before.
+void IncrementalMaxMin::sort_new_members() {
+    const auto first = members_.begin() + static_cast<std::ptrdiff_t>(num_placed_);
+    const auto by_flow = [](const Member& a, const Member& b) { return a.flow < b.flow; };
+    if (std::is_sorted(first, members_.end(), by_flow)) return;
+    std::sort(first, members_.end(), by_flow);
+    for (std::size_t m = num_placed_; m < members_.size(); ++m)
+        flows_[members_[m].flow].member = static_cast<std::int32_t>(m) + 1;
+}
+
 void IncrementalMaxMin::open_paths_of_new_members() {
-    // Of many, in the order in which capacities list them, each is found after the one before.
-    constexpr std::size_t many = 256;
-    if (members_.size() > num_placed_ + many) {
-        std::sort(members_.begin() + static_cast<std::ptrdiff_t>(num_placed_), members_.end(),
-                  [](const Member& a, const Member& b) { return a.flow < b.flow; });
-        for (std::size_t m = num_placed_; m < members_.size(); ++m)
-            flows_[members_[m].flow].member = static_cast<std::int32_t>(m) + 1;
-    }
     for (; num_placed_ < members_.size(); ++num_placed_) {
         Member& member = members_[num_placed_];
         member.first_place = places_.size();

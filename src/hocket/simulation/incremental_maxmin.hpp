@@ -146,6 +146,7 @@ private:
     }
     void solve();
     void add_member(std::int32_t flow);
+    void sort_new_members();
     void open_paths_of_new_members();
     std::int32_t open(std::int32_t capacity);
     void fill();
