@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -249,3 +250,23 @@ def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
     assert first.startswith("error: ")
     assert said in first
     assert second.startswith("hint: ")
+
+
+def test_fewer_threads_than_asked_for_are_enough(tmp_path: Path) -> None:
+    """400 stacks of 8 MiB do not fit into the memory allowed: the search goes on with the threads that it got."""
+    limit = 2 << 30
+    text = 'format = "hocket.network/1"\n'
+    text += "".join(f'[[node]]\nname = "s{i}"\nkind = "switch"\n' for i in range(5))
+    text += "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(24))
+    cables = [(f"s{i}", f"s{i // 2}", 7 * i) for i in range(1, 5)] + [(f"h{i}", f"s{i % 5}", 7 * i) for i in range(24)]
+    for lower, upper, number in cables:
+        text += f'[[link]]\nbetween = ["{lower}", "{upper}"]\nbandwidth = "{10 + 10 * (number % 10)} MB/s"\n'
+    (tmp_path / "uneven.toml").write_text(text)
+    result = subprocess.run(
+        [HOCKET, "schedule", "bcast", "--network", "uneven.toml", "--bytes", "1 MB", "--optimal", "--threads", "400",
+         "--time-limit", "3", "--json"],
+        capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["transfers"]

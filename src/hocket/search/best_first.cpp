@@ -4,9 +4,9 @@
 #include "hocket/search/best_first.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <thread>
 #include <tuple>
+
+#include "hocket/simulation/threads.hpp"
 
 namespace hocket::search {
 
@@ -84,27 +84,20 @@ void BestFirst::run(std::int64_t num_nodes) {
         nodes_.push_back({watch_.lower_bound_ns(), -1, {}, 0});
         heap_.push_back(0);
     }
-    const auto num_threads = static_cast<std::size_t>(std::max(1, watch_.options().num_threads));
-    under_way_ns_.assign(num_threads, never);
-    std::vector<std::exception_ptr> errors(num_threads);
-    const auto work = [&](std::size_t slot) {
+    const std::int32_t num_threads = std::max(1, watch_.options().num_threads);
+    under_way_ns_.assign(static_cast<std::size_t>(num_threads), never);
+    const auto work = [&](std::int32_t thread) {
         try {
             Worker worker(*this);
-            worker.slot = slot;
-            worker.run(slot == 0);
+            worker.slot = static_cast<std::size_t>(thread);
+            worker.run(thread == 0);
         } catch (...) {
-            errors[slot] = std::current_exception();
             ended_ = true;
             changed_.notify_all();
+            throw;
         }
     };
-    {
-        std::vector<std::jthread> threads;
-        for (std::size_t i = 1; i < num_threads; ++i) threads.emplace_back(work, i);
-        work(0);
-    }
-    for (const std::exception_ptr& error : errors)
-        if (error) std::rethrow_exception(error);
+    simulation::run_on_threads(num_threads, work, [] {});
 }
 
 std::int64_t BestFirst::take(Worker& worker) {
