@@ -5,7 +5,6 @@
 // the same data, and prints one JSON object on rank 0.
 
 #include <mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,17 +15,18 @@
 #include <string>
 #include <vector>
 
+#include "bench/measuring.hpp"
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/patience.hpp"
 #include "runtime/plan.hpp"
 
 namespace {
 
 using namespace hocket;
 using base::json_text;
+using bench::now_s, bench::require, bench::wait_aside;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S]\n"
@@ -97,20 +97,6 @@ std::int64_t measured_bytes(const runtime::PlanEntry& entry) {
     return std::min(entry.bytes_max, std::max(entry.bytes_min, std::int64_t{64} << 20));
 }
 
-double now_s() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-void require(int code, const char* what) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    PMPI_Error_string(code, text, &length);
-    throw Error(std::string(what) + " failed: " + text);
-}
-
 /// An entry on the communicator that it serves; lives on members only.
 class Comparison {
 public:
@@ -172,15 +158,6 @@ private:
         PMPI_Iallreduce(&took_s, &most_s, 1, MPI_DOUBLE, MPI_MAX, comm_, &request);
         wait_aside(request);
         return most_s;
-    }
-
-    /// A rank that is done must not take the core from one on the same node that is not, as it would in a call that spins.
-    static void wait_aside(MPI_Request& request) {
-        runtime::Patience patience;
-        for (int done = 0; done == 0;) {
-            require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-            if (done == 0) patience.pause();
-        }
     }
 
     const runtime::PlanEntry& entry_;

@@ -6,26 +6,22 @@
 // over what completes, as in [Degomme17], finds it where times are too noisy to show it.
 
 #include <mpi.h>
-#include <time.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
+#include "bench/measuring.hpp"
 #include "runtime/patience.hpp"
 
 namespace {
+
+using hocket::bench::now_s;
 
 constexpr int granularity_bytes = 1024;
 constexpr int most_bytes = 1 << 20;
 constexpr double patience_s = 0.1;  // a send that takes longer waits for its receiver, not for its core
 constexpr int data_tag = 1, next_tag = 2;
-
-double now_s() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Sends `bytes` to `peer`, which receives only afterwards; then waits for both.
 bool completes_alone(std::vector<char>& buffer, int bytes, int peer) {

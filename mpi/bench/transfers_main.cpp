@@ -8,7 +8,6 @@
 
 #include <mpi.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,32 +18,19 @@
 #include <string>
 #include <vector>
 
+#include "bench/measuring.hpp"
 #include "bench/transfers.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
-#include "runtime/patience.hpp"
 
 namespace {
 
 using namespace hocket;
+using bench::now_s, bench::require, bench::wait_aside;
 
 constexpr const char* usage =
     "usage: hocket-transfers FILE\n"
     "  FILE    what to measure (\"hocket.transfers/1\"), read by rank 0\n";
-
-double now_s() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-void require(int code, const char* what) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    PMPI_Error_string(code, text, &length);
-    throw Error(std::string(what) + " failed: " + text);
-}
 
 /// The file as rank 0 reads it, on all ranks. @throws InvalidInput  on all ranks alike
 std::string shared_file(const std::string& path, int rank) {
@@ -63,15 +49,6 @@ std::string shared_file(const std::string& path, int rank) {
     text.resize(static_cast<std::size_t>(length));
     PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
     return text;
-}
-
-/// A rank that has nothing to do must not take the core from one that has, as it would in a call that spins.
-void wait_aside(MPI_Request& request) {
-    runtime::Patience patience;
-    for (int done = 0; done == 0;) {
-        require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done == 0) patience.pause();
-    }
 }
 
 void start_together(bool takes_part) {
