@@ -20,7 +20,7 @@ from hocket.calibrate.intervals import intervals
 from hocket.calibrate.latency import fit_latencies
 from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
-from hocket.calibrate.network import build_network, link_ends
+from hocket.calibrate.network import build_network
 from hocket.calibrate.transfers import Experiment, Times, launch
 from hocket.errors import Error
 
@@ -121,6 +121,6 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
 def _links(inferred: Inferred, hosts: Hosts, seed: int) -> tuple[LinkQuality, ...]:
     found = intervals(inferred, seed)
     return tuple(
-        LinkQuality(ends, *found[group], inferred.evidence[group].error_without if group in inferred.evidence else None)
-        for group, ends in link_ends(inferred.tree, hosts.names).items()
+        LinkQuality(ends, *found[group], inferred.errors_without.get(group))
+        for group, ends in inferred.tree.link_ends(hosts.names).items()
     )

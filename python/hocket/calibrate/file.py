@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hocket import print_bandwidth, print_duration
 from hocket.calibrate.calibration import Calibration
 from hocket.calibrate.messages import Sweep
+from hocket.calibrate.network import quoted_bandwidth, quoted_duration
 
 
 def to_toml(calibration: Calibration) -> str:
@@ -23,8 +23,8 @@ def to_toml(calibration: Calibration) -> str:
         f"mpi = {json.dumps(calibration.mpi)}",
         f"launches = {calibration.launches}",
         f"rounds = {calibration.rounds}",
-        f"send_overhead = {_duration(calibration.overhead_s)}",
-        f"receive_overhead = {_duration(calibration.overhead_s)}",
+        f"send_overhead = {quoted_duration(calibration.overhead_s)}",
+        f"receive_overhead = {quoted_duration(calibration.overhead_s)}",
     ]
     if calibration.rendezvous_bytes is not None:
         lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
@@ -39,7 +39,7 @@ def to_toml(calibration: Calibration) -> str:
     for link in calibration.links:
         lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
         for key, (low, high) in (("interval", link.interval), ("interval_back", link.interval_back)):
-            lines.append(f"{key} = [{_bandwidth(low)}, {_bandwidth(high)}]")
+            lines.append(f"{key} = [{quoted_bandwidth(low)}, {quoted_bandwidth(high)}]")
         if link.error_without is not None:
             lines.append(f"error_without = {link.error_without:.3f}")
     for sweep in calibration.sweeps:
@@ -49,10 +49,10 @@ def to_toml(calibration: Calibration) -> str:
                 "[[calibration.segment]]",
                 f"between = {json.dumps(_ends(calibration, sweep))}",
                 f"from_bytes = {segment.from_bytes}",
-                f"start = {_duration(segment.start_s)}",
+                f"start = {quoted_duration(segment.start_s)}",
             ]
             if segment.s_per_byte > 0:
-                lines.append(f"bandwidth = {_bandwidth(1 / segment.s_per_byte)}")
+                lines.append(f"bandwidth = {quoted_bandwidth(1 / segment.s_per_byte)}")
     return "\n".join(lines) + "\n"
 
 
@@ -101,11 +101,3 @@ def _sweep(calibration: Calibration, sweep: Sweep) -> dict[str, Any]:
 def _ends(calibration: Calibration, sweep: Sweep) -> list[str]:
     hosts = [link.between[0] for link in calibration.links if link.error_without is None]
     return [hosts[sweep.source], hosts[sweep.target]]
-
-
-def _bandwidth(value: float) -> str:
-    return json.dumps(print_bandwidth(float(f"{value:.3g}")))
-
-
-def _duration(value: float) -> str:
-    return json.dumps(print_duration(float(f"{value:.3g}")))

@@ -11,7 +11,6 @@ import numpy as np
 
 from hocket.calibrate.structure import (
     Alone,
-    Evidence,
     Selection,
     all_pairs,
     candidates,
@@ -45,11 +44,11 @@ class Measured:
 
 @dataclass(frozen=True)
 class Inferred:
-    """A tree, the evidence for each link between switches, and what was measured."""
+    """A tree, how well it predicts what its links were chosen by, and what was measured."""
 
     tree: Tree
-    evidence: dict[frozenset[int], Evidence]
-    error: float  # of the predictions that the links were chosen by
+    error: float
+    errors_without: dict[frozenset[int], float]  # each link between switches
     alone: Alone
     fitted: Measured  # several transfers at once: what the tree was fitted to,
     held_out: Measured  # and what not
@@ -75,8 +74,7 @@ def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
         Measured(held_out, [of_round[len(fitted) :] for of_round in times]),
     ]
     selection = Selection(alone.hosts(), fitted, parts[0].net_s(alone), spread(times))
-    tree, evidence = selection.select(groups)
-    return Inferred(tree, evidence, selection.error(tree), alone, *parts)
+    return Inferred(*selection.select(groups), alone, *parts)
 
 
 def measure_alone(count: int, measure: Measure, seed: int) -> Alone:

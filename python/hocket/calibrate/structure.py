@@ -138,14 +138,6 @@ def crossings(alone: Alone, groups: Sequence[frozenset[int]], duration_s: float,
     return experiments
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What speaks for a link: the mean error of the predictions with it and without it."""
-
-    error_with: float
-    error_without: float
-
-
 def rate_over(group: frozenset[int], experiments: Sequence[Experiment], net: Sequence[np.ndarray]) -> Rate:
     """What was carried out of a group, and into it, until the last of the transfers ended, where that was most."""
     carried: dict[bool, list[float]] = {True: [], False: []}
@@ -176,8 +168,8 @@ class Selection:
         predicted, measured = np.concatenate(self._predictor.times_s(tree)), np.concatenate(self._net)
         return float(np.minimum(np.abs(np.log(predicted / measured)), 1.0).mean())
 
-    def select(self, groups: Sequence[frozenset[int]]) -> tuple[Tree, dict[frozenset[int], Evidence]]:
-        """The tree with those links that are needed to explain the times, and the evidence for each."""
+    def select(self, groups: Sequence[frozenset[int]]) -> tuple[Tree, float, dict[frozenset[int], float]]:
+        """The tree with those links that are needed to explain the times, its error, and the error without each."""
         tree = Tree(self._hosts, {group: rate_over(group, self._experiments, self._net) for group in groups})
         error = self.error(tree)
         least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * error)
@@ -185,7 +177,7 @@ class Selection:
             errors = {group: self.error(self._without(tree, [group])) for group in tree.groups}
             least = min(errors, key=lambda group: errors[group])
             if errors[least] >= error + least_gain:
-                return tree, {group: Evidence(error, errors[group]) for group in errors}
+                return tree, error, errors
             # Most candidates limit nothing, and go at once.
             idle = [group for group in errors if errors[group] < error + least_gain / 10]
             together = self._without(tree, idle)
@@ -193,7 +185,7 @@ class Selection:
                 tree, error = together, error_together
             else:
                 tree, error = self._without(tree, [least]), errors[least]
-        return tree, {}
+        return tree, error, {}
 
     def _without(self, tree: Tree, groups: Sequence[frozenset[int]]) -> Tree:
         return Tree(self._hosts, {group: rate for group, rate in tree.groups.items() if group not in groups})

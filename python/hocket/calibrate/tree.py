@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,23 +30,49 @@ class Tree:
     hosts: tuple[Rate, ...]
     groups: dict[frozenset[int], Rate]
 
-    def network(self) -> Network:
-        """Hosts are the ranks in order."""
+    def link_ends(self, names: Sequence[str]) -> dict[frozenset[int], tuple[str, str]]:
+        """The lower and the upper node of each link: of the hosts in order, then of the groups from large to small.
+
+        A host, with its name in `names`, is a group of one. Switches are `s0`, above all, `s1` and so on.
+        """
         ordered = sorted(self.groups, key=lambda group: (-len(group), min(group)))
+        switches = {group: _unused(f"s{i + 1}", names) for i, group in enumerate(ordered)}
+        top = _unused("s0", names)
 
         def above(members: frozenset[int]) -> str:
-            around = [i for i, group in enumerate(ordered) if members < group]
-            return f"s{around[-1] + 1}" if around else "s0"
+            around = [group for group in ordered if members < group]
+            return switches[around[-1]] if around else top
 
+        ends = {frozenset([i]): (name, above(frozenset([i]))) for i, name in enumerate(names)}
+        return ends | {group: (switches[group], above(group)) for group in ordered}
+
+    def rate(self, group: frozenset[int]) -> Rate:
+        """Of the link above a group, or above a host, a group of one."""
+        return self.groups[group] if len(group) > 1 else self.hosts[min(group)]
+
+    def network(self) -> Network:
+        """Hosts are the ranks in order."""
+        hosts = [f"h{i}" for i in range(len(self.hosts))]
+        ends = self.link_ends(hosts)
         lines = ['format = "hocket.network/1"']
-        lines += [f'[[node]]\nname = "h{i}"\nkind = "host"' for i in range(len(self.hosts))]
-        lines += [f'[[node]]\nname = "s{i}"\nkind = "switch"' for i in range(len(ordered) + 1)]
-        below = [(frozenset([i]), f"h{i}", rate) for i, rate in enumerate(self.hosts)]
-        below += [(group, f"s{i + 1}", self.groups[group]) for i, group in enumerate(ordered)]
-        for members, end, rate in below:
-            lines.append(f'[[link]]\nbetween = ["{end}", "{above(members)}"]')
+        lines += [f'[[node]]\nname = "{host}"\nkind = "host"' for host in hosts]
+        lines += [f'[[node]]\nname = "{switch}"\nkind = "switch"' for switch in switches_of(ends, hosts)]
+        for group, (end, above) in ends.items():
+            rate = self.rate(group)
+            lines.append(f'[[link]]\nbetween = ["{end}", "{above}"]')
             lines.append(f'bandwidth = "{rate.out!r} B/s"\nbandwidth_back = "{rate.back!r} B/s"')
         return Network.from_text("\n".join(lines), "tree")
+
+
+def switches_of(ends: dict[frozenset[int], tuple[str, str]], hosts: Sequence[str]) -> list[str]:
+    """Of what `Tree.link_ends` gives for these hosts: the other nodes, each once."""
+    return [node for node in dict.fromkeys(itertools.chain.from_iterable(ends.values())) if node not in hosts]
+
+
+def _unused(name: str, names: Sequence[str]) -> str:
+    while name in names:
+        name = f"switch-{name}"
+    return name
 
 
 def program_of(experiment: Experiment, num_hosts: int) -> Program:
