@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket simulate` ended by Ctrl-C or a signal, at every stage."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hocket import InvalidInput
+from hocket.cli.simulate.progress import ended, watched
+
+HOCKET = str(Path(sys.executable).with_name("hocket"))
+
+
+def _interrupted(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
+    """Starts a simulation that would take hours, and presses Ctrl-C once its progress bar is there."""
+    terminal, stderr = os.openpty()
+    with (cwd / "stdout").open("wb") as stdout:
+        process = subprocess.Popen(
+            [HOCKET, "simulate", *arguments], cwd=cwd, stdout=stdout, stderr=stderr,
+            env={**os.environ, "COLUMNS": "150", "TERM": "xterm"},
+        )  # fmt: skip
+    os.close(stderr)
+    seen = b""
+
+    def read() -> bool:
+        nonlocal seen
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            return False
+        seen += part
+        return bool(part)
+
+    try:
+        while not re.search(rb"s/s", seen) and read():
+            pass
+        process.send_signal(signal.SIGINT)
+        while read():
+            pass
+        process.wait(60)
+    finally:
+        process.kill()
+        os.close(terminal)
+    return process.returncode, (cwd / "stdout").read_text(), seen.decode()
+
+
+LONG = ["all-to-all", "--network", "fat-tree:16x16x32", "--bandwidth", "1GB/s", "--bytes-spread", "0.5"]
+
+
+def test_ctrl_c_gives_what_is_known(tmp_path: Path) -> None:
+    status, out, err = _interrupted([*LONG, "--json"], tmp_path)
+    assert status == 130, err
+    found = json.loads(out)
+    assert found["completed"] is False
+    assert (found["finished"], found["mean_finish_s"]) == (0, None)
+    assert found["events"] > 0
+    assert found["makespan_s"] > 0
+    assert found["finish_quantiles_s"] == {"p50": None, "p90": None, "p99": None}
+    assert re.search(r"\d messages/s.*\d:\d\d:\d\d left", err)
+    assert "hocket: interrupted: this is what was known at" in err
+
+
+def test_ctrl_c_prints_a_table_and_writes_a_folder(tmp_path: Path) -> None:
+    status, out, err = _interrupted([*LONG, "-o", "out"], tmp_path)
+    assert status == 130, err
+    assert "reached" in out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "result.json", "result.npz", "report.html", "trace.json"
+    }  # fmt: skip
+    assert json.loads((tmp_path / "out/result.json").read_text())["completed"] is False
+    assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
+
+
+def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
+    arguments = ["alltoall:pairwise", "--network", "two-clusters:300+340", "--latency", "10us", "--bytes", "1MB",
+                 "--json", "-o", "out"]  # fmt: skip
+    status, out, err = _interrupted(arguments, tmp_path)
+    assert status == 130, err
+    values = json.loads(out)
+    assert values["completed"] is False
+    assert values["results"][0]["finish_quantiles_s"]["p50"] is None
+    assert "The simulation was stopped" in (tmp_path / "out/report.html").read_text()
+
+
+SET_UP = {  # that take long, and call no Python
+    "a network of a file": ["random-ring", "--network", "large.toml"],
+    "a large network with tables": ["bcast:binomial", "--network", "fat-tree:64x64x128", "--bytes", "1MB"],
+    "first messages": ["nearest-neighbour", "--network", "torus:128x128x128", "--messages", "9"],
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("what", SET_UP)
+def test_a_set_up_is_ended_at_once(tmp_path: Path, what: str, number: signal.Signals) -> None:
+    hosts = "".join(f'[[node]]\nname = "{n}"\nkind = "host"\n' for n in range(1_000_000))
+    (tmp_path / "large.toml").write_text(f'format = "hocket.network/1"\n{hosts}')
+    process = subprocess.Popen([HOCKET, "simulate", *SET_UP[what]], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(1)
+        process.send_signal(number)
+        begin_s = time.monotonic()
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert time.monotonic() - begin_s < 3
+    assert process.returncode == 128 + number
+    assert err == ("error: interrupted\n" if number == signal.SIGINT else f"error: ended by {number.name}\n")
+
+
+@pytest.mark.parametrize("what", ["all-to-all", "alltoall:linear"])
+def test_ctrl_c_in_a_step_of_the_reference(tmp_path: Path, what: str) -> None:
+    """The first rates take minutes here."""
+    arguments = [what, "--network", "fat-tree:16x16x32" if what == "all-to-all" else "fat-tree:8x8x8", "--reference"]
+    size = [] if what == "all-to-all" else ["--bytes", "1 MB", "--order", "depth-first"]
+    process = subprocess.Popen(
+        [HOCKET, "simulate", *arguments, *size, "--json"], cwd=tmp_path,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert json.loads(out)["completed"] is False
+    assert "hocket: interrupted: this is what was known at" in err
+
+
+def test_a_late_ctrl_c_is_not_lost() -> None:
+    with watched("simulating", "messages") as watch:
+        assert watch(1, 2, 0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert watch.interrupted
+    assert ended(watch, None) == 130
+
+    def refuse() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise InvalidInput("too large")
+
+    with pytest.raises(KeyboardInterrupt), watched("simulating", "messages"):
+        refuse()
+    with watched("simulating", "messages") as watch:
+        pass
+    assert ended(watch, None) == 0
