@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "interpose/session.hpp"
 
@@ -63,6 +65,19 @@ std::vector<int> world_ranks(MPI_Comm comm, int size) {
     return global;  // MPI_UNDEFINED for a process outside this world, which no entry names
 }
 
+SelfCheck self_check(const std::vector<Route>& routes) {
+    std::vector<SelfCheck::Entry> entries;
+    for (const Route& route : routes) {
+        // What a native call is known to lose is waited for.
+        const double lost = std::clamp(route.entry->native_per_tuned - 1, 0.0, 1e6);
+        SelfCheck::Entry entry;
+        entry.watched = session.checks_itself() && !route.entry->reproducible;
+        entry.wait = std::llround(lost * static_cast<double>(SelfCheck::calls_for_cost));
+        entries.push_back(entry);
+    }
+    return SelfCheck(std::move(entries));
+}
+
 Communicator* make(MPI_Comm comm) {
     auto communicator = std::make_unique<Communicator>();
     communicator->users = comm;
@@ -79,6 +94,7 @@ Communicator* make(MPI_Comm comm) {
             communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back(
                 {&entries[i], i, {}, {}, {}});
         }
+        for (std::size_t i = 0; i < num_collectives; ++i) communicator->checks[i] = self_check(communicator->routes[i]);
     }
     Communicator* const made = communicator.get();
     if (PMPI_Comm_set_attr(comm, keyval, made) != MPI_SUCCESS) return nullptr;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "interpose/self_check.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/plan.hpp"
 
@@ -40,6 +41,7 @@ struct Communicator {
     std::uint64_t sequence = 0;  ///< counts the communicators with the same members
     std::vector<int> members;    ///< world ranks; empty if no entry can serve it
     std::array<std::vector<Route>, num_collectives> routes;
+    std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
 };
 
 /// Once, before find_communicator.

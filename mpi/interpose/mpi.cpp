@@ -44,10 +44,9 @@ Buffer buffer_of(const void* address, std::int64_t count, MPI_Datatype type) {
 #endif
 
 HOCKET_DEFINE(Barrier, (MPI_Comm comm)) {
-    if (is_active(Collective::barrier)) {
-        if (const auto code = reroute({Collective::barrier, {}, 0, comm})) return *code;
-    }
-    return next.Barrier(comm);
+    const auto native = [&] { return next.Barrier(comm); };
+    if (!is_active(Collective::barrier)) return native();
+    return reroute({Collective::barrier, {}, 0, comm}, native);
 }
 
 HOCKET_DEFINE(Init, (int* argc, char*** argv)) {

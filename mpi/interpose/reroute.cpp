@@ -3,13 +3,18 @@
 
 #include "interpose/reroute.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/next.hpp"
+#include "interpose/self_check.hpp"
 #include "interpose/session.hpp"
 
 namespace hocket::interpose {
@@ -115,24 +120,81 @@ int execute(Route& route, Communicator& communicator, const Call& call) noexcept
     }
 }
 
-}  // namespace
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
 
-std::optional<int> reroute(const Call& call) {
-    if (depth > 0 || call.comm == MPI_COMM_NULL) return {};
-    Communicator* const communicator = find_communicator(call.comm);
-    if (communicator == nullptr) return {};
-    if (communicator->routes[static_cast<std::size_t>(call.collective)].empty()) return {};
+/// Before a call that all ranks make, whatever is wrong with it.
+SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const CallKey& call) {
+    const SelfCheck::Statement mine = check.statement(call);
+    SelfCheck::Statement all{};
+    const std::int64_t begin_ns = now_ns();
+    const auto count = static_cast<int>(mine.size());
+    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MAX, communicator.own) != MPI_SUCCESS) {
+        check.stop();
+        return SelfCheck::Way::as_planned;
+    }
+    return check.conclude(all, now_ns() - begin_ns);
+}
+
+void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, const Communicator& communicator) {
+    EntryCount& count = session.count(route.index);
+    count.after_fall_back.fetch_add(1, std::memory_order_relaxed);
+    std::int64_t none = 0;
+    const auto call = static_cast<std::int64_t>(checked.calls);
+    if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
+        session.tell_fall_back(*route.entry, call, checked.native_ns, checked.schedule_ns);
+}
+
+/// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
+std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck*& timed) {
     const Inside inside;
-    if (number_call(*communicator) != MPI_SUCCESS) return {};
-    Route* const route = find_route(*communicator, call);
+    if (number_call(communicator) != MPI_SUCCESS) return {};
+    auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
+    SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
+    Route* const route = find_route(communicator, call);
+    const std::int64_t place = route == nullptr ? -1 : route - routes.data();
+    const Verdict verdict =
+        route == nullptr ? Verdict{Verdict::native} : judge(call, communicator.rank, communicator.size);
+    const bool serves = verdict.action == Verdict::serve && keeps_order(*route, call);
+    auto way = SelfCheck::Way::as_planned;
+    if (check.count(place))
+        way = agree(check, communicator, serves ? CallKey{place, bytes_of(call, communicator), call.root} : CallKey{});
     if (route == nullptr) return {};
-    const Verdict verdict = judge(call, communicator->rank, communicator->size);
-    if (verdict.action == Verdict::native) return {};
-    if (verdict.action == Verdict::serve && !keeps_order(*route, call)) return {};
-    const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, *communicator, call);
+    if (check.entry(place).given_up) {
+        count_after_fall_back(*route, check.entry(place), communicator);
+        return {};
+    }
+    if (verdict.action != Verdict::refuse && !serves) return {};
+    if (way == SelfCheck::Way::time_native) {
+        session.count(route->index).self_check.fetch_add(1, std::memory_order_relaxed);
+        timed = &check;
+        return {};
+    }
+    const std::int64_t begin_ns = way == SelfCheck::Way::time_schedule ? now_ns() : 0;
+    const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call);
+    if (way == SelfCheck::Way::time_schedule && code == MPI_SUCCESS) check.took(now_ns() - begin_ns);
     session.count(route->index).rerouted.fetch_add(1, std::memory_order_relaxed);
     // The schedule's own communicator returns errors; what an error means is for the program's communicator to say.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
+    return code;
+}
+
+}  // namespace
+
+int reroute(const Call& call, const Native& native) {
+    if (depth > 0 || call.comm == MPI_COMM_NULL) return native();
+    Communicator* const communicator = find_communicator(call.comm);
+    if (communicator == nullptr) return native();
+    if (communicator->routes[static_cast<std::size_t>(call.collective)].empty()) return native();
+    SelfCheck* timed = nullptr;
+    if (const auto code = serve(*communicator, call, timed)) return *code;
+    if (timed == nullptr) return native();
+    const std::int64_t begin_ns = now_ns();
+    const int code = native();
+    if (code == MPI_SUCCESS) timed->took(now_ns() - begin_ns);
     return code;
 }
 

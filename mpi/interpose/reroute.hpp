@@ -5,8 +5,6 @@
 
 #include <mpi.h>
 
-#include <optional>
-
 #include "hocket/schedule/schedule.hpp"
 #include "runtime/memory.hpp"
 
@@ -20,8 +18,21 @@ struct Call {
     MPI_Comm comm;
 };
 
-/// Carries the call out by the plan and returns its MPI error code; nothing if the MPI's own function shall do it. What decides
-/// is the same on all ranks of the communicator: collective, members, bytes of the signature, root, operator.
-std::optional<int> reroute(const Call& call);
+/// The MPI's own function with the arguments of one call.
+class Native {
+public:
+    template <class Function>
+    Native(const Function& function)  // NOLINT: a lambda is passed as it stands
+        : function_(&function), call_([](const void* f) { return (*static_cast<const Function*>(f))(); }) {}
+    int operator()() const { return call_(function_); }
+
+private:
+    const void* function_;
+    int (*call_)(const void*);
+};
+
+/// Carries the call out by the plan, or natively, and returns its MPI error code. What decides is the same on all ranks of the
+/// communicator: collective, members, bytes of the signature, root, operator, and what the self-check has found.
+int reroute(const Call& call, const Native& native);
 
 }  // namespace hocket::interpose

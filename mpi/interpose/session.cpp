@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/next.hpp"
+#include "interpose/self_check.hpp"
 #include "runtime/datatype.hpp"
 
 namespace hocket::interpose {
@@ -44,11 +46,16 @@ void share(std::string& text) {
 }  // namespace
 
 void Session::share_settings(int world_rank) {
-    int reports = 0;
+    enum : unsigned { tells = 1, reports = 2, checks_itself = 4 };
+    unsigned settings = 0;
     if (world_rank == 0) {
         plan_path_ = environment("HOCKET_PLAN");
-        const bool tells = environment("HOCKET_VERBOSE") == "1" || environment("HOCKET_SUMMARY") == "1";
-        reports = tells || !environment("HOCKET_STATISTICS").empty() ? 1 : 0;
+        if (environment("HOCKET_VERBOSE") == "1" || environment("HOCKET_SUMMARY") == "1") settings |= tells | reports;
+        if (!environment("HOCKET_STATISTICS").empty()) settings |= reports;
+        const std::string check = environment("HOCKET_SELF_CHECK");
+        if (check != "off") settings |= checks_itself;
+        if (!plan_path_.empty() && !check.empty() && check != "off" && check != "on")
+            say("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
     }
     if (!plan_path_.empty()) {
         try {
@@ -58,8 +65,10 @@ void Session::share_settings(int world_rank) {
         }
     }
     share(plan_text_);
-    next.Bcast(&reports, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    reports_ = reports != 0;
+    next.Bcast(&settings, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    tells_ = (settings & tells) != 0;
+    reports_ = (settings & reports) != 0;
+    checks_itself_ = (settings & checks_itself) != 0;
 }
 
 void Session::start() {
@@ -106,15 +115,30 @@ void Session::stop() {
     runtime::forget_datatypes();
 }
 
+void Session::tell_fall_back(const runtime::PlanEntry& entry, std::int64_t call, std::int64_t native_ns,
+                             std::int64_t schedule_ns) const {
+    if (!tells_) return;
+    std::array<char, 160> why{};
+    std::snprintf(
+        why.data(), why.size(), "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last",
+        SelfCheck::slower_comparisons, 1e-6 * static_cast<double>(schedule_ns), 1e-6 * static_cast<double>(native_ns));
+    say(entry.description() + ": " + why.data() + "; native from its call " + std::to_string(call) + " on");
+}
+
 void Session::report() const {
     const std::size_t num = plan_.entries.size();
-    std::vector<long long> mine, most(2 * num);
+    struct Counts {
+        long long rerouted, kept_native, self_check, after_fall_back, fell_back_at_call;
+    };
+    constexpr std::size_t numbers = sizeof(Counts) / sizeof(long long);
+    std::vector<Counts> mine, most(num);
     for (std::size_t i = 0; i < num; ++i) {
-        mine.push_back(counts_[i].rerouted.load());
-        mine.push_back(counts_[i].kept_native.load());
+        const EntryCount& count = counts_[i];
+        mine.push_back(
+            {count.rerouted, count.kept_native, count.self_check, count.after_fall_back, count.fell_back_at_call});
     }
     // Rank 0 need not be a member of the communicators that an entry serves.
-    next.Reduce(mine.data(), most.data(), static_cast<int>(2 * num), MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * num), MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (world_rank != 0) return;
@@ -123,16 +147,27 @@ void Session::report() const {
     long long rerouted = 0, used = 0;
     for (std::size_t i = 0; i < num; ++i) {
         const auto& entry = plan_.entries[i];
+        const Counts& count = most[i];
+        const std::string fell_back =
+            count.fell_back_at_call > 0 ? std::to_string(count.fell_back_at_call) : std::string("null");
         entries += std::string(i == 0 ? "" : ",") + "\n  {\"collective\": " + json_text(name_of(entry.collective)) +
                    ", \"description\": " + json_text(entry.description()) +
-                   ", \"rerouted_calls\": " + std::to_string(most[2 * i]) +
-                   ", \"native_calls\": " + std::to_string(most[2 * i + 1]) + "}";
-        rerouted += most[2 * i];
-        used += most[2 * i] > 0 ? 1 : 0;
+                   ", \"rerouted_calls\": " + std::to_string(count.rerouted) +
+                   ", \"native_calls\": " + std::to_string(count.kept_native) +
+                   ", \"self_check_calls\": " + std::to_string(count.self_check) +
+                   ", \"fell_back_at_call\": " + fell_back +
+                   ", \"fallen_back_calls\": " + std::to_string(count.after_fall_back) + "}";
+        rerouted += count.rerouted;
+        used += count.rerouted > 0 ? 1 : 0;
         if (environment("HOCKET_VERBOSE") != "1") continue;
-        const std::string native =
-            most[2 * i + 1] > 0 ? ", " + std::to_string(most[2 * i + 1]) + " left native for their operator" : "";
-        say(entry.description() + ": " + std::to_string(most[2 * i]) + " calls rerouted" + native);
+        std::string said = entry.description() + ": " + std::to_string(count.rerouted) + " calls rerouted";
+        const auto add = [&](long long calls, const char* what) {
+            if (calls > 0) said += ", " + std::to_string(calls) + what;
+        };
+        add(count.kept_native, " left native for their operator");
+        add(count.self_check, " native to compare their time");
+        add(count.after_fall_back, " native after it was found slower");
+        say(said);
     }
     if (environment("HOCKET_SUMMARY") == "1") {
         say(std::to_string(rerouted) + " collective call(s) rerouted, by " + std::to_string(used) + " of " +

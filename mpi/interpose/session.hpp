@@ -17,12 +17,16 @@ namespace hocket::interpose {
 struct EntryCount {
     std::atomic<std::int64_t> rerouted{0};
     std::atomic<std::int64_t> kept_native{0};  ///< calls with an operator that the schedule must not be used for
+    std::atomic<std::int64_t> self_check{0};   ///< native to compare their time
+    std::atomic<std::int64_t> after_fall_back{0};
+    std::atomic<std::int64_t> fell_back_at_call{0};  ///< its first native call on a communicator; 0 = it did not
 };
 
 /// What holds between the end of MPI_Init and the beginning of MPI_Finalize. World rank 0 alone reads the environment and the
 /// plan, so that all ranks hold the same plan whatever their environment and file systems.
 ///   HOCKET_PLAN        absolute path of the plan
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
+///   HOCKET_SELF_CHECK  off = do not look whether entries have become slower than the MPI's own functions
 ///   HOCKET_STATISTICS  path of a JSON file with the same, format "hocket.statistics/1"
 class Session {
 public:
@@ -32,7 +36,11 @@ public:
     void stop();
 
     [[nodiscard]] const runtime::Plan& plan() const { return plan_; }
+    [[nodiscard]] bool checks_itself() const { return checks_itself_; }
     EntryCount& count(std::size_t entry) { return counts_[entry]; }
+    /// Says so, if anything is to be told. For one rank of the communicator.
+    void tell_fall_back(const runtime::PlanEntry& entry, std::int64_t call, std::int64_t native_ns,
+                        std::int64_t schedule_ns) const;
 
 private:
     void share_settings(int world_rank);
@@ -42,6 +50,8 @@ private:
     std::unique_ptr<EntryCount[]> counts_;
     std::string plan_path_;
     bool reports_ = false;  // on rank 0 something is to be told at the end
+    bool tells_ = false;    // to people
+    bool checks_itself_ = true;
     std::string plan_text_;
 };
 

@@ -64,6 +64,14 @@ public:
         }
         return value_.get<std::int64_t>();
     }
+    [[nodiscard]] double number() const {
+        if (!value_.is_number() || !(value_.get<double>() >= 0)) refuse("a number, not negative");
+        return value_.get<double>();
+    }
+    [[nodiscard]] bool truth() const {
+        if (!value_.is_boolean()) refuse("true or false");
+        return value_.get<bool>();
+    }
     [[nodiscard]] std::string text() const {
         if (!value_.is_string()) refuse("text");
         return value_.get<std::string>();
@@ -123,9 +131,20 @@ void read_schedule(const Place& place, PlanEntry& entry) {
     }
 }
 
+void read_evidence(const Place& place, PlanEntry& entry) {
+    place.expect_keys({"mpi", "launches", "repetitions", "ratio", "ratio_interval"}, {});
+    static_cast<void>(place.at("mpi").text());
+    static_cast<void>(place.at("launches").integer(1, max_int));
+    static_cast<void>(place.at("repetitions").integer(1, max_int));
+    entry.native_per_tuned = place.at("ratio").number();
+    const Place interval = place.at("ratio_interval");
+    if (!interval.value().is_array() || interval.value().size() != 2) interval.refuse("two numbers");
+    for (const json& end : interval.value()) static_cast<void>(Place(end, interval.where()).number());
+}
+
 PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
     place.expect_keys({"collective", "members", "bytes_min", "bytes_max", "root", "schedule"},
-                      {"predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls"});
+                      {"predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls", "evidence", "reproducible"});
     PlanEntry entry;
     entry.collective = collective_from(place.at("collective").text());
     entry.members = place.at("members").ranks(num_ranks);
@@ -135,6 +154,8 @@ PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
         if (!is_rooted(entry.collective)) place.at("root").refuse("null, since the collective has no root");
         entry.root = Rank{static_cast<std::int32_t>(place.at("root").integer(0, entry.num_ranks() - 1))};
     }
+    if (place.has("evidence") && !place.at("evidence").value().is_null()) read_evidence(place.at("evidence"), entry);
+    if (place.has("reproducible")) entry.reproducible = place.at("reproducible").truth();
     read_schedule(place.at("schedule"), entry);
     return entry;
 }

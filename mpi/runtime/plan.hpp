@@ -26,6 +26,9 @@ struct PlanEntry {
     std::int32_t pieces = 1;                            ///< as the algorithm is asked for
     std::vector<Rank> order;
     std::shared_ptr<const Schedule> custom;
+    double native_per_tuned =
+        0;  ///< time of a native call over that of a call by the schedule, as measured; 0 = not known
+    bool reproducible = false;  ///< every call is to be combined in the same order
 
     /// "bcast 1000000 B on 8 ranks: pipelined_chain, 64 pieces"
     [[nodiscard]] std::string description() const;

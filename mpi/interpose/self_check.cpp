@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/self_check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hocket::interpose {
+
+namespace {
+
+// Places in a statement. A number and its negative agree on one value if all ranks said the same.
+enum Number : std::size_t {
+    entry_at,
+    entry_back,
+    bytes_at,
+    bytes_back,
+    root_at,
+    root_back,
+    took_at,
+    exchange_back,
+    last_at,
+    distance_at,
+    next_last_at,
+    next_distance_at
+};
+
+constexpr int max_missed_with_one_target = 3;
+constexpr int max_doublings = 24;
+// Even, so that a program that makes each call twice meets both orders alike.
+constexpr std::int64_t least_wait = 4;
+
+constexpr std::int64_t exchanges_per_comparison = 3;
+
+/// The call that all ranks make, or one without an entry.
+CallKey agreed(const SelfCheck::Statement& all) {
+    const bool same =
+        all[entry_at] == -all[entry_back] && all[bytes_at] == -all[bytes_back] && all[root_at] == -all[root_back];
+    return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
+}
+
+}  // namespace
+
+SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    const auto watched =
+        std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.watched; });
+    if (watched == entries_.end()) return;
+    target_ = static_cast<std::size_t>(watched - entries_.begin());
+    next_ = first_position;
+}
+
+SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
+    const Entry &target = entries_[target_], &next = entries_[successor()];
+    return {call.entry, -call.entry,   call.bytes,  -call.bytes,     call.root, -call.root,
+            took_ns_,   -exchange_ns_, target.last, target.distance, next.last, next.distance};
+}
+
+SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_ns) {
+    const CallKey call = agreed(all);
+    const bool native_first = entries_[target_].num_compared % 2 == 0;
+    const std::int64_t agreed_ns = all[took_at];
+    exchange_ns_ = exchange_ns;
+    took_ns_ = no_time;
+    switch (step_) {
+        case Step::settle:
+            if (comparing_) {
+                comparing_ = false;
+                compare(agreed_ns, -all[exchange_back]);
+            }
+            aim(all, entries_[target_].num_slower == 0 && entries_[target_].num_compared > 0);
+            return Way::as_planned;
+        case Step::first:
+            if (call.entry != static_cast<std::int64_t>(target_)) {
+                miss(all);
+                return Way::as_planned;
+            }
+            first_ = call;
+            step_ = Step::second;
+            next_ = position_ + static_cast<std::uint64_t>(std::max<std::int64_t>(1, all[distance_at]));
+            return native_first ? Way::time_native : Way::time_schedule;
+        case Step::second:
+            if (call != first_) {
+                miss(all);
+                return Way::as_planned;
+            }
+            first_ns_ = agreed_ns;
+            comparing_ = true;
+            step_ = Step::settle;
+            next_ = position_ + 1;
+            return native_first ? Way::time_schedule : Way::time_native;
+    }
+    return Way::as_planned;
+}
+
+/// The watched entry after the target, or the target itself if there is no other.
+std::size_t SelfCheck::successor() const {
+    for (std::size_t i = 1; i < entries_.size(); ++i) {
+        const std::size_t candidate = (target_ + i) % entries_.size();
+        if (entries_[candidate].watched) return candidate;
+    }
+    return target_;
+}
+
+void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
+    Entry& entry = entries_[target_];
+    const bool native_first = entry.num_compared++ % 2 == 0;
+    num_missed_ = 0;
+    if (first_ns_ == no_time || second_ns == no_time) return;  // one of them failed
+    entry.native_ns = std::max<std::int64_t>(1, native_first ? first_ns_ : second_ns);
+    entry.schedule_ns = std::max<std::int64_t>(1, native_first ? second_ns : first_ns_);
+    const bool slower = 100 * entry.schedule_ns > (100 + slower_percent) * entry.native_ns;
+    entry.num_slower = slower ? entry.num_slower + 1 : 0;
+    const std::int64_t lost_ns = std::max<std::int64_t>(0, entry.native_ns - entry.schedule_ns);
+    entry.wait = calls_for_cost * (exchanges_per_comparison * exchange_ns + lost_ns) / entry.schedule_ns;
+    if (entry.num_slower < slower_comparisons) return;
+    entry.given_up = true;
+    entry.watched = false;
+}
+
+/// The ranks met before a call that is not the one to time.
+void SelfCheck::miss(const Statement& all) {
+    num_missed_ = std::min(num_missed_ + 1, max_doublings);
+    aim(all, num_missed_ % max_missed_with_one_target == 0);
+}
+
+/// Chooses the position of the next comparison's first call: one where the target is expected.
+void SelfCheck::aim(const Statement& all, bool at_successor) {
+    step_ = Step::first;
+    at_successor = at_successor || !entries_[target_].watched;
+    if (at_successor) target_ = successor();
+    const Entry& target = entries_[target_];
+    if (!target.watched) return stop();
+    const std::int64_t last = all[at_successor ? next_last_at : last_at];
+    const std::int64_t distance = std::max<std::int64_t>(1, all[at_successor ? next_distance_at : distance_at]);
+    const auto now = static_cast<std::int64_t>(position_);
+    std::int64_t after = (std::max(least_wait, target.wait) + 1) / 2 * 2 * distance;
+    if (num_missed_ > 0 || last == 0) after = std::max(after, std::int64_t{first_position} << num_missed_);
+    next_ = static_cast<std::uint64_t>(last + (now + after - last + distance - 1) / distance * distance);
+}
+
+}  // namespace hocket::interpose

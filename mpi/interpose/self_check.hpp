@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace hocket::interpose {
+
+/// What makes two calls of one collective on one communicator comparable.
+struct CallKey {
+    std::int64_t entry = -1;  ///< place among the entries that serve this collective here; negative: no sample
+    std::int64_t bytes = 0;
+    std::int64_t root = 0;
+    bool operator==(const CallKey&) const = default;
+};
+
+/// Decides, alike on all ranks of a communicator, which calls of a collective are timed, and when an entry of the plan has become
+/// slower than the MPI's own function. Needs no MPI: the caller lets the ranks exchange statements.
+///
+/// Positions are numbers of calls of the collective on the communicator. Every rank counts every call, also one that is wrong on it
+/// alone, so that all exchange statements before the same call; everything else follows from what they agree on there. A
+/// comparison takes two calls of one entry with the same bytes and root, one by the schedule and one native, each right behind an
+/// exchange, which takes the lateness of ranks out of their times; the next call's exchange tells the time of the second. Each
+/// goes first in every other comparison.
+class SelfCheck {
+public:
+    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row. For one that is as
+    /// fast as native, and noise that looks so once in two times, the odds are 1 in 32; for one that is faster far less.
+    static constexpr int slower_percent = 5;
+    static constexpr int slower_comparisons = 5;
+    /// A comparison waits for so many calls of the entry that it costs at most this share of their time.
+    static constexpr std::int64_t calls_for_cost = 100;
+    /// Before this call of the collective the ranks agree for the first time.
+    static constexpr std::uint64_t first_position = 8;
+
+    struct Entry {
+        bool watched = true;        ///< false: never compared, or given up
+        std::int64_t wait = 0;      ///< calls of this entry to let pass before its next comparison
+        std::uint64_t calls = 0;    ///< so far, as this rank sees it
+        std::int64_t last = 0;      ///< position of its last call, as this rank sees it; 0 = none
+        std::int64_t distance = 0;  ///< from its call before that; 0 = none
+        int num_slower = 0;         ///< comparisons in a row that the schedule has lost
+        int num_compared = 0;
+        std::int64_t native_ns = 0, schedule_ns = 0;  ///< of the last comparison
+        bool given_up = false;
+    };
+    enum class Way { as_planned, time_schedule, time_native };
+    /// The largest of each number over the ranks is what they agree on.
+    using Statement = std::array<std::int64_t, 12>;
+
+    SelfCheck() = default;
+    explicit SelfCheck(std::vector<Entry> entries);
+
+    /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements before it.
+    bool count(std::int64_t place) {
+        ++position_;
+        if (place >= 0) note(entries_[static_cast<std::size_t>(place)]);
+        return position_ == next_;
+    }
+    [[nodiscard]] Statement statement(const CallKey& call) const;
+    /// `all` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the call.
+    Way conclude(const Statement& all, std::int64_t exchange_ns);
+    /// How long this rank was in the call that was to be timed; is not told if the call failed.
+    void took(std::int64_t duration_ns) { took_ns_ = std::min(duration_ns, longest_ns); }
+    /// The ranks cannot agree any more.
+    void stop() { next_ = never; }
+
+    [[nodiscard]] const Entry& entry(std::int64_t place) const { return entries_[static_cast<std::size_t>(place)]; }
+
+private:
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t longest_ns = 1'000'000'000'000'000;  // days; a hundredfold still fits
+    enum class Step { settle, first, second };
+
+    void note(Entry& entry) {
+        ++entry.calls;
+        if (entry.last != 0) entry.distance = static_cast<std::int64_t>(position_) - entry.last;
+        entry.last = static_cast<std::int64_t>(position_);
+    }
+    [[nodiscard]] std::size_t successor() const;
+    void compare(std::int64_t second_ns, std::int64_t exchange_ns);
+    void miss(const Statement& all);
+    void aim(const Statement& all, bool at_successor);
+
+    std::vector<Entry> entries_;
+    std::uint64_t position_ = 0;
+    std::uint64_t next_ = never;
+    Step step_ = Step::settle;
+    std::size_t target_ = 0;
+    CallKey first_{};                  // the call of the comparison that was timed first
+    std::int64_t first_ns_ = no_time;  // agreed
+    std::int64_t took_ns_ = no_time;   // this rank's, of the call timed last
+    std::int64_t exchange_ns_ = 0;     // this rank's, the last one
+    int num_missed_ = 0;               // exchanges in a row that met no call of the target
+    bool comparing_ = false;           // two calls were timed and their times are to be told
+};
+
+}  // namespace hocket::interpose

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/self_check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <vector>
+
+using hocket::interpose::CallKey;
+using hocket::interpose::SelfCheck;
+using Way = SelfCheck::Way;
+
+namespace {
+
+/// The ranks of a communicator and the calls of one collective that they make, in simulated time.
+class Ranks {
+public:
+    Ranks(std::size_t num_ranks, const std::vector<SelfCheck::Entry>& entries)
+        : checks_(num_ranks, SelfCheck(entries)) {}
+
+    std::int64_t exchange_ns = 1000;
+    std::int64_t lateness_ns = 0;  ///< of all ranks but the last to come to an exchange
+    std::int64_t total_ns = 0, extra_ns = 0;
+    int num_exchanges = 0;
+
+    /// One call. `wrong_on`: a rank that finds its arguments wrong and does not know the entry. Returns what the ranks did.
+    Way call(CallKey key, std::int64_t native_ns, std::int64_t schedule_ns, std::size_t wrong_on = ~std::size_t{0}) {
+        std::size_t num_due = 0;
+        for (std::size_t rank = 0; rank < checks_.size(); ++rank)
+            num_due += checks_[rank].count(rank == wrong_on ? -1 : key.entry) ? 1 : 0;
+        if (num_due != 0 && num_due != checks_.size()) FAIL("only some ranks exchange");
+        Way way = Way::as_planned;
+        if (num_due > 0) way = exchange(key, wrong_on);
+        const bool given_up = key.entry >= 0 && checks_.front().entry(key.entry).given_up;
+        for (std::size_t rank = 0; rank < checks_.size(); ++rank) {
+            if (key.entry >= 0 && checks_[rank].entry(key.entry).given_up != given_up)
+                FAIL("only some ranks fall back");
+            const std::int64_t part_ns = static_cast<std::int64_t>(rank) + 1;  // the last rank needs all of the time
+            const std::int64_t all_ns = way == Way::time_native ? native_ns : schedule_ns;
+            if (way != Way::as_planned)
+                checks_[rank].took(all_ns * part_ns / static_cast<std::int64_t>(checks_.size()));
+        }
+        const std::int64_t planned_ns = given_up ? native_ns : schedule_ns;
+        total_ns += planned_ns;
+        extra_ns += way == Way::time_native ? std::max<std::int64_t>(0, native_ns - planned_ns) : 0;
+        return way;
+    }
+    [[nodiscard]] const SelfCheck::Entry& entry(std::int64_t place) const { return checks_.front().entry(place); }
+
+private:
+    Way exchange(CallKey key, std::size_t wrong_on) {
+        ++num_exchanges;
+        extra_ns += exchange_ns;
+        SelfCheck::Statement all{};
+        all.fill(std::numeric_limits<std::int64_t>::min());
+        for (std::size_t rank = 0; rank < checks_.size(); ++rank) {
+            const auto mine = checks_[rank].statement(rank == wrong_on ? CallKey{} : key);
+            for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], mine[i]);
+        }
+        Way way = Way::as_planned;
+        for (std::size_t rank = 0; rank < checks_.size(); ++rank) {
+            const std::int64_t waited_ns = rank + 1 == checks_.size() ? 0 : lateness_ns;
+            const Way own = checks_[rank].conclude(all, exchange_ns + waited_ns);
+            if (rank > 0) CHECK(own == way);
+            way = own;
+        }
+        return way;
+    }
+
+    std::vector<SelfCheck> checks_;
+};
+
+using Entries = std::vector<SelfCheck::Entry>;
+
+constexpr CallKey plain{0, 1000, 0};
+
+/// Calls until the entry is given up, at most `most`.
+int calls_until_given_up(Ranks& ranks, std::int64_t native_ns, std::int64_t schedule_ns, int most) {
+    for (int i = 1; i <= most; ++i) {
+        ranks.call(plain, native_ns, schedule_ns);
+        if (ranks.entry(0).given_up) return i;
+    }
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("an entry that is slower is given up after five comparisons, before 50 calls") {
+    for (const std::size_t num_ranks : {1, 2, 3, 5, 8}) {
+        Ranks ranks(num_ranks, Entries(1));
+        const int call = calls_until_given_up(ranks, 1'000'000, 2'000'000, 1000);
+        CHECK(call > 0);
+        CHECK(call < 50);
+        CHECK(ranks.entry(0).num_compared == SelfCheck::slower_comparisons);
+        const int before = ranks.num_exchanges;
+        for (int i = 0; i < 10'000; ++i) CHECK(ranks.call(plain, 1, 1) == Way::as_planned);
+        CHECK(ranks.num_exchanges == before);
+    }
+}
+
+TEST_CASE("slower by 5 % is not enough, by 6 % it is") {
+    Ranks equal(4, Entries(1)), slower(4, Entries(1));
+    CHECK(calls_until_given_up(equal, 1'000'000, 1'050'000, 100'000) == 0);
+    CHECK(equal.entry(0).num_compared > 100);
+    CHECK(calls_until_given_up(slower, 1'000'000, 1'060'000, 100'000) > 0);
+}
+
+TEST_CASE("four slower comparisons and a faster one start again") {
+    Ranks ranks(3, Entries(1));
+    for (int i = 0; i < 5000; ++i) {
+        const bool slow = ranks.entry(0).num_compared % 5 != 4;
+        ranks.call(plain, 1'000'000, slow ? 3'000'000 : 500'000);
+    }
+    CHECK(ranks.entry(0).num_compared > 50);
+    CHECK_FALSE(ranks.entry(0).given_up);
+}
+
+TEST_CASE("an entry that becomes slower later is given up") {
+    Ranks ranks(3, Entries(1));
+    CHECK(calls_until_given_up(ranks, 2'000'000, 1'000'000, 20'000) == 0);
+    CHECK(ranks.entry(0).num_compared > 5);
+    CHECK(calls_until_given_up(ranks, 2'000'000, 3'000'000, 1000) > 0);
+}
+
+TEST_CASE("comparisons cost at most 1 % of the time") {
+    for (const std::int64_t factor : {1, 2, 7, 50}) {
+        for (const std::int64_t exchange_ns : {1000, 100'000, 5'000'000}) {
+            Entries entries(1);
+            entries[0].wait = 100 * (factor - 1);  // as the plan's evidence says
+            Ranks ranks(4, entries);
+            ranks.exchange_ns = exchange_ns;
+            ranks.lateness_ns = 1'000'000'000;  // of others is no cost
+            for (int i = 0; i < 200'000; ++i) ranks.call(plain, factor * 1'000'000, 1'000'000);
+            CHECK(ranks.entry(0).num_compared >= 20);
+            // The first comparison comes before it is paid for.
+            CHECK_MESSAGE(ranks.extra_ns <= ranks.total_ns / 100 + 4 * exchange_ns, "factor ", factor, ", exchange ",
+                          exchange_ns);
+        }
+    }
+}
+
+TEST_CASE("with few calls nothing is compared") {
+    Ranks ranks(3, Entries(1));
+    for (std::uint64_t i = 1; i < SelfCheck::first_position; ++i) ranks.call(plain, 1, 100);
+    CHECK(ranks.num_exchanges == 0);
+}
+
+TEST_CASE("each goes first in every other comparison") {
+    Ranks ranks(2, Entries(1));
+    std::vector<Way> ways;
+    for (int i = 0; i < 1000; ++i) {
+        const Way way = ranks.call(plain, 1'000'000, 1'000'000);
+        if (way != Way::as_planned) ways.push_back(way);
+    }
+    REQUIRE(ways.size() >= 8);
+    for (std::size_t i = 0; i + 3 < ways.size(); i += 4) {
+        CHECK(ways[i] == Way::time_native);
+        CHECK(ways[i + 1] == Way::time_schedule);
+        CHECK(ways[i + 2] == Way::time_schedule);
+        CHECK(ways[i + 3] == Way::time_native);
+    }
+}
+
+TEST_CASE("a program whose every other call is slow by itself misleads nobody") {
+    Ranks ranks(3, Entries(1));
+    for (int i = 0; i < 50'000; ++i) {
+        const std::int64_t factor = i % 2 == 0 ? 3 : 1;
+        ranks.call(plain, factor * 1'100'000, factor * 1'000'000);
+    }
+    CHECK(ranks.entry(0).num_compared > 10);
+    CHECK_FALSE(ranks.entry(0).given_up);
+}
+
+TEST_CASE("a rare entry among many calls is found, and others are let alone") {
+    Ranks ranks(3, Entries(2));
+    for (int i = 0; i < 100'000 && !ranks.entry(1).given_up; ++i) {
+        if (i % 100 == 57)
+            ranks.call({1, 8'000'000, 0}, 1'000'000, 4'000'000);
+        else if (i % 10 == 3)
+            ranks.call({0, 1000, i % 3}, 3'000'000, 2'000'000);
+        else
+            ranks.call({-1, 8, 0}, 10'000, 10'000);
+    }
+    CHECK(ranks.entry(1).given_up);
+    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK(ranks.num_exchanges < 200);
+}
+
+TEST_CASE("an entry that is not watched is never compared") {
+    Entries entries(2);
+    entries[0].watched = false;
+    Ranks ranks(3, entries);
+    for (int i = 0; i < 10'000; ++i) {
+        const Way way = ranks.call({i % 2, 1000, 0}, 1'000'000, 9'000'000);
+        CHECK((i % 2 == 1 || way == Way::as_planned));
+    }
+    CHECK(ranks.entry(0).num_compared == 0);
+    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK(ranks.entry(1).given_up);
+}
+
+TEST_CASE("calls that only one rank finds wrong do not part the ranks") {
+    std::mt19937 random(7);
+    for (int program = 0; program < 200; ++program) {
+        const std::size_t num_ranks = 1 + random() % 7;
+        const auto num_entries = static_cast<std::int64_t>(1 + random() % 3);
+        Ranks ranks(num_ranks, Entries(static_cast<std::size_t>(num_entries)));
+        ranks.lateness_ns = static_cast<std::int64_t>(random() % 10'000'000);
+        for (int i = 0; i < 500; ++i) {  // Ranks::call checks that all do the same
+            const auto entry = static_cast<std::int64_t>(random() % static_cast<unsigned>(num_entries + 1)) - 1;
+            const CallKey key{entry, static_cast<std::int64_t>(random() % 2), static_cast<std::int64_t>(random() % 2)};
+            const std::size_t wrong_on = random() % 5 == 0 ? random() % num_ranks : ~std::size_t{0};
+            ranks.call(key, 1 + random() % 1'000'000, 1 + random() % 2'000'000, wrong_on);
+        }
+    }
+}
