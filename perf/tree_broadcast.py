@@ -26,7 +26,7 @@ from hocket.plan import Plan, PlanEntry
 from hocket.search.find import find
 from hocket.search.optimal import optimal_schedule
 from hocket.testbed import Testbed
-from hocket.tune.compare import measure_entries
+from hocket.tune.compare import measure_once
 from hocket.tune.machine import Machine
 from mpis import MPIS
 
@@ -79,7 +79,7 @@ def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int)
                     path = Path(folder) / "plan.json"
                     Plan(network.num_ranks, network.name, (one,)).write(path)
                     command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
-                    (measured,) = measure_entries(command, path, 1, 5, machine, parts, 120)
+                    ((measured, _),) = measure_once(command, path, 1, 5, machine, parts, 120)
                     if measured.equal is False:
                         raise SystemExit(f"{cluster.name}, {mpi.label}: the data differ")
                     times[2 + i] += measured.tuned_s

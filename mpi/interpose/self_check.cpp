@@ -112,7 +112,9 @@ void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     const bool slower = 100 * entry.schedule_ns > (100 + slower_percent) * entry.native_ns;
     entry.num_slower = slower ? entry.num_slower + 1 : 0;
     const std::int64_t lost_ns = std::max<std::int64_t>(0, entry.native_ns - entry.schedule_ns);
-    entry.wait = calls_for_cost * (exchanges_per_comparison * exchange_ns + lost_ns) / entry.schedule_ns;
+    const std::int64_t cost_ns = exchanges_per_comparison * exchange_ns + lost_ns;
+    // To go on with a schedule that may be slower costs more than to know.
+    entry.wait = slower ? 0 : (calls_for_cost * cost_ns + entry.schedule_ns - 1) / entry.schedule_ns;
     if (entry.num_slower < slower_comparisons) return;
     entry.given_up = true;
     entry.watched = false;

@@ -34,7 +34,8 @@ public:
     /// fast as native, and noise that looks so once in two times, the odds are 1 in 32; for one that is faster far less.
     static constexpr int slower_percent = 5;
     static constexpr int slower_comparisons = 5;
-    /// A comparison waits for so many calls of the entry that it costs at most this share of their time.
+    /// A comparison waits for so many calls of the entry that it costs at most a hundredth of their time; after one that the
+    /// schedule has lost the next comes at once.
     static constexpr std::int64_t calls_for_cost = 100;
     /// Before this call of the collective the ranks agree for the first time.
     static constexpr std::uint64_t first_position = 8;

@@ -30,6 +30,26 @@ _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """How an entry was shown to be faster than the MPI's own function."""
+
+    mpi: str  # "Open MPI 4.1.4"
+    launches: int  # of a program that measured native and new calls in turns
+    repetitions: int  # measurements of each kind in a launch, at least
+    ratio: float  # median native time / median tuned time
+    ratio_interval: tuple[float, float]  # 95 % confidence
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "mpi": self.mpi,
+            "launches": self.launches,
+            "repetitions": self.repetitions,
+            "ratio": self.ratio,
+            "ratio_interval": list(self.ratio_interval),
+        }
+
+
+@dataclass(frozen=True)
 class PlanEntry:
     """One schedule and the calls that it serves.
 
@@ -52,6 +72,10 @@ class PlanEntry:
     native_s: float | None = None
     tuned_s: float | None = None
     calls: int = 0
+    evidence: Evidence | None = None
+    reproducible: bool = (
+        False  # the same algorithm in every call: the running program does not compare it with native ones
+    )
 
     def schedule(self, root: int = 0) -> Schedule:
         """The schedule of this entry for one root (that of the entry, if it names one)."""
@@ -81,7 +105,7 @@ class PlanEntry:
             schedule = {"algorithm": self.algorithm, "pieces": self.pieces}
             if self.order is not None:
                 schedule["order"] = list(self.order)
-        return {
+        document = {
             "collective": self.collective,
             "members": list(self.members),
             "bytes_min": self.bytes_min,
@@ -94,6 +118,11 @@ class PlanEntry:
             "tuned_s": self.tuned_s,
             "calls": self.calls,
         }
+        if self.evidence is not None:
+            document["evidence"] = self.evidence.to_dict()
+        if self.reproducible:
+            document["reproducible"] = True
+        return document
 
 
 @dataclass(frozen=True)
@@ -179,7 +208,7 @@ def _read_plan(document: object, where: str) -> Plan:
 def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
     required = {"collective", "members", "bytes_min", "bytes_max", "root", "schedule"}
     figures = ("predicted_s", "lower_bound_s", "native_s", "tuned_s")
-    entry = _object(document, where, required, {*figures, "calls"})
+    entry = _object(document, where, required, {*figures, "calls", "evidence", "reproducible"})
     collective = entry["collective"]
     if collective not in COLLECTIVES:
         raise InvalidInput(f"{where}: collective is {_show(collective)}; accepted: {', '.join(COLLECTIVES)}")
@@ -202,10 +231,29 @@ def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
         root=root,
         custom=custom,
         calls=_integer(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
+        evidence=_read_evidence(entry.get("evidence"), f"{where}: evidence"),
+        reproducible=_truth(entry, "reproducible", where),
         **{key: _seconds(entry, key, where) for key in figures},
     )
     _check_custom(read, where)
     return read
+
+
+def _read_evidence(document: object, where: str) -> Evidence | None:
+    if document is None:
+        return None
+    evidence = _object(document, where, {"mpi", "launches", "repetitions", "ratio", "ratio_interval"}, set())
+    interval = evidence["ratio_interval"]
+    if not isinstance(interval, list) or len(interval) != 2:
+        raise InvalidInput(f"{where}: ratio_interval is {_show(interval)}; accepted: two numbers")
+    low, high = (_number(end, f"{where}: ratio_interval") for end in interval)
+    return Evidence(
+        mpi=_text(evidence, "mpi", where),
+        launches=_integer(evidence, "launches", where, 1, 2**31 - 1),
+        repetitions=_integer(evidence, "repetitions", where, 1, 2**31 - 1),
+        ratio=_number(evidence["ratio"], f"{where}: ratio"),
+        ratio_interval=(low, high),
+    )
 
 
 def _read_schedule(
@@ -285,6 +333,19 @@ def _seconds(entry: Mapping[str, Any], key: str, where: str) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
         raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: seconds, not negative, or null")
     return float(value)
+
+
+def _number(value: object, where: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise InvalidInput(f"{where} is {_show(value)}; accepted: a number, not negative")
+    return float(value)
+
+
+def _truth(entry: Mapping[str, Any], key: str, where: str) -> bool:
+    value = entry.get(key, False)
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: true or false")
+    return value
 
 
 def _text(entry: Mapping[str, Any], key: str, where: str) -> str:

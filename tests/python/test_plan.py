@@ -30,6 +30,7 @@ PLAN = {
         }
     ],
 }
+EVIDENCE = {"mpi": "Open MPI 4.1.4", "launches": 3, "repetitions": 5, "ratio": 1.5, "ratio_interval": [1.4, 1.6]}
 
 
 def changed(path, value):
@@ -47,6 +48,39 @@ def test_reads_what_it_writes(tmp_path):
     assert Plan.from_file(tmp_path / "plan.json") == plan
     assert json.loads(plan.to_json()) == PLAN
     assert list(tmp_path.iterdir()) == [tmp_path / "plan.json"]
+
+
+def test_reads_and_writes_evidence():
+    text = changed(("entries", 0), {**PLAN["entries"][0], "evidence": EVIDENCE, "reproducible": True})
+    plan = Plan.from_text(text)
+    assert plan.entries[0].evidence.ratio_interval == (1.4, 1.6)
+    assert plan.entries[0].reproducible
+    assert json.loads(plan.to_json()) == json.loads(text)
+    assert Plan.from_text(changed(("entries", 0, "evidence"), None)).entries[0].evidence is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("mpi", 4, "evidence: mpi is 4; accepted: text"),
+        ("launches", 0, "evidence: launches is 0"),
+        ("repetitions", 1.5, "evidence: repetitions is 1.5"),
+        ("ratio", -1, "evidence: ratio is -1; accepted: a number, not negative"),
+        ("ratio", "fast", 'evidence: ratio is "fast"'),
+        ("ratio_interval", [1], "evidence: ratio_interval is [1]; accepted: two numbers"),
+        ("ratio_interval", [1, None], "evidence: ratio_interval is null"),
+        ("mood", "good", 'evidence: unknown key "mood"'),
+    ],
+)
+def test_refuses_wrong_evidence(key, value, said):
+    with pytest.raises(InvalidInput) as caught:
+        Plan.from_text(changed(("entries", 0, "evidence"), {**EVIDENCE, key: value}))
+    assert said in str(caught.value)
+
+
+def test_refuses_a_reproducible_that_is_no_truth():
+    with pytest.raises(InvalidInput, match="reproducible is 1; accepted: true or false"):
+        Plan.from_text(changed(("entries", 0, "reproducible"), 1))
 
 
 def test_entry_builds_its_schedule():

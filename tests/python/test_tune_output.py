@@ -4,6 +4,7 @@
 import pytest
 
 from hocket.tune.compare import Measurement
+from hocket.tune.evidence import Launch
 from hocket.tune.output import compare_output
 
 
@@ -26,6 +27,6 @@ def test_output(native, tuned, same, remark):
 
 
 def test_an_entry_that_saves_next_to_nothing_is_dropped():
-    measurement = Measurement([2e-3, 3e-3], [1e-3, 1e-3], True)
+    measurement = Measurement.judged([Launch((2e-3, 3e-3), (1e-3, 1e-3))] * 3, True)
     assert measurement.worth(1000, 10.0).reason == ""
     assert "its 11 calls would save 16 ms of 10.7 s" in measurement.worth(11, 10.7).reason

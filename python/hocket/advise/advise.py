@@ -31,6 +31,9 @@ LEAST_GAIN_S = 100e-6
 # its time on the wire is the least certain part of the model.
 NEARLY_EQUAL = 0.03
 _ROOTS_TRIED = 3
+# Candidates that are no more than this slower in prediction than the best may be the fastest in truth.
+RUNNER_UP_MARGIN = 0.25
+NUM_RUNNERS_UP = 2
 
 Progress = Callable[[int, int], None]  # (done, total)
 
@@ -46,6 +49,7 @@ class Choice:
     native_model_s: float
     lower_bound_s: float
     reason: str = ""  # why the calls stay with the MPI's own algorithm; empty = they are in the plan
+    runners_up: tuple[tuple[Candidate, float], ...] = ()  # unlike the best and nearly as fast: each with its prediction
 
     def entry(self) -> PlanEntry:
         identity = tuple(range(len(self.group.members)))
@@ -167,11 +171,22 @@ def _choose(
     )
     best, predicted_s = native_model, native_model_s
     refused = False
+    runners_up: list[tuple[Candidate, float]] = []
+    served = False
     for time, candidate in _by_preference(times, found):
-        if _serves(candidate, group):
-            best, predicted_s = candidate, time
+        if served and time > predicted_s * (1 + RUNNER_UP_MARGIN):
             break
-        refused = True
+        if served and not all(_is_unlike(candidate, other) for other in (best, *(one for one, _ in runners_up))):
+            continue
+        if not _serves(candidate, group):
+            refused = refused or not served
+            continue
+        if served:
+            runners_up.append((candidate, time))
+            if len(runners_up) == NUM_RUNNERS_UP:
+                break
+        else:
+            best, predicted_s, served = candidate, time, True
     native_s = native_model_s
     if recorded_here and lower_bound_s >= LEAST_GAIN_S:  # else the algorithm is not what took long
         native_s = max(native_s, group.recorded_s or 0)
@@ -183,7 +198,12 @@ def _choose(
         reason = f"predicted gain below {LEAST_GAIN:.0%}"
     if reason and refused and not group.commutative:
         reason += " in the order that the operator needs"
-    return Choice(group, best, predicted_s, native_model, native_model_s, lower_bound_s, reason)
+    return Choice(group, best, predicted_s, native_model, native_model_s, lower_bound_s, reason, tuple(runners_up))
+
+
+def _is_unlike(a: Candidate, b: Candidate) -> bool:
+    """The model may err on one and not on the other."""
+    return a.algorithm != b.algorithm or not b.pieces < 2 * a.pieces < 4 * b.pieces
 
 
 def _by_preference(times: Sequence[float], found: Sequence[Candidate]) -> list[tuple[float, Candidate]]:

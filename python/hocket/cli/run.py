@@ -14,8 +14,13 @@ from hocket.cli.common import command_argument, note
 
 @click.command()
 @click.option("--plan", "plan_path", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The plan.")
+@click.option(
+    "--self-check/--no-self-check",
+    default=None,
+    help="Compare the schedules with native calls now and then, and fall back where they are slower.  [default: yes]",
+)
 @command_argument
-def command(plan_path: Path, command: tuple[str, ...]) -> int:
+def command(plan_path: Path, self_check: bool | None, command: tuple[str, ...]) -> int:
     """Run an MPI program, unchanged, with the collective schedules of a plan.
 
     \b
@@ -24,4 +29,4 @@ def command(plan_path: Path, command: tuple[str, ...]) -> int:
     """
     from hocket.tune.run import run_with_plan
 
-    return run_with_plan(command, plan_path, note)
+    return run_with_plan(command, plan_path, note, self_check)

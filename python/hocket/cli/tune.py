@@ -27,6 +27,14 @@ from hocket.errors import InvalidInput
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
 @result_options("hocket-result", least_repetitions=5)
 @click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
+@click.option(
+    "--launches",
+    type=click.IntRange(2, 100),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Launches in which each schedule is measured beside the MPI's own function.",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @generator_options
 @message_cost_options
@@ -38,6 +46,7 @@ def command(
     output: Path,
     repetitions: int,
     timeout_s: float | None,
+    launches: int,
     force: bool,
     bandwidth: str | None,
     latency: str | None,
@@ -68,6 +77,7 @@ def command(
         costs = dataclasses.replace(costs, rendezvous_bytes=None)
     options = TuneOptions(
         repetitions=repetitions,
+        launches=launches,
         testbed=testbed,
         timeout_s=timeout_s,
         costs=costs,

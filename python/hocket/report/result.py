@@ -94,6 +94,9 @@ class CollectiveResult:
     reason: str | None = None  #: why not kept
     output_identical: bool | None = None  #: the data after the native and the new collective; None = not compared
     timelines: TimelineFiles = field(default_factory=TimelineFiles)
+    ratio: float | None = None  #: median(native_s) / median(tuned_s); None = not measured, or by an older hocket
+    ratio_interval: tuple[float, float] | None = None  #: of 95 % confidence
+    launches: int = 0  #: of the measuring program; 0 = not measured, or not known
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s)
@@ -104,6 +107,16 @@ class CollectiveResult:
                 raise InvalidInput(f"{name}: found {value}, expected a time of at least 0 s")
         if self.bytes < 0 or self.calls < 0 or self.pieces < 1:
             raise InvalidInput("bytes and calls must be at least 0, and pieces at least 1")
+        if (self.ratio is None) != (self.ratio_interval is None):
+            raise InvalidInput("ratio_interval: found one of ratio and its interval, expected both or none")
+        if self.ratio is not None and self.ratio_interval is not None:
+            low, high = self.ratio_interval
+            if not 0 < low <= self.ratio <= high:
+                raise InvalidInput(
+                    f"ratio_interval: found {low} to {high}, expected an interval that holds {self.ratio}"
+                )
+        if self.launches < 0:
+            raise InvalidInput(f"launches: found {self.launches}, expected at least 0")
         if not self.kept and not self.reason:
             raise InvalidInput("reason: an entry that is not kept needs a reason")
 

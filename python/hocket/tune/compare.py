@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from hocket.errors import Error
 from hocket.mpi.command_line import with_program
+from hocket.plan import Evidence, PlanEntry
+from hocket.tune.evidence import Launch, Ratio, ratio_of
 from hocket.tune.machine import Machine
 
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
 
-_SECONDS_PER_ENTRY = 30.0
+_SECONDS_PER_ENTRY = 15.0
 
 
 # An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
@@ -28,12 +30,31 @@ LEAST_SHARE = 0.005
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry of the plan. Times of single calls, each the maximum over the ranks; both lists alternate."""
+    """One entry of the plan, in several launches."""
 
-    native_s: list[float]
-    tuned_s: list[float]
-    equal: bool | None  # both left the same data; None = not compared
+    launches: tuple[Launch, ...] = ()
+    equal: bool | None = None  # both left the same data in every launch; None = not compared
+    ratio: Ratio | None = None
     reason: str = ""  # why the entry is dropped; empty = it is faster and right
+
+    @property
+    def native_s(self) -> list[float]:
+        return [time for launch in self.launches for time in launch.native_s]
+
+    @property
+    def tuned_s(self) -> list[float]:
+        return [time for launch in self.launches for time in launch.tuned_s]
+
+    @classmethod
+    def judged(cls, launches: Sequence[Launch], equal: bool) -> Measurement:
+        """Kept only if its data are right and it is shown to be faster."""
+        ratio = ratio_of(launches)
+        reason = ""
+        if not equal:
+            reason = "dropped: its data differ from the MPI's own"
+        elif not ratio.is_faster:
+            reason = f"not shown to be faster: {ratio}"
+        return cls(tuple(launches), equal, ratio, reason)
 
     def worth(self, calls: int, program_s: float) -> Measurement:
         """The same, or dropped if so many calls save next to nothing of the program's time."""
@@ -46,8 +67,21 @@ class Measurement:
             self, reason=f"dropped: its {calls} calls would save {saved_s * 1e3:.0f} ms of {program_s:.1f} s"
         )
 
+    def prove(self, entry: PlanEntry, mpi: str) -> PlanEntry:
+        """The entry with what was measured."""
+        assert self.ratio is not None
+        evidence = Evidence(
+            mpi=mpi,
+            launches=len(self.launches),
+            repetitions=min(len(launch.native_s) for launch in self.launches),
+            ratio=self.ratio.value,
+            ratio_interval=(self.ratio.low, self.ratio.high),
+        )
+        native_s, tuned_s = statistics.median(self.native_s), statistics.median(self.tuned_s)
+        return replace(entry, native_s=native_s, tuned_s=tuned_s, evidence=evidence)
 
-def measure_entries(
+
+def measure_once(
     command: Sequence[str],
     plan_path: Path,
     num_entries: int,
@@ -55,26 +89,20 @@ def measure_entries(
     machine: Machine,
     parts: MpiParts,
     timeout_s: float | None,
-) -> list[Measurement]:
-    """Starts hocket-compare in the place of the program that `command` starts."""
+) -> list[tuple[Launch, bool]]:
+    """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree."""
     options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(_SECONDS_PER_ENTRY)]
     changed = with_program(command, [str(parts.compare), *options])
     run = machine.run(changed, timeout_s=timeout_s, what="the comparison of the collectives")
     try:
-        entries = json.loads(run.stdout)["entries"]
-        measured = [_measurement(entry["native_s"], entry["tuned_s"], entry["equal"]) for entry in entries]
-    except (ValueError, KeyError, TypeError, statistics.StatisticsError) as error:
+        measured = [
+            (Launch(tuple(map(float, entry["native_s"])), tuple(map(float, entry["tuned_s"]))), bool(entry["equal"]))
+            for entry in json.loads(run.stdout)["entries"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
         raise Error(f"hocket-compare gave no result that can be read: {run.stdout[:200]!r}") from error
     if len(measured) != num_entries:
         raise Error(f"hocket-compare measured {len(measured)} entries of {num_entries}")
+    if any(not launch.native_s or len(launch.native_s) != len(launch.tuned_s) for launch, _ in measured):
+        raise Error(f"hocket-compare left out measurements: {run.stdout[:200]!r}")
     return measured
-
-
-def _measurement(native_s: list[float], tuned_s: list[float], equal: bool) -> Measurement:
-    reason = ""
-    native, tuned = statistics.median(native_s), statistics.median(tuned_s)
-    if not equal:
-        reason = "dropped: its data differ from the MPI's own"
-    elif tuned >= native:
-        reason = f"dropped: measured {tuned * 1e3:.1f} ms, native {native * 1e3:.1f} ms"
-    return Measurement(native_s, tuned_s, equal, reason)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,8 +15,13 @@ from hocket.mpi.launch import num_ranks, run_command, with_preload
 from hocket.plan import Plan
 
 
-def run_with_plan(command: Sequence[str], plan_path: Path, note: Callable[[str], None] | None = None) -> int:
-    """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks."""
+def run_with_plan(
+    command: Sequence[str], plan_path: Path, note: Callable[[str], None] | None = None, self_check: bool | None = None
+) -> int:
+    """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks.
+
+    `self_check`: whether the running program compares the plan with native calls; None = as HOCKET_SELF_CHECK says.
+    """
     plan = Plan.from_file(plan_path)
     mpi = mpi_of_command(command)
     ranks = num_ranks(command)
@@ -23,6 +29,10 @@ def run_with_plan(command: Sequence[str], plan_path: Path, note: Callable[[str],
         plan.check_ranks(ranks, str(plan_path))
     parts = build_mpi_parts(mpi, notify=note)
     environment = {"HOCKET_PLAN": str(plan_path.absolute()), "HOCKET_SUMMARY": "1"}
+    if self_check is not None:
+        environment["HOCKET_SELF_CHECK"] = "on" if self_check else "off"
+    elif "HOCKET_SELF_CHECK" in os.environ:  # not every launcher passes the environment on
+        environment["HOCKET_SELF_CHECK"] = os.environ["HOCKET_SELF_CHECK"]
     changed, needed = with_preload(command, mpi, [parts.interpose], environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status

@@ -54,6 +54,9 @@ def _collective(entry: CollectiveResult) -> dict[str, Any]:
         "pieces": entry.pieces,
         "native_s": _median(entry.native_s),
         "tuned_s": _median(entry.tuned_s),
+        "ratio": entry.ratio,
+        "ratio_interval": entry.ratio_interval and list(entry.ratio_interval),
+        "launches": entry.launches,
         "predicted_s": entry.predicted_s,
         "wire_limit_s": entry.wire_limit_s,
         "kept": entry.kept,
@@ -79,10 +82,17 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
         algorithm,
         _milliseconds(native),
         _milliseconds(tuned),
-        f"{native / tuned:.2f}" if native and tuned else "",
+        _speed_up(entry),
         _milliseconds(entry.predicted_s) if entry.native_s else "",
         _milliseconds(entry.wire_limit_s) if entry.native_s else "",
     )
+
+
+def _speed_up(entry: CollectiveResult) -> str:
+    if entry.ratio is None or entry.ratio_interval is None:
+        return ""
+    low, high = entry.ratio_interval
+    return f"{entry.ratio:.2f} ({low:.2f} to {high:.2f})"
 
 
 def sentences(result: Result, folder: Path) -> list[str]:

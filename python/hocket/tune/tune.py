@@ -23,10 +23,12 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
-from hocket.plan import Plan
+from hocket.plan import Plan, PlanEntry
 from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
-from hocket.tune.compare import Measurement, measure_entries
+from hocket.tune.compare import Measurement, measure_once
+from hocket.tune.contest import prove, select
 from hocket.tune.eager import measure_rendezvous_bytes
+from hocket.tune.evidence import Launch
 from hocket.tune.folder import result_folder
 from hocket.tune.machine import Machine, Run
 from hocket.tune.output import compare_output
@@ -50,7 +52,8 @@ Say = Callable[[str], None]
 @dataclass(frozen=True)
 class TuneOptions:
     repetitions: int = 5  # runs of the program with the plan, and without
-    compare_repetitions: int = 5  # of each collective, with and without
+    launches: int = 3  # of the program that measures the collectives
+    compare_repetitions: int = 5  # of each collective, with and without, in each launch
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
     costs: MessageCosts = field(default_factory=MessageCosts)
@@ -95,14 +98,15 @@ class _Job:
         self._find_rendezvous_bytes()
         self.say("choosing schedules by simulation")
         advice = advise(group_calls(trace), self.network, trace.ranks, self.options.costs, recorded_here=True)
+        advice, measured = self._measure(advice)
         measured = [
             measurement.worth(entry.calls, recorded.wall_s)
-            for entry, measurement in zip(advice.plan.entries, self._measure(advice.plan), strict=True)
+            for entry, measurement in zip(advice.plan.entries, measured, strict=True)
         ]
         plan = advice.plan.with_entries(
-            dataclasses.replace(entry, native_s=statistics.median(m.native_s), tuned_s=statistics.median(m.tuned_s))
-            for entry, m in zip(advice.plan.entries, measured, strict=True)
-            if not m.reason
+            measurement.prove(entry, self.machine.mpi.name)
+            for entry, measurement in zip(advice.plan.entries, measured, strict=True)
+            if not measurement.reason
         )
         plan.write(self.folder / PLAN_FILE)
         native, tuned = self._run_both(plan) if plan.entries else ([self._run_native()], [])
@@ -131,21 +135,24 @@ class _Job:
             self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
             self.options = dataclasses.replace(self.options, costs=dataclasses.replace(costs, rendezvous_bytes=found))
 
-    def _measure(self, plan: Plan) -> list[Measurement]:
-        if not plan.entries:
-            return []
-        self.say(f"measuring {len(plan.entries)} collective(s), native and with the new schedule in turns")
+    def _measure(self, advice: Advice) -> tuple[Advice, list[Measurement]]:
+        """The advice with the fastest candidates, and the evidence for each entry of its plan."""
+        in_plan = [choice for choice in advice.choices if not choice.reason]
+        if not in_plan:
+            return advice, []
+        self.say(f"measuring {len(in_plan)} collective(s), native and with the new schedule in turns")
+        chosen = iter(select(in_plan, lambda entries: self._measure_once(advice.plan, entries)))
+        choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
+        plan = advice.plan.with_entries(choice.entry() for choice in choices if not choice.reason)
+        measured = prove(plan.entries, self.options.launches, lambda entries: self._measure_once(plan, entries))
+        return Advice(plan, choices), measured
+
+    def _measure_once(self, plan: Plan, entries: Sequence[PlanEntry]) -> list[tuple[Launch, bool]]:
         path = self.folder / PLAN_FILE
-        plan.write(path)
+        plan.with_entries(entries).write(path)
         options = self.options
-        return measure_entries(
-            self.command,
-            path,
-            len(plan.entries),
-            options.compare_repetitions,
-            self.machine,
-            self.parts,
-            options.timeout_s,
+        return measure_once(
+            self.command, path, len(entries), options.compare_repetitions, self.machine, self.parts, options.timeout_s
         )
 
     def _run_native(self) -> Run:
@@ -210,8 +217,8 @@ class _Job:
     def _collectives(self, choices: Sequence[Choice], measured: Iterator[Measurement]) -> list[CollectiveResult]:
         results = []
         for i, choice in enumerate(choices):
-            measurement = Measurement([], [], None, choice.reason) if choice.reason else next(measured)
-            group = choice.group
+            measurement = Measurement(reason=choice.reason) if choice.reason else next(measured)
+            group, ratio = choice.group, measurement.ratio
             timelines = TimelineFiles()
             if not choice.reason:
                 name = f"{i}-{group.collective}-{group.bytes_max}"
@@ -235,6 +242,9 @@ class _Job:
                     reason=measurement.reason or None,
                     output_identical=measurement.equal,
                     timelines=timelines,
+                    ratio=None if ratio is None else ratio.value,
+                    ratio_interval=None if ratio is None else (ratio.low, ratio.high),
+                    launches=len(measurement.launches),
                 )
             )
         return results

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What counts as shown to be faster, and which of several schedules is taken."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap
+
+from hocket import Network
+from hocket.advise import CallGroup, MessageCosts, advise
+from hocket.advise.advise import RUNNER_UP_MARGIN
+from hocket.plan import Evidence, PlanEntry
+from hocket.tune.compare import Measurement
+from hocket.tune.contest import prove, select
+from hocket.tune.evidence import Launch, ratio_of
+
+
+def launches(seed, speed_up, num=3, pairs=5, noise=0.1, between=0.02):
+    """Times of a native call around 1 ms, with the noise of calls and of launches."""
+    random = np.random.default_rng(seed)
+    made = []
+    for _ in range(num):
+        bias = np.exp(random.normal(0, between))
+        native = 1e-3 * bias * np.exp(random.normal(0, noise, pairs))
+        tuned = 1e-3 / speed_up * np.exp(random.normal(0, noise, pairs))
+        made.append(Launch(tuple(native), tuple(tuned)))
+    return made
+
+
+def test_the_ratio_is_that_of_the_medians_and_lies_in_its_interval():
+    found = launches(1, 2.0)
+    ratio = ratio_of(found)
+    native = statistics.median(t for launch in found for t in launch.native_s)
+    tuned = statistics.median(t for launch in found for t in launch.tuned_s)
+    assert ratio.value == native / tuned
+    assert 1 < ratio.low < ratio.value < ratio.high
+    assert ratio.is_faster
+    assert ratio_of(found) == ratio  # a fixed seed
+
+
+def test_one_launch_agrees_with_the_bootstrap_of_scipy():
+    (only,) = launches(3, 1.5, num=1, pairs=40)
+    ratio = ratio_of([only])
+
+    def of_medians(native, tuned, axis):
+        return np.median(native, axis=axis) / np.median(tuned, axis=axis)
+
+    found = bootstrap(
+        (np.array(only.native_s), np.array(only.tuned_s)), of_medians, paired=True, method="percentile", rng=2
+    ).confidence_interval
+    assert (ratio.low, ratio.high) == pytest.approx((found.low, found.high), rel=0.01)
+
+
+def test_the_interval_is_as_wide_as_launches_differ():
+    steady, wild = (
+        ratio_of(launches(5, 1.5, noise=0.01, between=0.0)),
+        ratio_of(launches(5, 1.5, noise=0.01, between=0.3)),
+    )
+    assert wild.high - wild.low > 5 * (steady.high - steady.low)
+
+
+def test_what_is_not_faster_is_seldom_shown_to_be():
+    """Of schedules as fast as native, at most 5 % may pass; 2.5 % are asked for, and three launches are few."""
+    passed = sum(ratio_of(launches(seed, 1.0)).is_faster for seed in range(400))
+    assert passed <= 0.05 * 400
+    assert sum(ratio_of(launches(seed, 1.5)).is_faster for seed in range(100)) > 90
+
+
+def test_launches_of_unequal_numbers_of_calls():
+    short = Launch((4.0,), (1.0,))
+    assert ratio_of([short]) == ratio_of([short, short])
+    assert ratio_of([short, Launch((2.0,) * 9, (1.0,) * 9)]).low == 2.0
+
+
+def test_an_entry_needs_right_data_and_evidence():
+    good, even = launches(7, 2.0), launches(8, 1.0)
+    assert Measurement.judged(good, True).reason == ""
+    assert "data differ" in Measurement.judged(good, False).reason
+    found = Measurement.judged(even, True)
+    assert found.reason == f"not shown to be faster: {found.ratio}"
+    assert f"{found.ratio.value:.2f} times ({found.ratio.low:.2f} to {found.ratio.high:.2f})" in found.reason
+
+
+def test_the_entry_carries_the_evidence():
+    found = Measurement.judged(launches(7, 2.0, num=4), True)
+    proven = found.prove(PlanEntry("bcast", (0, 1), 10, 20, "linear"), "Open MPI 4.1.4")
+    assert proven.evidence == Evidence("Open MPI 4.1.4", 4, 5, found.ratio.value, (found.ratio.low, found.ratio.high))
+    assert proven.native_s / proven.tuned_s == pytest.approx(found.ratio.value)
+
+
+NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="50 us")
+
+
+def choices():
+    groups = [CallGroup("bcast", tuple(range(8)), size, size, (0,), 10, True, 1.0) for size in (1_000_000, 100_000)]
+    return advise(groups, NETWORK, 8, MessageCosts()).choices
+
+
+def test_runners_up_are_near_the_best_and_unlike_it():
+    found = choices()
+    assert any(choice.runners_up for choice in found)
+    for choice in found:
+        known = [choice.best]
+        for candidate, predicted_s in choice.runners_up:
+            assert predicted_s <= choice.predicted_s * (1 + RUNNER_UP_MARGIN)
+            for other in known:
+                assert candidate.algorithm != other.algorithm or not 0.5 < candidate.pieces / other.pieces < 2
+            known.append(candidate)
+
+
+def test_the_fastest_candidate_with_right_data_is_taken():
+    original = next(choice for choice in choices() if choice.runners_up)
+    alone = dataclasses.replace(original, runners_up=())
+    (second, predicted_s), *_ = original.runners_up
+    measured = []
+
+    def measure(entries):
+        measured.append(len(entries))
+        times = []
+        for entry in entries:
+            is_second = (entry.algorithm, entry.pieces, entry.predicted_s) == (
+                "custom" if second.custom else second.algorithm,
+                1 if second.custom else second.pieces,
+                predicted_s,
+            )
+            times.append((Launch((3.0, 3.0), (1.0, 1.0) if is_second else (2.0, 2.0)), equal or not is_second))
+        return times
+
+    equal = True
+    chosen, same = select([original, alone], measure)
+    assert (chosen.best, chosen.predicted_s) == (second, predicted_s)
+    assert same == alone
+    assert measured == [1] * (1 + len(original.runners_up))  # what has no rival needs no contest
+    equal = False
+    assert select([original], measure)[0].best != second
+    measured.clear()
+    assert select([alone], measure) == [alone]
+    assert measured == []
+
+
+def test_every_entry_is_measured_in_every_launch():
+    entries = [PlanEntry("bcast", (0, 1), 10, 20, "linear"), PlanEntry("bcast", (0, 1), 30, 40, "linear")]
+    answers = iter([[(Launch((3.0,), (1.0,)), True), (Launch((2.0,), (1.0,)), launch != 1)] for launch in range(3)])
+    first, second = prove(entries, 3, lambda asked: next(answers) if asked == entries else [])
+    assert (len(first.launches), first.reason, first.native_s, first.tuned_s) == (3, "", [3.0] * 3, [1.0] * 3)
+    assert "data differ" in second.reason  # in one launch
+    assert next(answers, None) is None
+    assert prove([], 3, lambda asked: []) == []
