@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What a call costs that is recorded, and one that is interposed but not rerouted, with every MPI of this machine."""
+"""What a call costs that is recorded, one that is interposed but not rerouted, and what the self-check adds to rerouted
+ones, with every MPI of this machine."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = 5
+CHECKED_RANKS = 2
+CHECKED_CALLS = {1000: 50_000, 1_000_000: 1000}  # by bytes; about as long each
 
 
 def main() -> int:
@@ -42,8 +45,30 @@ def main() -> int:
                 )
             added = sorted(b - a for a, b in zip(without, with_recorder, strict=True))
             least, median, most = added[0], statistics.median(added), added[-1]
-            print(f"{mpi.name}: recorded: added {median:.0f} ns ({least:.0f} to {most:.0f})\n", flush=True)
+            print(f"{mpi.name}: recorded: added {median:.0f} ns ({least:.0f} to {most:.0f})", flush=True)
+            checked = compile_with(mpi, "self_check_overhead", folder)
+            for size_bytes, calls in CHECKED_CALLS.items():
+                print(
+                    f"{mpi.name}: {self_check_cost(mpi, checked, parts.interpose, plan, size_bytes, calls)}", flush=True
+                )
+            print()
     return 0
+
+
+def self_check_cost(mpi: Mpi, program: Path, interpose: Path, plan: Path, size_bytes: int, calls: int) -> str:
+    """Of rerouted broadcasts, by the time of the whole loop with and without the self-check."""
+    members = tuple(range(CHECKED_RANKS))
+    Plan(CHECKED_RANKS, "none", (PlanEntry("bcast", members, size_bytes, size_bytes, "binomial", 1),)).write(plan)
+    times: dict[str, list[float]] = {"off": [], "on": []}
+    for _ in range(ROUNDS):
+        for switch, found in times.items():
+            environment = {"HOCKET_PLAN": str(plan), "HOCKET_SELF_CHECK": switch}
+            arguments = [str(size_bytes), str(calls)]
+            found.append(float(run(mpi, program, [interpose], environment, CHECKED_RANKS, arguments)))
+    shares = sorted(on / off - 1 for off, on in zip(times["off"], times["on"], strict=True))
+    call_us = 1e6 * statistics.median(times["off"]) / calls
+    added = f"{statistics.median(shares):+.1%} ({shares[0]:+.1%} to {shares[-1]:+.1%})"
+    return f"{calls} rerouted broadcasts of {size_bytes} B, {call_us:.1f} us each: self-check {added}"
 
 
 def compile_with(mpi: Mpi, name: str, folder: Path) -> Path:
@@ -52,8 +77,16 @@ def compile_with(mpi: Mpi, name: str, folder: Path) -> Path:
     return program
 
 
-def run(mpi: Mpi, program: Path, libraries: Sequence[Path], environment: Mapping[str, str]) -> str:
-    command, needed = with_preload([str(mpi.mpiexec), "-n", "1", str(program)], mpi, libraries, environment)
+def run(
+    mpi: Mpi,
+    program: Path,
+    libraries: Sequence[Path],
+    environment: Mapping[str, str],
+    ranks: int = 1,
+    arguments: Sequence[str] = (),
+) -> str:
+    command = [str(mpi.mpiexec), "-n", str(ranks), str(program), *arguments]
+    command, needed = with_preload(command, mpi, libraries, environment)
     done = run_command(command, env=needed, timeout=300, capture=True)
     if done.returncode != 0:
         raise SystemExit(f"{program.name} failed with {mpi.name}: {done.stderr}")

@@ -51,6 +51,18 @@ def _error(done: object, message: str, hint: str = "") -> None:
     assert not hint or hint in lines[1]
 
 
+def test_shows_how_sure_a_speed_up_is(hocket_cli: Callable, folder: Path) -> None:
+    entry = CollectiveResult(
+        "bcast", [0, 1], 8, 0, 3, "binomial", 1, None, [2.0, 2.2], [1.0, 1.2], None, None, False,
+        reason="not shown to be faster: 1.91 times (0.97 to 2.34)", ratio=1.91, ratio_interval=(0.97, 2.34), launches=3,
+    )  # fmt: skip
+    write_result(replace(RESULT, collectives=[entry]), folder)
+    assert hocket_cli("report", folder).returncode == 0
+    page = (folder / "report.html").read_text()
+    assert "0.97\N{MULTIPLICATION SIGN} to 2.34\N{MULTIPLICATION SIGN}, 3 launches" in page
+    assert "not shown to be faster: 1.91 times (0.97 to 2.34)" in page
+
+
 def test_no_folder(hocket_cli: Callable) -> None:
     _error(hocket_cli("report", "nowhere"), "nowhere: no such folder", "hocket tune")
 

@@ -55,6 +55,37 @@ def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
     assert "no call was one that the plan is for" in done.stderr
 
 
+MANY_BROADCASTS = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    static char data[32768];
+    int rank, sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 100; ++i) {
+        data[32767] = rank == 0 ? (char)i : -1;
+        MPI_Bcast(data, 32768, MPI_CHAR, 0, MPI_COMM_WORLD);
+        sum += data[32767];
+    }
+    if (rank == 1) printf("%d\\n", sum);
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("option", "falls_back"), [((), True), (("--no-self-check",), False)])
+def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, falls_back):
+    program = runner.compile(MANY_BROADCASTS)
+    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768)])
+    done = hocket_cli("run", *option, "--plan", plan, "--", *runner.command(2, program), timeout=240)
+    assert (done.returncode, done.stdout) == (0, f"{99 * 100 // 2}\n"), done.stderr
+    told = [line for line in done.stderr.splitlines() if "native from its call" in line]
+    assert len(told) == falls_back, done.stderr
+    assert ("hocket: 100 collective call(s) rerouted" in done.stderr) == (not falls_back)
+
+
 def refused(done, message, status=2):
     assert done.returncode == status
     assert done.stdout == ""

@@ -43,7 +43,7 @@ void fail(MPI_Comm comm) {
 void use(MPI_Comm comm) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int call = 1; call <= 100; ++call) {
-        broadcast(comm, call / 4, 5000);
+        broadcast(comm, call / 4, 20000);
         broadcast(comm, call, 100);
         sum(comm, call);
         if (call % 10 == 0) fail(comm);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 3; ++i) {
         MPI_Comm comms[2];
         for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (provided == MPI_THREAD_MULTIPLE) {
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 40; ++i) {
         MPI_Comm fresh;
         MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
-        for (int call = 0; call < 3; ++call) broadcast(fresh, call, 5000);
+        for (int call = 0; call < 3; ++call) broadcast(fresh, call, 20000);
         MPI_Comm_free(&fresh);
     }
     MPI_Comm pair;

@@ -209,4 +209,5 @@ def test_threads(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert result.stdout.strip() == "wrong 0"
     counted = json.loads((tmp_path / "statistics.json").read_text())["entries"]
-    assert [e["rerouted_calls"] for e in counted] == [400, 400]
+    assert [e["rerouted_calls"] + e["self_check_calls"] + e["fallen_back_calls"] for e in counted] == [400, 400]
+    assert all(e["self_check_calls"] > 0 for e in counted)

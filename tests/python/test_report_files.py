@@ -30,7 +30,7 @@ from hocket.report.timeline import Bars, TimelineData, TimelineLink, read_timeli
 
 ENTRY = CollectiveResult(
     "bcast", [0, 1], 8, 0, 3, "binomial", 1, [1, 0], [2.0, 3.0], [1.0], 0.9, 0.5, True, None, True,
-    TimelineFiles("timelines/a.json", None),
+    TimelineFiles("timelines/a.json", None), 2.5, (2.0, 3.0), 3,
 )  # fmt: skip
 RESULT = Result(
     "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "./é <b>"], "Open MPI", 2, ["a", "b"], "Linux", "star", False,
@@ -47,6 +47,16 @@ def test_result_survives_the_file(tmp_path: Path) -> None:
     write_result(RESULT, tmp_path)
     assert read_result(tmp_path) == RESULT
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_an_older_result_without_evidence_is_read(tmp_path: Path) -> None:
+    def older(document: Any) -> None:
+        for key in ("ratio", "ratio_interval", "launches"):
+            del document["collectives"][0][key]
+
+    _changed(tmp_path, older)
+    (entry,) = read_result(tmp_path).collectives
+    assert entry == replace(ENTRY, ratio=None, ratio_interval=None, launches=0)
 
 
 def test_timeline_survives_the_file(tmp_path: Path) -> None:
@@ -99,6 +109,12 @@ def _set(*keys: Any, value: Any) -> Any:
         ),
         (_set("collectives", 0, "timelines", "tuned", value="../x"), 'found "../x", expected a path inside'),
         (_set("collectives", 0, "timelines", "tuned", value="/etc/x"), 'found "/etc/x", expected a path inside'),
+        (
+            _set("collectives", 0, "ratio", value=None),
+            "collectives[0].ratio_interval: found one of ratio and its interval",
+        ),
+        (_set("collectives", 0, "ratio", value=3.5), "collectives[0].ratio_interval: found 2.0 to 3.0, expected"),
+        (_set("collectives", 0, "launches", value=-1), "collectives[0].launches: found -1, expected at least 0"),
         (_set("link_bytes", 0, "tuned_bytes", value=-1), "link_bytes[0].tuned_bytes: found -1, expected at least 0"),
         (_set("collectives", 0, "bytes", value=10**400), "expected"),
     ],
