@@ -22,6 +22,11 @@ using hocket::runtime::Buffer;
     extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
     extern "C" int MPI_##name parameters
 
+// A collective without entries pays for one look; `native` takes the addresses of the arguments, which would cost it more.
+#define HOCKET_NATIVE_UNLESS_ACTIVE(collective, call)    \
+    if (!is_active(Collective::collective)) return call; \
+    const auto native = [&] { return call; };
+
 namespace {
 Buffer buffer_of(const void* address, std::int64_t count, MPI_Datatype type) {
     return {const_cast<void*>(address), count, type};  // only read
@@ -44,8 +49,7 @@ Buffer buffer_of(const void* address, std::int64_t count, MPI_Datatype type) {
 #endif
 
 HOCKET_DEFINE(Barrier, (MPI_Comm comm)) {
-    const auto native = [&] { return next.Barrier(comm); };
-    if (!is_active(Collective::barrier)) return native();
+    HOCKET_NATIVE_UNLESS_ACTIVE(barrier, next.Barrier(comm))
     return reroute({Collective::barrier, {}, 0, comm}, native);
 }
 

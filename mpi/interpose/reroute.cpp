@@ -156,11 +156,13 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
     Route* const route = find_route(communicator, call);
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
+    const bool is_due = check.count(place);
+    if (route == nullptr && !is_due) return {};
     const Verdict verdict =
         route == nullptr ? Verdict{Verdict::native} : judge(call, communicator.rank, communicator.size);
     const bool serves = verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
-    if (check.count(place))
+    if (is_due)
         way = agree(check, communicator, serves ? CallKey{place, bytes_of(call, communicator), call.root} : CallKey{});
     if (route == nullptr) return {};
     if (check.entry(place).given_up) {
