@@ -28,7 +28,9 @@ Timeline run(const Program& program, const Network& network, std::string_view sh
              double receive_overhead_s, double reduce_bytes_per_s, std::optional<std::int64_t> rendezvous_bytes,
              bool ordered_pairs, bool record_links, bool reference, std::int32_t link_bins,
              const std::optional<bindings::LinkRows>& link_rows,
-             const std::optional<bindings::PythonProgress>& on_progress) {
+             const std::optional<bindings::PythonProgress>& on_progress, double copy_bytes_per_s, std::int32_t cores,
+             double burst_bytes, double burst_s, double wake_s, std::optional<double> host_overhead_s,
+             double link_efficiency) {
     SimulationOptions options;
     options.sharing = sharing_from(sharing);
     options.send_overhead_s = send_overhead_s;
@@ -40,6 +42,13 @@ Timeline run(const Program& program, const Network& network, std::string_view sh
     options.reference = reference;
     options.link_bins = bindings::link_bin_options(link_bins, link_rows);
     options.on_progress = bindings::on_progress(on_progress);
+    options.copy_bytes_per_s = copy_bytes_per_s;
+    options.cores = cores;
+    options.burst_bytes = burst_bytes;
+    options.burst_s = burst_s;
+    options.wake_s = wake_s;
+    options.link_efficiency = link_efficiency;
+    if (host_overhead_s) options.host_overhead_s = *host_overhead_s;
     const nb::gil_scoped_release release;
     return simulate(program, network, options);
 }
@@ -150,11 +159,19 @@ void bind_simulation(nb::module_& module) {
         "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
         "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false,
         "link_bins"_a = 0, "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
+        "copy_bytes_per_s"_a = std::numeric_limits<double>::infinity(), "cores"_a = 0, "burst_bytes"_a = 0.0,
+        "burst_s"_a = 0.0, "wake_s"_a = 0.0, "host_overhead_s"_a = nb::none(), "link_efficiency"_a = 1.0,
         "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
         "link divides its bandwidth equally), \"maxmin\" (max-min fair) or \"reserve\" (a message has the least "
         "bandwidth of its route for itself, or waits). Overheads occupy the rank's "
         "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
         "`ordered_pairs` the messages from one rank to another travel one after another. `reference` computes all "
-        "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic.");
+        "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
+        "Messages between ranks of one host cost "
+        "`host_overhead_s` at each end instead; a rank that had nothing to do pays `wake_s` more; `copy_bytes_per_s` "
+        "is "
+        "what the processor copies at both ends; `cores` are shared by all ranks (0 = each has its own); messages get "
+        "`link_efficiency` of each bandwidth; after a pause a link lets the larger of `burst_bytes` and bandwidth * "
+        "`burst_s` pass at once.");
     bind_cost(module);
 }

@@ -6,6 +6,7 @@ pay more of it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,14 @@ class MessageCosts:
     reduce_bytes_per_s: float = 2e9
     rendezvous_bytes: int | None = None  # None = not known
     sharing: str = "maxmin"
+    # As of the options of `hocket.simulate`.
+    host_overhead_s: float | None = None
+    wake_s: float = 0.0
+    copy_bytes_per_s: float = math.inf
+    link_efficiency: float = 1.0
+    cores: int = 0
+    burst_bytes: float = 0.0
+    burst_s: float = 0.0
 
     @property
     def rendezvous_limit_bytes(self) -> int:
@@ -45,5 +54,12 @@ class MessageCosts:
             reduce_bytes_per_s=self.reduce_bytes_per_s,
             rendezvous_bytes=self.rendezvous_limit_bytes,
             record_links=record_links,
+            host_overhead_s=self.host_overhead_s,
+            wake_s=self.wake_s,
+            copy_bytes_per_s=self.copy_bytes_per_s,
+            link_efficiency=self.link_efficiency,
+            cores=self.cores,
+            burst_bytes=self.burst_bytes,
+            burst_s=self.burst_s,
             **more,
         )

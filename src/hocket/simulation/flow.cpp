@@ -25,11 +25,11 @@ Sharing sharing_from(std::string_view name) {
 
 namespace hocket::simulation {
 
-std::vector<double> capacities_of(const Network& network) {
+std::vector<double> capacities_of(const Network& network, double share) {
     std::vector<double> bandwidths(static_cast<std::size_t>(network.num_capacities()),
                                    std::numeric_limits<double>::infinity());
     for (const Link& link : network.links())
-        bandwidths[static_cast<std::size_t>(link.capacity)] = link.bandwidth_bytes_per_s;
+        bandwidths[static_cast<std::size_t>(link.capacity)] = share * link.bandwidth_bytes_per_s;
     return bandwidths;
 }
 

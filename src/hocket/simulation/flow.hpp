@@ -16,7 +16,7 @@
 namespace hocket::simulation {
 
 /// The bandwidth of each shared capacity of the network, by Link::capacity.
-std::vector<double> capacities_of(const Network&);
+std::vector<double> capacities_of(const Network&, double share = 1);
 bool has_latencies(const Network&);
 
 /// What crosses capacities, and when. Only Sharing::reserve looks at more than the capacities.

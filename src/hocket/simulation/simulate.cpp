@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "hocket/base/error.hpp"
+#include "hocket/simulation/buckets.hpp"
 #include "hocket/simulation/check.hpp"
 #include "hocket/simulation/event_queue.hpp"
 #include "hocket/simulation/flow.hpp"
@@ -34,10 +35,12 @@ public:
           messages_(matched_.messages.size()),
           pairs_(matched_.pairs.size()),
           processor_free_s_(program.ranks.size(), 0),
+          core_free_s_(static_cast<std::size_t>(options.cores), 0),
           intervals_(matched_.message_of.size(), {0, -1}),
           has_windows_(options.sharing == Sharing::reserve && has_latencies(network)),
-          sharing_(make_sharing(options.sharing, capacities_of(network), options.reference, has_windows_,
-                                [this] { return goes_on(); })) {
+          sharing_(make_sharing(options.sharing, capacities_of(network, options.link_efficiency), options.reference,
+                                has_windows_, [this] { return goes_on(); })) {
+        if (options.burst_bytes > 0 || options.burst_s > 0) buckets_.emplace(network, options);
         if (options.record_links) recorder_.emplace(network.links().size(), !has_windows_);
         if (options.link_bins.num_bins != 0)
             bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
@@ -154,10 +157,22 @@ private:
 
     /// Takes the processor of the op's rank; returns when it has done `seconds` of work.
     double occupy_processor(std::int32_t op, double seconds) {
+        if (!(seconds > 0)) return now_s_;
         double& free_s = processor_free_s_[static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)])];
-        const double start_s = std::max(now_s_, free_s);
+        if (now_s_ > free_s) seconds += options_.wake_s;
+        double start_s = std::max(now_s_, free_s);
+        const auto core = std::min_element(core_free_s_.begin(), core_free_s_.end());
+        if (core != core_free_s_.end()) *core = (start_s = std::max(start_s, *core)) + seconds;
         if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = start_s;
         return free_s = start_s + seconds;
+    }
+    /// Of one end of a message, which costs `overhead_s` if it leaves the host.
+    [[nodiscard]] double processing_s(double overhead_s, std::int32_t m) const {
+        if (options_.host_overhead_s >= 0) {
+            const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
+            if (network_.host_of(source) == network_.host_of(target)) overhead_s = options_.host_overhead_s;
+        }
+        return overhead_s + static_cast<double>(message(m).bytes) / options_.copy_bytes_per_s;
     }
 
     void ready(std::int32_t op) {
@@ -167,8 +182,9 @@ private:
         double seconds = what.seconds;
         switch (what.kind) {
             case ProgramOpKind::send:
-                if (options_.send_overhead_s > 0)
-                    at(occupy_processor(op, options_.send_overhead_s), EventKind::injected, m);
+                seconds = processing_s(options_.send_overhead_s, m);
+                if (seconds > 0)
+                    at(occupy_processor(op, seconds), EventKind::injected, m);
                 else
                     injected(m);
                 return;
@@ -184,7 +200,7 @@ private:
                 break;
         }
         ++timeline_.num_events;
-        at(seconds > 0 ? occupy_processor(op, seconds) : now_s_, EventKind::done, op);
+        at(occupy_processor(op, seconds), EventKind::done, op);
     }
 
     void done(std::int32_t op) {
@@ -234,9 +250,10 @@ private:
 
     void start_flow(std::int32_t m) {
         find_path(m);
-        const auto bytes = static_cast<double>(message(m).bytes);
+        auto bytes = static_cast<double>(message(m).bytes);
         for (const LinkId l : links_) timeline_.link_bytes[l.at()] += bytes;
-        if (message(m).bytes == 0 || capacities_.empty()) {
+        if (buckets_ && !capacities_.empty()) bytes -= buckets_->take(capacities_, bytes, now_s_);
+        if (!(bytes > 0) || capacities_.empty()) {
             at_once(EventKind::transmitted, m);
             return;
         }
@@ -256,6 +273,7 @@ private:
         std::swap(flow.links, links_);
         std::swap(flow.capacities, capacities_);
         std::swap(flow.delays_s, delays_s_);
+        if (buckets_) buckets_->hold(flow.capacities);
         sharing_->add(f, {flow.capacities, flow.delays_s, bytes});
     }
 
@@ -265,6 +283,7 @@ private:
         flow.rate = 0;
         flow_queue_.pop();
         sharing_->remove(f);
+        if (buckets_) buckets_->release(flow.capacities, now_s_);
         free_flows_.push_back(f);
         transmitted(flow.message);
     }
@@ -329,8 +348,7 @@ private:
     void take(std::int32_t m) {
         ++timeline_.num_events;
         const std::int32_t op = message(m).recv;
-        at(options_.receive_overhead_s > 0 ? occupy_processor(op, options_.receive_overhead_s) : now_s_,
-           EventKind::done, op);
+        at(occupy_processor(op, processing_s(options_.receive_overhead_s, m)), EventKind::done, op);
     }
 
     Timeline take_timeline() {
@@ -366,6 +384,7 @@ private:
     std::vector<MessageState> messages_;
     std::vector<Pair> pairs_;
     std::vector<double> processor_free_s_;       // [rank]
+    std::vector<double> core_free_s_;            // [shared core]
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
     bool has_windows_;                           // flows are on each link at another time
     std::unique_ptr<SharingModel> sharing_;
@@ -384,6 +403,7 @@ private:
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::vector<double> delays_s_;          // and, with windows, their delays
+    std::optional<Buckets> buckets_;
     std::optional<LinkRecorder> recorder_;
     std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;

@@ -40,7 +40,16 @@ struct SimulationOptions {
     double send_overhead_s =
         0;  ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
     double receive_overhead_s = 0;  ///< and received (o_r)
+    double host_overhead_s = -1;    ///< instead of both, of messages between ranks of one host; negative = the same
+    double wake_s = 0;  ///< to go on when the rank had nothing to do: it slept, polled, or another had its core
+    double copy_bytes_per_s = std::numeric_limits<double>::infinity();  ///< beside the overheads, at both ends
     double reduce_bytes_per_s = std::numeric_limits<double>::infinity();
+    double link_efficiency =
+        1;                   ///< share of each bandwidth that messages get: the rest is acknowledgements, late timers
+    std::int32_t cores = 0;  ///< that all ranks share, as on a machine that emulates a cluster; 0 = each has its own
+    double burst_bytes =
+        0;               ///< pass a link at once after a pause: token buckets, as of shapers and of cloud networks; at
+    double burst_s = 0;  ///< least `burst_bytes`, and what the link carries in `burst_s`
     std::int64_t rendezvous_bytes =
         std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
@@ -62,8 +71,12 @@ struct SimulationOptions {
 // node, or over unlimited links alone, have no transfer time. A recv ends when the message is delivered, the recv
 // posted, and its overhead paid.
 //
-// Processors. Overheads, computations and reductions of a rank run one after another in the order in which they became
-// ready; those of no duration do not wait.
+// Buckets. A link has a bucket of tokens, full at the start, that fills at its bandwidth while no flow holds the link. The bytes of a
+// flow that find a token on every link of the route when it starts have no transfer time.
+//
+// Processors. Overheads, copies, computations and reductions of a rank run one after another in the order in which they became
+// ready, each on the core that is free first if `cores` are shared; those of no duration do not wait. Between
+// two of them a rank that had to wait for the second pays `wake_s` more.
 //
 // Intervals. send: from the start of its overhead to when its bytes have left; recv: posted to end; compute and
 // reduce: the time on the processor.

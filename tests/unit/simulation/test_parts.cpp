@@ -271,7 +271,9 @@ TEST_CASE("several threads: the calling one tells of the progress of all, and st
         CHECK(calls > 0);
 
         options.on_progress = [](const TrafficProgress& progress) { return progress.num_done < 200'000; };
-        const TrafficResult part = simulate_traffic(Pairs(), *fabric, options);
+        TrafficResult part = simulate_traffic(Pairs(), *fabric, options);
+        // On a loaded machine the others may be done before the calling thread runs.
+        for (int again = 0; part.completed && again < 50; ++again) part = simulate_traffic(Pairs(), *fabric, options);
         CHECK(!part.completed);
         CHECK(part.num_messages >= 200'000);
         CHECK(part.num_messages < 800'000);
