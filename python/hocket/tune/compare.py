@@ -89,9 +89,10 @@ def measure_once(
     machine: Machine,
     parts: MpiParts,
     timeout_s: float | None,
+    seconds_per_entry: float = _SECONDS_PER_ENTRY,
 ) -> list[tuple[Launch, bool]]:
     """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree."""
-    options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(_SECONDS_PER_ENTRY)]
+    options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
     changed = with_program(command, [str(parts.compare), *options])
     run = machine.run(changed, timeout_s=timeout_s, what="the comparison of the collectives")
     try:
