@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What messages cost, from measured collectives: the costs with which the simulator comes nearest to their times."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hocket.advise.costs import MessageCosts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from scipy.optimize import OptimizeResult
+
+    from hocket import Network, Program
+
+# An error of more than this factor, as a logarithm, counts no more: one bad measurement must not decide.
+WORST_ERROR = 0.5
+LEAST_EFFICIENCY = 0.8
+EVALUATIONS = 500  # of each start of the search
+# Where searches start: overhead, waking up in microseconds; copying, reducing in ns a byte; efficiency of links. All
+# but the last are searched for by their logarithms, with a factor of two as the first step.
+STARTS = (
+    (10.0, 10.0, 0.5, 0.3, 0.96),
+    (5.0, 45.0, 0.5, 0.3, 0.96),
+    (20.0, 5.0, 0.2, 0.3, 0.96),
+    (5.0, 200.0, 0.5, 0.3, 0.96),
+)
+HOST_OVERHEAD = 4.0  # microseconds
+FIRST_FACTOR, FIRST_STEP = 2.0, -0.06
+_MOST_LOGARITHM = 20.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A program and the time that it took."""
+
+    program: Program
+    measured_s: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    costs: MessageCosts
+    errors: NDArray[np.float64]  # predicted / measured - 1 of each sample
+
+
+def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) -> Fit:
+    """Overheads, copying, reducing and efficiency, from the times of collectives of several kinds and sizes.
+
+    From `known` come the other values: the rendezvous size, the cores that ranks share, the bursts of links. The search
+    is that of [Nelder65] from several starts; its measure is the mean of |log(predicted / measured)|.
+    """
+    import numpy as np
+    from scipy.optimize import minimize
+
+    shares_hosts = any(node.kind == "process" for node in network.nodes)
+
+    def costs_of(x: NDArray[np.float64]) -> MessageCosts:
+        overhead, wake, copy, reduce, *host = np.exp(np.delete(x, 4)).tolist()
+        return dataclasses.replace(
+            known,
+            send_overhead_s=overhead * 1e-6,
+            receive_overhead_s=overhead * 1e-6,
+            wake_s=wake * 1e-6,
+            copy_bytes_per_s=1e9 / copy,
+            reduce_bytes_per_s=1e9 / reduce,
+            link_efficiency=float(x[4]),
+            host_overhead_s=host[0] * 1e-6 if host else None,
+        )
+
+    def logarithms(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        costs = costs_of(x)
+        return np.array([np.log(costs.simulate(s.program, network).makespan_s / s.measured_s) for s in samples])
+
+    def badness(x: NDArray[np.float64]) -> float:
+        if not LEAST_EFFICIENCY <= x[4] <= 1 or np.delete(x, 4).max() > _MOST_LOGARITHM:
+            return 2 * WORST_ERROR
+        return float(np.minimum(np.abs(logarithms(x)), WORST_ERROR).mean())
+
+    def search(start: Sequence[float]) -> OptimizeResult:
+        first = np.array([*start, *([HOST_OVERHEAD] if shares_hosts else [])])
+        first[np.arange(len(first)) != 4] = np.log(np.delete(first, 4))
+        steps = np.full(len(first), np.log(FIRST_FACTOR))
+        steps[4] = FIRST_STEP
+        simplex = np.vstack([first, first + np.diag(steps)])
+        options = {"maxfev": EVALUATIONS, "xatol": 1e-3, "fatol": 1e-5, "initial_simplex": simplex, "adaptive": True}
+        return minimize(badness, first, method="Nelder-Mead", options=options)
+
+    found = [search(start) for start in STARTS]
+    best = min(found, key=lambda result: float(result.fun)).x
+    return Fit(costs_of(best), np.exp(logarithms(best)) - 1)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Predicts and measures the cases of one setting: a network, a placement of the ranks, an MPI."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hocket.advise.advise import advise, simulate_call
+from hocket.advise.costs import MessageCosts
+from hocket.calibrate.costs import Fit, Sample, fit_costs
+from hocket.fidelity.points import Point
+from hocket.fidelity.settings import Case
+from hocket.fidelity.training import training_entries
+from hocket.plan import Plan
+from hocket.testbed.model import emulated, emulated_costs
+from hocket.tune.compare import measure_once
+from hocket.tune.eager import measure_rendezvous_bytes
+from hocket.tune.evidence import Launch, ratio_of
+
+if TYPE_CHECKING:
+    from hocket import Network, Program
+    from hocket.advise.advise import Choice
+    from hocket.mpi.build import MpiParts
+    from hocket.plan import PlanEntry
+    from hocket.tune.machine import Machine
+
+
+@dataclass(frozen=True)
+class FidelityOptions:
+    launches: int = 3  # that measure, after some that decide what is kept
+    trials: int = 2  # those that decide
+    repetitions: int = 5  # of each kind in a launch; of short calls up to 20 times as many
+    algorithms: int = 2  # the best so many schedules of each case
+    seconds: float = 10.0  # no measurement of a case starts later in a launch
+    trainings: int = 2  # launches of the training collectives
+    timeout_s: float = 300.0  # of a launch
+
+
+@dataclass
+class Bench:
+    """A testbed with ranks on it, and the program hocket-compare of one MPI."""
+
+    network: Network  # with the placement
+    placement: str
+    machine: Machine
+    parts: MpiParts
+    options: FidelityOptions
+    told: Callable[[str], None]  # what comes next; once for each launch
+
+    def __post_init__(self) -> None:
+        assert self.machine.testbed is not None
+        self.ranks = self.network.num_ranks
+        self.emulated = emulated(self.network, self.machine.testbed)
+        self.command = [str(self.machine.mpi.mpiexec), "-n", str(self.ranks), "true"]
+
+    def fit(self) -> Fit:
+        """The costs of messages, from the training collectives."""
+        self.told("the eager limit")
+        limit = measure_rendezvous_bytes(self.command, self.machine, self.parts, self.options.timeout_s)
+        entries = training_entries(self.ranks)
+        launches = [self.launch(entries, "what messages cost") for _ in range(self.options.trainings)]
+        samples = [
+            Sample(program, statistics.median(t for launch, _ in of_entry for t in launch.tuned_s))
+            for program, of_entry in zip(map(self._program, entries), zip(*launches, strict=True), strict=True)
+        ]
+        return fit_costs(samples, self.emulated, emulated_costs(MessageCosts(rendezvous_bytes=limit)))
+
+    def points(self, cases: Sequence[Case], costs: MessageCosts) -> list[Point]:
+        groups = [case.group(self.ranks) for case in cases]
+        choices = advise(groups, self.emulated, self.ranks, costs).choices
+        found: list[Point] = []
+        for turn in range(self.options.algorithms):
+            tried = [(case, one) for case, choice in zip(cases, choices, strict=True) if (one := _nth(choice, turn))]
+            if tried:
+                found += self._measure(tried, turn == 0, costs)
+        return found
+
+    def _measure(self, tried: Sequence[tuple[Case, Choice]], first: bool, costs: MessageCosts) -> list[Point]:
+        entries = [choice.entry() for _, choice in tried]
+        name = f"{self.network.name} {self.placement}, {self.machine.mpi.name}"
+        trials = [self.launch(entries, f"{name}: which schedules are faster") for _ in range(self.options.trials)]
+        launches = [self.launch(entries, f"{name}: measuring") for _ in range(self.options.launches)]
+        points = []
+        of_cases = zip(tried, zip(*trials, strict=True), zip(*launches, strict=True), strict=True)
+        for (case, choice), deciding, of_case in of_cases:
+            measured = [launch for launch, _ in of_case]
+            equal = all(same for _, same in (*deciding, *of_case))
+            ratio = ratio_of(measured)
+            points.append(
+                Point(
+                    network=self.network.name,
+                    mpi=self.machine.mpi.name,
+                    placement=self.placement,
+                    collective=case.collective,
+                    algorithm=choice.best.algorithm,
+                    bytes=case.size_bytes,
+                    pieces=choice.best.pieces,
+                    predicted_s=simulate_call(
+                        choice.best.schedule(0), choice.group.members, choice.group.bytes_max, self.emulated, costs
+                    ),
+                    measured_s=_median(launch.tuned_s for launch in measured),
+                    native_s=_median(launch.native_s for launch in measured),
+                    wire_limit_s=choice.lower_bound_s,
+                    ratio_interval=(ratio.low, ratio.high),
+                    first=first,
+                    kept=equal and ratio_of([launch for launch, _ in deciding]).is_faster,
+                    equal=equal,
+                )
+            )
+        return points
+
+    def launch(self, entries: Sequence[PlanEntry], what: str) -> list[tuple[Launch, bool]]:
+        self.told(what)
+        with tempfile.TemporaryDirectory(prefix="hocket-fidelity-") as folder:
+            path = Path(folder) / "plan.json"
+            Plan(self.ranks, self.network.name, tuple(entries)).write(path)
+            options = self.options
+            return measure_once(
+                self.command, path, len(entries), options.repetitions, self.machine, self.parts, options.timeout_s,
+                options.seconds,
+            )  # fmt: skip
+
+    def _program(self, entry: PlanEntry) -> Program:
+        from hocket import lower
+        from hocket._core import place
+
+        return place(lower(entry.schedule(0), entry.bytes_max), list(entry.members), self.emulated.num_ranks)
+
+
+def _median(launches: Iterable[Sequence[float]]) -> float:
+    return statistics.median(time for times in launches for time in times)
+
+
+def _nth(choice: Choice, number: int) -> Choice | None:
+    """The choice with its candidate of that number."""
+    if number == 0:
+        return choice
+    if number > len(choice.runners_up):
+        return None
+    candidate, predicted_s = choice.runners_up[number - 1]
+    return dataclasses.replace(choice, best=candidate, predicted_s=predicted_s)
