@@ -4,6 +4,7 @@
 #include "runtime/datatype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <random>
@@ -32,9 +33,7 @@ bool packs_to_itself(MPI_Datatype type, const TypeInfo& info) {
         info.true_upper_bytes != info.extent_bytes || info.size_bytes > (std::int64_t{1} << 30)) {
         return false;
     }
-    int integers = 0, addresses = 0, types = 0, combiner = 0;
-    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) return true;
+    if (info.named) return true;
 
     const int key = answer_keyval();
     static char yes, no;
@@ -101,25 +100,59 @@ void copy_bytes(void* to, const void* from, std::int64_t bytes) {
 
 }  // namespace
 
+namespace {
+
+// Asking MPI takes longer than a small message. The answers for named datatypes are kept, since they cannot change.
+struct Known {
+    MPI_Datatype type;
+    TypeInfo info;
+};
+constexpr std::size_t max_known = 4;
+thread_local std::array<Known, max_known> known;
+thread_local std::size_t num_known = 0;
+
+const TypeInfo* find_known(MPI_Datatype type) {
+    for (std::size_t i = 0; i < std::min(num_known, max_known); ++i) {
+        if (known[i].type == type) return &known[i].info;
+    }
+    return nullptr;
+}
+
+std::int64_t extent_of(MPI_Datatype type) {
+    if (const TypeInfo* const info = find_known(type)) return info->extent_bytes;
+    MPI_Count lower = 0, extent = 0;
+    PMPI_Type_get_extent_x(type, &lower, &extent);
+    return static_cast<std::int64_t>(extent);
+}
+
+bool is_named(MPI_Datatype type) {
+    int integers = 0, addresses = 0, types = 0, combiner = 0;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
 std::int64_t size_of(MPI_Datatype type) {
+    if (const TypeInfo* const info = find_known(type)) return info->size_bytes;
     MPI_Count size = MPI_UNDEFINED;
     PMPI_Type_size_x(type, &size);
     return size == MPI_UNDEFINED ? -1 : static_cast<std::int64_t>(size);
 }
 
 TypeInfo describe(MPI_Datatype type) {
+    if (const TypeInfo* const info = find_known(type)) return *info;
     MPI_Count lower = 0, extent = 0, true_lower = 0, true_extent = 0;
     PMPI_Type_get_extent_x(type, &lower, &extent);
     PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
-    TypeInfo info{size_of(type), extent, true_lower, true_lower + true_extent, false};
+    TypeInfo info{size_of(type), extent, true_lower, true_lower + true_extent, false, is_named(type)};
     info.contiguous = packs_to_itself(type, info);
+    if (info.named) known[num_known++ % max_known] = {type, info};
     return info;
 }
 
 Buffer part_of(const Buffer& buffer, std::int64_t first, std::int64_t count) {
-    MPI_Count lower = 0, extent = 0;
-    PMPI_Type_get_extent_x(buffer.type, &lower, &extent);
-    return {static_cast<char*>(buffer.address) + first * static_cast<std::int64_t>(extent), count, buffer.type};
+    return {static_cast<char*>(buffer.address) + first * extent_of(buffer.type), count, buffer.type};
 }
 
 int pack(const Buffer& from, char* to, MPI_Comm comm) {

@@ -26,6 +26,7 @@ struct TypeInfo {
     std::int64_t true_upper_bytes;
     /// Memory holds the elements back to back in the order of the type's signature, so that MPI_Pack would copy it as it is.
     bool contiguous;
+    bool named;  ///< one of MPI's own, whose handle never means another one
 };
 
 /// Bytes of one element; negative if MPI cannot tell.

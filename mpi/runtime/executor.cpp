@@ -16,19 +16,29 @@ constexpr int receiving = 0, sending = 1;
 int direction(OpKind kind) { return kind == OpKind::send ? sending : receiving; }
 
 // Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 pieces must not post 1000 requests, since
-// MPI searches its queues and Testsome all requests. lift_limits() keeps this from ever blocking a schedule.
+// MPI searches its queues. lift_limits() keeps this from ever blocking a schedule.
 constexpr std::int32_t max_in_flight = 64;
 
 // Receives that reduce are posted before their turn so that messages find a buffer, but only a few and small ones.
 constexpr std::int32_t max_early = max_in_flight / 4;
 constexpr std::int64_t max_early_bytes = 1 << 20;
 
+// MPIs have such messages buffered or gone when MPI_Isend returns.
+constexpr std::int64_t max_soon_sent_bytes = 8192;
+
 }  // namespace
 
 Executor::Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm)
-    : graph_(graph), memory_(memory), comm_(comm), states_(static_cast<std::size_t>(graph.num_ops())) {}
+    : graph_(graph), memory_(memory), comm_(comm), channels_(static_cast<std::size_t>(graph.num_channels())) {
+    for (std::int32_t i = 0; i < graph_.num_ops(); ++i) {
+        const std::int32_t waits = graph_.num_dependencies()[static_cast<std::size_t>(i)];
+        first_states_.push_back({waits, waits, -1, false, false});
+        if (waits == 0) first_ready_[direction(graph_.op(i).kind)].push_back(i);
+    }
+}
 
-void Executor::start(MPI_Op op, bool commutative, int first_tag) {
+void Executor::start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors) {
+    returned_errors_ = &errors;
     op_ = op;
     commutative_ = commutative;
     first_tag_ = first_tag;
@@ -37,55 +47,100 @@ void Executor::start(MPI_Op op, bool commutative, int first_tag) {
     limit_ = max_in_flight;
     next_early_ = 0;
     for (const int way : {receiving, sending}) {
-        ready_[way].clear();
+        ready_[way] = first_ready_[way];
         next_ready_[way] = 0;
         in_flight_[way] = 0;
     }
-    for (std::int32_t i = 0; i < graph_.num_ops(); ++i) {
-        const std::int32_t waits = graph_.num_dependencies()[static_cast<std::size_t>(i)];
-        state(i) = {waits, waits, -1, false, false};
-        if (waits == 0) ready_[direction(graph_.op(i).kind)].push_back(i);
+    states_ = first_states_;
+}
+
+bool Executor::progress(bool at_all) {
+    advanced_ = false;
+    do {
+        post_ready();
+        if (left_ == 0) return true;
+        choose(at_all);
+        if (!test_chosen()) {
+            abandon();
+            return true;
+        }
+        remove_completed();
+    } while (!completed_.empty());
+    return left_ == 0;
+}
+
+void Executor::choose(bool at_all) {
+    chosen_.clear();
+    places_.clear();
+    for (const std::int32_t number : active_) {
+        const Channel& from = channel(number);
+        for (std::size_t i = from.oldest; i < from.requests.size(); ++i) {
+            if (from.requests[i] == MPI_REQUEST_NULL) continue;
+            chosen_.push_back(from.requests[i]);
+            places_.push_back({number, i});
+            if (!at_all) break;
+        }
     }
 }
 
-bool Executor::progress() {
-    advanced_ = false;
-    post_ready();
-    if (left_ == 0) return true;
-
-    const auto active = requests_.size();
-    completed_.resize(active);
-    statuses_.resize(active);
-    int num_completed = 0;
-    const int code =
-        PMPI_Testsome(static_cast<int>(active), requests_.data(), &num_completed, completed_.data(), statuses_.data());
-    int error_class = code;
-    if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
-    if (error_class == MPI_ERR_IN_STATUS) {
-        for (int i = 0; i < num_completed; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR);
-    } else if (code != MPI_SUCCESS) {  // MPI does not tell which have ended
+bool Executor::test_chosen() {
+    completed_.clear();
+    if (chosen_.empty()) return true;
+    // An MPI looks after the network in each test, so all are tested in one call. It is a short list, for that call costs more the
+    // more requests it has: MPICH over UCX asks the kernel once for every eight.
+    int num_completed = 0, code = MPI_SUCCESS;
+    completed_.resize(chosen_.size());
+    catch_errors_of_tests();
+    if (chosen_.size() == 1) {
+        code = PMPI_Test(chosen_.data(), &num_completed, MPI_STATUS_IGNORE);
         check(code);
-        abandon();
-        return true;
+        if (code != MPI_SUCCESS && chosen_[0] != MPI_REQUEST_NULL) return false;
+        if (code != MPI_SUCCESS) num_completed = 1;
+        completed_[0] = 0;
+    } else {
+        statuses_.resize(chosen_.size());
+        code = PMPI_Testsome(static_cast<int>(chosen_.size()), chosen_.data(), &num_completed, completed_.data(),
+                             statuses_.data());
+        int error_class = code;
+        if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
+        if (error_class == MPI_ERR_IN_STATUS) {
+            for (int i = 0; i < num_completed; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR);
+        } else if (code != MPI_SUCCESS) {
+            check(code);
+            for (std::size_t i = 0; i < chosen_.size(); ++i) {  // some may have ended
+                channel(places_[i].channel).requests[places_[i].position] = chosen_[i];
+            }
+            return false;
+        }
     }
-    if (num_completed <= 0) return false;  // MPI_UNDEFINED is negative: nothing is under way
-
-    advanced_ = true;
-    for (int i = 0; i < num_completed; ++i) {
-        const std::int32_t op = op_of_request_[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+    completed_.resize(static_cast<std::size_t>(std::max(0, num_completed)));
+    for (const int i : completed_) {
+        const auto [number, position] = places_[static_cast<std::size_t>(i)];
+        channel(number).requests[position] = MPI_REQUEST_NULL;
+        const std::int32_t op = channel(number).ops[position];
+        advanced_ = true;
         --in_flight_[direction(graph_.op(op).kind)];
         arrived(op);
     }
+    return true;
+}
+
+void Executor::remove_completed() {
+    if (completed_.empty()) return;
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < active; ++i) {
-        if (requests_[i] == MPI_REQUEST_NULL) continue;
-        requests_[kept] = requests_[i];
-        op_of_request_[kept++] = op_of_request_[i];
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+        Channel& from = channel(active_[i]);
+        while (from.oldest < from.requests.size() && from.requests[from.oldest] == MPI_REQUEST_NULL) ++from.oldest;
+        from.active = from.oldest < from.requests.size();
+        if (from.active) {
+            active_[kept++] = active_[i];
+        } else {
+            from.requests.clear();
+            from.ops.clear();
+            from.oldest = 0;
+        }
     }
-    requests_.resize(kept);
-    op_of_request_.resize(kept);
-    post_ready();
-    return left_ == 0;
+    active_.resize(kept);
 }
 
 void Executor::post_ready() {
@@ -142,8 +197,20 @@ void Executor::post(std::int32_t op) {
         if (what.kind == OpKind::send) started(op);
         return arrived(op);
     }
-    requests_.push_back(request);
-    op_of_request_.push_back(op);
+    int done = 0;
+    if (what.kind == OpKind::send && elements * memory_.element().size_bytes <= max_soon_sent_bytes) {
+        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    }
+    if (request == MPI_REQUEST_NULL) {
+        started(op);
+        return arrived(op);
+    }
+    const std::int32_t number = graph_.channel(op);
+    Channel& to = channel(number);
+    to.requests.push_back(request);
+    to.ops.push_back(op);
+    if (!to.active) active_.push_back(number);
+    to.active = true;
     ++in_flight_[direction(what.kind)];
     if (what.kind == OpKind::send) started(op);
 }
@@ -195,6 +262,7 @@ void Executor::apply(std::int32_t op) {
     const std::int64_t elements = memory_.find(graph_.ranges(op), segments_);
     char* received = elements_in(slots_[static_cast<std::size_t>(state(op).slot)], memory_.element(), elements);
     const MPI_Datatype type = memory_.element_type();
+    if (op_ != tried_op_ || type != tried_type_) catch_errors();
     for (const Segment& own : segments_) {
         // MPI_Reduce_local(a, b) computes b = a (op) b.
         if (graph_.op(op).kind == OpKind::recv_reduce_left || commutative_) {
@@ -205,6 +273,9 @@ void Executor::apply(std::int32_t op) {
         }
         received += own.count * memory_.element().extent_bytes;
     }
+    if (error_ != MPI_SUCCESS || !memory_.element().named) return;
+    tried_op_ = op_;
+    tried_type_ = type;
 }
 
 std::int32_t Executor::take_slot(std::int64_t elements) {
@@ -222,14 +293,28 @@ void Executor::check(int code) {
     if (error_ == MPI_SUCCESS) error_ = code;
 }
 
-void Executor::abandon() {
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (requests_[i] == MPI_REQUEST_NULL) continue;
-        if (graph_.op(op_of_request_[i]).kind != OpKind::send) PMPI_Cancel(&requests_[i]);
-        PMPI_Request_free(&requests_[i]);
+void Executor::catch_errors() {
+    if (!*returned_errors_) returned_errors_->emplace();
+}
+
+void Executor::catch_errors_of_tests() {
+#ifndef OPEN_MPI  // it asks the communicator of the request
+    catch_errors();
+#endif
+}
+
+void Executor::abandon() {  // MPI does not tell which messages have ended
+    left_ = 0;
+    for (const std::int32_t number : active_) {
+        Channel& left = channel(number);
+        for (std::size_t i = left.oldest; i < left.requests.size(); ++i) {
+            if (left.requests[i] == MPI_REQUEST_NULL) continue;
+            if (graph_.op(left.ops[i]).kind != OpKind::send) PMPI_Cancel(&left.requests[i]);
+            PMPI_Request_free(&left.requests[i]);
+        }
+        left = {};
     }
-    requests_.clear();
-    op_of_request_.clear();
+    active_.clear();
     // A late message may still be written to a temporary: it is never used again.
     new std::deque<Region>(std::move(slots_));
     slots_.clear();

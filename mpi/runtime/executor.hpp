@@ -7,11 +7,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/memory.hpp"
 #include "runtime/rank_graph.hpp"
+#include "runtime/returned_errors.hpp"
 
 namespace hocket::runtime {
 
@@ -23,10 +24,12 @@ public:
     Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm);
 
     /// Begins the collective on the buffers that `memory` has opened. Its messages have num_message_tags tags from `first_tag` on.
-    void start(MPI_Op op, bool commutative, int first_tag);
-    /// Moves on what can be moved. True when all is done. An error does not end the schedule, since other ranks wait for what this
-    /// one sends: a message that failed counts as done.
-    bool progress();
+    /// `errors` is filled when the error handler of MPI_COMM_WORLD matters, and must live until progress() returns true.
+    void start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors);
+    /// Moves on what can be moved. True when all is done. Of the messages to or from a peer it looks at the oldest only, since that
+    /// one mostly ends first; `at_all` looks at all and is for when nothing moves. An error does not end the schedule, since other
+    /// ranks wait for what this one sends: a message that failed counts as done.
+    bool progress(bool at_all);
     /// Whether the last progress() completed anything.
     [[nodiscard]] bool advanced() const { return advanced_; }
     /// MPI_SUCCESS or the first error.
@@ -44,6 +47,9 @@ private:
     };
     OpState& state(std::int32_t op) { return states_[static_cast<std::size_t>(op)]; }
 
+    void choose(bool at_all);
+    bool test_chosen();
+    void remove_completed();
     void post_ready();
     void post_early();
     void post(std::int32_t op);
@@ -55,6 +61,8 @@ private:
     void finish(std::int32_t op);
     void open_gate(std::int32_t op);
     void check(int code);
+    void catch_errors();
+    void catch_errors_of_tests();
     std::int32_t take_slot(std::int64_t elements);
 
     const RankGraph& graph_;
@@ -64,14 +72,29 @@ private:
     bool commutative_ = true;
     int first_tag_ = 0;
 
-    std::vector<OpState> states_;
-    std::vector<std::int32_t> ready_[2];  // receives, sends; in the order in which they became ready
+    std::vector<OpState> states_, first_states_;
+    std::vector<std::int32_t> first_ready_[2];  // as they are when a call begins
+    std::vector<std::int32_t> ready_[2];        // receives, sends; in the order in which they became ready
     std::size_t next_ready_[2] = {0, 0};
     std::size_t next_early_ = 0;
     std::vector<std::int32_t> finished_;  // work list of finish()
 
-    std::vector<MPI_Request> requests_;  // under way; op_of_request_ runs parallel
-    std::vector<std::int32_t> op_of_request_;
+    /// Messages under way from or to one peer, in the order in which they were posted.
+    struct Channel {
+        std::vector<MPI_Request> requests;  // null = done
+        std::vector<std::int32_t> ops;
+        std::size_t oldest = 0;
+        bool active = false;
+    };
+    struct Place {
+        std::int32_t channel;
+        std::size_t position;
+    };
+    Channel& channel(std::int32_t number) { return channels_[static_cast<std::size_t>(number)]; }
+    std::vector<Channel> channels_;  // as RankGraph numbers them
+    std::vector<std::int32_t> active_;
+    std::vector<MPI_Request> chosen_;  // those to test; `places_` runs parallel
+    std::vector<Place> places_;
     std::vector<int> completed_;
     std::vector<MPI_Status> statuses_;
     std::int32_t in_flight_[2] = {0, 0};
@@ -79,6 +102,9 @@ private:
     std::int32_t left_ = 0;
     bool advanced_ = false;
     int error_ = MPI_SUCCESS;
+    std::optional<ReturnedErrors>* returned_errors_ = nullptr;
+    MPI_Op tried_op_ = MPI_OP_NULL;  // that MPI_Reduce_local has taken for tried_type_, a named one
+    MPI_Datatype tried_type_ = MPI_DATATYPE_NULL;
 
     std::deque<Region> slots_;
     std::vector<std::int32_t> free_slots_;

@@ -98,7 +98,7 @@ private:
         relays_;  // sorted: blocks that pass through this rank, in scatter and gather also its own
 
     MPI_Datatype element_type_ = MPI_BYTE;
-    TypeInfo element_{1, 1, 0, 1, true};
+    TypeInfo element_{1, 1, 0, 1, true, true};
     std::int64_t block_elements_ = 0;
     char* home_ = nullptr;      // block 0 of the collective, or of what this rank receives
     char* outgoing_ = nullptr;  // alltoall: block 0 of what this rank sends

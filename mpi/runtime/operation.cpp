@@ -9,36 +9,6 @@
 
 namespace hocket::runtime {
 
-namespace {
-
-// MPICH reports what MPI_Testsome finds to the error handler of MPI_COMM_WORLD, and all report so what MPI_Reduce_local finds. While
-// a schedule runs these return it, so that the other ranks get their messages and the program's own handler is called after.
-// Nobody else can see the change: where other threads may call MPI, nothing is changed and such an error is fatal.
-class ReturnedErrors {
-public:
-    ReturnedErrors() {
-        static const bool others = [] {
-            int level = MPI_THREAD_MULTIPLE;
-            PMPI_Query_thread(&level);
-            return level == MPI_THREAD_MULTIPLE;
-        }();
-        if (others || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users_) != MPI_SUCCESS) return;
-        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    }
-    ReturnedErrors(const ReturnedErrors&) = delete;
-    ReturnedErrors& operator=(const ReturnedErrors&) = delete;
-    ~ReturnedErrors() {
-        if (users_ == MPI_ERRHANDLER_NULL) return;
-        PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users_);
-        PMPI_Errhandler_free(&users_);
-    }
-
-private:
-    MPI_Errhandler users_ = MPI_ERRHANDLER_NULL;
-};
-
-}  // namespace
-
 int duplicate(MPI_Comm parent, MPI_Comm* own) {
     MPI_Group members = MPI_GROUP_NULL;
     int code = PMPI_Comm_group(parent, &members);
@@ -66,10 +36,11 @@ int Operation::execute(const Arguments& arguments, std::uint64_t call) {
     int commutative = 1;
     if (combines(role_.collective)) PMPI_Op_commutative(arguments.op, &commutative);
     const int opened = memory_.open(arguments, comm_);
-    const ReturnedErrors returned_errors;
-    executor_.start(arguments.op, commutative != 0, static_cast<int>(call % num_call_tags() * num_message_tags));
+    std::optional<ReturnedErrors> errors;
+    const auto first_tag = static_cast<int>(call % num_call_tags() * num_message_tags);
+    executor_.start(arguments.op, commutative != 0, first_tag, errors);
     Patience patience;
-    while (!executor_.progress()) {
+    while (!executor_.progress(patience.worried())) {
         if (executor_.advanced()) {
             patience.reset();
         } else {

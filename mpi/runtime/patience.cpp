@@ -17,6 +17,7 @@ constexpr std::int64_t polls_before_yield = 32;
 constexpr std::int64_t yield_ns = 50'000;  // then naps
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
+constexpr std::int64_t worried_ns = 500'000;
 constexpr std::int64_t exhausted_ns = 50'000'000;
 
 std::int64_t now_ns() {
@@ -35,6 +36,7 @@ void Patience::pause() {
     if (++num_polls_ < polls_before_yield) return;
     if (num_polls_ == polls_before_yield) idle_since_ns_ = now_ns();
     const std::int64_t idle_ns = now_ns() - idle_since_ns_;
+    worried_ = idle_ns > worried_ns;
     exhausted_ = exhausted_ || idle_ns > exhausted_ns;
     if (idle_ns < yield_ns) {
         sched_yield();

@@ -18,15 +18,21 @@ public:
     ~Patience();
 
     /// Something moved.
-    void reset() { num_polls_ = 0; }
+    void reset() {
+        num_polls_ = 0;
+        worried_ = false;
+    }
     /// Nothing moved.
     void pause();
+    /// Nothing has moved for longer than a message of a few kilobytes takes.
+    [[nodiscard]] bool worried() const { return worried_; }
     /// Nothing has moved for so long that a limit of ours may be the reason.
     [[nodiscard]] bool exhausted() const { return exhausted_; }
 
 private:
     std::int64_t num_polls_ = 0;
     std::int64_t idle_since_ns_ = 0;
+    bool worried_ = false;
     bool exhausted_ = false;
     int timer_slack_ns_ = -1;  // what to give back, once changed
 };

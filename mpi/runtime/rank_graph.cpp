@@ -13,13 +13,20 @@ RankGraph::RankGraph(RankSchedule schedule) : schedule_(std::move(schedule)) {
     std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // (before, after)
     edges.reserve(schedule_.dependencies.size());
     tags_.resize(num);
-    std::unordered_map<std::int64_t, std::vector<std::int32_t>> messages;  // by peer and direction
+    struct Messages {
+        std::int32_t channel;
+        std::vector<std::int32_t> ops;
+    };
+    std::unordered_map<std::int64_t, Messages> messages;  // by peer and direction
     for (std::size_t i = 0; i < num; ++i) {
         const Op& op = schedule_.ops[i];
         const auto self = static_cast<std::int32_t>(i);
         for (const std::int32_t before : schedule_.dependencies_of(op)) edges.emplace_back(before, self);
         if (reduces(op.kind)) reductions_.push_back(self);
-        auto& earlier = messages[std::int64_t{op.peer.value} * 2 + (op.kind == OpKind::send ? 1 : 0)];
+        const std::int64_t key = std::int64_t{op.peer.value} * 2 + (op.kind == OpKind::send ? 1 : 0);
+        auto& [channel, earlier] = messages.try_emplace(key, Messages{num_channels_, {}}).first->second;
+        num_channels_ = static_cast<std::int32_t>(messages.size());
+        channels_.push_back(channel);
         tags_[i] = static_cast<int>(earlier.size() % num_message_tags);
         // Two messages of the same pair with the same tag are matched in the order in which they are posted.
         if (earlier.size() >= num_message_tags) edges.emplace_back(earlier[earlier.size() - num_message_tags], self);

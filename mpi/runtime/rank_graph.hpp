@@ -26,6 +26,9 @@ public:
     /// The index of the message among those from its source to its target, below num_message_tags, so that the order in which
     /// messages are posted does not matter.
     [[nodiscard]] int tag(std::int32_t i) const { return tags_[static_cast<std::size_t>(i)]; }
+    /// The number of the stream of messages that the op belongs to: those from one peer, or to one peer.
+    [[nodiscard]] std::int32_t channel(std::int32_t i) const { return channels_[static_cast<std::size_t>(i)]; }
+    [[nodiscard]] std::int32_t num_channels() const { return num_channels_; }
     /// Number of dependencies of each op.
     [[nodiscard]] const std::vector<std::int32_t>& num_dependencies() const { return num_dependencies_; }
     /// The receives that reduce, in schedule order.
@@ -38,6 +41,8 @@ private:
     std::vector<std::int32_t> successors_;
     std::vector<std::int32_t> reductions_;
     std::vector<int> tags_;
+    std::vector<std::int32_t> channels_;
+    std::int32_t num_channels_ = 0;
 };
 
 }  // namespace hocket::runtime

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hocket.advise.calls import CallGroup
-from hocket.advise.candidates import Candidate, candidates, chunks_below, one_piece_candidates, searched_candidates
+from hocket.advise.candidates import (
+    Candidate,
+    candidates,
+    chunks_below,
+    one_piece_candidates,
+    searched_candidates,
+    without_blocked_exchanges,
+)
 from hocket.advise.costs import MessageCosts
 from hocket.errors import InvalidInput
 from hocket.plan import Plan, PlanEntry
@@ -93,7 +100,16 @@ def advise(
     costs = costs or MessageCosts()
     chunk_bytes = chunk_bytes or chunks_below(costs.rendezvous_limit_bytes)
     families: dict[tuple[str, tuple[int, ...], int], list[Family]] = {}  # the search for orders takes time
-    work = [(group, _candidates(network, group, chunk_bytes, families)) for group in groups]
+    limit = costs.rendezvous_limit_bytes
+    work = [
+        (
+            group,
+            without_blocked_exchanges(
+                _candidates(network, group, chunk_bytes, families), group.roots[0], group.bytes_max, limit
+            ),
+        )
+        for group in groups
+    ]
     total = sum(len(choices) for _, choices in work)
     done = 0
     decided = []

@@ -15,15 +15,17 @@ ChunkRange block(std::int32_t source, std::int32_t target, const Shape& shape) {
     return {(source * shape.num_ranks + target) * shape.pieces, shape.pieces};
 }
 
-/// Everything at once.
+/// Everything at once, a piece for each partner in turn.
 RankSchedule linear(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
     RankSchedule part;
-    for (std::int32_t distance = 1; distance < p; ++distance) {
-        const std::int32_t source = around(v, -distance, p);
-        const std::int32_t target = around(v, distance, p);
-        part.add(OpKind::recv, Rank{source}, {block(source, v, shape)}, {});
-        part.add(OpKind::send, Rank{target}, {block(v, target, shape)}, {});
+    for (std::int32_t piece = 0; piece < shape.pieces; ++piece) {
+        for (std::int32_t distance = 1; distance < p; ++distance) {
+            const std::int32_t source = around(v, -distance, p);
+            const std::int32_t target = around(v, distance, p);
+            part.add(OpKind::recv, Rank{source}, {{block(source, v, shape).first + piece, 1}}, {});
+            part.add(OpKind::send, Rank{target}, {{block(v, target, shape).first + piece, 1}}, {});
+        }
     }
     return part;
 }
@@ -67,7 +69,7 @@ RankSchedule bruck(std::int32_t v, const Shape& shape) {
 }
 
 constexpr std::array algorithms = {
-    Algorithm{Collective::alltoall, "linear", "Thakur05", false, false, whole_message, one_for_each_pair, linear},
+    Algorithm{Collective::alltoall, "linear", "Thakur05", true, false, whole_message, one_for_each_pair, linear},
     Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, one_for_each_pair, pairwise},
     Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
 };
