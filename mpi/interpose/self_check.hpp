@@ -27,7 +27,7 @@ struct CallKey {
 /// alone, so that all exchange statements before the same call; everything else follows from what they agree on there. A
 /// comparison takes two calls of one entry with the same bytes and root, one by the schedule and one native, each right behind an
 /// exchange, which takes the lateness of ranks out of their times; the next call's exchange tells the time of the second. Each
-/// goes first in every other comparison.
+/// goes first in every other comparison. The first comparison of an entry does not count.
 class SelfCheck {
 public:
     /// An entry is given up when it was slower than native by more than this in so many comparisons in a row. For one that is as

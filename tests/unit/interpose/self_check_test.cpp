@@ -89,13 +89,13 @@ int calls_until_given_up(Ranks& ranks, std::int64_t native_ns, std::int64_t sche
 
 }  // namespace
 
-TEST_CASE("an entry that is slower is given up after five comparisons, before 50 calls") {
+TEST_CASE("an entry that is slower is given up after five comparisons and one that does not count, before 60 calls") {
     for (const std::size_t num_ranks : {1, 2, 3, 5, 8}) {
         Ranks ranks(num_ranks, Entries(1));
         const int call = calls_until_given_up(ranks, 1'000'000, 2'000'000, 1000);
         CHECK(call > 0);
-        CHECK(call < 50);
-        CHECK(ranks.entry(0).num_compared == SelfCheck::slower_comparisons);
+        CHECK(call < 60);
+        CHECK(ranks.entry(0).num_compared == 1 + SelfCheck::slower_comparisons);
         const int before = ranks.num_exchanges;
         for (int i = 0; i < 10'000; ++i) CHECK(ranks.call(plain, 1, 1) == Way::as_planned);
         CHECK(ranks.num_exchanges == before);
@@ -107,6 +107,14 @@ TEST_CASE("slower by 5 % is not enough, by 6 % it is") {
     CHECK(calls_until_given_up(equal, 1'000'000, 1'050'000, 100'000) == 0);
     CHECK(equal.entry(0).num_compared > 100);
     CHECK(calls_until_given_up(slower, 1'000'000, 1'060'000, 100'000) > 0);
+}
+
+TEST_CASE("a first native call that sets the communicator up hides nothing") {
+    Ranks ranks(3, Entries(1));
+    int call = 0;
+    for (bool set_up = false; call < 100 && !ranks.entry(0).given_up; ++call)
+        set_up = ranks.call(plain, set_up ? 1'000'000 : 500'000'000, 2'000'000) == Way::time_native || set_up;
+    CHECK(call < 60);
 }
 
 TEST_CASE("four slower comparisons and a faster one start again") {
@@ -136,8 +144,8 @@ TEST_CASE("comparisons cost at most 1 % of the time") {
             ranks.lateness_ns = 1'000'000'000;  // of others is no cost
             for (int i = 0; i < 200'000; ++i) ranks.call(plain, factor * 1'000'000, 1'000'000);
             CHECK(ranks.entry(0).num_compared >= 20);
-            // The first comparison comes before it is paid for.
-            CHECK_MESSAGE(ranks.extra_ns <= ranks.total_ns / 100 + 4 * exchange_ns, "factor ", factor, ", exchange ",
+            // The first two comparisons come before they are paid for.
+            CHECK_MESSAGE(ranks.extra_ns <= ranks.total_ns / 100 + 7 * exchange_ns, "factor ", factor, ", exchange ",
                           exchange_ns);
         }
     }
