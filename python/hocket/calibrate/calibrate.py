@@ -34,7 +34,7 @@ STEPS = 7  # at most, of `Laboratory.measure`
 @dataclass(frozen=True)
 class CalibrateOptions:
     launches: int = 3  # each step is measured in so many starts of the program
-    rounds: int = 2  # of each launch, after one that warms up
+    rounds: int = 1  # of each launch, after one that warms up
     launch_s: float = 60.0  # no round starts later
     timeout_s: float | None = None  # of a launch
     seed: int = 1
@@ -121,6 +121,7 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         rounds=options.rounds,
         seconds=time.monotonic() - began,
         costs=messages.costs,
+        duplex=messages.duplex,
         rendezvous_bytes=rendezvous_bytes,
         alone=errors_alone(network, hosts, messages, rendezvous_bytes),
         together=errors_together(inferred),

@@ -45,6 +45,7 @@ class Calibration:
     rounds: int  # of each launch
     seconds: float  # that all took
     costs: CoreCosts
+    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
     rendezvous_bytes: int | None  # messages from this size on wait for their receiver
     alone: Errors  # of single messages of 1 byte to some megabytes
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to

@@ -27,6 +27,7 @@ def to_toml(calibration: Calibration) -> str:
         f"receive_overhead = {quoted_duration(calibration.costs.receive_s)}",
         f"reduce_bandwidth = {quoted_bandwidth(calibration.costs.reduce_bytes_per_s)}",
     ]
+    lines.append(f"duplex = {calibration.duplex:.3f}")
     if calibration.costs.copy_bytes_per_s is not None:
         lines.append(f"copy_bandwidth = {quoted_bandwidth(calibration.costs.copy_bytes_per_s)}")
     if calibration.rendezvous_bytes is not None:
@@ -70,6 +71,7 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "network": calibration.network.to_toml(),
         "send_overhead_s": calibration.costs.send_s,
         "receive_overhead_s": calibration.costs.receive_s,
+        "duplex": calibration.duplex,
         "copy_bytes_per_s": calibration.costs.copy_bytes_per_s,
         "reduce_bytes_per_s": calibration.costs.reduce_bytes_per_s,
         "rendezvous_bytes": calibration.rendezvous_bytes,

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hocket.calibrate.segments import Segment, fit_segments, time_s
-from hocket.calibrate.structure import Alone
-from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Transfer
+from hocket.calibrate.structure import Alone, net_times, sized
+from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Times, Transfer
 
 LONGEST_S = 0.1  # of a message of the sweep
 MOST_BYTES = 4 << 20
 NUM_SIZES = 40
+DUPLEX_S = 0.03  # alone
 HELD_OUT = 4  # every so many-th size is kept from the fit
 
 
@@ -36,6 +37,7 @@ class Sweep:
 @dataclass(frozen=True)
 class Messages:
     costs: CoreCosts
+    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
     sweeps: list[Sweep]
 
 
@@ -61,15 +63,29 @@ def measure_messages(
     sizes = [sweep_sizes(float(alone.rate[pair]), seed) for pair in pairs]
     for (a, b), some in zip(pairs, sizes, strict=True):
         experiments += [(Transfer(a, b, size),) for size in some]
+    singles = len(experiments)
+    experiments += [sized(alone, [(a, b), (b, a)], DUPLEX_S) for a, b in pairs]
     # The least over the rounds: what a message takes if nothing disturbs it. Of small ones a disturbance is a multiple.
-    least = np.array(measure(experiments))[:, :, 0].min(axis=0)
+    times = measure(experiments)
+    least = np.array([of_round[:singles] for of_round in times])[:, :, 0].min(axis=0)
     sweeps, at = [], 0
     for (a, b), some in zip(pairs, sizes, strict=True):
         sweeps.append(_sweep(a, b, some, least[at : at + len(some)]))
         at += len(some)
     # The fastest pair keeps the cores busiest with the least waiting; times that were stolen by others only add.
     costs = np.array(measure_costs(pairs[-1:]))
-    return Messages(CoreCosts(*map(float, [*costs[:, :4].min(axis=0), costs[:, 4].max()])), sweeps)
+    least_costs = CoreCosts(*map(float, [*costs[:, :4].min(axis=0), costs[:, 4].max()]))
+    return Messages(least_costs, _duplex(alone, experiments[singles:], [r[singles:] for r in times]), sweeps)
+
+
+def _duplex(alone: Alone, experiments: Sequence[Experiment], times: Times) -> float:
+    medians = [list(np.median([of_round[i] for of_round in times], axis=0)) for i in range(len(experiments))]
+    kept = [
+        transfer.size_bytes / alone.expected_rate(transfer.source, transfer.target) / taken
+        for experiment, seconds in zip(experiments, net_times(alone, experiments, medians), strict=True)
+        for transfer, taken in zip(experiment, seconds, strict=True)
+    ]
+    return float(min(1.0, np.median(kept)))
 
 
 def _sweep(source: int, target: int, sizes: Sequence[int], times_s: np.ndarray) -> Sweep:
