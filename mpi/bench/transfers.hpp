@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hocket::bench {
@@ -24,7 +25,8 @@ using Experiment = std::vector<Transfer>;
 struct Campaign {
     std::vector<Experiment> experiments;
     int rounds;
-    double seconds;  ///< no round starts later; the first one always does
+    double seconds;                          ///< no round starts later; the first one always does
+    std::vector<std::pair<int, int>> costs;  ///< source and target of what `measure_core_costs` measures
 };
 
 /// @throws InvalidInput  with `source_name` and the experiment

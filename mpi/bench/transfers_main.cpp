@@ -16,9 +16,11 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/measuring.hpp"
+#include "bench/transfer_costs.hpp"
 #include "bench/transfers.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
@@ -31,6 +33,8 @@ using bench::now_s, bench::require, bench::wait_aside;
 constexpr const char* usage =
     "usage: hocket-transfers FILE\n"
     "  FILE    what to measure (\"hocket.transfers/1\"), read by rank 0\n";
+
+constexpr std::int64_t warm_up_bytes = 65536;  // above what TCP sends before the first acknowledgement
 
 /// The file as rank 0 reads it, on all ranks. @throws InvalidInput  on all ranks alike
 std::string shared_file(const std::string& path, int rank) {
@@ -55,7 +59,12 @@ void start_together(bool takes_part) {
     MPI_Request request = MPI_REQUEST_NULL;
     require(PMPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
     if (takes_part) {
-        require(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");  // leaves sooner than after a nap
+        // Sooner than after a nap; and MPICH's MPI_Wait does not give way, so that of more ranks than cores some would start
+        // several time slices late.
+        for (int done = 0; done == 0;) {
+            require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+            if (done == 0) sched_yield();
+        }
     } else {
         wait_aside(request);
     }
@@ -64,7 +73,7 @@ void start_together(bool takes_part) {
 /// One rank's part of one experiment; its buffers are made, and touched, before the clock runs.
 class Part {
 public:
-    Part(const bench::Experiment& experiment, int rank) {
+    Part(const bench::Experiment& experiment, int rank) : alone_(experiment.size() == 1) {
         for (int i = 0; i < static_cast<int>(experiment.size()); ++i) {
             const auto& transfer = experiment[static_cast<std::size_t>(i)];
             if (transfer.source == rank || transfer.target == rank)
@@ -81,6 +90,7 @@ public:
         const double begin_s = now_s();
         for (auto& side : sides_) side.post_sends();
         std::size_t open = sides_.size();
+        runtime::Patience patience;
         while (open > 0) {
             for (auto& side : sides_) {
                 if (side.ended || !side.advance()) continue;
@@ -88,7 +98,14 @@ public:
                 --open;
                 if (side.sends) times_s[static_cast<std::size_t>(side.index)] = now_s() - begin_s;
             }
-            if (open > 0) sched_yield();  // no nap: it would be measured
+            if (open == 0) break;
+            // A nap would be measured; but where many ranks of one machine poll at once, some without giving way in the MPI,
+            // those that have data wait longer than that for a core.
+            if (alone_) {
+                sched_yield();
+            } else {
+                patience.pause();
+            }
         }
         for (auto& side : sides_) side.finish();
     }
@@ -163,6 +180,7 @@ private:
         MPI_Request answer = MPI_REQUEST_NULL;
     };
 
+    bool alone_;
     std::vector<Side> sides_;
 };
 
@@ -194,13 +212,16 @@ using Times = std::vector<std::vector<std::vector<double>>>;
 Times measure(const bench::Campaign& campaign, int rank) {
     Times times;
     const double begin_s = now_s();
-    // The first round warms up: connections, windows and pages. It is not told.
+    // The first round warms up: connections, windows and pages. It is not told, and need not be long.
     for (int round = -1; round < campaign.rounds; ++round) {
         int go_on = round <= 0 || now_s() - begin_s < campaign.seconds ? 1 : 0;
         PMPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (go_on == 0) break;
         std::vector<std::vector<double>> of_round;
-        for (const auto& experiment : campaign.experiments) {
+        for (auto experiment : campaign.experiments) {
+            if (round < 0) {
+                for (auto& transfer : experiment) transfer.bytes = std::min(transfer.bytes, warm_up_bytes);
+            }
             std::vector<double> own_s(experiment.size(), 0.0), all_s(experiment.size());
             if (Part part(experiment, rank); part.empty()) {
                 start_together(false);
@@ -219,7 +240,7 @@ Times measure(const bench::Campaign& campaign, int rank) {
     return times;
 }
 
-void print(const Times& times, const std::vector<Place>& places) {
+void print(const Times& times, const std::vector<bench::CoreCosts>& costs, const std::vector<Place>& places) {
     std::ostringstream out;
     out.precision(9);
     out << "{\"format\": \"hocket.transfer-times/1\", \"places\": [";
@@ -236,6 +257,13 @@ void print(const Times& times, const std::vector<Place>& places) {
         }
         out << ']';
     }
+    out << "], \"costs\": [";
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        out << (i == 0 ? "" : ", ");
+        const char* before = "[";
+        for (const double value : costs[i].values()) out << std::exchange(before, ", ") << value;
+        out << ']';
+    }
     out << "]}\n";
     std::fputs(out.str().c_str(), stdout);
 }
@@ -248,7 +276,11 @@ void run(const char* path) {
     const bench::Campaign campaign = bench::parse_campaign(shared_file(path, rank), path, ranks);
     const auto where = places(rank, ranks);
     const Times times = measure(campaign, rank);
-    if (rank == 0) print(times, where);
+    std::vector<bench::CoreCosts> costs;
+    for (const auto& [source, target] : campaign.costs) {
+        costs.push_back(bench::measure_core_costs(source, target, rank));
+    }
+    if (rank == 0) print(times, costs, where);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ def parts(runner: MpiRunner) -> MpiParts:
 
 def campaign(folder: Path, experiments: object, **changed: object) -> Path:
     path = folder / "campaign.json"
-    content = {"format": "hocket.transfers/1", "rounds": 2, "seconds": 60, "experiments": experiments}
+    content = {"format": "hocket.transfers/1", "rounds": 2, "seconds": 60, "experiments": experiments, "costs": []}
     path.write_text(json.dumps({**content, **changed}))
     return path
 
@@ -49,12 +49,26 @@ def test_no_experiments_tell_the_places(runner: MpiRunner, parts: MpiParts) -> N
     assert result["times_s"] == [[], []]
 
 
+def test_what_messages_cost_the_cores(runner: MpiRunner, parts: MpiParts) -> None:
+    given = campaign(runner.folder, [], costs=[[0, 2], [1, 0]])
+    costs = json.loads(runner.run(3, parts.transfers, given).stdout)["costs"]
+    assert [len(values) for values in costs] == [5, 5]
+    for send_s, receive_s, send_s_per_byte, receive_s_per_byte, reduce_bytes_per_s in costs:
+        assert 0 < send_s < 1
+        assert 0 < receive_s < 1
+        assert 0 <= send_s_per_byte < 1e-6
+        assert 0 <= receive_s_per_byte < 1e-6
+        assert reduce_bytes_per_s > 1e6
+
+
 @pytest.mark.parametrize(
     ("experiments", "changed", "message"),
     [
         ([[[0, 1, 1, 1]], [[1, 1, 1, 1]]], {}, "experiment 1, transfer 0 goes from rank 1 to itself"),
         ([[[0, 1, -1, 1]]], {}, "experiment 0, transfer 0: the size is -1; accepted: a whole number from 0 to"),
         ([], {"speed": 0}, "is no campaign of transfers"),
+        ([], {"costs": [[0, 1], [1, 1]]}, "costs 1 goes from rank 1 to itself"),
+        ([], {"costs": [[0]]}, "costs 0 is not [source, target]"),
     ],
 )
 def test_broken_campaigns_are_one_message(

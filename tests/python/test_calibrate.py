@@ -173,6 +173,8 @@ def test_costs_are_read_from_the_file(tmp_path: Path) -> None:
     path.write_text('x = 1\n[calibration]\nsend_overhead = "5 us"\nrendezvous_bytes = 7\n[[calibration.link]]\ny = 2\n')
     assert calibrated_costs(str(path)) == {"send_overhead_s": 5e-6, "rendezvous_bytes": 7}
     assert calibrated_costs("star:8") == {}
+    path.write_text('\n[calibration]\nreduce_bandwidth = "4 GB/s"\n')
+    assert calibrated_costs(str(path)) == {"reduce_bytes_per_s": 4e9}
     path.write_text("\n[calibration]\nsend_overhead = 5\n")
     with pytest.raises(InvalidInput, match=r"send_overhead is 5; expected: text"):
         calibrated_costs(str(path))

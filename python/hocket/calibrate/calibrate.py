@@ -21,20 +21,20 @@ from hocket.calibrate.latency import fit_latencies
 from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
 from hocket.calibrate.network import build_network
-from hocket.calibrate.transfers import Experiment, Times, launch
+from hocket.calibrate.transfers import CoreCosts, Experiment, Launch, Times, launch
 from hocket.errors import Error
 
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
     from hocket.tune.machine import Machine
 
-STEPS = 6  # at most, of `Laboratory.measure`
+STEPS = 7  # at most, of `Laboratory.measure`
 
 
 @dataclass(frozen=True)
 class CalibrateOptions:
     launches: int = 3  # each step is measured in so many starts of the program
-    rounds: int = 2  # of each launch, after one that warms up
+    rounds: int = 1  # of each launch, after one that warms up
     launch_s: float = 60.0  # no round starts later
     timeout_s: float | None = None  # of a launch
     seed: int = 1
@@ -57,7 +57,7 @@ class Laboratory:
         return self.hosts
 
     def measure(self, experiments: Sequence[Experiment]) -> Times:
-        return [of_round for _ in range(self.options.launches) for of_round in self._launch(experiments)]
+        return [of_round for _ in range(self.options.launches) for of_round in self._launch(experiments).times]
 
     def measure_hosts(self, experiments: Sequence[Experiment]) -> Times:
         """The same, with hosts in the place of ranks: each takes part with its first rank."""
@@ -67,11 +67,24 @@ class Laboratory:
             [tuple(t._replace(source=first[t.source], target=first[t.target]) for t in e) for e in experiments]
         )
 
-    def _launch(self, experiments: Sequence[Experiment]) -> Times:
+    def measure_costs(self, pairs: Sequence[tuple[int, int]]) -> list[CoreCosts]:
+        """Of these pairs of hosts, in each launch."""
+        assert self.hosts is not None
+        first = [ranks[0] for ranks in self.hosts.ranks]
+        ends = [(first[source], first[target]) for source, target in pairs]
+        return [costs for _ in range(self.options.launches) for costs in self._launch([], ends).costs]
+
+    def _launch(self, experiments: Sequence[Experiment], costs: Sequence[tuple[int, int]] = ()) -> Launch:
         self.told()
-        options = self.options
         one = launch(
-            self.command, experiments, options.rounds, options.launch_s, self.machine, self.parts, options.timeout_s
+            self.command,
+            experiments,
+            self.options.rounds,
+            self.options.launch_s,
+            self.machine,
+            self.parts,
+            self.options.timeout_s,
+            costs,
         )
         hosts = hosts_of(one.places)
         if self.hosts not in (None, hosts):
@@ -80,7 +93,7 @@ class Laboratory:
                 "name the hosts in the launcher's options, so that every launch uses the same",
             )
         self.hosts = hosts
-        return one.times
+        return one
 
 
 def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -> Calibration:
@@ -95,11 +108,11 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         )
     memory = measure_memory(hosts, laboratory.measure)
     inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed)
-    messages = measure_messages(inferred.alone, laboratory.measure_hosts, options.seed)
-    # Of an empty message's time, a quarter at most is called overhead: the rest is latency, or the noise in it.
+    messages = measure_messages(inferred.alone, laboratory.measure_hosts, laboratory.measure_costs, options.seed)
+    # What an empty message takes one way, less what both cores do for it, is the links' latency.
     empty_s = inferred.alone.empty_s
-    overhead_s = min(messages.gap_s, float(empty_s[empty_s > 0].min()) / 4)
-    latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - 2 * overhead_s, 0), 0))
+    overhead_s = messages.costs.send_s + messages.costs.receive_s
+    latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - overhead_s, 0), 0))
     network = build_network(name, inferred.tree, latencies, hosts, memory)
     return Calibration(
         network=network,
@@ -107,9 +120,10 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         launches=options.launches,
         rounds=options.rounds,
         seconds=time.monotonic() - began,
-        overhead_s=overhead_s,
+        costs=messages.costs,
+        duplex=messages.duplex,
         rendezvous_bytes=rendezvous_bytes,
-        alone=errors_alone(network, hosts, messages, overhead_s, rendezvous_bytes),
+        alone=errors_alone(network, hosts, messages, rendezvous_bytes),
         together=errors_together(inferred),
         error_with_links=inferred.error,
         spread=spread(inferred.fitted.times),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from hocket import Network
 from hocket.calibrate.messages import Sweep
+from hocket.calibrate.transfers import CoreCosts
 
 # The 95th percentile of the relative error of predictions that is still grade A, or B.
 GRADES = {"A": 0.05, "B": 0.15}
@@ -43,7 +44,8 @@ class Calibration:
     launches: int
     rounds: int  # of each launch
     seconds: float  # that all took
-    overhead_s: float  # of the sender and of the receiver, for each message
+    costs: CoreCosts
+    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
     rendezvous_bytes: int | None  # messages from this size on wait for their receiver
     alone: Errors  # of single messages of 1 byte to some megabytes
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to

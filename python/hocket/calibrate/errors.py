@@ -17,11 +17,9 @@ from hocket.calibrate.transfers import Transfer
 from hocket.calibrate.tree import Predictor, program_of
 
 
-def errors_alone(
-    network: Network, hosts: Hosts, messages: Messages, overhead_s: float, rendezvous_bytes: int | None
-) -> Errors:
+def errors_alone(network: Network, hosts: Hosts, messages: Messages, rendezvous_bytes: int | None) -> Errors:
     """Of single messages of all sizes: bandwidths were fitted to long ones of one size, latencies to empty ones."""
-    costs = MessageCosts(overhead_s, overhead_s, rendezvous_bytes=rendezvous_bytes)
+    costs = MessageCosts(messages.costs.send_s, messages.costs.receive_s, rendezvous_bytes=rendezvous_bytes)
 
     def predicted_s(source: int, target: int, size: int) -> float:
         return costs.simulate(program_of((Transfer(source, target, size),), network.num_ranks), network).makespan_s

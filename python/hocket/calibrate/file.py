@@ -23,9 +23,13 @@ def to_toml(calibration: Calibration) -> str:
         f"mpi = {json.dumps(calibration.mpi)}",
         f"launches = {calibration.launches}",
         f"rounds = {calibration.rounds}",
-        f"send_overhead = {quoted_duration(calibration.overhead_s)}",
-        f"receive_overhead = {quoted_duration(calibration.overhead_s)}",
+        f"send_overhead = {quoted_duration(calibration.costs.send_s)}",
+        f"receive_overhead = {quoted_duration(calibration.costs.receive_s)}",
+        f"reduce_bandwidth = {quoted_bandwidth(calibration.costs.reduce_bytes_per_s)}",
     ]
+    lines.append(f"duplex = {calibration.duplex:.3f}")
+    if calibration.costs.copy_bytes_per_s is not None:
+        lines.append(f"copy_bandwidth = {quoted_bandwidth(calibration.costs.copy_bytes_per_s)}")
     if calibration.rendezvous_bytes is not None:
         lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
     lines += [
@@ -65,8 +69,11 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "rounds": calibration.rounds,
         "seconds": calibration.seconds,
         "network": calibration.network.to_toml(),
-        "send_overhead_s": calibration.overhead_s,
-        "receive_overhead_s": calibration.overhead_s,
+        "send_overhead_s": calibration.costs.send_s,
+        "receive_overhead_s": calibration.costs.receive_s,
+        "duplex": calibration.duplex,
+        "copy_bytes_per_s": calibration.costs.copy_bytes_per_s,
+        "reduce_bytes_per_s": calibration.costs.reduce_bytes_per_s,
         "rendezvous_bytes": calibration.rendezvous_bytes,
         "error_alone": {"median": calibration.alone.median, "p95": calibration.alone.p95},
         "error_together": {"median": calibration.together.median, "p95": calibration.together.p95},

@@ -26,7 +26,9 @@ from hocket.calibrate.tree import Tree
 PROBE_BYTES = 64 * 1024
 MOST_PARTNERS = 16
 # Long against a time slice of the system and the start of a TCP connection.
-DURATION_S = 0.04
+DURATION_S = 0.03
+# Together they take two to eight times as long as alone.
+TOGETHER_S = 0.02
 MOST_PAIRINGS = 64
 
 
@@ -59,15 +61,15 @@ def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
     alone = measure_alone(count, measure, seed)
     groups: list[frozenset[int]] = []
     if count > 3:
-        everyone = pairings(alone, DURATION_S, min(4 * (count - 1), MOST_PAIRINGS), seed)
+        everyone = pairings(alone, TOGETHER_S, min(4 * (count - 1), MOST_PAIRINGS), seed)
         groups = candidates(slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone)))))
     # Data that go both ways over a cable slow each other a little with TCP, whose acknowledgements wait behind them.
     # The simulator does not know that: links are judged by transfers that go one way.
     fitted = [
-        *crossings(alone, groups, DURATION_S, seed),
-        *halves(alone, DURATION_S, min(2 * count, MOST_PAIRINGS), seed),
+        *crossings(alone, groups, TOGETHER_S, seed),
+        *halves(alone, TOGETHER_S, min(2 * count, MOST_PAIRINGS), seed),
     ]
-    held_out = halves(alone, DURATION_S, min(count, MOST_PAIRINGS), seed + 1)
+    held_out = halves(alone, TOGETHER_S, min(count, MOST_PAIRINGS), seed + 1)
     times = measure([*fitted, *held_out])
     parts = [
         Measured(fitted, [of_round[: len(fitted)] for of_round in times]),

@@ -6,20 +6,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hocket.calibrate.segments import Segment, fit_segments, time_s
-from hocket.calibrate.structure import Alone
-from hocket.calibrate.transfers import Experiment, Measure, Transfer
+from hocket.calibrate.structure import Alone, net_times, sized
+from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Times, Transfer
 
 LONGEST_S = 0.1  # of a message of the sweep
 MOST_BYTES = 4 << 20
 NUM_SIZES = 40
+DUPLEX_S = 0.03  # alone
 HELD_OUT = 4  # every so many-th size is kept from the fit
-TRAIN_BYTES, TRAIN = 8, 64
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Messages:
-    gap_s: float  # between small messages one after the other: what the slower of both sides is busy with each
+    costs: CoreCosts
+    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
     sweeps: list[Sweep]
 
 
@@ -54,22 +55,37 @@ def sweep_sizes(rate: float, seed: int) -> list[int]:
     return sorted({round(float(np.exp(top * (i + generator.random()) / NUM_SIZES))) for i in range(NUM_SIZES)})
 
 
-def measure_messages(alone: Alone, measure: Measure, seed: int) -> Messages:
+def measure_messages(
+    alone: Alone, measure: Measure, measure_costs: Callable[[Sequence[tuple[int, int]]], Sequence[CoreCosts]], seed: int
+) -> Messages:
     pairs = typical_pairs(alone)
     experiments: list[Experiment] = []
     sizes = [sweep_sizes(float(alone.rate[pair]), seed) for pair in pairs]
     for (a, b), some in zip(pairs, sizes, strict=True):
         experiments += [(Transfer(a, b, size),) for size in some]
-        experiments += [(Transfer(a, b, TRAIN_BYTES, count),) for count in (1, TRAIN)]
+    singles = len(experiments)
+    experiments += [sized(alone, [(a, b), (b, a)], DUPLEX_S) for a, b in pairs]
     # The least over the rounds: what a message takes if nothing disturbs it. Of small ones a disturbance is a multiple.
-    least = np.array(measure(experiments))[:, :, 0].min(axis=0)
-    sweeps, gaps, at = [], [], 0
+    times = measure(experiments)
+    least = np.array([of_round[:singles] for of_round in times])[:, :, 0].min(axis=0)
+    sweeps, at = [], 0
     for (a, b), some in zip(pairs, sizes, strict=True):
         sweeps.append(_sweep(a, b, some, least[at : at + len(some)]))
         at += len(some)
-        gaps.append(max(0.0, float(least[at + 1] - least[at]) / (TRAIN - 1)))
-        at += 2
-    return Messages(float(np.median(gaps)), sweeps)
+    # The fastest pair keeps the cores busiest with the least waiting; times that were stolen by others only add.
+    costs = np.array(measure_costs(pairs[-1:]))
+    least_costs = CoreCosts(*map(float, [*costs[:, :4].min(axis=0), costs[:, 4].max()]))
+    return Messages(least_costs, _duplex(alone, experiments[singles:], [r[singles:] for r in times]), sweeps)
+
+
+def _duplex(alone: Alone, experiments: Sequence[Experiment], times: Times) -> float:
+    medians = [list(np.median([of_round[i] for of_round in times], axis=0)) for i in range(len(experiments))]
+    kept = [
+        transfer.size_bytes / alone.expected_rate(transfer.source, transfer.target) / taken
+        for experiment, seconds in zip(experiments, net_times(alone, experiments, medians), strict=True)
+        for transfer, taken in zip(experiment, seconds, strict=True)
+    ]
+    return float(min(1.0, np.median(kept)))
 
 
 def _sweep(source: int, target: int, sizes: Sequence[int], times_s: np.ndarray) -> Sweep:

@@ -11,7 +11,9 @@ from typing import Any
 
 from hocket.errors import InvalidInput
 
-_COSTS = {"send_overhead": "send_overhead_s", "receive_overhead": "receive_overhead_s"}
+_DURATIONS = {"send_overhead": "send_overhead_s", "receive_overhead": "receive_overhead_s"}
+# Keys of the file, and what they are called in MessageCosts.
+_BANDWIDTHS = {"reduce_bandwidth": "reduce_bytes_per_s", "copy_bandwidth": "copy_bytes_per_s"}
 
 
 def calibrated_costs(network: str) -> dict[str, Any]:
@@ -19,7 +21,12 @@ def calibrated_costs(network: str) -> dict[str, Any]:
 
     What is wrong with a file's network is for its own reader to tell.
     """
-    from hocket import parse_duration
+    from dataclasses import fields
+
+    from hocket import parse_bandwidth, parse_duration
+    from hocket.advise import MessageCosts
+
+    known = {field.name for field in fields(MessageCosts)}
 
     try:
         _, header, after = Path(network).read_text(encoding="utf-8").partition("\n[calibration]\n")
@@ -29,9 +36,12 @@ def calibrated_costs(network: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         return {}
     found: dict[str, Any] = {}
-    for key, name in _COSTS.items():
+    for key, name in _DURATIONS.items():
         if key in table:
             found[name] = parse_duration(_text(table[key], network, key), f"{network}: [calibration]: {key}")
+    for key, name in _BANDWIDTHS.items():
+        if key in table and name in known:
+            found[name] = parse_bandwidth(_text(table[key], network, key), f"{network}: [calibration]: {key}")
     rendezvous = table.get("rendezvous_bytes")
     if rendezvous is not None:
         if type(rendezvous) is not int or rendezvous < 1:

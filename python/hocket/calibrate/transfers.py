@@ -41,12 +41,29 @@ class Place:
     first: int
 
 
+class CoreCosts(NamedTuple):
+    """CPU time that messages take from the cores of both ends, and the rate of MPI_Reduce_local on doubles."""
+
+    send_s: float  # of each message
+    receive_s: float
+    send_s_per_byte: float  # of each byte beside that
+    receive_s_per_byte: float
+    reduce_bytes_per_s: float
+
+    @property
+    def copy_bytes_per_s(self) -> float | None:
+        """What either side is busy with the bytes, on the mean; None if that is too little to be measured."""
+        both = self.send_s_per_byte + self.receive_s_per_byte
+        return 2 / both if both > 0 else None
+
+
 @dataclass(frozen=True)
 class Launch:
     """What one start of hocket-transfers measured."""
 
     places: tuple[Place, ...]  # by rank
     times: Times
+    costs: tuple[CoreCosts, ...]  # by pair
 
 
 def launch(
@@ -57,20 +74,28 @@ def launch(
     machine: Machine,
     parts: MpiParts,
     timeout_s: float | None,
+    costs: Sequence[tuple[int, int]] = (),
 ) -> Launch:
     """Starts hocket-transfers with the launcher `command`: all experiments in this order, in so many rounds.
 
-    No round starts after `seconds`; there is always one.
+    No round starts after `seconds`; there is always one. After them come the `CoreCosts` of each pair in `costs`.
     """
     with tempfile.TemporaryDirectory(prefix="hocket-calibrate-") as folder:
         campaign = Path(folder) / "campaign.json"
-        content = {"format": "hocket.transfers/1", "rounds": rounds, "seconds": seconds, "experiments": experiments}
+        content = {
+            "format": "hocket.transfers/1",
+            "rounds": rounds,
+            "seconds": seconds,
+            "experiments": experiments,
+            "costs": costs,
+        }
         campaign.write_text(json.dumps(content))
         run = machine.run(
             [*command, str(parts.transfers), str(campaign)], timeout_s=timeout_s, what="the measurement of transfers"
         )
     try:
         result = json.loads(run.stdout)
-        return Launch(tuple(Place(str(host), int(first)) for host, first in result["places"]), result["times_s"])
+        places = tuple(Place(str(host), int(first)) for host, first in result["places"])
+        return Launch(places, result["times_s"], tuple(CoreCosts(*values) for values in result["costs"]))
     except (ValueError, KeyError, TypeError) as error:
         raise Error(f"hocket-transfers gave no result that can be read: {run.stdout[:200]!r}") from error

@@ -29,7 +29,7 @@ from hocket.cli.options import OutputPath, load_network
     "--launches", type=click.IntRange(1, 100), default=3, show_default=True, help="Starts of the program for each step."
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Measurements in each start."
+    "--rounds", type=click.IntRange(1, 1000), default=1, show_default=True, help="Measurements in each start."
 )
 @click.option(
     "--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a start that takes longer."
