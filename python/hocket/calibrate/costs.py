@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hocket.advise.costs import MessageCosts
 
@@ -89,7 +89,13 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
         steps = np.full(len(first), np.log(FIRST_FACTOR))
         steps[4] = FIRST_STEP
         simplex = np.vstack([first, first + np.diag(steps)])
-        options = {"maxfev": EVALUATIONS, "xatol": 1e-3, "fatol": 1e-5, "initial_simplex": simplex, "adaptive": True}
+        options: Any = {
+            "maxfev": EVALUATIONS,
+            "xatol": 1e-3,
+            "fatol": 1e-5,
+            "initial_simplex": simplex,
+            "adaptive": True,
+        }
         return minimize(badness, first, method="Nelder-Mead", options=options)
 
     found = [search(start) for start in STARTS]
