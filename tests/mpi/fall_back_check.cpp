@@ -42,8 +42,8 @@ void fail(MPI_Comm comm) {
 
 void use(MPI_Comm comm) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    for (int call = 1; call <= 100; ++call) {
-        broadcast(comm, call / 4, 20000);
+    for (int call = 1; call <= 250; ++call) {
+        broadcast(comm, call / 25, 20000);
         broadcast(comm, call, 100);
         sum(comm, call);
         if (call % 10 == 0) fail(comm);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
         MPI_Comm comms[2];
         for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         if (provided == MPI_THREAD_MULTIPLE) {

@@ -211,6 +211,6 @@ def test_many_communicators(runner: MpiRunner, tmp_path: Path) -> None:
     assert result.stdout.split() == ["wrong", "0"]
     slow, _, ring, pair = json.loads(statistics.read_text())["entries"]
     assert slow["fell_back_at_call"] is not None
-    assert slow["rerouted_calls"] + slow["self_check_calls"] + slow["fallen_back_calls"] == 6 * 100 + 40 * 3
-    assert ring["rerouted_calls"] + ring["self_check_calls"] + ring["fallen_back_calls"] == 6 * 100
+    assert slow["rerouted_calls"] + slow["self_check_calls"] + slow["fallen_back_calls"] == 4 * 250 + 40 * 3
+    assert ring["rerouted_calls"] + ring["self_check_calls"] + ring["fallen_back_calls"] == 4 * 250
     assert pair["rerouted_calls"] == 7
