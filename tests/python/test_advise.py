@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket import InvalidInput, Network, lower, validate, wire_limit_s
+from hocket import InvalidInput, Network, Schedule, lower, validate, wire_limit_s
 from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below, predict
 from hocket.advise.advise import NEARLY_EQUAL
 from hocket.advise.candidates import searched_candidates
@@ -140,3 +140,31 @@ def test_several_links_of_a_host_are_used():
     assert "at once" in choice.best.algorithm
     textbook = [predict(c, choice.group, torus, FREE) for c in candidates(torus, "allgather", world, 300_000)]
     assert choice.predicted_s < 0.7 * min(textbook)
+
+
+def test_no_two_ranks_exchange_messages_that_wait_for_their_receiver():
+    star = Network.generate("star:8", bandwidth="200 Mbit/s")
+    for collective in ("allreduce", "allgather", "alltoall"):
+        size = 1 << 20 if collective == "allreduce" else 1 << 17
+        for limit in (64 << 10, 2**62):
+            advice = advise([group(collective, size)], star, 8, MessageCosts(rendezvous_bytes=limit))
+            program = lower(advice.choices[0].best.schedule(0), size)
+            exchanged = [
+                op.bytes
+                for rank in range(8)
+                for op in program.ops(rank)
+                if op.kind == "send" and any(o.kind == "recv" and o.peer == op.peer for o in program.ops(rank))
+            ]
+            if limit == 64 << 10:
+                assert all(size < limit for size in exchanged), collective
+            else:  # the rule has an effect: without it the largest messages are taken
+                assert max(exchanged) >= 64 << 10, collective
+
+
+def test_alltoall_in_pieces_is_right_for_any_number_of_ranks():
+    for ranks in (1, 2, 3, 7, 8):
+        for pieces in (1, 2, 5):
+            schedule = Schedule.build("alltoall", "linear", ranks, pieces=pieces)
+            assert validate(schedule).ok
+            sends = sum(op.kind == "send" for rank in range(ranks) for op in schedule.ops(rank))
+            assert sends == ranks * (ranks - 1) * pieces

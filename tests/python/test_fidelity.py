@@ -37,7 +37,7 @@ def test_costs_are_found_again_in_times_that_follow_them() -> None:
         reduce_bytes_per_s=4e9, link_efficiency=0.95,
     )  # fmt: skip
     programs = [lower(entry.schedule(), entry.bytes_max) for entry in training_entries(8)]
-    samples = [Sample(program, true.simulate(program, network).makespan_s) for program in programs]
+    samples = [Sample("", program, true.simulate(program, network).makespan_s) for program in programs]
     found = fit_costs(samples, network, known)
     assert abs(found.errors).max() < 0.15
     assert abs(found.errors).mean() < 0.03
@@ -53,7 +53,7 @@ def test_only_where_ranks_share_hosts_messages_within_a_host_have_a_cost_of_thei
     for network, expected in ((star, False), (pairs, True)):
         entry = training_entries(8)[0]
         program = lower(entry.schedule(), entry.bytes_max)
-        fit = fit_costs([Sample(program, 1e-3)], network, MessageCosts())
+        fit = fit_costs([Sample("", program, 1e-3)], network, MessageCosts())
         assert (fit.costs.host_overhead_s is not None) == expected
 
 

@@ -40,6 +40,7 @@ _MOST_LOGARITHM = 20.0
 class Sample:
     """A program and the time that it took."""
 
+    name: str
     program: Program
     measured_s: float
 
@@ -47,6 +48,7 @@ class Sample:
 @dataclass(frozen=True)
 class Fit:
     costs: MessageCosts
+    samples: Sequence[Sample]
     errors: NDArray[np.float64]  # predicted / measured - 1 of each sample
 
 
@@ -100,4 +102,4 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
 
     found = [search(start) for start in STARTS]
     best = min(found, key=lambda result: float(result.fun)).x
-    return Fit(costs_of(best), np.exp(logarithms(best)) - 1)
+    return Fit(costs_of(best), samples, np.exp(logarithms(best)) - 1)

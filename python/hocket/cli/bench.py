@@ -104,7 +104,10 @@ def fidelity(
         given = [parse_bytes(size, "--bytes") for size in sizes]
         cases = all_cases(given or SIZES, collectives or COLLECTIVES)
     chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{output}: cannot make the folder: {error.strerror}", "name another one with -o") from None
     with progress("fidelity", total=num_launches(chosen, options)) as advance:
         for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
             document = result.to_json()

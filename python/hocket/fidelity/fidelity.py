@@ -120,4 +120,8 @@ def _describe(setting: Setting, fit: Fit) -> dict[str, Any]:
         "mpi": setting.mpi.name,
         **dataclasses.asdict(fit.costs),
         "training_error_median": float(np.median(np.abs(fit.errors))),
+        "training": [
+            {"name": sample.name, "measured_s": sample.measured_s, "error": float(error)}
+            for sample, error in zip(fit.samples, fit.errors, strict=True)
+        ],
     }

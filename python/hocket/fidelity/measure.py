@@ -68,8 +68,12 @@ class Bench:
         entries = training_entries(self.ranks)
         launches = [self.launch(entries, "what messages cost") for _ in range(self.options.trainings)]
         samples = [
-            Sample(program, statistics.median(t for launch, _ in of_entry for t in launch.tuned_s))
-            for program, of_entry in zip(map(self._program, entries), zip(*launches, strict=True), strict=True)
+            Sample(
+                f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, pieces: {entry.pieces}",
+                self._program(entry),
+                _median(launch.tuned_s for launch, _ in of_entry),
+            )
+            for entry, of_entry in zip(entries, zip(*launches, strict=True), strict=True)
         ]
         return fit_costs(samples, self.emulated, emulated_costs(MessageCosts(rendezvous_bytes=limit)))
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket bench fidelity` on a small emulated network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hocket.mpi.discover import Mpi
+from hocket.testbed import available
+from mpis import MPIS
+
+EMULATED, REASON = available()
+ONE_OF_EACH = {mpi.family: mpi for mpi in MPIS}  # it takes a while
+KEYS = {"network", "mpi", "placement", "collective", "algorithm", "bytes", "predicted_s", "measured_s", "native_s",
+        "wire_limit_s"}  # fmt: skip
+
+
+@pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
+@pytest.mark.parametrize("one", [pytest.param(found, id=found.label) for found in ONE_OF_EACH.values()])
+def test_every_point_has_prediction_measurement_native_and_limit(one: Mpi, hocket_cli, tmp_path: Path) -> None:
+    chosen = ["--network", "star:3", "--mpi", one.label, "--collective", "bcast", "--collective", "alltoall"]
+    sizes = ["--bytes", "3 kB", "--bytes", "300 kB"]
+    result = hocket_cli("bench", "fidelity", "--quick", *chosen, *sizes, "-o", "found", "--json", timeout=170)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found == json.loads((tmp_path / "found/fidelity.json").read_text())
+    assert found["failures"] == []
+    assert {(point["collective"], point["bytes"]) for point in found["points"]} == {
+        (collective, size) for collective in ("bcast", "alltoall") for size in (3000, 300_000)
+    }
+    for point in found["points"]:
+        assert point.keys() >= KEYS
+        assert point["equal"]
+        assert point["mpi"] == one.name
+        for name in ("predicted_s", "measured_s", "native_s", "wire_limit_s"):
+            assert point[name] > 0
+        # The default gigabit: only what fits the buckets of the shapers is faster than the wire.
+        if point["bytes"] > 100_000:
+            assert point["measured_s"] > 0.7 * point["wire_limit_s"]
+    (costs,) = found["costs"]
+    assert costs["send_overhead_s"] > 0
+    page = (tmp_path / "found/index.html").read_text()
+    assert one.name in page
+
+
+def test_unknown_names_are_refused_with_what_is_accepted(hocket_cli) -> None:
+    for arguments, accepted in (
+        (["--collective", "barrier"], "bcast, reduce, allreduce, allgather, alltoall"),
+        (["--mpi", "lam-7"], MPIS[0].label),
+        (["--bytes", "many"], "--bytes"),
+        (["--network", "moebius:3"], "star"),
+        (["--placement", "upside down"], "interleaved"),
+    ):
+        result = hocket_cli("bench", "fidelity", *arguments)
+        assert result.returncode in (1, 2), arguments
+        assert accepted in result.stderr, arguments
+        assert "Traceback" not in result.stderr
+        assert result.stdout == ""
+
+
+def test_the_output_may_not_be_a_file(hocket_cli, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    result = hocket_cli("bench", "fidelity", "--quick", "-o", "taken")
+    assert result.returncode == 2
+    assert "taken" in result.stderr
+    assert (tmp_path / "taken").read_text() == "mine"
