@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hocket import InvalidInput, Network, simulate
+from hocket.advise import MessageCosts
+from hocket.calibrate.bursts import fit_bursts, predictor
+from hocket.calibrate.errors import errors_alone
 from hocket.calibrate.hosts import hosts_of
 from hocket.calibrate.infer import infer
 from hocket.calibrate.latency import fit_latencies
+from hocket.calibrate.messages import Messages, Sweep
 from hocket.calibrate.read import calibrated_costs
 from hocket.calibrate.segments import fit_segments, time_s
 from hocket.calibrate.structure import all_pairs, candidates
-from hocket.calibrate.transfers import Experiment, Measure, Place, Times
+from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Place, Times
 from hocket.calibrate.tree import Rate, Tree, program_of
 
 MBIT = 1e6 / 8
@@ -168,11 +173,35 @@ def test_hosts_of_one_name_are_told_apart() -> None:
     assert hosts.of_ranks == ["vm", "vm-2", "vm", "vm-2-2", "vm-3"]
 
 
+@pytest.mark.parametrize("buckets", [(9000.0, 250e-6), (0.0, 0.0)])
+def test_buckets_of_links_are_found_in_single_messages_if_there_are_any(buckets: tuple[float, float]) -> None:
+    network = network_of([("s", 93.0), ("s", 93.0), ("s", 790.0), ("s", 790.0)], [])
+    hosts = hosts_of([Place(name, i) for i, name in enumerate("abcd")])
+    plain = MessageCosts(10e-6, 10e-6)
+    true = predictor(network, hosts, replace(plain, burst_bytes=buckets[0], burst_s=buckets[1]))
+    sizes = np.unique(np.geomspace(1, 1e6, 40).astype(int)).astype(float)
+    sweeps = [
+        Sweep(a, b, sizes, np.array([true(a, b, int(n)) + true(b, a, 0) for n in sizes]), [], np.array([]))
+        for a, b in ((0, 1), (2, 3))
+    ]
+    messages = Messages(CoreCosts(10e-6, 10e-6, 0.0, 0.0, 1e9), 1.0, sweeps)
+    found = fit_bursts(network, hosts, messages, plain)
+    assert errors_alone(messages, predictor(network, hosts, found)).p95 < 0.02
+    if buckets[0] > 0:
+        assert found.burst_bytes == pytest.approx(buckets[0], rel=0.05)
+        assert found.burst_s == pytest.approx(buckets[1], rel=0.05)
+        assert errors_alone(messages, predictor(network, hosts, plain)).p95 > 0.5
+    else:
+        assert found == plain
+
+
 def test_costs_are_read_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "network.toml"
     path.write_text('x = 1\n[calibration]\nsend_overhead = "5 us"\nrendezvous_bytes = 7\n[[calibration.link]]\ny = 2\n')
     assert calibrated_costs(str(path)) == {"send_overhead_s": 5e-6, "rendezvous_bytes": 7}
     assert calibrated_costs("star:8") == {}
+    path.write_text('\n[calibration]\nburst = "9 kB"\nburst_time = "250 us"\n')
+    assert calibrated_costs(str(path)) == {"burst_bytes": 9000, "burst_s": 250e-6}
     path.write_text('\n[calibration]\nreduce_bandwidth = "4 GB/s"\n')
     assert calibrated_costs(str(path)) == {"reduce_bytes_per_s": 4e9}
     path.write_text("\n[calibration]\nsend_overhead = 5\n")

@@ -65,6 +65,20 @@ def test_placements_hold_every_host_as_often_as_it_has_ranks() -> None:
             assert sorted(there.nodes[node].name.split("/")[0] for node in there.rank_nodes) == hosts
 
 
+def test_hosts_may_have_different_numbers_of_ranks() -> None:
+    text = 'format = "hocket.network/1"\nname = "odd"\n[[node]]\nname = "s"\nkind = "switch"\n' + "".join(
+        f'[[node]]\nname = "{name}"\nkind = "host"\nranks = {ranks}\n[[link]]\nbetween = ["{name}", "s"]\n'
+        'bandwidth = "1 Gbit/s"\n'
+        for name, ranks in (("a", 1), ("b", 3), ("c", 2))
+    )
+    network = Network.from_text(text, "odd")
+    assert placements(network) == ["in order", "interleaved"]
+    expected = {"in order": "abbbcc", "interleaved": "acbcbb"}
+    for placement, hosts in expected.items():
+        there = placed(network, placement)
+        assert "".join(there.nodes[node].name[0] for node in there.rank_nodes) == hosts
+
+
 def test_interleaved_neighbours_sit_in_different_halves() -> None:
     clusters = placed(bundled_networks()[1], "interleaved")
     names = [clusters.nodes[node].name for node in clusters.rank_nodes]

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hocket.calibrate.calibration import Calibration, LinkQuality
+from hocket.advise import MessageCosts
+from hocket.calibrate.bursts import fit_bursts, predictor
+from hocket.calibrate.calibration import Bursts, Calibration, LinkQuality
 from hocket.calibrate.errors import errors_alone, errors_together
 from hocket.calibrate.hosts import Hosts, hosts_of
 from hocket.calibrate.infer import Inferred, infer, spread
@@ -114,6 +116,8 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
     overhead_s = messages.costs.send_s + messages.costs.receive_s
     latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - overhead_s, 0), 0))
     network = build_network(name, inferred.tree, latencies, hosts, memory)
+    plain = MessageCosts(messages.costs.send_s, messages.costs.receive_s, rendezvous_bytes=rendezvous_bytes)
+    costs = fit_bursts(network, hosts, messages, plain)
     return Calibration(
         network=network,
         mpi=laboratory.machine.mpi.name,
@@ -123,7 +127,8 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         costs=messages.costs,
         duplex=messages.duplex,
         rendezvous_bytes=rendezvous_bytes,
-        alone=errors_alone(network, hosts, messages, rendezvous_bytes),
+        bursts=Bursts(costs.burst_bytes, costs.burst_s) if costs.burst_bytes > 0 else None,
+        alone=errors_alone(messages, predictor(network, hosts, costs)),
         together=errors_together(inferred),
         error_with_links=inferred.error,
         spread=spread(inferred.fitted.times),

@@ -30,6 +30,14 @@ class LinkQuality:
 
 
 @dataclass(frozen=True)
+class Bursts:
+    """What passes a link at once after a pause: the larger of `burst_bytes` and what it carries in `burst_s`."""
+
+    burst_bytes: float
+    burst_s: float
+
+
+@dataclass(frozen=True)
 class Errors:
     """|predicted / measured - 1|."""
 
@@ -47,7 +55,8 @@ class Calibration:
     costs: CoreCosts
     duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
     rendezvous_bytes: int | None  # messages from this size on wait for their receiver
-    alone: Errors  # of single messages of 1 byte to some megabytes
+    bursts: Bursts | None  # None = links have no token buckets
+    alone: Errors  # of single messages of 1 byte to some megabytes, of sizes that nothing was fitted to
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to
     error_with_links: float  # the mean error on what the links were fitted to
     spread: float  # the mean of |log(time in a round / median over the rounds)|

@@ -5,32 +5,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from hocket import Network
-from hocket.advise import MessageCosts
 from hocket.calibrate.calibration import Errors
-from hocket.calibrate.hosts import Hosts
 from hocket.calibrate.infer import Inferred
-from hocket.calibrate.messages import Messages
-from hocket.calibrate.transfers import Transfer
-from hocket.calibrate.tree import Predictor, program_of
+from hocket.calibrate.messages import HELD_OUT, Messages
+from hocket.calibrate.tree import Predictor
+
+Predict = Callable[[int, int, int], float]  # seconds of a message: from and to which host, of how many bytes
 
 
-def errors_alone(network: Network, hosts: Hosts, messages: Messages, rendezvous_bytes: int | None) -> Errors:
-    """Of single messages of all sizes: bandwidths were fitted to long ones of one size, latencies to empty ones."""
-    costs = MessageCosts(messages.costs.send_s, messages.costs.receive_s, rendezvous_bytes=rendezvous_bytes)
-
-    def predicted_s(source: int, target: int, size: int) -> float:
-        return costs.simulate(program_of((Transfer(source, target, size),), network.num_ranks), network).makespan_s
-
-    errors = []
+def logarithms_alone(messages: Messages, predict: Predict, held_out: bool) -> np.ndarray:
+    """log(predicted / measured) of single messages and their answers: of every HELD_OUT-th size, or of the others."""
+    found = []
     for sweep in messages.sweeps:
-        source, target = hosts.ranks[sweep.source][0], hosts.ranks[sweep.target][0]
-        answer_s = predicted_s(target, source, 0)
-        for size, measured_s in zip(sweep.sizes, sweep.times_s, strict=True):
-            errors.append(abs((predicted_s(source, target, int(size)) + answer_s) / measured_s - 1))
-    return _errors(np.array(errors))
+        answer_s = predict(sweep.target, sweep.source, 0)
+        for i, (size, measured_s) in enumerate(zip(sweep.sizes, sweep.times_s, strict=True)):
+            if (i % HELD_OUT == HELD_OUT - 1) == held_out:
+                found.append(np.log((predict(sweep.source, sweep.target, int(size)) + answer_s) / measured_s))
+    return np.array(found)
+
+
+def errors_alone(messages: Messages, predict: Predict) -> Errors:
+    """Of single messages of sizes that nothing was fitted to."""
+    return _errors(np.abs(np.exp(logarithms_alone(messages, predict, held_out=True)) - 1))
 
 
 def errors_together(inferred: Inferred) -> Errors:

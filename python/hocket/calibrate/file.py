@@ -32,6 +32,9 @@ def to_toml(calibration: Calibration) -> str:
         lines.append(f"copy_bandwidth = {quoted_bandwidth(calibration.costs.copy_bytes_per_s)}")
     if calibration.rendezvous_bytes is not None:
         lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
+    if calibration.bursts is not None:
+        lines.append(f'burst = "{round(calibration.bursts.burst_bytes)} B"')
+        lines.append(f"burst_time = {quoted_duration(calibration.bursts.burst_s)}")
     lines += [
         f"error_alone_median = {calibration.alone.median:.3f}",
         f"error_alone_p95 = {calibration.alone.p95:.3f}",
@@ -75,6 +78,8 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "copy_bytes_per_s": calibration.costs.copy_bytes_per_s,
         "reduce_bytes_per_s": calibration.costs.reduce_bytes_per_s,
         "rendezvous_bytes": calibration.rendezvous_bytes,
+        "burst_bytes": calibration.bursts and calibration.bursts.burst_bytes,
+        "burst_s": calibration.bursts and calibration.bursts.burst_s,
         "error_alone": {"median": calibration.alone.median, "p95": calibration.alone.p95},
         "error_together": {"median": calibration.together.median, "p95": calibration.together.p95},
         "error_with_links": calibration.error_with_links,

@@ -11,7 +11,11 @@ from typing import Any
 
 from hocket.errors import InvalidInput
 
-_DURATIONS = {"send_overhead": "send_overhead_s", "receive_overhead": "receive_overhead_s"}
+_DURATIONS = {
+    "send_overhead": "send_overhead_s",
+    "receive_overhead": "receive_overhead_s",
+    "burst_time": "burst_s",
+}
 # Keys of the file, and what they are called in MessageCosts.
 _BANDWIDTHS = {"reduce_bandwidth": "reduce_bytes_per_s", "copy_bandwidth": "copy_bytes_per_s"}
 
@@ -21,12 +25,7 @@ def calibrated_costs(network: str) -> dict[str, Any]:
 
     What is wrong with a file's network is for its own reader to tell.
     """
-    from dataclasses import fields
-
-    from hocket import parse_bandwidth, parse_duration
-    from hocket.advise import MessageCosts
-
-    known = {field.name for field in fields(MessageCosts)}
+    from hocket import parse_bandwidth, parse_bytes, parse_duration
 
     try:
         _, header, after = Path(network).read_text(encoding="utf-8").partition("\n[calibration]\n")
@@ -40,8 +39,10 @@ def calibrated_costs(network: str) -> dict[str, Any]:
         if key in table:
             found[name] = parse_duration(_text(table[key], network, key), f"{network}: [calibration]: {key}")
     for key, name in _BANDWIDTHS.items():
-        if key in table and name in known:
+        if key in table:
             found[name] = parse_bandwidth(_text(table[key], network, key), f"{network}: [calibration]: {key}")
+    if "burst" in table:
+        found["burst_bytes"] = parse_bytes(_text(table["burst"], network, "burst"), f"{network}: [calibration]: burst")
     rendezvous = table.get("rendezvous_bytes")
     if rendezvous is not None:
         if type(rendezvous) is not int or rendezvous < 1:

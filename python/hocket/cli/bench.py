@@ -99,6 +99,9 @@ def fidelity(
             f"no MPI of this machine is called {' or '.join(mpi_names) or 'anything'}",
             f"found: {', '.join(mpi.label for mpi in found) or 'none'}; `hocket doctor` tells more",
         )
+    for network in networks:
+        if network.num_ranks < 2:
+            raise InvalidInput(f"network {network.name} has one rank: nothing is sent", "give it more hosts or ranks")
     cases = None
     if not quick or collectives or sizes:
         given = [parse_bytes(size, "--bytes") for size in sizes]

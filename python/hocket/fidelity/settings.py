@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from hocket.mpi.build import source_folder
@@ -61,14 +63,13 @@ def placed(network: Network, placement: str) -> Network:
     """Ranks on the hosts as the file lists these, a host's ranks together; or in turns on both halves of the list."""
     from hocket import Network
 
-    hosts = _hosts(network)
-    order = list(dict.fromkeys(hosts))
-    each = len(hosts) // len(order)
-    sequence = hosts
+    sequence = _hosts(network)
     if placement != PLACEMENTS[0]:
+        order = list(dict.fromkeys(sequence))
         half = (len(order) + 1) // 2
-        mixed = [host for pair in zip(order[:half], [*order[half:], ""], strict=False) for host in pair if host]
-        sequence = mixed * each
+        mixed = [host for pair in zip_longest(order[:half], order[half:]) for host in pair if host is not None]
+        ranks = Counter(sequence)
+        sequence = [host for turn in range(max(ranks.values())) for host in mixed if turn < ranks[host]]
     text = re.sub(r"(?m)^placement = .*\n", "", network.to_toml())
     listed = ", ".join(f'"{host}"' for host in sequence)
     return Network.from_text(re.sub(r"(?m)^(name = .*)$", rf"\1\nplacement = [{listed}]", text, count=1), network.name)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What links let pass at once after a pause: shapers, of emulated and of cloud networks, are token buckets."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hocket.calibrate.errors import Predict, logarithms_alone
+from hocket.calibrate.messages import Messages
+from hocket.calibrate.transfers import Transfer
+from hocket.calibrate.tree import program_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hocket import Network
+    from hocket.advise import MessageCosts
+    from hocket.calibrate.hosts import Hosts
+
+# Where the search starts: a bucket of some frames, and what a timer that is late by as much lets through.
+START_BYTES, START_S = 8000.0, 250e-6
+EVALUATIONS = 120
+# Buckets must take away this share of the mean error, or there are none.
+LEAST_GAIN = 0.2
+
+
+def predictor(network: Network, hosts: Hosts, costs: MessageCosts) -> Predict:
+    def predict(source: int, target: int, size: int) -> float:
+        transfer = Transfer(hosts.ranks[source][0], hosts.ranks[target][0], size)
+        return costs.simulate(program_of((transfer,), network.num_ranks), network).makespan_s
+
+    return predict
+
+
+def fit_bursts(network: Network, hosts: Hosts, messages: Messages, costs: MessageCosts) -> MessageCosts:
+    """The costs with the buckets that explain single messages best, if any do: |log(predicted / measured)| on the mean.
+
+    Looks at the sizes that are not held out. The search is that of [Nelder65], over the logarithms.
+    """
+    from scipy.optimize import minimize
+
+    def with_buckets(x: NDArray[np.float64]) -> MessageCosts:
+        burst_bytes, burst_s = np.exp(np.clip(x, -30, 30)).tolist()
+        return dataclasses.replace(costs, burst_bytes=burst_bytes, burst_s=burst_s)
+
+    def badness(some: MessageCosts) -> float:
+        return float(np.abs(logarithms_alone(messages, predictor(network, hosts, some), held_out=False)).mean())
+
+    def badness_at(x: NDArray[np.float64]) -> float:
+        return badness(with_buckets(x))
+
+    start = np.log(np.array([START_BYTES, START_S]))
+    simplex = start + np.log(4.0) * np.array([[0, 0], [1, 0], [0, -1]])
+    options: Any = {"maxfev": EVALUATIONS, "initial_simplex": simplex}
+    best = with_buckets(minimize(badness_at, start, method="Nelder-Mead", options=options).x)
+    return best if badness(best) < (1 - LEAST_GAIN) * badness(costs) else costs
