@@ -30,7 +30,7 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import ROOTED, Plan, PlanEntry
 from hocket.testbed import Testbed
-from hocket.tune.compare import measure_entries
+from hocket.tune.compare import measure_once
 from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.machine import Machine
 from mpis import MPIS
@@ -179,13 +179,13 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.json"
         Plan(ranks, place, tuple(entries)).write(plan)
-        measured = measure_entries(command, plan, len(entries), options.repetitions, machine, parts, options.timeout)
+        measured = measure_once(command, plan, len(entries), options.repetitions, machine, parts, options.timeout)
     return [
         Point(
             place, machine.mpi.label, entry.collective, entry.bytes_max, describe(entry),
-            limit_of(network, entry), entry.predicted_s, one.native_s, one.tuned_s, one.equal,
+            limit_of(network, entry), entry.predicted_s, list(one.native_s), list(one.tuned_s), equal,
         )
-        for entry, one in zip(entries, measured, strict=True)
+        for entry, (one, equal) in zip(entries, measured, strict=True)
     ]  # fmt: skip
 
 

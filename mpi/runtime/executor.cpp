@@ -199,6 +199,7 @@ void Executor::post(std::int32_t op) {
     }
     int done = 0;
     if (what.kind == OpKind::send && elements * memory_.element().size_bytes <= max_soon_sent_bytes) {
+        catch_errors_of_tests();
         check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
     }
     if (request == MPI_REQUEST_NULL) {

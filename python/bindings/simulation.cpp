@@ -48,7 +48,10 @@ Timeline run(const Program& program, const Network& network, std::string_view sh
     options.burst_s = burst_s;
     options.wake_s = wake_s;
     options.link_efficiency = link_efficiency;
-    if (host_overhead_s) options.host_overhead_s = *host_overhead_s;
+    if (host_overhead_s) {
+        if (!(*host_overhead_s >= 0)) throw InvalidInput("simulation: overhead within a host is not 0 or more");
+        options.host_overhead_s = *host_overhead_s;
+    }
     const nb::gil_scoped_release release;
     return simulate(program, network, options);
 }

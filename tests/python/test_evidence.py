@@ -72,10 +72,17 @@ def test_what_is_not_faster_is_seldom_shown_to_be():
     assert sum(ratio_of(launches(seed, 1.5)).is_faster for seed in range(100)) > 90
 
 
+@pytest.mark.parametrize("num", [2, 3, 5])
+def test_launches_that_differ_do_not_pass_for_evidence(num):
+    """Where launches differ as much as calls, no more than 2.5 % may pass, for any number of launches."""
+    passed = sum(ratio_of(launches(seed, 1.0, num, 20, 0.05, 0.05)).is_faster for seed in range(150))
+    assert passed <= 12  # of 4 expected at most: more comes less than once in a thousand
+
+
 def test_launches_of_unequal_numbers_of_calls():
     short = Launch((4.0,), (1.0,))
     assert ratio_of([short]) == ratio_of([short, short])
-    assert ratio_of([short, Launch((2.0,) * 9, (1.0,) * 9)]).low == 2.0
+    assert ratio_of([short, Launch((2.0,) * 9, (1.0,) * 9)]).low < 2.0
 
 
 def test_an_entry_needs_right_data_and_evidence():
@@ -98,7 +105,7 @@ NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="
 
 
 def choices():
-    groups = [CallGroup("bcast", tuple(range(8)), size, size, (0,), 10, True, 1.0) for size in (1_000_000, 100_000)]
+    groups = [CallGroup("bcast", tuple(range(8)), size, size, (0,), 10, True, 1.0) for size in (1_000_000, 30_000)]
     return advise(groups, NETWORK, 8, MessageCosts()).choices
 
 

@@ -86,15 +86,18 @@ def test_interleaved_neighbours_sit_in_different_halves() -> None:
     assert placements(bundled_networks()[0]) == ["in order"]  # on a star of equal hosts all are alike
 
 
-def test_quick_samples_cover_every_collective_and_size_together() -> None:
-    two = {*quick_cases(0), *quick_cases(1)}
-    assert {case.collective for case in two} == set(COLLECTIVES)
-    assert {case.size_bytes for case in two} >= {8, 4096, 65536, 1 << 20}
-    assert {case.size_bytes for number in range(5) for case in quick_cases(4 * number)} >= {4 << 20}
+def test_quick_samples_cover_every_collective_and_size_of_each_mpi_and_network() -> None:
+    every = {(collective, size) for collective in COLLECTIVES for size in (8, 4096, 65536, 1 << 20)}
+    for one in range(4):
+        of_mpi = {(case.collective, case.size_bytes) for network in range(4) for case in quick_cases(network, one)}
+        of_network = {(case.collective, case.size_bytes) for mpi in range(4) for case in quick_cases(one, mpi)}
+        for found in (of_mpi, of_network):
+            assert found >= every
+            assert 4 << 20 in {size for _, size in found}
 
 
 def test_blocks_of_allgather_and_alltoall_fill_the_buffer_of_a_rank() -> None:
-    for case in quick_cases(0):
+    for case in quick_cases(0, 0):
         block = case.group(8).bytes_max
         assert block * (8 if case.collective in ("allgather", "alltoall") else 1) == case.size_bytes
 

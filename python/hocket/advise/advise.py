@@ -9,7 +9,7 @@ import os
 import statistics
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hocket.advise.calls import CallGroup
@@ -57,6 +57,15 @@ class Choice:
     lower_bound_s: float
     reason: str = ""  # why the calls stay with the MPI's own algorithm; empty = they are in the plan
     runners_up: tuple[tuple[Candidate, float], ...] = ()  # unlike the best and nearly as fast: each with its prediction
+
+    def with_candidate(self, number: int) -> Choice | None:
+        """The choice with its best (0) or a runner-up (1, ...) as the best, if there are so many."""
+        if number == 0:
+            return self
+        if number > len(self.runners_up):
+            return None
+        candidate, predicted_s = self.runners_up[number - 1]
+        return replace(self, best=candidate, predicted_s=predicted_s)
 
     def entry(self) -> PlanEntry:
         identity = tuple(range(len(self.group.members)))

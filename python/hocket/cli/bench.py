@@ -47,7 +47,7 @@ def command() -> None:
     help="Only these sizes of a rank's buffer.  [default: 8 B to 4 MiB]",
 )
 @click.option(
-    "--launches", type=click.IntRange(1, 100), help="That measure each case, after one that decides.  [default: 3]"
+    "--launches", type=click.IntRange(1, 100), help="That measure each case, after those that decide.  [default: 3]"
 )
 @click.option(
     "-o", "--output", type=OutputPath(), default=Path("hocket-fidelity"), show_default=True, help="Result folder."
@@ -80,8 +80,8 @@ def fidelity(
     from hocket import parse_bytes
     from hocket.fidelity.fidelity import QUICK, num_launches, run, settings
     from hocket.fidelity.measure import FidelityOptions
-    from hocket.fidelity.settings import COLLECTIVES, PLACEMENTS, SIZES, all_cases, bundled_networks
-    from hocket.files import write_whole
+    from hocket.fidelity.settings import COLLECTIVES, PLACEMENTS, QUICK_SIZES, SIZES, all_cases, bundled_networks
+    from hocket.files import check_room, write_whole
     from hocket.mpi.discover import find_mpis
     from hocket.report.fidelity_page import render
 
@@ -99,26 +99,36 @@ def fidelity(
             f"no MPI of this machine is called {' or '.join(mpi_names) or 'anything'}",
             f"found: {', '.join(mpi.label for mpi in found) or 'none'}; `hocket doctor` tells more",
         )
+    names = [network.name for network in networks]
+    if len(set(names)) < len(names):
+        raise InvalidInput(
+            f"--network: two networks are called {max(names, key=names.count)}", "rename one in its file"
+        )
     for network in networks:
         if network.num_ranks < 2:
             raise InvalidInput(f"network {network.name} has one rank: nothing is sent", "give it more hosts or ranks")
     cases = None
     if not quick or collectives or sizes:
         given = [parse_bytes(size, "--bytes") for size in sizes]
-        cases = all_cases(given or SIZES, collectives or COLLECTIVES)
+        cases = all_cases(given or (QUICK_SIZES if quick else SIZES), collectives or COLLECTIVES)
     chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
+    if not chosen:
+        raise InvalidInput("--placement: on these networks of equal hosts around a switch all orders are one: in order")
     try:
         output.mkdir(parents=True, exist_ok=True)
+        check_room(output)
     except OSError as error:
-        raise InvalidInput(f"{output}: cannot make the folder: {error.strerror}", "name another one with -o") from None
+        raise InvalidInput(f"{output}: cannot write there: {error.strerror}", "name another folder with -o") from None
+    partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
     with progress("fidelity", total=num_launches(chosen, options)) as advance:
         for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
             document = result.to_json()
-            write_whole(output / "fidelity.json", json.dumps(document, indent=1) + "\n")
-            note(f"setting {number} of {len(chosen)}: {len(result.points)} points")
+            write_whole(partial, json.dumps(document, indent=1) + "\n")
+            note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
     if not document["points"]:
         raise Error("nothing could be measured: " + "; ".join(document["failures"]), "`hocket doctor` tells what works")
     write_whole(output / "index.html", render(document))
+    partial.replace(output / "fidelity.json")
     if as_json:
         print_json(document)
         return

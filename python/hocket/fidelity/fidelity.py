@@ -9,12 +9,16 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error
 from hocket.fidelity.measure import Bench, FidelityOptions
 from hocket.fidelity.points import Point, summary
 from hocket.fidelity.settings import Case, placed, placements, quick_cases
+from hocket.mpi.build import build_mpi_parts
+from hocket.testbed import Testbed
+from hocket.tune.machine import Machine
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -28,10 +32,10 @@ QUICK = FidelityOptions(launches=1, trials=1, repetitions=3, algorithms=1, secon
 
 @dataclass(frozen=True)
 class Setting:
-    number: int
     network: Network
     placement: str
     mpi: Mpi
+    numbers: tuple[int, int]  # of the network and of the MPI
 
 
 @dataclass
@@ -57,20 +61,23 @@ class Fidelity:
 
 
 def settings(networks: Sequence[Network], mpis: Sequence[Mpi], quick: bool, chosen: Sequence[str]) -> list[Setting]:
-    """Every network with every placement and MPI; quick: every network with every MPI, the placements in turns."""
-    found: list[tuple[Network, str, Mpi]] = []
+    """Every network with every placement and MPI; quick: every network with every MPI, the placements in turns.
+
+    Settings of one network and placement come after one another: they share a testbed.
+    """
+    found = []
     for i, network in enumerate(networks):
-        possible = [name for name in placements(network) if name in chosen] or placements(network)[:1]
-        for j, mpi in enumerate(mpis):
-            names = [possible[(i + j) % len(possible)]] if quick else possible
-            found += [(network, name, mpi) for name in names]
-    found.sort(key=lambda s: (networks.index(s[0]), s[1]))  # a testbed is set up once for a network and placement
-    return [Setting(number, *one) for number, one in enumerate(found)]
+        possible = [name for name in placements(network) if name in chosen]
+        for k, placement in enumerate(possible):
+            for j, mpi in enumerate(mpis):
+                if not quick or (i + j) % len(possible) == k:
+                    found.append(Setting(network, placement, mpi, (i, j)))
+    return found
 
 
 def num_launches(chosen: Sequence[Setting], options: FidelityOptions) -> int:
     """At most."""
-    fits = len({(setting.network.name, setting.mpi.label) for setting in chosen})
+    fits = len({setting.numbers for setting in chosen})
     return fits * (1 + options.trainings) + len(chosen) * options.algorithms * (options.trials + options.launches)
 
 
@@ -82,32 +89,47 @@ def run(
     note: Callable[[str], None],
 ) -> Iterator[Fidelity]:
     """The result after each setting. `cases`: None = a sample that differs from setting to setting."""
-    from hocket.mpi.build import build_mpi_parts
-    from hocket.testbed import Testbed
-    from hocket.tune.machine import Machine
-
     result = Fidelity()
-    known: dict[tuple[str, str], MessageCosts] = {}
-    parts = {setting.mpi.label: build_mpi_parts(setting.mpi, notify=note) for setting in chosen}
-    for network, placement in dict.fromkeys((setting.network, setting.placement) for setting in chosen):
-        here = placed(network, placement)
-        with Testbed(here) as bed:
-            for setting in (s for s in chosen if (s.network, s.placement) == (network, placement)):
-                built = parts[setting.mpi.label]
-                bench = Bench(here, placement, Machine(setting.mpi, bed, built.workarounds), built, options, told)
-                key = (network.name, setting.mpi.label)
-                try:
-                    if key not in known:
-                        fit = bench.fit()
-                        known[key] = fit.costs
-                        result.fits.append(_describe(setting, fit))
-                    some = quick_cases(setting.number) if cases is None else cases
-                    result.points += bench.points(some, known[key])
-                except Error as error:
-                    what = f"{network.name}, {placement}, {setting.mpi.name}: {error}"
-                    result.failures.append(what)
-                    note(what)
-                yield result
+    known: dict[tuple[int, int], MessageCosts] = {}
+
+    def failed(what: str, error: Error) -> None:
+        result.failures.append(f"{what}: {error}")
+        note(result.failures[-1])
+
+    for (_, placement), group in groupby(chosen, lambda setting: (setting.numbers[0], setting.placement)):
+        some = list(group)
+        try:
+            here = placed(some[0].network, placement)
+            with Testbed(here) as bed:
+                for setting in some:
+                    try:
+                        _measure(setting, here, bed, cases, options, known, result, told, note)
+                    except Error as error:
+                        failed(f"{here.name}, {placement}, {setting.mpi.name}", error)
+                    yield result
+        except Error as error:
+            failed(f"{some[0].network.name}, {placement}", error)
+            yield result
+
+
+def _measure(
+    setting: Setting,
+    here: Network,
+    bed: Testbed,
+    cases: Sequence[Case] | None,
+    options: FidelityOptions,
+    known: dict[tuple[int, int], MessageCosts],
+    result: Fidelity,
+    told: Callable[[str], None],
+    note: Callable[[str], None],
+) -> None:
+    parts = build_mpi_parts(setting.mpi, notify=note)
+    bench = Bench(here, setting.placement, Machine(setting.mpi, bed, parts.workarounds), parts, options, told)
+    if setting.numbers not in known:
+        fit = bench.fit()
+        known[setting.numbers] = fit.costs
+        result.fits.append(_describe(setting, fit))
+    result.points += bench.points(quick_cases(*setting.numbers) if cases is None else cases, known[setting.numbers])
 
 
 def _describe(setting: Setting, fit: Fit) -> dict[str, Any]:

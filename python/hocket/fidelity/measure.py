@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -33,10 +32,14 @@ if TYPE_CHECKING:
     from hocket.tune.machine import Machine
 
 
+# One launch does not tell how much launches differ: where one decides, a schedule must be faster by this factor.
+ONE_LAUNCH_MARGIN = 1.1
+
+
 @dataclass(frozen=True)
 class FidelityOptions:
     launches: int = 3  # that measure, after some that decide what is kept
-    trials: int = 2  # those that decide
+    trials: int = 3  # those that decide
     repetitions: int = 5  # of each kind in a launch; of short calls up to 20 times as many
     algorithms: int = 2  # the best so many schedules of each case
     seconds: float = 10.0  # no measurement of a case starts later in a launch
@@ -82,7 +85,9 @@ class Bench:
         choices = advise(groups, self.emulated, self.ranks, costs).choices
         found: list[Point] = []
         for turn in range(self.options.algorithms):
-            tried = [(case, one) for case, choice in zip(cases, choices, strict=True) if (one := _nth(choice, turn))]
+            tried = [
+                (case, one) for case, choice in zip(cases, choices, strict=True) if (one := choice.with_candidate(turn))
+            ]
             if tried:
                 found += self._measure(tried, turn == 0, costs)
         return found
@@ -101,7 +106,7 @@ class Bench:
             points.append(
                 Point(
                     network=self.network.name,
-                    mpi=self.machine.mpi.name,
+                    mpi=self.machine.mpi.label,
                     placement=self.placement,
                     collective=case.collective,
                     algorithm=choice.best.algorithm,
@@ -115,7 +120,7 @@ class Bench:
                     wire_limit_s=choice.lower_bound_s,
                     ratio_interval=(ratio.low, ratio.high),
                     first=first,
-                    kept=equal and ratio_of([launch for launch, _ in deciding]).is_faster,
+                    kept=equal and _is_faster([launch for launch, _ in deciding]),
                     equal=equal,
                 )
             )
@@ -139,15 +144,9 @@ class Bench:
         return place(lower(entry.schedule(0), entry.bytes_max), list(entry.members), self.emulated.num_ranks)
 
 
+def _is_faster(launches: Sequence[Launch]) -> bool:
+    return ratio_of(launches).low > (ONE_LAUNCH_MARGIN if len(launches) == 1 else 1)
+
+
 def _median(launches: Iterable[Sequence[float]]) -> float:
     return statistics.median(time for times in launches for time in times)
-
-
-def _nth(choice: Choice, number: int) -> Choice | None:
-    """The choice with its candidate of that number."""
-    if number == 0:
-        return choice
-    if number > len(choice.runners_up):
-        return None
-    candidate, predicted_s = choice.runners_up[number - 1]
-    return dataclasses.replace(choice, best=candidate, predicted_s=predicted_s)

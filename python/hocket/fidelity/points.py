@@ -72,14 +72,21 @@ class Errors:
 
 
 def summary(points: Sequence[Point]) -> dict[str, Any]:
-    """Errors over all points; gains over the best schedule kept of each case."""
+    """Errors over all points; gains and wire ratios of what a user gets in each case.
+
+    That is the schedule that was kept, of several the one that the model likes best, or native if none was.
+    """
     cases: dict[tuple[str, ...], list[Point]] = {}
     for point in points:
         key = (point.network, point.mpi, point.placement, point.collective, str(point.bytes))
         cases.setdefault(key, []).append(point)
     used = [max(some, key=lambda p: (p.kept, p.first)) for some in cases.values()]
     large = [point for point in used if point.bytes >= LARGE_BYTES]
-    wire = [p.measured_s / p.wire_limit_s for p in used if p.bytes >= NEAR_WIRE_BYTES and p.collective in NEAR_WIRE]
+    wire = [
+        (p.measured_s if p.kept else p.native_s) / p.wire_limit_s
+        for p in used
+        if p.bytes >= NEAR_WIRE_BYTES and p.collective in NEAR_WIRE and p.wire_limit_s > 0
+    ]
     errors = {
         "all": Errors.of(points),
         "small": Errors.of([p for p in points if p.bytes < LARGE_BYTES]),

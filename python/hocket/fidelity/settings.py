@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -71,15 +72,18 @@ def placed(network: Network, placement: str) -> Network:
         ranks = Counter(sequence)
         sequence = [host for turn in range(max(ranks.values())) for host in mixed if turn < ranks[host]]
     text = re.sub(r"(?m)^placement = .*\n", "", network.to_toml())
-    listed = ", ".join(f'"{host}"' for host in sequence)
-    return Network.from_text(re.sub(r"(?m)^(name = .*)$", rf"\1\nplacement = [{listed}]", text, count=1), network.name)
+    line = "placement = " + json.dumps(sequence, ensure_ascii=False)
+    return Network.from_text(re.sub(r"(?m)^name = .*$", lambda name: f"{name[0]}\n{line}", text, count=1), network.name)
 
 
-def quick_cases(number: int) -> list[Case]:
-    """A sample of the cases for the setting of this number: all of them over some settings."""
+def quick_cases(network: int, mpi: int) -> list[Case]:
+    """A sample for the network and the MPI of these numbers: each MPI, and each network, has every case somewhere.
+
+    Half of the cases in each setting, and the largest size, which takes long, of one collective in some.
+    """
     every = [Case(collective, size) for size in QUICK_SIZES for collective in COLLECTIVES]
-    largest = [Case(COLLECTIVES[number // 4 % len(COLLECTIVES)], 4 << 20)] if number % 4 == 0 else []  # take long
-    return [case for i, case in enumerate(every) if (i + number) % 2 == 0] + largest
+    largest = [Case(COLLECTIVES[(network + 2 * mpi) % len(COLLECTIVES)], 4 << 20)] if (network + mpi) % 4 == 0 else []
+    return [case for i, case in enumerate(every) if (i + network + mpi) % 2 == 0] + largest
 
 
 def all_cases(sizes: Sequence[int], collectives: Sequence[str]) -> list[Case]:
@@ -88,4 +92,5 @@ def all_cases(sizes: Sequence[int], collectives: Sequence[str]) -> list[Case]:
 
 def _hosts(network: Network) -> list[str]:
     """The host of each rank, as the file lists the hosts."""
-    return [network.nodes[node].name.split("/")[0] for node in sorted(network.rank_nodes)]
+    nodes = [network.nodes[node] for node in sorted(network.rank_nodes)]
+    return [node.name.rpartition("/")[0] if node.kind == "process" else node.name for node in nodes]

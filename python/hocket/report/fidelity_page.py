@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 from hocket import __version__
@@ -25,7 +26,7 @@ def render(document: dict[str, Any]) -> str:
             document,
             lambda p: 100 * p["error"],
             "predicted / measured \N{MINUS SIGN} 1",
-            {"ticksuffix": " %", "range": [-100, 100]},
+            {"ticksuffix": " %"},
         ),
         "speedup": _scatter(document, lambda p: p["speedup"], "native / measured", {"type": "log"}),
         "wire": _scatter(
@@ -59,7 +60,7 @@ def _scatter(
     """Against the size: a colour for each MPI, a symbol for each collective."""
     traces = []
     mpis = sorted({point["mpi"] for point in document["points"]})
-    for colour, mpi in zip(_COLOURS, mpis, strict=False):
+    for colour, mpi in zip(cycle(_COLOURS), mpis, strict=False):
         points = [(p, y) for p in document["points"] if p["mpi"] == mpi and (y := value(p)) is not None]
         traces.append(
             {

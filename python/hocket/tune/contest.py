@@ -9,7 +9,6 @@ the contest, as it would if the same times chose and proved.
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ def select(choices: Sequence[Choice], measure: MeasureOnce) -> list[Choice]:
         return list(choices)
     best: dict[int, tuple[float, Choice]] = {}
     for turn in range(1 + max(len(choice.runners_up) for choice in contests)):
-        tried = [one for one in (_candidate(choice, turn) for choice in contests) if one is not None]
+        tried = [(choice, one) for choice in contests if (one := choice.with_candidate(turn)) is not None]
         for (original, changed), (launch, equal) in zip(tried, measure([c.entry() for _, c in tried]), strict=True):
             speed = statistics.median(launch.native_s) / statistics.median(launch.tuned_s) if equal else 0.0
             if id(original) not in best or speed > best[id(original)][0]:
@@ -49,13 +48,3 @@ def prove(entries: Sequence[PlanEntry], launches: int, measure: MeasureOnce) -> 
         Measurement.judged([launch for launch, _ in one], all(equal for _, equal in one))
         for one in zip(*measured, strict=True)
     ]
-
-
-def _candidate(choice: Choice, turn: int) -> tuple[Choice, Choice] | None:
-    """The choice itself, and the same with its candidate number `turn`."""
-    if turn == 0:
-        return choice, choice
-    if turn > len(choice.runners_up):
-        return None
-    candidate, predicted_s = choice.runners_up[turn - 1]
-    return choice, dataclasses.replace(choice, best=candidate, predicted_s=predicted_s)

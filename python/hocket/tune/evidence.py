@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,11 +40,13 @@ class Ratio:
 
 
 def ratio_of(launches: Sequence[Launch]) -> Ratio:
-    """The ratio of the medians of all native and all tuned times; its interval by a hierarchical bootstrap.
+    """The ratio of the medians of all native and all tuned times, and the wider of two intervals for it.
 
-    Each resample draws launches with replacement and, within each, pairs of neighbouring calls, since calls of one
-    launch are more alike than those of two [Davison97, section 3.8]. The interval is between percentiles of the ratios.
-    Launches may differ in their number of pairs.
+    By a hierarchical bootstrap: each resample draws launches with replacement and, within each, pairs of neighbouring
+    calls, since calls of one launch are more alike than those of two [Davison97, section 3.8]; the interval is between
+    percentiles of the ratios. Of few launches that is too narrow if they differ: with three, and a spread of 5 %
+    between them, 9 % of schedules as fast as native would pass. So also Student's interval of the mean logarithm of the
+    launches' ratios. The interval of a single launch tells nothing of the next one.
     """
     import numpy as np
 
@@ -59,4 +62,17 @@ def ratio_of(launches: Sequence[Launch]) -> Ratio:
     pairs = (starts[drawn][..., None] + places.astype(np.int64)).reshape(RESAMPLES, -1)
     ratios = np.median(np.array(native_s)[pairs], axis=1) / np.median(np.array(tuned_s)[pairs], axis=1)
     low, high = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Ratio(value, min(float(low), value), max(float(high), value))
+    ends = [value, float(low), float(high), *_student(launches)]
+    return Ratio(value, min(ends), max(ends))
+
+
+def _student(launches: Sequence[Launch]) -> tuple[float, ...]:
+    from scipy.stats import t
+
+    if len(launches) < 2:
+        return ()
+    logs = [math.log(statistics.median(one.native_s) / statistics.median(one.tuned_s)) for one in launches]
+    quantile = float(t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
+    half = quantile * statistics.stdev(logs) / math.sqrt(len(logs))
+    centre = statistics.fmean(logs)
+    return math.exp(min(700.0, centre - half)), math.exp(min(700.0, centre + half))

@@ -161,10 +161,22 @@ private:
         double& free_s = processor_free_s_[static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)])];
         if (now_s_ > free_s) seconds += options_.wake_s;
         double start_s = std::max(now_s_, free_s);
-        const auto core = std::min_element(core_free_s_.begin(), core_free_s_.end());
-        if (core != core_free_s_.end()) *core = (start_s = std::max(start_s, *core)) + seconds;
+        if (!core_free_s_.empty()) {
+            double& core_s = choose_core(start_s);
+            core_s = (start_s = std::max(start_s, core_s)) + seconds;
+        }
         if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = start_s;
         return free_s = start_s + seconds;
+    }
+    /// When the shared core is free that work of `start_s` goes to: of those that idle then the one that idles for the shortest
+    /// time, so that the others can serve work that starts earlier; if none does, the one that is free first.
+    double& choose_core(double start_s) {
+        double* best = &core_free_s_.front();
+        for (double& core_s : core_free_s_) {
+            const bool idles = core_s <= start_s, best_idles = *best <= start_s;
+            if (idles == best_idles ? (idles ? core_s > *best : core_s < *best) : idles) best = &core_s;
+        }
+        return *best;
     }
     /// Of one end of a message, which costs `overhead_s` if it leaves the host.
     [[nodiscard]] double processing_s(double overhead_s, std::int32_t m) const {

@@ -44,6 +44,18 @@ TEST_CASE("ranks that share cores take turns") {
     CHECK(timeline.ranks[4][0].start_s == 2);
 }
 
+TEST_CASE("work that waits for its own rank leaves the other cores to others") {
+    // Rank 0 has two computations of 10 s, one after the other; rank 1 has one of 1 s, at once, on the other core.
+    Program program = empty(2);
+    add(program.ranks[0], compute(10));
+    add(program.ranks[0], compute(10));
+    add(program.ranks[1], compute(1));
+    const Timeline timeline = simulate(program, star(2, 100), {.cores = 2});
+    CHECK(timeline.finish_s[0] == 20);
+    CHECK(timeline.finish_s[1] == 1);
+    CHECK(simulate(program, star(2, 100), {.cores = 1}).finish_s[1] == 21);
+}
+
 TEST_CASE("both ends of a message copy it") {
     // 200 B at 50 B/s: 4 s before it leaves; 200 B at 100 B/s: 2 s; 4 s to receive.
     Program program = empty(2);
