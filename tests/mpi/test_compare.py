@@ -43,7 +43,7 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
         assert measured["members"] == planned["members"]
         assert measured["bytes"] == planned["bytes_max"]
         assert measured["equal"] is True, measured
-        assert len(measured["native_s"]) == len(measured["tuned_s"]) == 2
+        assert 2 <= len(measured["native_s"]) == len(measured["tuned_s"]) <= 40  # more of short calls
         assert all(seconds > 0 for seconds in measured["native_s"] + measured["tuned_s"])
 
 
