@@ -106,7 +106,7 @@ class Bench:
             points.append(
                 Point(
                     network=self.network.name,
-                    mpi=self.machine.mpi.label,
+                    mpi=self.machine.mpi.name,
                     placement=self.placement,
                     collective=case.collective,
                     algorithm=choice.best.algorithm,
