@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from hocket.advise.advise import advise, simulate_call
 from hocket.advise.costs import MessageCosts
 from hocket.calibrate.costs import Fit, Sample, fit_costs
+from hocket.fidelity.emulation import emulated, emulated_costs
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
 from hocket.fidelity.training import training_entries
 from hocket.plan import Plan
-from hocket.testbed.model import emulated, emulated_costs
 from hocket.tune.compare import measure_once
 from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.evidence import Launch, ratio_of
