@@ -15,6 +15,7 @@
 #include "hocket/simulation/flow.hpp"
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
+#include "hocket/simulation/processors.hpp"
 #include "hocket/simulation/progress.hpp"
 #include "hocket/simulation/rounded_time.hpp"
 
@@ -34,8 +35,7 @@ public:
           waits_for_(matched_.num_dependencies),
           messages_(matched_.messages.size()),
           pairs_(matched_.pairs.size()),
-          processor_free_s_(program.ranks.size(), 0),
-          core_free_s_(static_cast<std::size_t>(options.cores), 0),
+          processors_(program.ranks.size(), options.cores, options.wake_s),
           intervals_(matched_.message_of.size(), {0, -1}),
           has_windows_(options.sharing == Sharing::reserve && has_latencies(network)),
           sharing_(make_sharing(options.sharing, capacities_of(network, options.link_efficiency), options.reference,
@@ -158,25 +158,9 @@ private:
     /// Takes the processor of the op's rank; returns when it has done `seconds` of work.
     double occupy_processor(std::int32_t op, double seconds) {
         if (!(seconds > 0)) return now_s_;
-        double& free_s = processor_free_s_[static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)])];
-        if (now_s_ > free_s) seconds += options_.wake_s;
-        double start_s = std::max(now_s_, free_s);
-        if (!core_free_s_.empty()) {
-            double& core_s = choose_core(start_s);
-            core_s = (start_s = std::max(start_s, core_s)) + seconds;
-        }
-        if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = start_s;
-        return free_s = start_s + seconds;
-    }
-    /// When the shared core is free that work of `start_s` goes to: of those that idle then the one that idles for the shortest
-    /// time, so that the others can serve work that starts earlier; if none does, the one that is free first.
-    double& choose_core(double start_s) {
-        double* best = &core_free_s_.front();
-        for (double& core_s : core_free_s_) {
-            const bool idles = core_s <= start_s, best_idles = *best <= start_s;
-            if (idles == best_idles ? (idles ? core_s > *best : core_s < *best) : idles) best = &core_s;
-        }
-        return *best;
+        const auto work = processors_.take(rank_of_[static_cast<std::size_t>(op)], seconds, now_s_);
+        if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = work.start_s;
+        return work.end_s;
     }
     /// Of one end of a message, which costs `overhead_s` if it leaves the host.
     [[nodiscard]] double processing_s(double overhead_s, std::int32_t m) const {
@@ -395,8 +379,7 @@ private:
     std::vector<std::int32_t> rank_of_;    // [op]
     std::vector<MessageState> messages_;
     std::vector<Pair> pairs_;
-    std::vector<double> processor_free_s_;       // [rank]
-    std::vector<double> core_free_s_;            // [shared core]
+    Processors processors_;
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
     bool has_windows_;                           // flows are on each link at another time
     std::unique_ptr<SharingModel> sharing_;
