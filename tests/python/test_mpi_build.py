@@ -204,6 +204,14 @@ def test_a_cache_that_cannot_be_written_is_told(any_mpi, small_source, tmp_path,
     assert "HOCKET_CACHE_DIR" in caught.value.hint
 
 
+def test_what_another_copy_of_the_sources_began_is_begun_anew(any_mpi, small_source):
+    unfinished = build.cache_folder() / f".{build._name(any_mpi)}" / "build"
+    unfinished.mkdir(parents=True)
+    (unfinished / "CMakeCache.txt").write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere/mpi\n")
+    assert build.build_mpi_parts(any_mpi).folder.is_dir()
+    assert not unfinished.exists()
+
+
 def test_a_cache_that_is_a_file_is_told(any_mpi, small_source, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path / "file"))

@@ -231,6 +231,9 @@ def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
     ]
     # Not `cmake --build`, which would let the tool go on after its own end.
     compile_ = [str(tool), "-C", str(folder / "build"), "-j", str(len(os.sched_getaffinity(0)))]
+    cache = folder / "build/CMakeCache.txt"
+    if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={source / 'mpi'}\n" not in cache.read_text(errors="replace"):
+        shutil.rmtree(folder)  # it was begun from another copy of the same sources, which CMake does not go on with
     log.write_text("", encoding="utf-8")
     try:
         _run_logged(configure, log, mpi, lambda done, total: None)
