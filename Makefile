@@ -20,6 +20,9 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
+# Tests side by side, but not many: most start several ranks themselves. Those that share an `xdist_group` follow each other.
+SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist loadgroup
+
 .PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
 
 help:  ## show this list
@@ -56,7 +59,7 @@ demo: build  ## run the main job on a bundled program
 test: build  ## run the unit tests (ctest) and the rest (pytest)
 	@$(LOCKED) second-mpi-locked unit-tests-locked
 	@$(PYTHON) tests/mpis.py
-	@$(PYTHON) -m pytest
+	@$(PYTHON) -m pytest $(SIDE_BY_SIDE)
 
 unit-tests-locked:
 	@$(VENV)/bin/cmake --preset dev > build/dev-configure.log 2>&1 || { cat build/dev-configure.log; exit 1; }
@@ -65,7 +68,7 @@ unit-tests-locked:
 
 asan: build  ## run the unit tests and the MPI tests with the address and undefined-behaviour sanitizers
 	@$(LOCKED) asan-locked
-	@HOCKET_SANITIZE=address,undefined $(PYTHON) -m pytest tests/mpi
+	@HOCKET_SANITIZE=address,undefined $(PYTHON) -m pytest $(SIDE_BY_SIDE) tests/mpi
 
 asan-locked:
 	@$(VENV)/bin/cmake --preset asan > build/asan-configure.log 2>&1 || { cat build/asan-configure.log; exit 1; }

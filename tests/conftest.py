@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The MPIs of this machine as fixtures: every test that takes `mpi` runs once for each of them."""
+"""The MPIs of this machine as fixtures: every test that takes `mpi` runs once for each of them, or, where it is marked
+`one_of_each_family`, with one Open MPI and one MPICH: what it tests does not depend on the version."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import hypothesis
 import pytest
 
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, MPIS, MpiRunner
+from mpis import ALL_MPIS, MPIS, ONE_OF_EACH_FAMILY, MpiRunner
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=100_000)
@@ -29,12 +30,18 @@ def pytest_report_header() -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mpi" in metafunc.fixturenames:
         none = pytest.param(None, marks=pytest.mark.skip("no MPI was found on this machine"), id="no-mpi")
-        metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in MPIS] or [none], scope="session")
+        mpis = ONE_OF_EACH_FAMILY if metafunc.definition.get_closest_marker("one_of_each_family") else MPIS
+        metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in mpis] or [none], scope="session")
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture
-def runner(mpi: Mpi, tmp_path: Path) -> MpiRunner:
-    return MpiRunner(mpi, tmp_path)
+def runner(mpi: Mpi, tmp_path: Path, compiled: Path) -> MpiRunner:
+    return MpiRunner(mpi, tmp_path, compiled)
 
 
 @pytest.fixture

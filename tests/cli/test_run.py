@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.one_of_each_family  # as tests/mpi/test_self_check.py
 @pytest.mark.parametrize(("option", "falls_back"), [((), True), (("--no-self-check",), False)])
 def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, falls_back):
     program = runner.compile(MANY_BROADCASTS)

@@ -8,6 +8,9 @@ import pytest
 
 from hocket.plan import Plan
 
+# The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
+pytestmark = pytest.mark.one_of_each_family
+
 NETWORK = Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"
 
 

@@ -187,7 +187,10 @@ inline Call make_call(Kind kind, std::mt19937& shared, const Types& types, MPI_C
                 std::memcpy(&(*memory)[i], &value, 4);
             }
         } else {
-            for (auto& byte : *memory) byte = static_cast<unsigned char>(own());
+            for (std::size_t i = 0; i + 4 <= memory->size(); i += 4) {
+                const auto four = static_cast<std::uint32_t>(own());
+                std::memcpy(&(*memory)[i], &four, 4);
+            }
         }
     }
     send.address = call.send_memory.data() + 64;

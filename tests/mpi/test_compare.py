@@ -16,6 +16,9 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.search.optimal import optimal_schedule
 from mpis import MpiRunner
 
+# A program of ours over the runtime, which tests/mpi/test_runtime.py runs with all.
+pytestmark = pytest.mark.one_of_each_family
+
 
 @pytest.fixture
 def parts(runner: MpiRunner) -> MpiParts:

@@ -18,6 +18,9 @@ import pytest
 from hocket.mpi.build import build_mpi_parts
 from mpis import MpiRunner
 
+# The command line over the recorder, which tests/mpi/test_record.py runs with all.
+pytestmark = pytest.mark.one_of_each_family
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 ENDINGS = Path(__file__).parent / "record/endings.c"
 
