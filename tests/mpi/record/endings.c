@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
     int rank, value = 0;
@@ -20,7 +21,10 @@ int main(int argc, char** argv) {
     if (rank == 1) {
         if (strcmp(how, "kill") == 0) raise(SIGKILL);
         if (strcmp(how, "crash") == 0) raise(SIGSEGV);
-        if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+        if (strcmp(how, "abort") == 0) {
+            MPI_Abort(MPI_COMM_WORLD, 3);
+            pause(); /* MPICH 5's may return before the launcher has ended the ranks: rank 0 would reach its end */
+        }
     }
     MPI_Barrier(MPI_COMM_WORLD);
     printf("rank %d done\n", rank);
