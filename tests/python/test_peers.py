@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ROOT / "perf/peers"
 DRIVERS = ROOT / "build/peers/drivers"
-CORE = ROOT / "build/dev/libhocket_core.a"  # of `make test`
+CORE = ROOT / "build/libhocket_core.a"
 
 sys.path.insert(0, str(PEERS))
 from measure import Case, DifferentTraffic, Way, measure  # noqa: E402
@@ -24,7 +24,7 @@ from measure import Case, DifferentTraffic, Way, measure  # noqa: E402
 
 def compiled(folder: Path, name: str) -> Path:
     if not CORE.exists():
-        pytest.skip(f"{CORE.relative_to(ROOT)} is not built: `make test` builds it")
+        pytest.skip(f"{CORE.relative_to(ROOT)} is not built: `make build` builds it")
     compiler = os.environ.get("CXX", "g++")
     sources = [str(PEERS / f"{name}.cpp"), f"-I{ROOT / 'src'}", str(CORE)]
     subprocess.run([compiler, "-std=c++20", "-O1", *sources, "-fopenmp", "-o", str(folder / name)], check=True)
