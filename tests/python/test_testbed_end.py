@@ -38,6 +38,11 @@ def bed(network: Network) -> Iterator[Testbed]:
         yield bed
 
 
+# Looked for among all processes of this machine: another worker, or another checkout, looks for its own.
+LONG_SLEEP = f"sleep {10**6 + os.getpid()}"
+LONGER_SLEEP = f"sleep {10**8 + os.getpid()}"
+
+
 def processes_with(text: str) -> list[str]:
     """Command lines on this machine that contain `text`, of processes other than this one."""
     found = []
@@ -89,19 +94,19 @@ def test_what_a_command_leaves_is_gone_when_it_ends(bed: Testbed) -> None:
 @needs_namespaces
 def test_a_command_that_hangs_is_killed_with_everything(bed: Testbed) -> None:
     with pytest.raises(Error, match="did not end within 0.5 s"):
-        bed.run(["sh", "-c", "trap '' TERM INT; sleep 4321 & sleep 4321"], timeout=0.5)
-    assert not processes_with("sleep 4321")
+        bed.run(["sh", "-c", f"trap '' TERM INT; {LONGER_SLEEP} & {LONGER_SLEEP}"], timeout=0.5)
+    assert not processes_with(LONGER_SLEEP)
     assert bed.run(["true"]).returncode == 0  # the testbed still works
 
 
-CALLER = """
+CALLER = f"""
 import sys, threading
 from hocket.testbed import Testbed
 from hocket.testbed.layout import Layout
 import json
 with Testbed(Layout.from_json(json.load(open(sys.argv[1])))) as bed:
     print("up", flush=True)
-    bed.run(["sh", "-c", "ssh h1 'setsid sleep 98765' & sleep 98765"])
+    bed.run(["sh", "-c", "ssh h1 'setsid {LONG_SLEEP}' & {LONG_SLEEP}"])
 """
 
 
@@ -112,7 +117,7 @@ def start_caller(network: Network, folder: Path) -> subprocess.Popen[str]:
     caller = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert caller.stdout is not None
     assert caller.stdout.readline() == "up\n"
-    assert eventually(lambda: len(processes_with("sleep 98765")) >= 3)
+    assert eventually(lambda: len(processes_with(LONG_SLEEP)) >= 3)
     return caller
 
 
@@ -125,7 +130,7 @@ def test_kill_leaves_no_process_and_no_namespace(network: Network, tmp_path: Pat
     made = namespaces_of(first) - namespaces_of(os.getpid())
     assert len(made) >= 4 * 4
     os.kill({"caller": caller.pid, "supervisor": supervisor, "process 1": first}[victim], signal.SIGKILL)
-    assert eventually(lambda: not processes_with("sleep 98765"))
+    assert eventually(lambda: not processes_with(LONG_SLEEP))
     assert eventually(lambda: not made & namespaces_in_use())
     _, errors = caller.communicate(timeout=10)
     assert victim == "caller" or "the testbed ended unexpectedly" in errors
@@ -138,7 +143,7 @@ def test_interrupt_ends_the_command_and_the_testbed(network: Network, tmp_path: 
     caller.send_signal(signal.SIGINT)
     _, errors = caller.communicate(timeout=20)
     assert "KeyboardInterrupt" in errors
-    assert not processes_with("sleep 98765")
+    assert not processes_with(LONG_SLEEP)
 
 
 @needs_namespaces
