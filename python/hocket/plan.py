@@ -166,9 +166,9 @@ class Plan:
             "ranks": self.ranks,
             "network": self.network,
             "created_by": self.created_by or f"hocket {__version__}",
-            "entries": [entry.to_dict() for entry in self.entries],
         }
-        return json.dumps(document, indent=1) + "\n"
+        entries = ",".join("\n  " + _lines(entry.to_dict(), 2) for entry in self.entries)
+        return f'{_lines(document, 0)[:-2]},\n "entries": [{entries}\n ]\n}}\n'
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Complete or not at all."""
@@ -190,6 +190,16 @@ class Plan:
                 f"{source_name} is for {self.ranks} ranks, but the command starts {ranks}",
                 hint=f"start {self.ranks} ranks, or {_REMAKE} for {ranks} ranks",
             )
+
+
+def _lines(document: dict[str, Any], indent: int) -> str:
+    """An object with a line for each key. Every rank gets the text from rank 0: a schedule of thousands of operations
+    must not become four times as long by white space."""
+    margin = " " * indent
+    lines = [
+        f"{margin} {json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in document.items()
+    ]
+    return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
 
 
 def _read_plan(document: object, where: str) -> Plan:

@@ -11,6 +11,7 @@ from hocket import Schedule
 
 if TYPE_CHECKING:
     from hocket._core import Replayed
+    from hocket.advise import MessageCosts
     from hocket.plan import Plan
     from hocket.trace import Trace
 
@@ -39,3 +40,11 @@ def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager
         for entry in (plan.entries if plan else ())
     ]
     return _core.replay(trace.core, rules, cpu_time, eager_bytes)
+
+
+def replay_at(costs: MessageCosts, trace: Trace, plan: Plan | None = None) -> Replayed:
+    """The recorded program for a simulation with these costs.
+
+    Where ranks share cores the simulation finds how long they wait for one: what they compute is CPU time.
+    """
+    return replay(trace, plan, cpu_time=costs.cores > 0, eager_bytes=costs.rendezvous_limit_bytes)

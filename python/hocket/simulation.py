@@ -102,7 +102,7 @@ def simulate_what(
     incomplete = None
     if trace is not None:
         incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
-    programs = [_replayed(what, trace, plan)] if trace is not None else _programs(what, network, request, plan)
+    programs = [_replayed(what, trace, plan, costs)] if trace is not None else _programs(what, network, request, plan)
     del trace  # a simulation needs the memory
     if options.record and len(programs) > 1:
         raise InvalidInput(
@@ -148,12 +148,12 @@ def kind_of(what: str) -> str:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
 
-def _replayed(what: str, trace: Trace, plan: Plan | None) -> tuple[str, Program]:
-    from hocket.replay import replay
+def _replayed(what: str, trace: Trace, plan: Plan | None, costs: MessageCosts) -> tuple[str, Program]:
+    from hocket.replay import replay_at
 
     if plan is not None:
         plan.check_ranks(trace.ranks)
-    return what, replay(trace, plan).program
+    return what, replay_at(costs, trace, plan).program
 
 
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:

@@ -15,9 +15,9 @@ from hocket.advise import MessageCosts
 from hocket.calibrate.costs import Sample, fit_costs
 from hocket.fidelity.points import Point, summary
 from hocket.fidelity.settings import COLLECTIVES, bundled_networks, placed, placements, quick_cases
-from hocket.fidelity.training import training_entries
 from hocket.report.fidelity_page import render
 from hocket.report.fidelity_tables import by_mpi, sentences
+from hocket.tune.training import training_entries
 
 
 def _point(**changes: object) -> Point:

@@ -28,6 +28,7 @@ def command(
     output: Path,
     bandwidth: str | None,
     latency: str | None,
+    costs_folder: Path | None,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
@@ -48,7 +49,7 @@ def command(
     from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
 
     network = load_network(network_text, bandwidth, latency)
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing)
+    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     trace = Trace.open(trace_folder)
     with progress("simulating", total=None) as advance:
         advice = advise(group_calls(trace), network, trace.ranks, costs, progress=lambda *_: advance(""))

@@ -133,8 +133,15 @@ def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
 
 
 def message_cost_options(function: F) -> F:
-    """--send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
+    """--costs, --send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
     options = [
+        click.option(
+            "--costs",
+            "costs_folder",
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="What messages cost, as a result of `hocket tune` or `hocket demo` has it.",
+        ),
         click.option(
             "--send-overhead",
             metavar="TIME",
@@ -165,18 +172,40 @@ def message_cost_options(function: F) -> F:
 
 
 def message_costs(
-    network_text: str, send_overhead: str | None, receive_overhead: str | None, rendezvous: str | None, sharing: str
+    network_text: str,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+    costs_folder: Path | None = None,
 ) -> MessageCosts:
-    """What the options say; else what the network's file says, if `hocket calibrate` wrote it; else the defaults."""
+    """What the options say; else --costs; else what the network's file says, if `hocket calibrate` wrote it; else the
+    defaults."""
+    import dataclasses
+
     from hocket import parse_bytes, parse_duration
     from hocket.advise import MessageCosts
     from hocket.calibrate.read import calibrated_costs
 
-    given: dict[str, Any] = {"sharing": sharing, **calibrated_costs(network_text)}
+    if costs_folder is not None:
+        from hocket.tune.costs import read_costs
+
+        base = read_costs(costs_folder)
+    else:
+        base = MessageCosts(**calibrated_costs(network_text))
+    given: dict[str, Any] = {}
+    if costs_folder is None or not _is_default("sharing"):
+        given["sharing"] = sharing
     if send_overhead is not None:
         given["send_overhead_s"] = parse_duration(send_overhead, "--send-overhead")
     if receive_overhead is not None:
         given["receive_overhead_s"] = parse_duration(receive_overhead, "--receive-overhead")
     if rendezvous is not None:
         given["rendezvous_bytes"] = parse_bytes(rendezvous, "--rendezvous")
-    return MessageCosts(**given)
+    return dataclasses.replace(base, **given)
+
+
+def _is_default(parameter: str) -> bool:
+    from click.core import ParameterSource
+
+    return click.get_current_context().get_parameter_source(parameter) == ParameterSource.DEFAULT

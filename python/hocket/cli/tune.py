@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -35,6 +36,7 @@ from hocket.errors import InvalidInput
     metavar="N",
     help="Launches in which each schedule is measured beside the MPI's own function.",
 )
+@click.option("--no-fit", is_flag=True, help="Do not measure what messages cost: predict with the usual costs.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @generator_options
 @message_cost_options
@@ -47,9 +49,11 @@ def command(
     repetitions: int,
     timeout_s: float | None,
     launches: int,
+    no_fit: bool,
     force: bool,
     bandwidth: str | None,
     latency: str | None,
+    costs_folder: Path | None,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
@@ -72,7 +76,7 @@ def command(
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
     from hocket.tune.tune import TuneOptions, tune
 
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing)
+    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     if rendezvous is None:  # it is measured with this MPI: the network may be calibrated with another
         costs = dataclasses.replace(costs, rendezvous_bytes=None)
     options = TuneOptions(
@@ -81,6 +85,7 @@ def command(
         testbed=testbed,
         timeout_s=timeout_s,
         costs=costs,
+        costs_source=_source(network_text, [send_overhead, receive_overhead, costs_folder], no_fit),
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
@@ -91,3 +96,14 @@ def command(
     print_table(COLUMNS, rows(result), f"{result.mpi}, {result.ranks} ranks, network {result.network}")
     for line in sentences(result, output):
         click.echo(line)
+
+
+def _source(network_text: str, given: Sequence[object], no_fit: bool) -> str:
+    """Costs that somebody gave are used as they are."""
+    from hocket.calibrate.read import calibrated_costs
+
+    if any(one is not None for one in given):
+        return "given"
+    if calibrated_costs(network_text).keys() - {"rendezvous_bytes"}:
+        return "calibrated"
+    return "usual" if no_fit else "fitted"

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 from hocket.advise.advise import advise, simulate_call
 from hocket.advise.costs import MessageCosts
-from hocket.calibrate.costs import Fit, Sample, fit_costs
-from hocket.fidelity.emulation import emulated, emulated_costs
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
-from hocket.fidelity.training import training_entries
 from hocket.plan import Plan
 from hocket.tune.compare import measure_once
+from hocket.tune.costs import measure_costs
 from hocket.tune.eager import measure_rendezvous_bytes
+from hocket.tune.emulation import emulated, emulated_costs
 from hocket.tune.evidence import Launch, ratio_of
 
 if TYPE_CHECKING:
-    from hocket import Network, Program
+    from hocket import Network
     from hocket.advise.advise import Choice
+    from hocket.calibrate.costs import Fit
     from hocket.mpi.build import MpiParts
     from hocket.plan import PlanEntry
     from hocket.tune.machine import Machine
@@ -68,17 +68,13 @@ class Bench:
         """The costs of messages, from the training collectives."""
         self.told("the eager limit")
         limit = measure_rendezvous_bytes(self.command, self.machine, self.parts, self.options.timeout_s)
-        entries = training_entries(self.ranks)
-        launches = [self.launch(entries, "what messages cost") for _ in range(self.options.trainings)]
-        samples = [
-            Sample(
-                f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, pieces: {entry.pieces}",
-                self._program(entry),
-                _median(launch.tuned_s for launch, _ in of_entry),
-            )
-            for entry, of_entry in zip(entries, zip(*launches, strict=True), strict=True)
-        ]
-        return fit_costs(samples, self.emulated, emulated_costs(MessageCosts(rendezvous_bytes=limit)))
+        return measure_costs(
+            self.emulated,
+            range(self.ranks),
+            emulated_costs(MessageCosts(rendezvous_bytes=limit)),
+            lambda entries: self.launch(entries, "what messages cost"),
+            self.options.trainings,
+        )
 
     def points(self, cases: Sequence[Case], costs: MessageCosts) -> list[Point]:
         groups = [case.group(self.ranks) for case in cases]
@@ -136,12 +132,6 @@ class Bench:
                 self.command, path, len(entries), options.repetitions, self.machine, self.parts, options.timeout_s,
                 options.seconds,
             )  # fmt: skip
-
-    def _program(self, entry: PlanEntry) -> Program:
-        from hocket import lower
-        from hocket._core import place
-
-        return place(lower(entry.schedule(0), entry.bytes_max), list(entry.members), self.emulated.num_ranks)
 
 
 def _is_faster(launches: Sequence[Launch]) -> bool:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from hocket.errors import InvalidInput
 from hocket.files import write_whole
 from hocket.report import figures, text, timeline_figures
+from hocket.report.costs import describe_costs
 from hocket.report.drawing import draw_network
 from hocket.report.html import render_page
 from hocket.report.result import NETWORK_FILE, CollectiveResult, Result, read_result
@@ -97,6 +98,7 @@ def render(folder: Path) -> str:
         "page.html",
         result=result,
         command=shlex.join(result.command),
+        costs=result.costs and describe_costs(result.costs),
         max_link_rows=MAX_LINK_ROWS,
         network=network,
         drawing=draw_network(network, f"Drawing of the network {network.name}"),

@@ -136,6 +136,39 @@ class LinkBytes:
                 raise InvalidInput(f"{name}: found {getattr(self, name)}, expected at least 0")
 
 
+COSTS_SOURCES = ("fitted", "given", "calibrated", "usual")
+
+
+@dataclass(frozen=True)
+class CostsResult:
+    """What messages cost beside their time on the wire, by which schedules were chosen and predicted."""
+
+    source: str  #: "fitted" to collectives measured here, "given" by options, "calibrated" with the network, "usual"
+    sharing: str  #: how messages share links
+    send_overhead_s: float
+    receive_overhead_s: float
+    host_overhead_s: float | None  #: instead of both, between ranks of one host; None = the same
+    wake_s: float
+    copy_bytes_per_s: float | None  #: None = copying takes no time
+    reduce_bytes_per_s: float | None  #: the same
+    rendezvous_bytes: int | None  #: None = not known
+    link_efficiency: float
+    cores: int  #: that all ranks share; 0 = each has its own
+    burst_bytes: float
+    burst_s: float
+    training_error_median: float | None = None  #: of |predicted / measured - 1|, of what the costs were fitted to
+    training_collectives: int = 0
+
+    def __post_init__(self) -> None:
+        if self.source not in COSTS_SOURCES:
+            raise InvalidInput(f'source: found "{self.source}", expected one of {", ".join(COSTS_SOURCES)}')
+        for name, value in dataclasses.asdict(self).items():
+            if isinstance(value, (int, float)) and value < 0:
+                raise InvalidInput(f"{name}: found {value}, expected at least 0")
+        if (self.source == "fitted") != (self.training_error_median is not None):
+            raise InvalidInput("training_error_median: expected with fitted costs, and only with them")
+
+
 @dataclass(frozen=True)
 class Result:
     hocket: str  #: version that made the result
@@ -151,6 +184,7 @@ class Result:
     collectives: list[CollectiveResult]
     link_bytes: list[LinkBytes] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  #: what the reader should know, e.g. why there was no testbed
+    costs: CostsResult | None = None  #: None = by an older hocket
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.date_utc):

@@ -21,7 +21,7 @@ from hocket.tune.machine import Machine
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
 
-_SECONDS_PER_ENTRY = 15.0
+SECONDS_PER_ENTRY = 15.0
 
 
 # An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
@@ -89,7 +89,7 @@ def measure_once(
     machine: Machine,
     parts: MpiParts,
     timeout_s: float | None,
-    seconds_per_entry: float = _SECONDS_PER_ENTRY,
+    seconds_per_entry: float = SECONDS_PER_ENTRY,
 ) -> list[tuple[Launch, bool]]:
     """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree."""
     options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]

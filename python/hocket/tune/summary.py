@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def summary(result: Result, folder: Path) -> dict[str, Any]:
             for c in result.collectives
             if not c.kept
         ],
+        "costs": result.costs and asdict(result.costs),
         "notes": result.notes,
         "plan": str(folder / "plan.json"),
         "report": str(folder / "report.html"),

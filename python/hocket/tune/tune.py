@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING
 
 from hocket import __version__
 from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls, unserved_calls
+from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry
+from hocket.report.costs import describe_costs
 from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
-from hocket.tune.compare import Measurement, measure_once
+from hocket.tune.compare import SECONDS_PER_ENTRY, Measurement, measure_once
 from hocket.tune.contest import prove, select
+from hocket.tune.costs import UsedCosts, measure_costs, training_members
 from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.evidence import Launch
 from hocket.tune.folder import result_folder
@@ -41,6 +44,12 @@ if TYPE_CHECKING:
 
 # Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
 RECORDING_TOLERANCE = 0.15
+
+# Of the collectives that show what messages cost: starts of the program that measures them, and in each the time after
+# which no call of one begins.
+TRAINING_LAUNCHES = 2
+TRAINING_S = 0.15
+TRAINING_TIMEOUT_S = 120.0
 
 PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
@@ -57,6 +66,7 @@ class TuneOptions:
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
     costs: MessageCosts = field(default_factory=MessageCosts)
+    costs_source: str = "fitted"  # of COSTS_SOURCES; fitted: what `costs` does not know yet is measured
     keep_trace: bool = True
     notes: tuple[str, ...] = ()  # for the reader of the result
     shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
@@ -75,9 +85,14 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
         machine = Machine(mpi)
         if options.testbed:
             from hocket.testbed import Testbed
+            from hocket.tune.emulation import emulated, emulated_costs
 
             say(f"setting up the emulated network {network.name}")
-            machine = Machine(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
+            bed = stack.enter_context(Testbed(network))
+            machine, network = Machine(mpi, bed, parts.workarounds), emulated(network, bed)
+            options = dataclasses.replace(
+                options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
+            )
         result = _Job(list(command), network, folder, options, say, machine, parts).run()
     return result
 
@@ -85,19 +100,28 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
 @dataclass
 class _Job:
     command: list[str]
-    network: Network
+    network: Network  # on a testbed as that emulates it
     folder: Path
     options: TuneOptions
     say: Say
     machine: Machine
     parts: MpiParts
 
+    def __post_init__(self) -> None:
+        self.used = UsedCosts(self.options.costs, self.options.costs_source)
+        self.notes = list(self.options.notes)
+
+    @property
+    def costs(self) -> MessageCosts:
+        return self.used.costs
+
     def run(self) -> Result:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self._record()
-        self._find_rendezvous_bytes()
+        groups = group_calls(trace)
+        self._find_costs(trace.ranks, bool(groups))
         self.say("choosing schedules by simulation")
-        advice = advise(group_calls(trace), self.network, trace.ranks, self.options.costs, recorded_here=True)
+        advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
         advice, measured = self._measure(advice)
         measured = [
             measurement.worth(entry.calls, recorded.wall_s)
@@ -126,14 +150,44 @@ class _Job:
         self.say(f"  {run.wall_s:.2f} s")
         return Trace.open(path), run
 
+    def _find_costs(self, ranks: int, needed: bool) -> None:
+        """What messages cost. Where that cannot be measured, what is known has to do."""
+        try:
+            if self.costs.rendezvous_bytes is None:
+                self._find_rendezvous_bytes()
+            if self.used.source == "fitted" and needed and ranks > 1:
+                self._fit_costs(ranks)
+        except Error as error:
+            reason = str(error).partition("\n")[0]
+            self.notes.append(f"what messages cost could not be measured, so predictions may be far off: {reason}")
+            self.say(self.notes[-1])
+        if self.used.source == "fitted" and not self.used.errors:
+            self.used = UsedCosts(self.costs, "usual")
+        elif self.used.source != "fitted":
+            self.say(f"what messages cost is {self.used.source}")
+
     def _find_rendezvous_bytes(self) -> None:
-        costs = self.options.costs
-        if costs.rendezvous_bytes is not None:
-            return
-        found = measure_rendezvous_bytes(self.command, self.machine, self.parts, self.options.timeout_s)
+        found = measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
         if found is not None:
             self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
-            self.options = dataclasses.replace(self.options, costs=dataclasses.replace(costs, rendezvous_bytes=found))
+            self.used = UsedCosts(dataclasses.replace(self.costs, rendezvous_bytes=found), self.used.source)
+
+    def _fit_costs(self, ranks: int) -> None:
+        self.say("measuring what messages cost")
+        everything = Plan(ranks, self.network.name, ())
+        fit = measure_costs(
+            self.network,
+            training_members(self.network, ranks),
+            self.costs,
+            lambda entries: self._measure_once(everything, entries, TRAINING_S, self._training_timeout_s),
+            TRAINING_LAUNCHES,
+        )
+        self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
+        self.say(f"  {describe_costs(self.used.to_result())}")
+
+    @property
+    def _training_timeout_s(self) -> float:
+        return min(TRAINING_TIMEOUT_S, self.options.timeout_s or TRAINING_TIMEOUT_S)
 
     def _measure(self, advice: Advice) -> tuple[Advice, list[Measurement]]:
         """The advice with the fastest candidates, and the evidence for each entry of its plan."""
@@ -147,12 +201,24 @@ class _Job:
         measured = prove(plan.entries, self.options.launches, lambda entries: self._measure_once(plan, entries))
         return Advice(plan, choices), measured
 
-    def _measure_once(self, plan: Plan, entries: Sequence[PlanEntry]) -> list[tuple[Launch, bool]]:
+    def _measure_once(
+        self,
+        plan: Plan,
+        entries: Sequence[PlanEntry],
+        seconds_per_entry: float = SECONDS_PER_ENTRY,
+        timeout_s: float | None = None,
+    ) -> list[tuple[Launch, bool]]:
         path = self.folder / PLAN_FILE
         plan.with_entries(entries).write(path)
-        options = self.options
         return measure_once(
-            self.command, path, len(entries), options.compare_repetitions, self.machine, self.parts, options.timeout_s
+            self.command,
+            path,
+            len(entries),
+            self.options.compare_repetitions,
+            self.machine,
+            self.parts,
+            timeout_s or self.options.timeout_s,
+            seconds_per_entry,
         )
 
     def _run_native(self) -> Run:
@@ -183,13 +249,13 @@ class _Job:
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
-        notes = list(self.options.notes)
+        notes = self.notes
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         if tuned:
             same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
             notes += [note] if note else []
             notes += _doubts_about_recording(recorded.wall_s, statistics.median(native_s))
-            predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.options.costs)
+            predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
             program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         else:
             program = ProgramResult.from_runs(native_s, [])
@@ -212,6 +278,7 @@ class _Job:
             collectives=self._collectives(advice.choices, iter(measured)),
             link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
+            costs=self.used.to_result(),
         )
 
     def _collectives(self, choices: Sequence[Choice], measured: Iterator[Measurement]) -> list[CollectiveResult]:
@@ -222,7 +289,7 @@ class _Job:
             timelines = TimelineFiles()
             if not choice.reason:
                 name = f"{i}-{group.collective}-{group.bytes_max}"
-                timelines = write_timelines(choice, name, self.network, self.options.costs, self.folder)
+                timelines = write_timelines(choice, name, self.network, self.costs, self.folder)
             entry = choice.entry()
             results.append(
                 CollectiveResult(

@@ -19,7 +19,7 @@ from hocket.patterns import PARAMETERS
 MOST_DIMENSIONS = 16  #: of --grid
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OVERHEADS = {"send_overhead", "receive_overhead", "rendezvous"}
+_OVERHEADS = {"costs_folder", "send_overhead", "receive_overhead", "rendezvous"}
 _PATTERN = {"ranks", "in_flight", "threads", "links"}
 _PATTERN_OPTIONS = {"bytes": "bytes_text", "spread": "bytes_spread", "seed": "seed"}  # others have the parameter's name
 #: Parameters of the command that go with some of what can be simulated; the others go with everything.

@@ -34,6 +34,7 @@ def run(
     pieces: int,
     order: str,
     plan_path: Path | None,
+    costs_folder: Path | None,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
@@ -53,7 +54,7 @@ def run(
     request = Request(
         None if bytes_text is None else parse_bytes(bytes_text, "--bytes"), root, pieces, order == "depth-first"
     )
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing)
+    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     plan = None if plan_path is None else Plan.from_file(plan_path)
     with watched(f"simulating {what}", "operations") as on_progress:
         network = load_network(network_text, bandwidth, latency, routing, seed)

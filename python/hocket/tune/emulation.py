@@ -28,10 +28,11 @@ def emulated(network: Network, testbed: Testbed) -> Network:
 
 
 def emulated_costs(costs: MessageCosts) -> MessageCosts:
-    """All ranks share this machine's cores, and the shapers of the links let a burst pass after a pause."""
-    return dataclasses.replace(
-        costs,
-        cores=len(os.sched_getaffinity(0)),
-        burst_bytes=MIN_BURST_BYTES * PAYLOAD_BYTES / FRAME_BYTES,
-        burst_s=TIMER_SLACK_S,
-    )
+    """All ranks share this machine's cores, and the shapers of the links let a burst pass after a pause.
+
+    A burst that is known already, as `hocket calibrate` finds it, stays.
+    """
+    costs = dataclasses.replace(costs, cores=len(os.sched_getaffinity(0)))
+    if costs.burst_bytes > 0:
+        return costs
+    return dataclasses.replace(costs, burst_bytes=MIN_BURST_BYTES * PAYLOAD_BYTES / FRAME_BYTES, burst_s=TIMER_SLACK_S)

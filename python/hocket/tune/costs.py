@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What messages cost on this very system with this MPI, from a few collectives that are measured on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.advise import MessageCosts
+from hocket.errors import InvalidInput
+from hocket.report.result import CostsResult, read_result
+from hocket.tune.training import training_entries
+
+if TYPE_CHECKING:
+    from hocket import Network
+    from hocket.calibrate.costs import Fit
+    from hocket.tune.contest import MeasureOnce
+
+# With more ranks the fit takes longer and says no more: these have every kind of traffic many times at once.
+MOST_MEMBERS = 16
+# Of a host with several ranks so many take part, so that the fit sees messages within hosts and between them.
+RANKS_OF_A_HOST = 2
+
+
+@dataclass(frozen=True)
+class UsedCosts:
+    """Costs and where they come from: one of COSTS_SOURCES."""
+
+    costs: MessageCosts
+    source: str
+    errors: tuple[float, ...] = ()  # predicted / measured - 1 of what they were fitted to
+
+    def to_result(self) -> CostsResult:
+        values: dict[str, Any] = {
+            name: None if value == math.inf else value for name, value in dataclasses.asdict(self.costs).items()
+        }
+        if not self.errors:
+            return CostsResult(self.source, **values)
+        median = statistics.median(map(abs, self.errors))
+        return CostsResult(self.source, **values, training_error_median=median, training_collectives=len(self.errors))
+
+
+def costs_of(result: CostsResult) -> MessageCosts:
+    """As `UsedCosts.to_result` wrote them."""
+    names = [field.name for field in dataclasses.fields(MessageCosts)]
+    values = {name: getattr(result, name) for name in names}
+    for name in ("copy_bytes_per_s", "reduce_bytes_per_s"):
+        values[name] = math.inf if values[name] is None else values[name]
+    return MessageCosts(**values)
+
+
+def read_costs(folder: Path) -> MessageCosts:
+    """Of a result folder. @raises InvalidInput  if it is none, or of a version that did not write them."""
+    result = read_result(folder)
+    if result.costs is None:
+        raise InvalidInput(f"{folder}: the result does not tell what messages cost", "run `hocket tune` again")
+    return costs_of(result.costs)
+
+
+def measure_costs(
+    network: Network, members: Sequence[int], known: MessageCosts, measure: MeasureOnce, launches: int
+) -> Fit:
+    """Costs fitted to training collectives of `members`, with what is `known`, such as the rendezvous size.
+
+    `network`: as the ranks have it; on a testbed what that emulates, and `known` as `hocket.tune.emulation` says.
+    """
+    from hocket import lower
+    from hocket._core import place
+    from hocket.calibrate.costs import Sample, fit_costs
+
+    entries = [dataclasses.replace(entry, members=tuple(members)) for entry in training_entries(len(members))]
+    measured = [measure(entries) for _ in range(launches)]
+    samples = [
+        Sample(
+            f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, pieces: {entry.pieces}",
+            place(lower(entry.schedule(0), entry.bytes_max), list(members), network.num_ranks),
+            statistics.median(time for launch, _ in of_entry for time in launch.tuned_s),
+        )
+        for entry, of_entry in zip(entries, zip(*measured, strict=True), strict=True)
+    ]
+    return fit_costs(samples, network, known)
+
+
+def training_members(network: Network, ranks: int) -> tuple[int, ...]:
+    """At most MOST_MEMBERS of the first `ranks` ranks: of hosts that lie evenly over the network, as many of each."""
+    if ranks <= MOST_MEMBERS:
+        return tuple(range(ranks))
+    on_host: dict[str, list[int]] = {}
+    for rank in network.depth_first_order(0):
+        if rank < ranks:
+            node = network.nodes[network.rank_nodes[rank]]
+            host = node.name.rpartition("/")[0] if node.kind == "process" else node.name
+            on_host.setdefault(host, []).append(rank)
+    hosts = list(on_host.values())
+    num_hosts = min(len(hosts), MOST_MEMBERS if max(map(len, hosts)) == 1 else MOST_MEMBERS // RANKS_OF_A_HOST)
+    chosen = [hosts[i * len(hosts) // num_hosts] for i in range(num_hosts)]
+    by_turn = [some[turn] for turn in range(max(map(len, chosen))) for some in chosen if turn < len(some)]
+    return tuple(sorted(by_turn[:MOST_MEMBERS]))
