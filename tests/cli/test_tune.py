@@ -124,9 +124,63 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
     assert all(entry["reason"] for entry in found["left_native"])
     assert found["left_native"]
     assert "tuned" not in done.stderr
+    assert found["costs"]["source"] == "fitted"
     folder = tmp_path / 'my "res\'ult" dir'
     assert "Nothing was changed" in (folder / "report.html").read_text()
     assert Plan.from_file(folder / "plan.json").entries == ()
     done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c", timeout=100)
     assert (done.returncode, done.stdout) == (0, "a 'b\" c\n"), done.stderr
     assert left_behind(tmp_path) == []
+
+
+def stubborn_launcher(runner, folder, action):
+    """A launcher of the same MPI that does something else in the place of hocket-compare."""
+    folder.mkdir()
+    (folder / "mpicc").write_text(f'#!/bin/sh\nexec {runner.mpi.mpicc} "$@"\n')
+    script = f'#!/bin/sh\ncase "$*" in *hocket-compare*) {action};; esac\nexec {runner.mpi.mpiexec} "$@"\n'
+    (folder / "mpiexec").write_text(script)
+    for name in ("mpicc", "mpiexec"):
+        (folder / name).chmod(0o755)
+    return folder / "mpiexec"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("action", "reason"), [("echo it crashed >&2; exit 3", "exit status 3"), ("exec sleep 100", "")]
+)
+def test_measuring_what_messages_cost_may_fail(runner, hocket_cli, tmp_path, action, reason):
+    launcher = stubborn_launcher(runner, tmp_path / "bin", action)
+    program = runner.compile(ONE_BROADCAST)
+    command = [launcher, *runner.command(2, program, "words")[1:]]
+    done = hocket_cli("tune", "--json", "--network", NETWORK, "--timeout", "10", "--", *command, timeout=280)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (note,) = [note for note in found["notes"] if "what messages cost could not be measured" in note]
+    assert reason in note
+    assert found["costs"]["source"] == "usual"
+    assert found["costs"]["send_overhead_s"] == 15e-6
+
+
+@pytest.mark.timeout(300)
+def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tmp_path):
+    program = runner.compile(ONE_BROADCAST)
+    command = ["--", *runner.command(2, program, "words")]
+    (tmp_path / "calibrated.toml").write_text(NETWORK.read_text() + '\n[calibration]\nsend_overhead = "7 us"\n')
+    for network, options, source, send_overhead_s in (
+        (NETWORK, ["--send-overhead", "3 us"], "given", 3e-6),
+        ("calibrated.toml", ["--force"], "calibrated", 7e-6),
+        (NETWORK, ["--force", "--no-fit"], "usual", 15e-6),
+        (NETWORK, ["--costs", "hocket-result", "-o", "other"], "given", 15e-6),
+    ):
+        done = hocket_cli("tune", "--json", "--network", network, *options, *command, timeout=100)
+        assert done.returncode == 0, done.stderr
+        assert "measuring what messages cost" not in done.stderr
+        found = json.loads(done.stdout)["costs"]
+        assert found["source"] == source
+        assert found["send_overhead_s"] == pytest.approx(send_overhead_s)
+        assert found["training_error_median"] is None
+
+
+def test_costs_of_a_folder_that_is_no_result(hocket_cli, tmp_path):
+    done = hocket_cli("simulate", "bcast", "--network", "star:4", "--bytes", "1 kB", "--costs", "nowhere")
+    refused(done, "nowhere: no such folder", 2)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hocket import InvalidInput
 from hocket.report.result import (
     CollectiveResult,
+    CostsResult,
     LinkBytes,
     ProgramResult,
     Result,
@@ -32,9 +33,11 @@ ENTRY = CollectiveResult(
     "bcast", [0, 1], 8, 0, 3, "binomial", 1, [1, 0], [2.0, 3.0], [1.0], 0.9, 0.5, True, None, True,
     TimelineFiles("timelines/a.json", None), 2.5, (2.0, 3.0), 3,
 )  # fmt: skip
+COSTS = CostsResult("fitted", "maxmin", 1e-5, 2e-5, None, 3e-5, None, 2e9, 65536, 0.97, 2, 8688.0, 250e-6, 0.04, 15)
 RESULT = Result(
     "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "./é <b>"], "Open MPI", 2, ["a", "b"], "Linux", "star", False,
     ProgramResult.from_runs([4.0, 2.0], [1.0], 1.1, False), [ENTRY], [LinkBytes("a", "b", 1, 2)], ["note"],
+    COSTS,
 )  # fmt: skip
 TIMELINE = TimelineData(
     "binomial", 2, 1.5, 2, [0, 1],
@@ -47,6 +50,11 @@ def test_result_survives_the_file(tmp_path: Path) -> None:
     write_result(RESULT, tmp_path)
     assert read_result(tmp_path) == RESULT
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_an_older_result_without_costs_is_read(tmp_path: Path) -> None:
+    _changed(tmp_path, lambda document: document.pop("costs"))
+    assert read_result(tmp_path) == replace(RESULT, costs=None)
 
 
 def test_an_older_result_without_evidence_is_read(tmp_path: Path) -> None:
@@ -117,6 +125,10 @@ def _set(*keys: Any, value: Any) -> Any:
         (_set("collectives", 0, "launches", value=-1), "collectives[0].launches: found -1, expected at least 0"),
         (_set("link_bytes", 0, "tuned_bytes", value=-1), "link_bytes[0].tuned_bytes: found -1, expected at least 0"),
         (_set("collectives", 0, "bytes", value=10**400), "expected"),
+        (_set("costs", "source", value="guessed"), 'costs.source: found "guessed", expected one of fitted, given'),
+        (_set("costs", "source", value="usual"), "costs.training_error_median: expected with fitted costs"),
+        (_set("costs", "wake_s", value=-1), "costs.wake_s: found -1.0, expected at least 0"),
+        (_set("costs", "slow", value=1), 'unknown key "costs.slow"'),
     ],
 )
 def test_wrong_results_are_refused_by_name(tmp_path: Path, change: Any, message: str) -> None:

@@ -50,6 +50,8 @@ RECORDING_TOLERANCE = 0.15
 TRAINING_LAUNCHES = 2
 TRAINING_S = 0.15
 TRAINING_TIMEOUT_S = 120.0
+# Where costs fit no better than this in the median, something else than they is wrong.
+DOUBTFUL_ERROR = 0.3
 
 PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
@@ -183,7 +185,13 @@ class _Job:
             TRAINING_LAUNCHES,
         )
         self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
-        self.say(f"  {describe_costs(self.used.to_result())}")
+        result = self.used.to_result()
+        self.say(f"  {describe_costs(result)}")
+        if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
+            self.notes.append(
+                f"even of the collectives that showed what messages cost predictions are "
+                f"{result.training_error_median:.0%} off: is the network file that of the hosts that the ranks ran on?"
+            )
 
     @property
     def _training_timeout_s(self) -> float:
