@@ -2,11 +2,16 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hocket import Network
+from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
+from hocket.report.result import read_result
+from hocket.tune import tune
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
 pytestmark = pytest.mark.one_of_each_family
@@ -133,32 +138,28 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
     assert left_behind(tmp_path) == []
 
 
-def stubborn_launcher(runner, folder, action):
-    """A launcher of the same MPI that does something else in the place of hocket-compare."""
-    folder.mkdir()
-    (folder / "mpicc").write_text(f'#!/bin/sh\nexec {runner.mpi.mpicc} "$@"\n')
-    script = f'#!/bin/sh\ncase "$*" in *hocket-compare*) {action};; esac\nexec {runner.mpi.mpiexec} "$@"\n'
-    (folder / "mpiexec").write_text(script)
-    for name in ("mpicc", "mpiexec"):
-        (folder / name).chmod(0o755)
-    return folder / "mpiexec"
-
-
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("action", "reason"), [("echo it crashed >&2; exit 3", "exit status 3"), ("exec sleep 100", "")]
+    ("script", "reason"), [("echo it crashed >&2; exit 3", "failed with exit status"), ("exec sleep 100", "")]
 )
-def test_measuring_what_messages_cost_may_fail(runner, hocket_cli, tmp_path, action, reason):
-    launcher = stubborn_launcher(runner, tmp_path / "bin", action)
-    program = runner.compile(ONE_BROADCAST)
-    command = [launcher, *runner.command(2, program, "words")[1:]]
-    done = hocket_cli("tune", "--json", "--network", NETWORK, "--timeout", "10", "--", *command, timeout=280)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    (note,) = [note for note in found["notes"] if "what messages cost could not be measured" in note]
+def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, script, reason):
+    built = build_mpi_parts(runner.mpi)
+    parts = replace(built, folder=tmp_path / "parts")
+    parts.compare.parent.mkdir(parents=True)
+    (parts.folder / "lib").symlink_to(built.folder / "lib")
+    parts.eager.symlink_to(built.eager)
+    parts.compare.write_text(f"#!/bin/sh\n{script}\n")
+    parts.compare.chmod(0o755)
+    monkeypatch.setattr(tune, "build_mpi_parts", lambda *_, **__: parts)
+    monkeypatch.setattr(tune, "TRAINING_TIMEOUT_S", 5.0)
+    command = runner.command(2, runner.compile(ONE_BROADCAST), "words")
+    options = tune.TuneOptions(timeout_s=200)
+    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, print)
+    (note,) = [note for note in result.notes if "what messages cost could not be measured" in note]
     assert reason in note
-    assert found["costs"]["source"] == "usual"
-    assert found["costs"]["send_overhead_s"] == 15e-6
+    assert result.costs.source == "usual"
+    assert result.costs.send_overhead_s == 15e-6
+    assert read_result(tmp_path / "result") == result
 
 
 @pytest.mark.timeout(300)
