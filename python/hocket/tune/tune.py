@@ -165,8 +165,8 @@ class _Job:
             self.say(self.notes[-1])
         if self.used.source == "fitted" and not self.used.errors:
             self.used = UsedCosts(self.costs, "usual")
-        elif self.used.source != "fitted":
-            self.say(f"what messages cost is {self.used.source}")
+        if self.used.source != "fitted":
+            self.say(f"what messages cost: {describe_costs(self.used.to_result())}")
 
     def _find_rendezvous_bytes(self) -> None:
         found = measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
