@@ -124,7 +124,7 @@ hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator** 
 hocket_status hocket_communicator_free(hocket_communicator* communicator) {
     return guarded([&] {
         const std::unique_ptr<hocket_communicator> owned(communicator);
-        if (owned) require(PMPI_Comm_free(&owned->own));
+        if (owned) require(release(&owned->own));
         return HOCKET_OK;
     });
 }

@@ -28,8 +28,16 @@ constexpr std::int64_t max_soon_sent_bytes = 8192;
 
 }  // namespace
 
-Executor::Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm)
+Executor::Executor(const RankGraph& graph, Memory& memory, MPI_Comm comm)
     : graph_(graph), memory_(memory), comm_(comm), channels_(static_cast<std::size_t>(graph.num_channels())) {
+    std::vector<std::size_t> num_messages(channels_.size());
+    for (std::int32_t i = 0; i < graph_.num_ops(); ++i) ++num_messages[static_cast<std::size_t>(graph_.channel(i))];
+    // Now, since between posting a message and having noted it no memory may be wanted.
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+        channels_[i].requests.reserve(num_messages[i]);
+        channels_[i].ops.reserve(num_messages[i]);
+    }
+    active_.reserve(channels_.size());
     for (std::int32_t i = 0; i < graph_.num_ops(); ++i) {
         const std::int32_t waits = graph_.num_dependencies()[static_cast<std::size_t>(i)];
         first_states_.push_back({waits, waits, -1, false, false});
@@ -46,6 +54,8 @@ void Executor::start(MPI_Op op, bool commutative, int first_tag, std::optional<R
     left_ = graph_.num_ops();
     limit_ = max_in_flight;
     next_early_ = 0;
+    out_of_turn_ = false;
+    finished_.clear();
     for (const int way : {receiving, sending}) {
         ready_[way] = first_ready_[way];
         next_ready_[way] = 0;
@@ -59,7 +69,7 @@ bool Executor::progress(bool at_all) {
     do {
         post_ready();
         if (left_ == 0) return true;
-        choose(at_all);
+        choose(at_all || out_of_turn_);
         if (!test_chosen()) {
             abandon();
             return true;
@@ -121,6 +131,10 @@ bool Executor::test_chosen() {
         advanced_ = true;
         --in_flight_[direction(graph_.op(op).kind)];
         arrived(op);
+    }
+    for (const int i : completed_) {
+        const Channel& from = channel(places_[static_cast<std::size_t>(i)].channel);
+        out_of_turn_ = out_of_turn_ || from.requests[from.oldest] != MPI_REQUEST_NULL;
     }
     return true;
 }
@@ -304,7 +318,7 @@ void Executor::catch_errors_of_tests() {
 #endif
 }
 
-void Executor::abandon() {  // MPI does not tell which messages have ended
+void Executor::abandon() noexcept {  // MPI does not tell which messages have ended
     left_ = 0;
     for (const std::int32_t number : active_) {
         Channel& left = channel(number);
@@ -313,13 +327,16 @@ void Executor::abandon() {  // MPI does not tell which messages have ended
             if (graph_.op(left.ops[i]).kind != OpKind::send) PMPI_Cancel(&left.requests[i]);
             PMPI_Request_free(&left.requests[i]);
         }
-        left = {};
+        left.requests.clear();
+        left.ops.clear();
+        left.oldest = 0;
+        left.active = false;
     }
     active_.clear();
-    // A late message may still be written to a temporary: it is never used again.
-    new std::deque<Region>(std::move(slots_));
+    for (Region& slot : slots_) slot.leave();
     slots_.clear();
     free_slots_.clear();
+    memory_.leave_temporaries();
 }
 
 }  // namespace hocket::runtime

@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -21,15 +20,18 @@ namespace hocket::runtime {
 class Executor {
 public:
     /// `comm` carries nothing but the messages of schedules. All three must outlive the executor.
-    Executor(const RankGraph& graph, const Memory& memory, MPI_Comm comm);
+    Executor(const RankGraph& graph, Memory& memory, MPI_Comm comm);
 
     /// Begins the collective on the buffers that `memory` has opened. Its messages have num_message_tags tags from `first_tag` on.
     /// `errors` is filled when the error handler of MPI_COMM_WORLD matters, and must live until progress() returns true.
     void start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors);
     /// Moves on what can be moved. True when all is done. Of the messages to or from a peer it looks at the oldest only, since that
-    /// one mostly ends first; `at_all` looks at all and is for when nothing moves. An error does not end the schedule, since other
+    /// one mostly ends first; `at_all` looks at all and is for when nothing moves. What has ended out of turn once does so again:
+    /// from then on it looks at all. An error does not end the schedule, since other
     /// ranks wait for what this one sends: a message that failed counts as done.
     bool progress(bool at_all);
+    /// Ends the collective at once when something was thrown: withdraws its messages.
+    void abandon() noexcept;
     /// Whether the last progress() completed anything.
     [[nodiscard]] bool advanced() const { return advanced_; }
     /// MPI_SUCCESS or the first error.
@@ -57,7 +59,6 @@ private:
     void arrived(std::int32_t op);
     void combine(std::int32_t op);
     void apply(std::int32_t op);
-    void abandon();
     void finish(std::int32_t op);
     void open_gate(std::int32_t op);
     void check(int code);
@@ -66,7 +67,7 @@ private:
     std::int32_t take_slot(std::int64_t elements);
 
     const RankGraph& graph_;
-    const Memory& memory_;
+    Memory& memory_;
     MPI_Comm comm_;
     MPI_Op op_ = MPI_OP_NULL;
     bool commutative_ = true;
@@ -101,12 +102,13 @@ private:
     std::int32_t limit_ = 0;
     std::int32_t left_ = 0;
     bool advanced_ = false;
+    bool out_of_turn_ = false;  // a message ended before an older one of its channel
     int error_ = MPI_SUCCESS;
     std::optional<ReturnedErrors>* returned_errors_ = nullptr;
     MPI_Op tried_op_ = MPI_OP_NULL;  // that MPI_Reduce_local has taken for tried_type_, a named one
     MPI_Datatype tried_type_ = MPI_DATATYPE_NULL;
 
-    std::deque<Region> slots_;
+    std::vector<Region> slots_;
     std::vector<std::int32_t> free_slots_;
     std::vector<Segment> segments_;
 };

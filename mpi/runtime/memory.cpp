@@ -71,6 +71,11 @@ char* Region::at_least(std::int64_t bytes) {
     return memory_.get();
 }
 
+void Region::leave() noexcept {
+    static_cast<void>(memory_.release());
+    capacity_bytes_ = 0;
+}
+
 char* elements_in(Region& region, const TypeInfo& element, std::int64_t count) {
     // The address that MPI is told lies before the data if the type's lower bound is positive, behind it if negative.
     const std::int64_t before = element.true_lower_bytes < 0 ? round_up(-element.true_lower_bytes) : 0;
@@ -231,6 +236,10 @@ int Memory::close(const Arguments& arguments, MPI_Comm comm) {
             return MPI_SUCCESS;
     }
     return MPI_ERR_INTERN;
+}
+
+void Memory::leave_temporaries() noexcept {
+    for (Region* region : {&home_region_, &outgoing_region_, &relay_region_}) region->leave();
 }
 
 std::size_t Memory::relay_index(std::int64_t block) const {

@@ -40,6 +40,8 @@ struct Role {
 class Region {
 public:
     char* at_least(std::int64_t bytes);
+    /// Leaves it to a late message that may still be written there: it is never used again.
+    void leave() noexcept;
 
 private:
     struct Free {
@@ -74,6 +76,9 @@ public:
 
     /// The segments of a message in the order of `chunks`, appended to `segments`. Returns the number of elements.
     std::int64_t find(std::span<const ChunkRange> chunks, std::vector<Segment>& segments) const;
+
+    /// After messages that were abandoned.
+    void leave_temporaries() noexcept;
 
     [[nodiscard]] MPI_Datatype element_type() const { return element_type_; }
     [[nodiscard]] const TypeInfo& element() const { return element_; }

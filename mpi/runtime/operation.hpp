@@ -18,6 +18,10 @@ namespace hocket::runtime {
 /// topology and error handler of `parent` are not copied, so that no code of the user runs.
 int duplicate(MPI_Comm parent, MPI_Comm* own);
 
+/// Frees what duplicate() made. Collective. Takes the messages that a failed call has left, since MPICH 5 refuses to free a
+/// communicator that has any.
+int release(MPI_Comm* own);
+
 /// How many calls in a row have tags of their own (MPI_TAG_UB; at least 8 with what MPI guarantees).
 std::uint64_t num_call_tags();
 
@@ -31,11 +35,14 @@ public:
     /// Collective over the communicator; `call` is its number there, alike on all ranks, so that messages that a failed call has left
     /// behind are not taken for those of this one. Returns an MPI error code: an error does not end the schedule, because the
     /// other ranks wait for its messages.
+    /// @throws std::bad_alloc  the messages of this rank are withdrawn, later calls are not touched
     int execute(const Arguments& arguments, std::uint64_t call);
 
     [[nodiscard]] const Role& role() const { return role_; }
 
 private:
+    void wait();
+
     Role role_;
     RankGraph graph_;
     Memory memory_;

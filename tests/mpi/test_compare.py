@@ -65,6 +65,35 @@ def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: 
     assert [measured["equal"] for measured in json.loads(result.stdout)["entries"]] == [True, True]
 
 
+@pytest.mark.timeout(120)
+def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    # Receives are posted from piece 0 on. Each piece but the first waits for the answer to another one.
+    pieces = 50
+    sent, received = pieces, 2 * pieces  # first chunk of the block that rank 0 sends, that it receives
+    entries = []
+    for after in (-1, 1):  # pieces go from first to last, from last to first
+        asks = [["recv", 1, [received + k, 1], []] for k in range(pieces)]
+        asks += [["send", 1, [sent + k, 1], [k + after] if 0 <= k + after < pieces else []] for k in range(pieces)]
+        answers = [["recv", 0, [sent + k, 1], []] for k in range(pieces)]
+        answers += [["send", 0, [received + k, 1], [k]] for k in range(pieces)]
+        custom = {
+            "format": "hocket.schedule/1",
+            "collective": "alltoall",
+            "algorithm": "ask and answer",
+            "num_ranks": 2,
+            "root": 0,
+            "pieces": pieces,
+            "ranks": [asks, answers],
+        }
+        planned = entry("alltoall", [0, 1], "linear", bytes_max=800)
+        entries.append({**planned, "schedule": {"custom": custom}})
+    plan = write_plan(tmp_path, 2, entries)
+    result = runner.run(2, parts.compare, "--plan", plan, "--repetitions", 100, timeout=100)
+    in_turn, out_of_turn = json.loads(result.stdout)["entries"]
+    assert in_turn["equal"] and out_of_turn["equal"]
+    assert min(out_of_turn["tuned_s"]) < 5 * min(in_turn["tuned_s"])  # 30 times where each is looked for after 0.5 ms
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -26,3 +27,14 @@ def test_every_algorithm(runner: MpiRunner) -> None:
         assert wrong == 0, result.stdout
         assert calls > 100 * ranks
         assert refused < calls / 10  # non-commutative operators on schedules that do not keep the order
+
+
+@pytest.mark.skipif("HOCKET_SANITIZE" in os.environ, reason="the sanitizer has the memory functions")
+def test_memory_that_fails_in_the_middle(runner: MpiRunner) -> None:
+    program = compile_check(runner, build_mpi_parts(runner.mpi), "memory_check", "-lhocket", "-rdynamic")
+    result = runner.run(2, program)
+    found = re.search(r"(\d+) failed, (\d+) wrong", result.stdout)
+    assert found, result.stdout + result.stderr
+    failed, wrong = map(int, found.groups())
+    assert wrong == 0
+    assert failed > 20
