@@ -48,7 +48,7 @@ int forget(MPI_Comm, int, void* attribute, void*) {
         std::erase(registry, communicator);
     }
     for (auto& routes : communicator->routes) routes.clear();
-    if (communicator->own != MPI_COMM_NULL) PMPI_Comm_free(&communicator->own);
+    if (communicator->own != MPI_COMM_NULL) runtime::release(&communicator->own);
     delete communicator;
     return MPI_SUCCESS;
 }

@@ -42,6 +42,7 @@ struct Communicator {
     std::vector<int> members;    ///< world ranks; empty if no entry can serve it
     std::array<std::vector<Route>, num_collectives> routes;
     std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
+    bool has_inherited = false;                     ///< what the checks of earlier communicators have found
 };
 
 /// Once, before find_communicator.

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
@@ -81,6 +82,25 @@ bool keeps_order(Route& route, const Call& call) {
     return *route.preserves_order;
 }
 
+/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of many. The ranks
+/// agree on it, since threads may have made them in different orders.
+void inherit(Communicator& communicator) {
+    if (communicator.has_inherited || !session.checks_itself()) return;
+    communicator.has_inherited = true;
+    std::vector<std::int64_t> mine;
+    for (const auto& routes : communicator.routes) {
+        for (const Route& route : routes) mine.push_back(session.count(route.index).num_slower);
+    }
+    std::vector<std::int64_t> all(mine.size());
+    const auto count = static_cast<int>(mine.size());
+    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.own) != MPI_SUCCESS) return;
+    std::size_t i = 0;
+    for (std::size_t c = 0; c < num_collectives; ++c) {
+        for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
+            communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
+    }
+}
+
 /// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one that failed,
 /// some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not look at the arguments,
 /// because now and then it makes a communicator, which needs all ranks.
@@ -89,9 +109,11 @@ int number_call(Communicator& communicator) {
     for (auto& routes : communicator.routes) {
         for (Route& route : routes) route.operations.clear();
     }
-    if (communicator.own != MPI_COMM_NULL) PMPI_Comm_free(&communicator.own);
+    if (communicator.own != MPI_COMM_NULL) runtime::release(&communicator.own);
     communicator.call = 0;
-    return runtime::duplicate(communicator.users, &communicator.own);
+    const int code = runtime::duplicate(communicator.users, &communicator.own);
+    if (code == MPI_SUCCESS) inherit(communicator);
+    return code;
 }
 
 Operation& operation_for(Route& route, const Communicator& communicator, Rank root) {
@@ -127,7 +149,8 @@ std::int64_t now_ns() {
 }
 
 /// Before a call that all ranks make, whatever is wrong with it.
-SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const CallKey& call) {
+SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const std::vector<Route>& routes,
+                     const CallKey& call) {
     const SelfCheck::Statement mine = check.statement(call);
     SelfCheck::Statement all{};
     const std::int64_t begin_ns = now_ns();
@@ -136,7 +159,17 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const C
         check.stop();
         return SelfCheck::Way::as_planned;
     }
-    return check.conclude(all, now_ns() - begin_ns);
+    const std::int64_t target = check.target();
+    const int num_compared = check.entry(target).num_compared;
+    const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
+    const SelfCheck::Entry& checked = check.entry(target);
+    if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
+        EntryCount& count = session.count(routes[static_cast<std::size_t>(target)].index);
+        count.num_slower = checked.num_slower;
+        count.native_ns = checked.native_ns;
+        count.schedule_ns = checked.schedule_ns;
+    }
+    return way;
 }
 
 void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, const Communicator& communicator) {
@@ -145,7 +178,7 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
-        session.tell_fall_back(*route.entry, call, checked.native_ns, checked.schedule_ns);
+        session.tell_fall_back(route.index, call);
 }
 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
@@ -163,7 +196,8 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     const bool serves = verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
     if (is_due)
-        way = agree(check, communicator, serves ? CallKey{place, bytes_of(call, communicator), call.root} : CallKey{});
+        way = agree(check, communicator, routes,
+                    serves ? CallKey{place, bytes_of(call, communicator), call.root} : CallKey{});
     if (route == nullptr) return {};
     if (check.entry(place).given_up) {
         count_after_fall_back(*route, check.entry(place), communicator);

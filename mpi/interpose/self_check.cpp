@@ -50,6 +50,21 @@ SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) 
     next_ = first_position;
 }
 
+void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
+    Entry& entry = entries_[static_cast<std::size_t>(place)];
+    if (!entry.watched || num_slower == 0) return;
+    entry.num_slower = static_cast<int>(num_slower);
+    entry.given_up = num_slower >= slower_comparisons;
+    entry.watched = !entry.given_up;
+    if (entry.watched) {
+        target_ = static_cast<std::size_t>(place);
+        next_ = first_position_of_suspect;
+    } else if (target_ == static_cast<std::size_t>(place)) {
+        target_ = successor();
+        if (!entries_[target_].watched) stop();
+    }
+}
+
 SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
     const Entry &target = entries_[target_], &next = entries_[successor()];
     return {call.entry, -call.entry,   call.bytes,  -call.bytes,     call.root, -call.root,

@@ -30,7 +30,7 @@ struct CallKey {
 /// goes first in every other comparison. The first comparison of an entry does not count.
 class SelfCheck {
 public:
-    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row. Noise that looks so
+    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row, on whatever communicators. Noise that looks so
     /// once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no faster, in 62.
     static constexpr int slower_percent = 5;
     static constexpr int slower_comparisons = 5;
@@ -39,6 +39,8 @@ public:
     static constexpr std::int64_t calls_for_cost = 100;
     /// Before this call of the collective the ranks agree for the first time.
     static constexpr std::uint64_t first_position = 8;
+    /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a verdict.
+    static constexpr std::uint64_t first_position_of_suspect = 2;
 
     struct Entry {
         bool watched = true;        ///< false: never compared, or given up
@@ -58,6 +60,8 @@ public:
     SelfCheck() = default;
     explicit SelfCheck(std::vector<Entry> entries);
 
+    /// Before the first call, alike on all ranks: entry `place` has lost so many comparisons in a row on other communicators.
+    void inherit(std::int64_t place, std::int64_t num_slower);
     /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements before it.
     bool count(std::int64_t place) {
         ++position_;
@@ -72,6 +76,8 @@ public:
     /// The ranks cannot agree any more.
     void stop() { next_ = never; }
 
+    /// Place of the entry that is compared next, or was last.
+    [[nodiscard]] std::int64_t target() const { return static_cast<std::int64_t>(target_); }
     [[nodiscard]] const Entry& entry(std::int64_t place) const { return entries_[static_cast<std::size_t>(place)]; }
 
 private:

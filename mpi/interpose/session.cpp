@@ -115,14 +115,16 @@ void Session::stop() {
     runtime::forget_datatypes();
 }
 
-void Session::tell_fall_back(const runtime::PlanEntry& entry, std::int64_t call, std::int64_t native_ns,
-                             std::int64_t schedule_ns) const {
+void Session::tell_fall_back(std::size_t entry, std::int64_t call) const {
     if (!tells_) return;
+    const EntryCount& count = counts_[entry];
     std::array<char, 160> why{};
-    std::snprintf(
-        why.data(), why.size(), "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last",
-        SelfCheck::slower_comparisons, 1e-6 * static_cast<double>(schedule_ns), 1e-6 * static_cast<double>(native_ns));
-    say(entry.description() + ": " + why.data() + "; native from its call " + std::to_string(call) + " on");
+    std::snprintf(why.data(), why.size(),
+                  "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last",
+                  SelfCheck::slower_comparisons, 1e-6 * static_cast<double>(count.schedule_ns.load()),
+                  1e-6 * static_cast<double>(count.native_ns.load()));
+    say(plan_.entries[entry].description() + ": " + why.data() + "; native from its call " + std::to_string(call) +
+        " on");
 }
 
 void Session::report() const {

@@ -20,6 +20,9 @@ struct EntryCount {
     std::atomic<std::int64_t> self_check{0};   ///< native to compare their time
     std::atomic<std::int64_t> after_fall_back{0};
     std::atomic<std::int64_t> fell_back_at_call{0};  ///< its first native call on a communicator; 0 = it did not
+    /// Comparisons in a row that it has lost, on whatever communicators: what one has learnt holds for the next.
+    std::atomic<std::int64_t> num_slower{0};
+    std::atomic<std::int64_t> native_ns{0}, schedule_ns{0};  ///< of the last comparison
 };
 
 /// What holds between the end of MPI_Init and the beginning of MPI_Finalize. World rank 0 alone reads the environment and the
@@ -39,8 +42,7 @@ public:
     [[nodiscard]] bool checks_itself() const { return checks_itself_; }
     EntryCount& count(std::size_t entry) { return counts_[entry]; }
     /// Says so, if anything is to be told. For one rank of the communicator.
-    void tell_fall_back(const runtime::PlanEntry& entry, std::int64_t call, std::int64_t native_ns,
-                        std::int64_t schedule_ns) const;
+    void tell_fall_back(std::size_t entry, std::int64_t call) const;
 
 private:
     void share_settings(int world_rank);

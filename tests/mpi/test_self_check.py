@@ -58,13 +58,19 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     srand((unsigned)rank + 1);
+    const int calls_per_communicator = argc > 4 ? atoi(argv[4]) : calls;
+    MPI_Comm comm = MPI_COMM_WORLD;
     for (int call = 1, begin = 0; call <= calls + 1; ++call) {
         int before = native_broadcasts, native = 0;
+        if (call > calls_per_communicator && call % calls_per_communicator == 1) {
+            if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        }
         if (call <= calls) {
             const int root = size / 2;
             memset(data, rank == root ? call % 100 : -1, (size_t)bytes);
             if (late_us > 0) usleep((useconds_t)(rand() % late_us));
-            MPI_Bcast(data, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+            MPI_Bcast(data, bytes, MPI_BYTE, root, comm);
             for (int i = 0; i < bytes; ++i) wrong += data[i] != call % 100;
             native = native_broadcasts - before;
         }
@@ -74,6 +80,7 @@ int main(int argc, char **argv) {
             begin = 0;
         }
     }
+    if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
     char *all = malloc(sizeof text * (size_t)size);
     MPI_Gather(text, sizeof text, MPI_CHAR, all, sizeof text, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -102,7 +109,14 @@ class SelfCheckRun:
     behind: Path
 
     def __call__(
-        self, ranks: int, calls: int, schedule: dict[str, Any], late_us: int = 0, more: Any = None, **env: str
+        self,
+        ranks: int,
+        calls: int,
+        schedule: dict[str, Any],
+        late_us: int = 0,
+        more: Any = None,
+        calls_per_communicator: int | None = None,
+        **env: str,
     ) -> Outcome:
         folder = self.runner.folder
         members = list(range(ranks))
@@ -115,7 +129,8 @@ class SelfCheckRun:
             **env,
         }
         libraries = [self.parts.interpose, self.behind]
-        result = self.runner.run(ranks, self.program, calls, BYTES, late_us, libraries=libraries, env=settings)
+        arguments = [calls, BYTES, late_us, calls_per_communicator or calls]
+        result = self.runner.run(ranks, self.program, *arguments, libraries=libraries, env=settings)
         lines = result.stdout.splitlines()
         assert lines[-1] == "wrong 0"
         assert len(lines) == ranks + 1
@@ -154,6 +169,16 @@ def test_all_ranks_leave_a_bad_entry_at_the_same_call(run: SelfCheckRun, ranks: 
     told = [line for line in found.said if f"native from its call {first} on" in line]
     assert len(told) == 1, found.said
     assert "slower than the MPI's own in 5 comparisons in a row" in told[0]
+
+
+@pytest.mark.timeout(300)
+def test_what_one_communicator_has_found_holds_for_the_next(run: SelfCheckRun) -> None:
+    calls, each = 240, 20
+    found = run(3, calls, BAD, calls_per_communicator=each)
+    assert found.counts["fell_back_at_call"] is not None
+    assert found.native[-1][1] == calls
+    assert found.native[-1][0] <= 160
+    assert len([line for line in found.said if "native from its call" in line]) == 1
 
 
 @pytest.mark.timeout(300)
