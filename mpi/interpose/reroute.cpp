@@ -45,14 +45,19 @@ const Buffer& sizing_buffer(const Call& call, const Communicator& communicator) 
     return by_send ? call.arguments.send : call.arguments.recv;
 }
 
+std::int64_t size_of(MPI_Datatype type) {
+    if (runtime::is_known(type)) return runtime::size_of(type);
+    int small = 0;
+    PMPI_Type_size(type, &small);
+    return small == MPI_UNDEFINED ? runtime::size_of(type) : small;
+}
+
 /// Negative if there is no such size, which the MPI's own function will complain about.
 std::int64_t bytes_of(const Call& call, const Communicator& communicator) {
     if (call.collective == Collective::barrier) return 0;
     const Buffer& buffer = sizing_buffer(call, communicator);
     if (buffer.type == MPI_DATATYPE_NULL || buffer.count < 0) return -1;
-    int small = 0;
-    PMPI_Type_size(buffer.type, &small);
-    const std::int64_t size = small == MPI_UNDEFINED ? runtime::size_of(buffer.type) : small;
+    const std::int64_t size = size_of(buffer.type);
     std::int64_t bytes = 0;
     return __builtin_mul_overflow(size, buffer.count, &bytes) ? -1 : bytes;
 }
@@ -71,9 +76,7 @@ Route* find_route(Communicator& communicator, const Call& call) {
 bool keeps_order(Route& route, const Call& call) {
     if (!combines(call.collective)) return true;
     if (runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
-    int commutative = 0;
-    if (PMPI_Op_commutative(call.arguments.op, &commutative) != MPI_SUCCESS) return false;
-    if (commutative != 0) return true;
+    if (runtime::is_commutative(call.arguments.op)) return true;
     if (!route.preserves_order || route.order_root.value != call.root) {
         route.order_root = Rank{call.root};
         route.preserves_order = route.entry->preserves_order(route.order_root);

@@ -151,6 +151,8 @@ TypeInfo describe(MPI_Datatype type) {
     return info;
 }
 
+bool is_known(MPI_Datatype type) { return find_known(type) != nullptr; }
+
 Buffer part_of(const Buffer& buffer, std::int64_t first, std::int64_t count) {
     return {static_cast<char*>(buffer.address) + first * extent_of(buffer.type), count, buffer.type};
 }

@@ -80,6 +80,15 @@ public:
     /// After messages that were abandoned.
     void leave_temporaries() noexcept;
 
+    /// While these and the element are the same, find() says the same.
+    struct Places {
+        char *home, *outgoing, *relay_home;
+        std::int64_t block_elements;
+        MPI_Datatype element_type;
+        bool operator==(const Places&) const = default;
+    };
+    [[nodiscard]] Places places() const { return {home_, outgoing_, relay_home_, block_elements_, element_type_}; }
+
     [[nodiscard]] MPI_Datatype element_type() const { return element_type_; }
     [[nodiscard]] const TypeInfo& element() const { return element_; }
 

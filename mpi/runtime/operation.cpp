@@ -46,36 +46,50 @@ std::uint64_t num_call_tags() {
     return num;
 }
 
+bool is_commutative(MPI_Op op) {
+    for (const MPI_Op usual : {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD}) {  // an MPI takes longer to say so
+        if (op == usual) return true;
+    }
+    int commutative = 0;
+    return PMPI_Op_commutative(op, &commutative) == MPI_SUCCESS && commutative != 0;
+}
+
 Operation::Operation(const Role& role, RankSchedule schedule, MPI_Comm own)
-    : role_(role), graph_(std::move(schedule)), memory_(role_, graph_), comm_(own), executor_(graph_, memory_, comm_) {}
+    : role_(role),
+      graph_(std::move(schedule)),
+      memory_(role_, graph_),
+      comm_(own),
+      in_order_(graph_, memory_, comm_),
+      executor_(graph_, memory_, comm_) {}
 
 int Operation::execute(const Arguments& arguments, std::uint64_t call) {
-    int commutative = 1;
-    if (combines(role_.collective)) PMPI_Op_commutative(arguments.op, &commutative);
     const int opened = memory_.open(arguments, comm_);
+    const std::uint64_t number = call < num_call_tags() ? call : call % num_call_tags();
+    const int code = execute_opened(arguments.op, static_cast<int>(number * num_message_tags));
+    if (opened != MPI_SUCCESS) return opened;
+    return code != MPI_SUCCESS ? code : memory_.close(arguments, comm_);
+}
+
+int Operation::execute_opened(MPI_Op op, int first_tag) {
+    const bool commutative = !combines(role_.collective) || is_commutative(op);
+    if (in_order_.serves()) return in_order_.execute(op, commutative, first_tag);
     std::optional<ReturnedErrors> errors;
     try {
-        const auto first_tag = static_cast<int>(call % num_call_tags() * num_message_tags);
-        executor_.start(arguments.op, commutative != 0, first_tag, errors);
-        wait();
+        executor_.start(op, commutative, first_tag, errors);
+        Patience patience;
+        while (!executor_.progress(patience.worried())) {
+            if (executor_.advanced()) {
+                patience.reset();
+            } else {
+                patience.pause();
+                if (patience.exhausted()) executor_.lift_limits();
+            }
+        }
     } catch (...) {
         executor_.abandon();
         throw;
     }
-    if (opened != MPI_SUCCESS) return opened;
-    return executor_.error() != MPI_SUCCESS ? executor_.error() : memory_.close(arguments, comm_);
-}
-
-void Operation::wait() {
-    Patience patience;
-    while (!executor_.progress(patience.worried())) {
-        if (executor_.advanced()) {
-            patience.reset();
-        } else {
-            patience.pause();
-            if (patience.exhausted()) executor_.lift_limits();
-        }
-    }
+    return executor_.error();
 }
 
 }  // namespace hocket::runtime

@@ -9,6 +9,7 @@
 
 #include "hocket/schedule/schedule.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/in_order.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/rank_graph.hpp"
 
@@ -21,6 +22,9 @@ int duplicate(MPI_Comm parent, MPI_Comm* own);
 /// Frees what duplicate() made. Collective. Takes the messages that a failed call has left, since MPICH 5 refuses to free a
 /// communicator that has any.
 int release(MPI_Comm* own);
+
+/// Whether the operator may combine in any order.
+bool is_commutative(MPI_Op op);
 
 /// How many calls in a row have tags of their own (MPI_TAG_UB; at least 8 with what MPI guarantees).
 std::uint64_t num_call_tags();
@@ -41,12 +45,13 @@ public:
     [[nodiscard]] const Role& role() const { return role_; }
 
 private:
-    void wait();
+    int execute_opened(MPI_Op op, int first_tag);
 
     Role role_;
     RankGraph graph_;
     Memory memory_;
     MPI_Comm comm_;
+    InOrder in_order_;
     Executor executor_;
 };
 

@@ -14,6 +14,7 @@ namespace hocket::runtime {
 namespace {
 
 constexpr std::int64_t polls_before_yield = 32;
+constexpr std::int64_t poll_ns = 2'000;    // from then on: in shared memory a message comes while a yield would last
 constexpr std::int64_t yield_ns = 50'000;  // then naps
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
@@ -38,6 +39,7 @@ void Patience::pause() {
     const std::int64_t idle_ns = now_ns() - idle_since_ns_;
     worried_ = idle_ns > worried_ns;
     exhausted_ = exhausted_ || idle_ns > exhausted_ns;
+    if (idle_ns < poll_ns) return;
     if (idle_ns < yield_ns) {
         sched_yield();
         return;

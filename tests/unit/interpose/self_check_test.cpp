@@ -49,6 +49,9 @@ public:
         extra_ns += way == Way::time_native ? std::max<std::int64_t>(0, native_ns - planned_ns) : 0;
         return way;
     }
+    void inherit(std::int64_t place, std::int64_t num_slower) {
+        for (SelfCheck& check : checks_) check.inherit(place, num_slower);
+    }
     [[nodiscard]] const SelfCheck::Entry& entry(std::int64_t place) const { return checks_.front().entry(place); }
 
 private:
@@ -225,4 +228,29 @@ TEST_CASE("calls that only one rank finds wrong do not part the ranks") {
             ranks.call(key, 1 + random() % 1'000'000, 1 + random() % 2'000'000, wrong_on);
         }
     }
+}
+
+TEST_CASE("what other communicators have found") {
+    const CallKey key{0, 1000, 0};
+    int num_communicators = 0;
+    for (std::int64_t num_slower = 0; num_slower < SelfCheck::slower_comparisons; ++num_communicators) {
+        REQUIRE(num_communicators < 5);
+        Ranks ranks(3, Entries(1));
+        ranks.inherit(0, num_slower);
+        for (int call = 0; call < 20; ++call) ranks.call(key, 1000, 2000);
+        num_slower = ranks.entry(0).num_slower;
+    }
+    Ranks ranks(3, Entries(2));
+    ranks.inherit(0, SelfCheck::slower_comparisons);
+    CHECK(ranks.entry(0).given_up);
+    for (int call = 0; call < 200; ++call) {
+        CHECK(ranks.call(key, 1000, 2000) == Way::as_planned);
+        ranks.call({1, 1000, 0}, 1000, 500);
+    }
+    CHECK(ranks.entry(1).num_compared > 1);
+    CHECK_FALSE(ranks.entry(1).given_up);
+    Ranks all_given_up(2, Entries(1));
+    all_given_up.inherit(0, SelfCheck::slower_comparisons);
+    for (int call = 0; call < 50; ++call) all_given_up.call(key, 1000, 2000);
+    CHECK(all_given_up.num_exchanges == 0);
 }
