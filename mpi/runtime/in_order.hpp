@@ -44,7 +44,6 @@ private:
     bool place_messages();
     void post(std::int32_t op, int first_tag);
     void wait_for(std::int32_t op);
-    int test(std::int32_t op, int& done);
     void combine(std::int32_t op, MPI_Op with, bool commutative);
     void check(int code) {
         if (error_ == MPI_SUCCESS) error_ = code;

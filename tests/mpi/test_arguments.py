@@ -99,6 +99,8 @@ def test_wrong_calls_end_as_the_native_ones(runner: MpiRunner, tmp_path: Path) -
         native, rerouted = outcome.get("native", Outcome()), outcome.get("rerouted", Outcome())
         if len(native.classes) < RANKS or (not native.right and "rerouted" not in outcome):
             continue  # the MPI itself crashes or hangs, in this call or in the next
+        if not native.right and rerouted.right and set(native.classes) == {"SUCCESS"}:
+            continue  # the MPI has not noticed, and its later calls are wrong: MPICH 5's gather, on some runs
         num_compared += 1
         expected = native.classes
         if runner.mpi.family == "openmpi" and name in FORGIVEN_BY_OPEN_MPI and set(expected) == {"SUCCESS"}:
