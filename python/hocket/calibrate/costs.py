@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +102,7 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
         }
         return minimize(badness, first, method="Nelder-Mead", options=options)
 
-    found = [search(start) for start in STARTS]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # simulations hold no lock of Python's
+        found = list(pool.map(search, STARTS))
     best = min(found, key=lambda result: float(result.fun)).x
     return Fit(costs_of(best), samples, np.exp(logarithms(best)) - 1)

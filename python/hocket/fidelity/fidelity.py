@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hocket.mpi.discover import Mpi
 
 FORMAT = "hocket.fidelity/1"
-QUICK = FidelityOptions(launches=1, trials=1, repetitions=3, algorithms=1, seconds=0.15, trainings=1)
+QUICK = FidelityOptions(launches=1, short_launches=3, trials=1, repetitions=3, algorithms=1, seconds=0.15, trainings=2)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def settings(networks: Sequence[Network], mpis: Sequence[Mpi], quick: bool, chos
 def num_launches(chosen: Sequence[Setting], options: FidelityOptions) -> int:
     """At most."""
     fits = len({setting.numbers for setting in chosen})
-    return fits * (1 + options.trainings) + len(chosen) * options.algorithms * (options.trials + options.launches)
+    measuring = max(options.launches, options.short_launches)
+    return fits * (1 + options.trainings) + len(chosen) * options.algorithms * (options.trials + measuring)
 
 
 def run(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hocket.advise.advise import advise, simulate_call
 from hocket.advise.costs import MessageCosts
-from hocket.fidelity.points import Point
+from hocket.fidelity.points import LARGE_BYTES, Point
 from hocket.fidelity.settings import Case
 from hocket.plan import Plan
 from hocket.tune.compare import measure_once
@@ -39,6 +39,7 @@ ONE_LAUNCH_MARGIN = 1.1
 @dataclass(frozen=True)
 class FidelityOptions:
     launches: int = 3  # that measure, after some that decide what is kept
+    short_launches: int = 3  # those of short messages, if more: their times differ from launch to launch
     trials: int = 3  # those that decide
     repetitions: int = 5  # of each kind in a launch; of short calls up to 20 times as many
     algorithms: int = 2  # the best so many schedules of each case
@@ -92,10 +93,9 @@ class Bench:
         entries = [choice.entry() for _, choice in tried]
         name = f"{self.network.name} {self.placement}, {self.machine.mpi.name}"
         trials = [self.launch(entries, f"{name}: which schedules are faster") for _ in range(self.options.trials)]
-        launches = [self.launch(entries, f"{name}: measuring") for _ in range(self.options.launches)]
+        launches = self._launches(tried, f"{name}: measuring")
         points = []
-        of_cases = zip(tried, zip(*trials, strict=True), zip(*launches, strict=True), strict=True)
-        for (case, choice), deciding, of_case in of_cases:
+        for (case, choice), deciding, of_case in zip(tried, zip(*trials, strict=True), launches, strict=True):
             measured = [launch for launch, _ in of_case]
             equal = all(same for _, same in (*deciding, *of_case))
             ratio = ratio_of(measured)
@@ -112,6 +112,7 @@ class Bench:
                         choice.best.schedule(0), choice.group.members, choice.group.bytes_max, self.emulated, costs
                     ),
                     measured_s=_median(launch.tuned_s for launch in measured),
+                    measured_launches_s=tuple(statistics.median(launch.tuned_s) for launch in measured),
                     native_s=_median(launch.native_s for launch in measured),
                     wire_limit_s=choice.lower_bound_s,
                     ratio_interval=(ratio.low, ratio.high),
@@ -121,6 +122,17 @@ class Bench:
                 )
             )
         return points
+
+    def _launches(self, tried: Sequence[tuple[Case, Choice]], what: str) -> list[list[tuple[Launch, bool]]]:
+        """Those that measure, of each case."""
+        found: list[list[tuple[Launch, bool]]] = [[] for _ in tried]
+        for turn in range(max(self.options.launches, self.options.short_launches)):
+            every = turn < self.options.launches
+            some = [i for i, (case, _) in enumerate(tried) if every or case.size_bytes < LARGE_BYTES]
+            if some:
+                for i, one in zip(some, self.launch([tried[i][1].entry() for i in some], what), strict=True):
+                    found[i].append(one)
+        return found
 
     def launch(self, entries: Sequence[PlanEntry], what: str) -> list[tuple[Launch, bool]]:
         self.told(what)

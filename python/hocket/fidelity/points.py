@@ -28,6 +28,7 @@ class Point:
     pieces: int
     predicted_s: float
     measured_s: float
+    measured_launches_s: tuple[float, ...]  # the medians of the launches
     native_s: float  # in turns with `measured_s`
     wire_limit_s: float
     ratio_interval: tuple[float, float]  # of native_s / measured_s, 95 % confidence

@@ -41,7 +41,8 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
-        if (const toml::node* calibration = file.get("calibration")) table_of(*calibration, "calibration");
+        if (const toml::node* calibration = file.get("calibration"))
+            static_cast<void>(table_of(*calibration, "calibration"));
         std::optional<std::string> name;
         if (file.contains("name")) name = text_of(file, "name", "a string");
         Blueprint blueprint;
