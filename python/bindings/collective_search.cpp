@@ -126,6 +126,13 @@ void bind_collective_search(nb::module_& module) {
         "Allreduce around a ring in one block for each start; the links into starts, positions in `order`, carry "
         "less.");
     module.def(
+        "uneven_ring_allgather",
+        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t pieces) {
+            return search::uneven_ring_allgather(ranks_from(order), starts, pieces);
+        },
+        "order"_a, "starts"_a, "pieces"_a, ReleaseGil(),
+        "Allgather around a ring; the links into starts, positions in `order`, carry no block from behind themselves.");
+    module.def(
         "behind_slow_links",
         [](const Network& network, const Ranks& members, const Ranks& order) {
             return search::behind_slow_links(network, ranks_from(members), ranks_from(order));

@@ -208,6 +208,15 @@ def test_orders_at_once_share_the_links_of_a_torus():
     assert validate(found.schedule).ok
 
 
+def test_allgather_spares_the_cables_of_hosts_with_several_ranks():
+    network = Network.from_file(str(ROOT / "networks/four-by-two.toml"))
+    found = find("allgather", network, 1_000_000)
+    assert "spares 4 slow links" in found.how
+    assert found.gap < 0.02
+    assert validate(found.schedule).ok
+    assert found.predicted_s < find("allgather", network, 1_000_000, algorithms=["ring"]).predicted_s / 1.15
+
+
 @pytest.mark.parametrize("name", ["two-clusters", "hourai-f14"])
 def test_allreduce_is_optimal_where_few_links_are_slow(name):
     network = Network.from_file(str(ROOT / f"networks/{name}.toml"))

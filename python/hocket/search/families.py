@@ -68,10 +68,10 @@ def searched_families(
         found += [_tree(collective, fanout, order) for fanout in FANOUTS]
     if collective in ("bcast", "scatter") and len(members) > 2:
         found.append(_in_turn(collective, order))
-    if collective == "allreduce" and len(members) > 2:
+    if collective in ("allreduce", "allgather") and len(members) > 2:
         slow = behind_slow_links(network, list(members), list(order))
         if 1 < len(slow) < len(members):
-            found.append(_uneven_ring(slow, order))
+            found.append(_uneven_ring(collective, slow, order))
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members, order))
     if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
@@ -117,13 +117,16 @@ def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
     return Family(IN_TURN, build, "ring", False, 1, depth_first)
 
 
-def _uneven_ring(slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
+def _uneven_ring(collective: str, slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
     def build(order: tuple[int, ...], pieces: int) -> Schedule:
-        from hocket._core import uneven_ring_allreduce
+        from hocket._core import uneven_ring_allgather, uneven_ring_allreduce
 
-        return uneven_ring_allreduce(list(depth_first), list(slow), pieces)
+        ring = uneven_ring_allreduce if collective == "allreduce" else uneven_ring_allgather
+        return ring(list(depth_first), list(slow), pieces)
 
-    return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
+    if collective == "allreduce":
+        return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
+    return Family(f"ring that spares {len(slow)} slow links", build, None, True, 1, depth_first)
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:

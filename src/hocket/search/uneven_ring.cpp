@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <compare>
 #include <string>
+#include <tuple>
 
 #include "hocket/base/error.hpp"
 #include "hocket/search/members.hpp"
@@ -81,6 +82,56 @@ Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std:
                 } else {
                     if (given >= 0) after = {given};  // what it gave on the way of reduction is overwritten
                     last = part.add(OpKind::recv, next, {{chunk, 1}}, after);
+                }
+            }
+    }
+    return schedule;
+}
+
+Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces) {
+    check(order, starts, pieces);
+    const auto p = static_cast<std::int32_t>(order.size());
+    if (p > (1 << 22) / pieces)
+        throw InvalidInput("number of pieces is " + std::to_string(pieces) + ": expected 1 to " +
+                           std::to_string((1 << 22) / p));
+    Schedule schedule{Collective::allgather, "uneven_ring", p, Rank{0}, pieces, {}};
+    schedule.ranks.resize(order.size());
+    const auto rank_at = [&](std::int32_t position) { return order[static_cast<std::size_t>((position + p) % p)]; };
+    std::vector<std::int32_t> since_start(order.size());  // [position] how far behind the last start
+    for (const std::int32_t start : starts)
+        for (std::int32_t v = start, far = 0; far == 0 || std::find(starts.begin(), starts.end(), v) == starts.end();
+             v = (v + 1) % p)
+            since_start[static_cast<std::size_t>(v)] = far++;
+    for (std::int32_t v = 0; v < p; ++v) {
+        RankSchedule& part = schedule.ranks[rank_at(v).at()];
+        // Each block comes once. Both ends list the messages between them by step and block.
+        struct Move {
+            std::int32_t step, owner;
+            bool sends;
+            Rank peer;
+        };
+        std::vector<Move> moves;
+        for (std::int32_t owner = 0; owner < p; ++owner) {
+            const std::int32_t most_back = since_start[static_cast<std::size_t>(owner)], most_on = p - 1 - most_back;
+            const std::int32_t on = (v - owner + p) % p, back = (p - on) % p;
+            const bool comes_on = on <= most_on;
+            if (on > 0) moves.push_back({(comes_on ? on : back) - 1, owner, false, rank_at(comes_on ? v - 1 : v + 1)});
+            if (comes_on && on < most_on) moves.push_back({on, owner, true, rank_at(v + 1)});
+            if ((on == 0 || !comes_on) && back < most_back) moves.push_back({back, owner, true, rank_at(v - 1)});
+        }
+        std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+            return std::tuple(a.step, a.owner, a.sends) < std::tuple(b.step, b.owner, b.sends);
+        });
+        std::vector<std::int32_t> received(order.size() * static_cast<std::size_t>(pieces), -1);  // [chunk]
+        for (const Move& move : moves)
+            for (std::int32_t piece = 0; piece < pieces; ++piece) {
+                const std::int32_t chunk = rank_at(move.owner).value * pieces + piece;
+                std::int32_t& arrived = received[static_cast<std::size_t>(chunk)];
+                if (!move.sends) {
+                    arrived = part.add(OpKind::recv, move.peer, {{chunk, 1}}, {});
+                } else {
+                    part.add(OpKind::send, move.peer, {{chunk, 1}},
+                             arrived < 0 ? std::vector<std::int32_t>{} : std::vector{arrived});
                 }
             }
     }

@@ -24,6 +24,15 @@ namespace hocket::search {
 /// @throws InvalidInput  if the order is no permutation, or starts or pieces are out of range.
 Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces);
 
+/// Allgather around such a ring: also algorithm "uneven_ring".
+///
+/// Each block goes on from its rank to the end of the stretch before its own, and back to the start of its own. So the slow
+/// cable into a stretch of k ranks carries the n - k blocks that come from elsewhere, the least possible, where the textbook
+/// ring carries n - 1. Cables within stretches carry blocks in both directions.
+///
+/// Arguments and errors as above; the blocks are the ranks'.
+Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces);
+
 /// Positions in `order` whose message from the rank before takes as long per byte as the slowest (to 1 %).
 std::vector<std::int32_t> behind_slow_links(const Network&, std::span<const Rank> members, std::span<const Rank> order);
 

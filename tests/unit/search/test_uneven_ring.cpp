@@ -44,6 +44,36 @@ TEST_CASE("uneven rings are right and cross the links before their starts less o
         }
 }
 
+TEST_CASE("uneven rings of allgather are right, and the links before their starts carry what comes from elsewhere") {
+    base::Random random(5);
+    for (const std::int32_t n : {1, 2, 3, 5, 9})
+        for (int sample = 0; sample < 8; ++sample) {
+            std::vector<Rank> order;
+            std::vector<std::int32_t> starts;
+            for (std::int32_t r = 0; r < n; ++r) {
+                order.emplace_back(r);
+                if (random.below(3) == 0) starts.push_back(r);
+            }
+            if (starts.empty()) starts.push_back(n - 1);
+            for (std::size_t i = order.size(); i-- > 1;)
+                std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+            const std::int32_t pieces = 1 + sample % 3;
+            const Schedule schedule = uneven_ring_allgather(order, starts, pieces);
+            const Validation validation = validate(schedule);
+            CHECK_MESSAGE(validation.ok(), validation.violations.front());
+            if (n < 3) continue;  // a rank's two neighbours are one
+            for (std::size_t i = 0; i < starts.size(); ++i) {
+                const std::int32_t start = starts[i], next = starts[(i + 1) % starts.size()];
+                const std::int32_t stretch = (next - start + n - 1) % n + 1;
+                const Rank before = order[static_cast<std::size_t>((start + n - 1) % n)];
+                std::int32_t crossing = 0;
+                for (const Op& op : schedule.ranks[order[static_cast<std::size_t>(start)].at()].ops)
+                    crossing += op.peer == before ? 1 : 0;
+                CHECK(crossing == pieces * (n - stretch));
+            }
+        }
+}
+
 TEST_CASE("starts everywhere give the messages of the textbook ring") {
     const std::vector<Rank> order = {Rank{0}, Rank{1}, Rank{2}, Rank{3}};
     const auto& ring = collectives::find_algorithm(Collective::allreduce, "ring");
@@ -51,6 +81,9 @@ TEST_CASE("starts everywhere give the messages of the textbook ring") {
     const Schedule uneven = uneven_ring_allreduce(order, std::vector{0, 1, 2, 3}, 2);
     CHECK(uneven.pieces == textbook.pieces);
     for (std::size_t r = 0; r < 4; ++r) CHECK(uneven.ranks[r].ops.size() == textbook.ranks[r].ops.size());
+    const auto& gather = collectives::find_algorithm(Collective::allgather, "ring");
+    CHECK(uneven_ring_allgather(order, std::vector{0, 1, 2, 3}, 2).ranks ==
+          collectives::emit(gather, {4, 2}, {}).ranks);
 }
 
 TEST_CASE("what is no ring is refused") {
@@ -61,4 +94,7 @@ TEST_CASE("what is no ring is refused") {
     CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{0, 0}, 1), InvalidInput);
     CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{2}, 1), InvalidInput);
     CHECK_THROWS_AS(uneven_ring_allreduce(order, std::vector{0}, 0), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allgather(twice, std::vector{0}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allgather(order, std::vector{2}, 1), InvalidInput);
+    CHECK_THROWS_AS(uneven_ring_allgather(order, std::vector{0}, 1 << 22), InvalidInput);
 }
