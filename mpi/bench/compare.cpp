@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // hocket-compare: for each entry of a plan, runs the MPI's own collective and the entry's schedule in turn, checks that both leave
-// the same data, and prints one JSON object on rank 0.
+// the same data, and prints one JSON object on rank 0. The schedule is run as a rerouted call of a program, so that its time has all that
+// a program pays, but for the self-check.
 
 #include <mpi.h>
 
@@ -19,7 +20,7 @@
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
-#include "runtime/operation.hpp"
+#include "interpose/session.hpp"
 #include "runtime/plan.hpp"
 
 namespace {
@@ -27,6 +28,7 @@ namespace {
 using namespace hocket;
 using base::json_text;
 using bench::now_s, bench::require, bench::wait_aside;
+using interpose::session;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S]\n"
@@ -110,18 +112,16 @@ std::int64_t measured_bytes(const runtime::PlanEntry& entry) {
 /// An entry on the communicator that it serves; lives on members only.
 class Comparison {
 public:
-    Comparison(const runtime::PlanEntry& entry, MPI_Comm comm, MPI_Comm own)
-        : entry_(entry),
-          comm_(comm),
-          role_(role_of(entry, comm)),
-          operation_(role_, entry.rank_schedule(role_.root, role_.self), own) {}
+    /// The session is on, with a plan of this entry alone.
+    Comparison(const runtime::PlanEntry& entry, MPI_Comm comm)
+        : entry_(entry), comm_(comm), role_(role_of(entry, comm)) {}
 
     bool equal(std::int64_t bytes) {
         bench::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
         native.refill();
         tuned.refill();
         require(native.call_native(comm_), "the MPI's collective");
-        require(operation_.execute(tuned.arguments(), 0), "the schedule");
+        require(call_rerouted(tuned), "the schedule");
         int same = native.received() == tuned.received() ? 1 : 0, all = 0;
         PMPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, comm_);
         return all != 0;
@@ -131,7 +131,7 @@ public:
         bench::Workload workload(role_, measured_bytes(entry_), 2);
         workload.refill();
         const auto native = [&] { return workload.call_native(comm_); };
-        const auto tuned = [&] { return operation_.execute(workload.arguments(), 0); };
+        const auto tuned = [&] { return call_rerouted(workload); };
         // Long calls are warm from `equal`.
         for (int i = 0; i < 3 && goes_on(now_s() - made_s_ < std::min(options.seconds, short_calls_s)); ++i) {
             time_of(native);
@@ -148,7 +148,16 @@ public:
         }
     }
 
+    /// Calls by the schedule so far.
+    [[nodiscard]] std::int64_t num_rerouted() const { return num_rerouted_; }
+
 private:
+    int call_rerouted(bench::Workload& workload) {
+        const int code = workload.call_rerouted(comm_);
+        if (session.count(0).rerouted != ++num_rerouted_) throw Error("a call was left to the MPI's own function");
+        return code;
+    }
+
     static runtime::Role role_of(const runtime::PlanEntry& entry, MPI_Comm comm) {
         int rank = 0;
         PMPI_Comm_rank(comm, &rank);
@@ -208,7 +217,7 @@ private:
     const runtime::PlanEntry& entry_;
     MPI_Comm comm_;
     runtime::Role role_;
-    runtime::Operation operation_;
+    std::int64_t num_rerouted_ = 0;
     const double made_s_ = now_s();
 };
 
@@ -222,42 +231,44 @@ std::string list(const std::vector<Number>& numbers) {
 
 /// One entry of the output. Collective over the world; the first member's answer reaches rank 0.
 std::string compare(const runtime::PlanEntry& entry, const Options& options, int tag, int world_rank) {
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_incl(world, entry.num_ranks(), entry.members.data(), &members);
     const bool is_member = std::find(entry.members.begin(), entry.members.end(), world_rank) != entry.members.end();
     std::vector<double> native_s, tuned_s;
-    int equal = 0;
+    int equal = 0, num_rerouted = 0;
     if (is_member) {
-        MPI_Comm comm = MPI_COMM_NULL, own = MPI_COMM_NULL;
+        MPI_Comm comm = MPI_COMM_NULL;
         require(PMPI_Comm_create_group(MPI_COMM_WORLD, members, tag, &comm), "MPI_Comm_create_group");
-        require(runtime::duplicate(comm, &own), "MPI_Comm_create");
-        {
-            Comparison comparison(entry, comm, own);
-            const std::int64_t most = measured_bytes(entry);
-            const bool at_least = entry.bytes_min == most || comparison.equal(entry.bytes_min);
-            const bool at_most = comparison.equal(most);
-            comparison.measure(options, native_s, tuned_s);
-            equal = at_least && at_most && comparison.equal(most) ? 1 : 0;
-        }
-        PMPI_Comm_free(&own);
+        session.use({world_size, {entry}});
+        Comparison comparison(entry, comm);
+        const std::int64_t most = measured_bytes(entry);
+        const bool at_least = entry.bytes_min == most || comparison.equal(entry.bytes_min);
+        const bool at_most = comparison.equal(most);
+        comparison.measure(options, native_s, tuned_s);
+        equal = at_least && at_most && comparison.equal(most) ? 1 : 0;
+        num_rerouted = static_cast<int>(comparison.num_rerouted());
         PMPI_Comm_free(&comm);
+        session.stop();
     }
     PMPI_Group_free(&world);
     PMPI_Group_free(&members);
 
     const int first = entry.members.front();
     if (first != 0) {
-        int counts[2] = {static_cast<int>(native_s.size()), equal};
+        int counts[3] = {static_cast<int>(native_s.size()), equal, num_rerouted};
         if (world_rank == first) {
-            PMPI_Send(counts, 2, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            PMPI_Send(counts, 3, MPI_INT, 0, 0, MPI_COMM_WORLD);
             PMPI_Send(native_s.data(), counts[0], MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
             PMPI_Send(tuned_s.data(), counts[0], MPI_DOUBLE, 0, 2, MPI_COMM_WORLD);
         } else if (world_rank == 0) {
-            PMPI_Recv(counts, 2, MPI_INT, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            PMPI_Recv(counts, 3, MPI_INT, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             native_s.resize(static_cast<std::size_t>(counts[0]));
             tuned_s.resize(static_cast<std::size_t>(counts[0]));
             equal = counts[1];
+            num_rerouted = counts[2];
             PMPI_Recv(native_s.data(), counts[0], MPI_DOUBLE, first, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             PMPI_Recv(tuned_s.data(), counts[0], MPI_DOUBLE, first, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
@@ -267,7 +278,8 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
            ", \"bytes\": " + std::to_string(measured_bytes(entry)) +
            ", \"root\": " + std::to_string(entry.root.value_or(Rank{0}).value) +
            ", \"description\": " + json_text(entry.description()) + ", \"native_s\": " + list(native_s) +
-           ", \"tuned_s\": " + list(tuned_s) + ", \"equal\": " + (equal != 0 ? "true" : "false") + "}";
+           ", \"tuned_s\": " + list(tuned_s) + ", \"rerouted_calls\": " + std::to_string(num_rerouted) +
+           ", \"equal\": " + (equal != 0 ? "true" : "false") + "}";
 }
 
 int run(int argc, char** argv, int world_rank) {
@@ -281,6 +293,7 @@ int run(int argc, char** argv, int world_rank) {
                                std::to_string(world_size) + " run",
                            "start " + std::to_string(plan.num_ranks) + " ranks");
     }
+    session.leave_check();  // a program pays for it by less than a hundredth
     std::string entries;
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
         entries += i == 0 ? "\n  " : ",\n  ";

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "hocket/base/error.hpp"
+#include "interpose/reroute.hpp"
 
 namespace hocket::bench {
 
@@ -133,6 +134,11 @@ int Workload::call_native(MPI_Comm comm) {
             return PMPI_Barrier(comm);
     }
     return MPI_ERR_INTERN;
+}
+
+int Workload::call_rerouted(MPI_Comm comm) {
+    const auto native = [&] { return call_native(comm); };
+    return interpose::reroute({role_.collective, arguments(), role_.root.value, comm}, native);
 }
 
 }  // namespace hocket::bench

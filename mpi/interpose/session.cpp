@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "hocket/base/error.hpp"
@@ -84,18 +85,24 @@ void Session::start() {
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     share_settings(world_rank);
     if (plan_text_.empty()) return;
+    runtime::Plan plan{};
     try {
-        plan_ = runtime::parse_plan(plan_text_, "plan " + plan_path_);
-        if (plan_.num_ranks != world_size) {
-            throw InvalidInput("plan " + plan_path_ + " is for " + std::to_string(plan_.num_ranks) +
+        plan = runtime::parse_plan(plan_text_, "plan " + plan_path_);
+        if (plan.num_ranks != world_size) {
+            throw InvalidInput("plan " + plan_path_ + " is for " + std::to_string(plan.num_ranks) +
                                " ranks, this program has " + std::to_string(world_size));
         }
     } catch (const std::exception& error) {
-        plan_ = {};
+        plan = {};
         if (world_rank == 0) say(std::string(error.what()) + "; every call stays native");
     }
     plan_text_.clear();
     plan_text_.shrink_to_fit();
+    use(std::move(plan));
+}
+
+void Session::use(runtime::Plan plan) {
+    plan_ = std::move(plan);
     counts_ = std::make_unique<EntryCount[]>(plan_.entries.size());
     std::uint32_t active = 0;
     for (const auto& entry : plan_.entries) active |= 1U << static_cast<unsigned>(entry.collective);

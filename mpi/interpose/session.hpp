@@ -35,11 +35,14 @@ class Session {
 public:
     /// After MPI_Init. Collective over the world.
     void start();
+    /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without these.
+    void use(runtime::Plan plan);
     /// Before MPI_Finalize. Collective over the world.
     void stop();
 
     [[nodiscard]] const runtime::Plan& plan() const { return plan_; }
     [[nodiscard]] bool checks_itself() const { return checks_itself_; }
+    void leave_check() { checks_itself_ = false; }
     EntryCount& count(std::size_t entry) { return counts_[entry]; }
     /// Says so, if anything is to be told. For one rank of the communicator.
     void tell_fall_back(std::size_t entry, std::int64_t call) const;
