@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hocket import Network
+from hocket.advise import MessageCosts
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
@@ -140,9 +141,13 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("script", "reason"), [("echo it crashed >&2; exit 3", "failed with exit status"), ("exec sleep 100", "")]
+    ("script", "reason", "source", "send_overhead_s"),
+    [
+        ("echo it crashed >&2; exit 3", "failed with exit status", "usual", 15e-6),
+        ("exec sleep 100", "", "calibrated", 7e-6),
+    ],
 )
-def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, script, reason):
+def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, script, reason, source, send_overhead_s):
     built = build_mpi_parts(runner.mpi)
     parts = replace(built, folder=tmp_path / "parts")
     parts.compare.parent.mkdir(parents=True)
@@ -153,12 +158,12 @@ def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, sc
     monkeypatch.setattr(tune, "build_mpi_parts", lambda *_, **__: parts)
     monkeypatch.setattr(tune, "TRAINING_TIMEOUT_S", 5.0)
     command = runner.command(2, runner.compile(ONE_BROADCAST), "words")
-    options = tune.TuneOptions(timeout_s=200)
+    options = tune.TuneOptions(timeout_s=200, costs=MessageCosts(send_overhead_s), costs_source=source)
     result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, print)
     (note,) = [note for note in result.notes if "what messages cost could not be measured" in note]
     assert reason in note
-    assert result.costs.source == "usual"
-    assert result.costs.send_overhead_s == 15e-6
+    assert result.costs.source == source
+    assert result.costs.send_overhead_s == send_overhead_s
     assert read_result(tmp_path / "result") == result
 
 
@@ -169,7 +174,7 @@ def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tm
     (tmp_path / "calibrated.toml").write_text(NETWORK.read_text() + '\n[calibration]\nsend_overhead = "7 us"\n')
     for network, options, source, send_overhead_s in (
         (NETWORK, ["--send-overhead", "3 us"], "given", 3e-6),
-        ("calibrated.toml", ["--force"], "calibrated", 7e-6),
+        ("calibrated.toml", ["--force", "--no-fit"], "calibrated", 7e-6),
         (NETWORK, ["--force", "--no-fit"], "usual", 15e-6),
         (NETWORK, ["--costs", "hocket-result", "-o", "other"], "given", 15e-6),
     ):

@@ -36,7 +36,11 @@ from hocket.errors import InvalidInput
     metavar="N",
     help="Launches in which each schedule is measured beside the MPI's own function.",
 )
-@click.option("--no-fit", is_flag=True, help="Do not measure what messages cost: predict with the usual costs.")
+@click.option(
+    "--no-fit",
+    is_flag=True,
+    help="Do not measure what messages cost: predict with the costs of a calibrated network's file, or the usual ones.",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @generator_options
 @message_cost_options
@@ -79,13 +83,15 @@ def command(
     costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     if rendezvous is None:  # it is measured with this MPI: the network may be calibrated with another
         costs = dataclasses.replace(costs, rendezvous_bytes=None)
+    source = _source(network_text, [send_overhead, receive_overhead, costs_folder])
     options = TuneOptions(
         repetitions=repetitions,
         launches=launches,
         testbed=testbed,
         timeout_s=timeout_s,
         costs=costs,
-        costs_source=_source(network_text, [send_overhead, receive_overhead, costs_folder], no_fit),
+        costs_source=source,
+        fit=not no_fit and source != "given",
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
@@ -98,12 +104,11 @@ def command(
         click.echo(line)
 
 
-def _source(network_text: str, given: Sequence[object], no_fit: bool) -> str:
-    """Costs that somebody gave are used as they are."""
+def _source(network_text: str, given: Sequence[object]) -> str:
     from hocket.calibrate.read import calibrated_costs
 
     if any(one is not None for one in given):
         return "given"
     if calibrated_costs(network_text).keys() - {"rendezvous_bytes"}:
         return "calibrated"
-    return "usual" if no_fit else "fitted"
+    return "usual"

@@ -68,7 +68,8 @@ class TuneOptions:
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
     costs: MessageCosts = field(default_factory=MessageCosts)
-    costs_source: str = "fitted"  # of COSTS_SOURCES; fitted: what `costs` does not know yet is measured
+    costs_source: str = "usual"  # of COSTS_SOURCES: where `costs` come from
+    fit: bool = True  # of `costs` only rendezvous, bursts and cores are used: the rest is measured here, with this MPI
     keep_trace: bool = True
     notes: tuple[str, ...] = ()  # for the reader of the result
     shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
@@ -157,14 +158,12 @@ class _Job:
         try:
             if self.costs.rendezvous_bytes is None:
                 self._find_rendezvous_bytes()
-            if self.used.source == "fitted" and needed and ranks > 1:
+            if self.options.fit and needed and ranks > 1:
                 self._fit_costs(ranks)
         except Error as error:
             reason = str(error).partition("\n")[0]
             self.notes.append(f"what messages cost could not be measured, so predictions may be far off: {reason}")
             self.say(self.notes[-1])
-        if self.used.source == "fitted" and not self.used.errors:
-            self.used = UsedCosts(self.costs, "usual")
         if self.used.source != "fitted":
             self.say(f"what messages cost: {describe_costs(self.used.to_result())}")
 
