@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -29,70 +29,110 @@ from hocket.tune.machine import Machine
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
+NETWORKS = ("two-clusters", "three-level-tree")
+TUNED_ITERATIONS = 2  # the collectives are the same in each
 DRAWS = 2000
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", action="append", choices=[mpi.label for mpi in MPIS], help="default: all")
-    parser.add_argument("--network", default=str(ROOT / "networks/two-clusters.toml"), metavar="FILE")
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--folder", type=Path, help="keep files and plans there, and use those that are there")
+    parser.add_argument("--network", action="append", choices=NETWORKS, help="default: all")
+    parser.add_argument("--repetitions", type=int, default=7, help="of each of the three runs")
+    parser.add_argument("--folder", type=Path, help="keep files, plans and times there, and go on with those there")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     results = []
-    for mpi in MPIS:
-        if mpi.label in (arguments.mpi or [mpi.label]):
-            with tempfile.TemporaryDirectory() as temporary:
-                folder = (arguments.folder or Path(temporary)).resolve() / mpi.label
-                folder.mkdir(parents=True, exist_ok=True)
-                seconds = measure(mpi, arguments.network, arguments.repetitions, folder)
-            results.append({"mpi": mpi.label, **summary(seconds)})
+    with tempfile.TemporaryDirectory() as temporary:
+        for network in arguments.network or NETWORKS:
+            for mpi in MPIS:
+                if mpi.label in (arguments.mpi or [mpi.label]):
+                    folder = (arguments.folder or Path(temporary)).resolve() / network / mpi.label
+                    case = Case(mpi, ROOT / f"networks/{network}.toml", folder)
+                    case.calibrate()
+                    for kind in KINDS:
+                        case.tune(kind)
+                    seconds = case.run(arguments.repetitions)
+                    results.append({"network": network, "mpi": mpi.label, **summary(seconds)})
+                    print(results[-1], file=sys.stderr, flush=True)
     if arguments.json:
         print(json.dumps(results, indent=1))
         return 0
     rows = [
         (
+            str(one["network"]),
             str(one["mpi"]),
-            *(f"{one[f'{kind}_s']:.2f} s" for kind in ("native", "true", "calibrated")),
+            *(f"{one[f'{kind}_s']:.2f} s" for kind in ("native", *KINDS)),
             f"{one['kept']:.1%} ({one['kept_low']:.1%} .. {one['kept_high']:.1%})",
         )
         for one in results
     ]
-    print_table(("MPI", "native", "true file", "calibrated file", "speed-up kept (95 % interval)"), rows)
+    columns = ("network", "MPI", "native", "true file", "calibrated file", "speed-up kept (95 % interval)")
+    print_table(columns, rows)
     return 0
 
 
-def measure(mpi: Mpi, network: str, repetitions: int, folder: Path) -> dict[str, list[float]]:
-    """Seconds of the program in each repetition."""
-    hocket = str(Path(sys.executable).with_name("hocket"))
-    program, calibrated = folder / "kmeans", folder / "calibrated.toml"
-    subprocess.run([str(mpi.mpicc), "-O2", str(ROOT / "examples/kmeans/kmeans.c"), "-o", str(program)], check=True)
-    parts = build_mpi_parts(mpi)
-    true = Network.from_file(network)
-    launcher = [str(mpi.mpiexec), "-n", str(true.num_ranks)]
-    command = [*launcher, str(program), str(ITERATIONS)]
-    with Testbed(true) as bed:
-        # Tuned as a user of this cluster would: inside, with no more than the file.
-        inside = Machine(mpi, bed, parts.workarounds)
+KINDS = ("true", "calibrated")
 
-        def run(words: Sequence[str]) -> None:
-            done = bed.run(words, mpi=mpi, timeout=600, capture=True)
-            if done.returncode != 0:
-                raise SystemExit(f"{' '.join(words)}: exit status {done.returncode}\n{done.stderr}")
 
-        if not calibrated.exists():
-            run([hocket, "calibrate", "-o", str(calibrated), "--", *launcher])
-        plans = {"true": folder / "true/plan.json", "calibrated": folder / "calibrated/plan.json"}
-        for file, plan in zip((network, str(calibrated)), plans.values(), strict=True):
-            if not plan.exists():
-                run([hocket, "tune", "--network", file, "-o", str(plan.parent), "--", *command])
-        seconds: dict[str, list[float]] = {"native": [], **{kind: [] for kind in plans}}
-        for _ in range(repetitions):
-            seconds["native"].append(inside.run(command).wall_s)
-            for kind, plan in plans.items():
-                seconds[kind].append(inside.run(command, [parts.interpose], {"HOCKET_PLAN": str(plan)}).wall_s)
-    return seconds
+@dataclass(frozen=True)
+class Case:
+    """Tuned as a user of this cluster would: inside, with no more than the file. What is there is not made again."""
+
+    mpi: Mpi
+    network: Path
+    folder: Path
+
+    def calibrate(self) -> None:
+        if not self._file("calibrated").exists():
+            self._hocket("calibrate", "-o", str(self._file("calibrated")), "--", *self._launcher)
+
+    def tune(self, kind: str) -> None:
+        if not self._plan(kind).exists():
+            options = ["--network", str(self._file(kind)), "-o", str(self._plan(kind).parent)]
+            self._hocket("tune", *options, "--", *self._program(TUNED_ITERATIONS))
+
+    def run(self, repetitions: int) -> dict[str, list[float]]:
+        """Seconds of the program, in turns natively and with both plans; as many in all with those in the folder."""
+        path = self.folder / "seconds.json"
+        seconds: dict[str, list[float]] = {kind: [] for kind in ("native", *KINDS)}
+        if path.exists():
+            seconds = json.loads(path.read_text())
+        command, parts = self._program(ITERATIONS), build_mpi_parts(self.mpi)
+        with Testbed(Network.from_file(str(self.network))) as bed:
+            inside = Machine(self.mpi, bed, parts.workarounds)
+            while len(seconds["native"]) < repetitions:
+                turn = {"native": inside.run(command).wall_s}
+                for kind in KINDS:
+                    turn[kind] = inside.run(command, [parts.interpose], {"HOCKET_PLAN": str(self._plan(kind))}).wall_s
+                seconds = {kind: [*values, turn[kind]] for kind, values in seconds.items()}
+                path.write_text(json.dumps(seconds))
+        return seconds
+
+    def _file(self, kind: str) -> Path:
+        return self.network if kind == "true" else self.folder / "calibrated.toml"
+
+    def _plan(self, kind: str) -> Path:
+        return self.folder / kind / "plan.json"
+
+    @property
+    def _launcher(self) -> list[str]:
+        return [str(self.mpi.mpiexec), "-n", str(Network.from_file(str(self.network)).num_ranks)]
+
+    def _program(self, iterations: int) -> list[str]:
+        program = self.folder / "kmeans"
+        if not program.exists():
+            source = ROOT / "examples/kmeans/kmeans.c"
+            subprocess.run([str(self.mpi.mpicc), "-O2", str(source), "-o", str(program)], check=True)
+        return [*self._launcher, str(program), str(iterations)]
+
+    def _hocket(self, *words: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = [str(Path(sys.executable).with_name("hocket")), *words]
+        with Testbed(Network.from_file(str(self.network))) as bed:
+            done = bed.run(command, mpi=self.mpi, timeout=600, capture=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr}")
 
 
 def summary(seconds: dict[str, list[float]]) -> dict[str, float]:

@@ -67,6 +67,7 @@ class Score:
     link_error: float | None  # and of a link's between switches that was found
     grade: str
     error_alone: float  # medians
+    error_alone_p95: float
     error_together: float
     seconds: float
 
@@ -86,7 +87,20 @@ def main() -> int:
     if arguments.json:
         print(json.dumps([asdict(one) for one in scores], indent=1))
         return 0
-    columns = ("MPI", "network", "found", "missed", "false", "hosts off", "links off", "grade", "alone", "at once", "s")
+    columns = (
+        "MPI",
+        "network",
+        "found",
+        "missed",
+        "false",
+        "hosts off",
+        "links off",
+        "grade",
+        "alone",
+        "p95",
+        "at once",
+        "s",
+    )
     print_table(columns, [row(one) for one in scores])
     return 0
 
@@ -94,7 +108,7 @@ def main() -> int:
 def row(one: Score) -> tuple[str, ...]:
     link = "" if one.link_error is None else f"{one.link_error:.0%}"
     counts = (str(one.found), str(one.missed), str(one.false))
-    errors = (f"{one.error_alone:.0%}", f"{one.error_together:.0%}")
+    errors = tuple(f"{error:.1%}" for error in (one.error_alone, one.error_alone_p95, one.error_together))
     return (one.mpi, one.network, *counts, f"{one.host_error:.0%}", link, one.grade, *errors, f"{one.seconds:.0f}")
 
 
@@ -126,6 +140,7 @@ def score(name: str, case: Case, mpi: Mpi, options: Sequence[str]) -> Score:
         max((error(links[group], expected[group]) for group in right), default=None),
         result["grade"],
         result["error_alone"]["median"],
+        result["error_alone"]["p95"],
         result["error_together"]["median"],
         seconds,
     )

@@ -15,11 +15,14 @@ import pytest
 from hocket import InvalidInput, Network, simulate
 from hocket.advise import MessageCosts
 from hocket.calibrate.bursts import fit_bursts, predictor
+from hocket.calibrate.duplex import both_ways, half_duplex_links, kept_both_ways
 from hocket.calibrate.errors import errors_alone
 from hocket.calibrate.hosts import hosts_of
 from hocket.calibrate.infer import infer
-from hocket.calibrate.latency import fit_latencies
+from hocket.calibrate.intervals import cut_off
+from hocket.calibrate.latency import Latencies, fit_latencies
 from hocket.calibrate.messages import Messages, Sweep
+from hocket.calibrate.network import build_network
 from hocket.calibrate.read import calibrated_costs
 from hocket.calibrate.segments import fit_segments, time_s
 from hocket.calibrate.structure import all_pairs, candidates
@@ -29,14 +32,18 @@ from hocket.calibrate.tree import Rate, Tree, program_of
 MBIT = 1e6 / 8
 
 
-def network_of(hosts: Sequence[tuple[str, float]], switches: Sequence[tuple[str, str, float]]) -> Network:
-    """Hosts h0, h1, ... with (switch, Mbit/s), and links between switches."""
+def network_of(
+    hosts: Sequence[tuple[str, float]], switches: Sequence[tuple[str, str, float]], half_duplex: Sequence[str] = ()
+) -> Network:
+    """Hosts h0, h1, ... with (switch, Mbit/s), and links between switches. `half_duplex`: lower ends of links."""
     names = dict.fromkeys([switch for switch, _ in hosts] + [end for a, b, _ in switches for end in (a, b)])
     text = 'format = "hocket.network/1"\n'
     text += "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(len(hosts)))
     text += "".join(f'[[node]]\nname = "{name}"\nkind = "switch"\n' for name in names)
     links = [(f"h{i}", switch, rate) for i, (switch, rate) in enumerate(hosts)] + list(switches)
-    text += "".join(f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{rate!r} Mbit/s"\n' for a, b, rate in links)
+    for a, b, rate in links:
+        text += f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{rate!r} Mbit/s"\n'
+        text += 'duplex = "half"\n' if a in half_duplex else ""
     return Network.from_text(text, "true.toml")
 
 
@@ -100,6 +107,37 @@ def test_the_tree_that_measurement_can_see(case: str, noise: float) -> None:
         rate = seen[tuple(sorted(min(frozenset(group), everyone - set(group), key=sorted)))]
         assert rate.out / MBIT == pytest.approx(given, rel=0.02 + 2 * noise)
         assert rate.back / MBIT == pytest.approx(given, rel=0.02 + 2 * noise)
+
+
+TWO_SIDES = ([("s0", 100.0)] * 4 + [("s1", 100.0)] * 4, [("s0", "s1", 80.0)])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+@pytest.mark.parametrize(
+    ("hosts", "switches", "half_duplex", "expected"),
+    [
+        ([("s0", 100.0)] * 6, [], [], []),
+        ([("s0", 100.0)] * 6, [], ["h2"], [[2]]),
+        ([("s0", 100.0)] * 5 + [("s0", 10.0)], [], ["h5"], [[5]]),
+        (*TWO_SIDES, ["s0"], [[0, 1, 2, 3]]),
+        (*TWO_SIDES, ["h1", "h6"], [[1], [6]]),
+        ([("s0", 100.0)] * 2, [], ["h0", "h1"], [[0]]),  # one explains it, and nothing tells which
+    ],
+)
+def test_links_whose_directions_share_their_bandwidth(hosts, switches, half_duplex, expected, noise: float) -> None:
+    measure = simulated(network_of(hosts, switches, half_duplex), noise, seed=4)
+    found = infer(len(hosts), measure, seed=1)
+    experiments = both_ways(found.alone, rendezvous_bytes=65536, seed=1)
+    links = half_duplex_links(found.tree, kept_both_ways(found.alone, experiments, measure(experiments)))
+    everyone = frozenset(range(len(hosts)))
+    assert {min(group, everyone - group, key=sorted) if len(group) > 1 else group for group in links} == set(
+        map(frozenset, expected)
+    )
+    tree = replace(found.tree, half_duplex=links)
+    none = Latencies((0.0,) * len(hosts), dict.fromkeys(tree.groups, 0.0))
+    written = build_network("found", tree, none, hosts_of([Place(f"h{i}", i) for i in everyone]), [None] * len(hosts))
+    for network in (tree.network(), written):
+        assert sum(link.half_duplex for link in network.links) == 2 * len(expected)
 
 
 def test_many_hosts_are_measured_with_some_partners() -> None:
@@ -166,6 +204,17 @@ def test_latencies_of_pairs_are_parted_among_links() -> None:
     assert found.groups[group] == pytest.approx(30e-6)
 
 
+def test_an_interval_holds_the_median_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(5)
+    assert cut_off(3) == (0, 0.75)
+    for count in (2, 3, 5, 6, 9, 20):
+        cut, confidence = cut_off(count)
+        values = np.sort(generator.exponential(size=(20_000, count)), axis=1)
+        inside = (values[:, cut] <= np.log(2)) & (np.log(2) <= values[:, count - 1 - cut])
+        assert inside.mean() == pytest.approx(confidence, abs=0.015)
+        assert confidence >= 0.95 or cut == 0
+
+
 def test_hosts_of_one_name_are_told_apart() -> None:
     hosts = hosts_of([Place("vm", 0), Place("vm", 1), Place("vm", 0), Place("vm-2", 3), Place("vm", 4)])
     assert hosts.names == ("vm", "vm-2", "vm-2-2", "vm-3")
@@ -184,7 +233,7 @@ def test_buckets_of_links_are_found_in_single_messages_if_there_are_any(buckets:
         Sweep(a, b, sizes, np.array([true(a, b, int(n)) + true(b, a, 0) for n in sizes]), [], np.array([]))
         for a, b in ((0, 1), (2, 3))
     ]
-    messages = Messages(CoreCosts(10e-6, 10e-6, 0.0, 0.0, 1e9), 1.0, sweeps)
+    messages = Messages(CoreCosts(10e-6, 10e-6, 0.0, 0.0, 1e9), {}, sweeps)
     found = fit_bursts(network, hosts, messages, plain)
     assert errors_alone(messages, predictor(network, hosts, found)).p95 < 0.02
     if buckets[0] > 0:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ import numpy as np
 from hocket.advise import MessageCosts
 from hocket.calibrate.bursts import fit_bursts, predictor
 from hocket.calibrate.calibration import Bursts, Calibration, LinkQuality
+from hocket.calibrate.duplex import half_duplex_links
 from hocket.calibrate.errors import errors_alone, errors_together
 from hocket.calibrate.hosts import Hosts, hosts_of
 from hocket.calibrate.infer import Inferred, infer, spread
-from hocket.calibrate.intervals import intervals
+from hocket.calibrate.intervals import cut_off, intervals
 from hocket.calibrate.latency import fit_latencies
 from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
@@ -35,7 +37,7 @@ STEPS = 7  # at most, of `Laboratory.measure`
 
 @dataclass(frozen=True)
 class CalibrateOptions:
-    launches: int = 3  # each step is measured in so many starts of the program
+    launches: int = 5  # each step is measured in so many starts of the program
     rounds: int = 1  # of each launch, after one that warms up
     launch_s: float = 60.0  # no round starts later
     timeout_s: float | None = None  # of a launch
@@ -110,7 +112,11 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         )
     memory = measure_memory(hosts, laboratory.measure)
     inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed)
-    messages = measure_messages(inferred.alone, laboratory.measure_hosts, laboratory.measure_costs, options.seed)
+    messages = measure_messages(
+        inferred.alone, laboratory.measure_hosts, laboratory.measure_costs, rendezvous_bytes, options.seed
+    )
+    tree = dataclasses.replace(inferred.tree, half_duplex=half_duplex_links(inferred.tree, messages.both_ways))
+    inferred = dataclasses.replace(inferred, tree=tree)
     # What an empty message takes one way, less what both cores do for it, is the links' latency.
     empty_s = inferred.alone.empty_s
     overhead_s = messages.costs.send_s + messages.costs.receive_s
@@ -125,20 +131,21 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         rounds=options.rounds,
         seconds=time.monotonic() - began,
         costs=messages.costs,
-        duplex=messages.duplex,
+        duplex=float(np.median(list(messages.both_ways.values()))),
         rendezvous_bytes=rendezvous_bytes,
         bursts=Bursts(costs.burst_bytes, costs.burst_s) if costs.burst_bytes > 0 else None,
         alone=errors_alone(messages, predictor(network, hosts, costs)),
         together=errors_together(inferred),
         error_with_links=inferred.error,
         spread=spread(inferred.fitted.times),
-        links=_links(inferred, hosts, options.seed),
+        interval_confidence=cut_off(len(inferred.fitted.times))[1],
+        links=_links(inferred, hosts),
         sweeps=tuple(messages.sweeps),
     )
 
 
-def _links(inferred: Inferred, hosts: Hosts, seed: int) -> tuple[LinkQuality, ...]:
-    found = intervals(inferred, seed)
+def _links(inferred: Inferred, hosts: Hosts) -> tuple[LinkQuality, ...]:
+    found = intervals(inferred)
     return tuple(
         LinkQuality(ends, *found[group], inferred.errors_without.get(group))
         for group, ends in inferred.tree.link_ends(hosts.names).items()

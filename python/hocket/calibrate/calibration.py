@@ -17,7 +17,7 @@ GRADES = {"A": 0.05, "B": 0.15}
 
 @dataclass(frozen=True)
 class LinkQuality:
-    """Bandwidths in bytes/s, from the first node to the second and back: 95 % intervals over the rounds.
+    """Bandwidths in bytes/s, from the first node to the second and back: intervals over the rounds.
 
     `error_without`: how far predictions of transfers at the same time are off, on the mean, if the link is left out;
     None for the link of a host, which cannot be left out.
@@ -53,13 +53,14 @@ class Calibration:
     rounds: int  # of each launch
     seconds: float  # that all took
     costs: CoreCosts
-    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
+    duplex: float  # what both of two transfers in opposite directions keep of their rate alone, the median over pairs
     rendezvous_bytes: int | None  # messages from this size on wait for their receiver
     bursts: Bursts | None  # None = links have no token buckets
     alone: Errors  # of single messages of 1 byte to some megabytes, of sizes that nothing was fitted to
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to
     error_with_links: float  # the mean error on what the links were fitted to
     spread: float  # the mean of |log(time in a round / median over the rounds)|
+    interval_confidence: float  # of the intervals of links
     links: tuple[LinkQuality, ...]
     sweeps: tuple[Sweep, ...]
 

@@ -42,6 +42,7 @@ def to_toml(calibration: Calibration) -> str:
         f"error_together_p95 = {calibration.together.p95:.3f}",
         f"error_with_links = {calibration.error_with_links:.3f}",
         f"spread = {calibration.spread:.3f}",
+        f"interval_confidence = {calibration.interval_confidence:.3f}",
     ]
     for link in calibration.links:
         lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
@@ -84,6 +85,7 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "error_together": {"median": calibration.together.median, "p95": calibration.together.p95},
         "error_with_links": calibration.error_with_links,
         "spread": calibration.spread,
+        "interval_confidence": calibration.interval_confidence,
         "links": [
             {
                 "between": link.between,

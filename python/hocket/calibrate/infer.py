@@ -24,6 +24,7 @@ from hocket.calibrate.transfers import Experiment, Measure, Times, Transfer
 from hocket.calibrate.tree import Tree
 
 PROBE_BYTES = 64 * 1024
+EMPTY_TIMES = 4  # in each round: they take no time, and of so short ones many are disturbed
 MOST_PARTNERS = 16
 # Long against a time slice of the system and the start of a TCP connection.
 DURATION_S = 0.03
@@ -82,18 +83,23 @@ def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
 def measure_alone(count: int, measure: Measure, seed: int) -> Alone:
     pairs = all_pairs(count, MOST_PARTNERS, seed)
     ends = tuple(np.array(pairs).T)
-    empty_s = np.zeros((count, count))
-    probes: list[Experiment] = [(Transfer(a, b, size),) for a, b in pairs for size in (0, PROBE_BYTES)]
-    probed = np.array(measure(probes)).min(axis=0).reshape(len(pairs), 2)
-    empty_s[ends] = probed[:, 0]
+    empty_s, start_s = np.zeros((count, count)), np.zeros((count, count))
+    probes: list[Experiment] = [(Transfer(a, b, size),) for size in (*[0] * EMPTY_TIMES, PROBE_BYTES) for a, b in pairs]
+    probed = np.array(measure(probes)).reshape(-1, EMPTY_TIMES + 1, len(pairs))
+    empty_s[ends] = np.median(probed[:, :-1], axis=(0, 1))
     # A probe is too short for a rate, but long enough to choose the size that is not.
-    probed_rate = PROBE_BYTES / np.maximum(probed[:, 1] - probed[:, 0], probed[:, 1] / 10)
-    sizes = [max(PROBE_BYTES, round(rate * DURATION_S)) for rate in probed_rate]
-    taken = np.array(measure([(Transfer(a, b, size),) for (a, b), size in zip(pairs, sizes, strict=True)]))[:, :, 0]
+    probe_s = np.median(probed[:, -1], axis=0)
+    probed_rate = PROBE_BYTES / np.maximum(probe_s - empty_s[ends], probe_s / 10)
+    sizes = np.array([max(2 * PROBE_BYTES, round(rate * DURATION_S)) for rate in probed_rate])
+    long: list[Experiment] = [(Transfer(a, b, int(size)),) for (a, b), size in zip(pairs, sizes, strict=True)]
+    taken = np.array(measure(long))[:, :, 0]
+    # What both sizes have in common is no part of the rate: latency, the start, what a token bucket lets through.
     rounds = np.zeros((len(taken), count, count))
     for rate, some_s in zip(rounds, taken, strict=True):
-        rate[ends] = np.array(sizes) / np.maximum(some_s - empty_s[ends], some_s / 10)
-    return Alone(empty_s, np.median(rounds, axis=0), rounds)
+        rate[ends] = (sizes - PROBE_BYTES) / np.maximum(some_s - probe_s, some_s / 10)
+    rate = np.median(rounds, axis=0)
+    start_s[ends] = np.median(taken, axis=0) - sizes / rate[ends]
+    return Alone(empty_s, start_s, rate, rounds)
 
 
 def medians(times: Times) -> list[list[float]]:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hocket.calibrate.duplex import BothWays, both_ways, kept_both_ways
 from hocket.calibrate.segments import Segment, fit_segments, time_s
-from hocket.calibrate.structure import Alone, net_times, sized
-from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Times, Transfer
+from hocket.calibrate.structure import Alone
+from hocket.calibrate.transfers import CoreCosts, Measure, Transfer
 
 LONGEST_S = 0.1  # of a message of the sweep
 MOST_BYTES = 4 << 20
 NUM_SIZES = 40
-DUPLEX_S = 0.03  # alone
+SHORT_S = 0.003
+SHORT_TIMES = 5  # in each round, of messages that alone take less than SHORT_S
 HELD_OUT = 4  # every so many-th size is kept from the fit
 
 
@@ -29,7 +31,7 @@ class Sweep:
     source: int
     target: int
     sizes: np.ndarray
-    times_s: np.ndarray  # the least over the rounds
+    times_s: np.ndarray  # medians
     segments: list[Segment]
     held_out: np.ndarray  # |predicted / measured - 1| of sizes that the fit has not seen
 
@@ -37,7 +39,7 @@ class Sweep:
 @dataclass(frozen=True)
 class Messages:
     costs: CoreCosts
-    duplex: float  # what each of two transfers in opposite directions keeps of its rate alone
+    both_ways: BothWays
     sweeps: list[Sweep]
 
 
@@ -56,36 +58,31 @@ def sweep_sizes(rate: float, seed: int) -> list[int]:
 
 
 def measure_messages(
-    alone: Alone, measure: Measure, measure_costs: Callable[[Sequence[tuple[int, int]]], Sequence[CoreCosts]], seed: int
+    alone: Alone,
+    measure: Measure,
+    measure_costs: Callable[[Sequence[tuple[int, int]]], Sequence[CoreCosts]],
+    rendezvous_bytes: int | None,
+    seed: int,
 ) -> Messages:
     pairs = typical_pairs(alone)
-    experiments: list[Experiment] = []
-    sizes = [sweep_sizes(float(alone.rate[pair]), seed) for pair in pairs]
-    for (a, b), some in zip(pairs, sizes, strict=True):
-        experiments += [(Transfer(a, b, size),) for size in some]
-    singles = len(experiments)
-    experiments += [sized(alone, [(a, b), (b, a)], DUPLEX_S) for a, b in pairs]
-    # The least over the rounds: what a message takes if nothing disturbs it. Of small ones a disturbance is a multiple.
-    times = measure(experiments)
-    least = np.array([of_round[:singles] for of_round in times])[:, :, 0].min(axis=0)
-    sweeps, at = [], 0
-    for (a, b), some in zip(pairs, sizes, strict=True):
-        sweeps.append(_sweep(a, b, some, least[at : at + len(some)]))
-        at += len(some)
+    sizes = {pair: sweep_sizes(float(alone.rate[pair]), seed) for pair in pairs}
+    # By size, so that buckets of links fill again while other pairs have their turn.
+    once = sorted((size, pair) for pair in pairs for size in sizes[pair])
+    short = [(size, pair) for size, pair in once if size < float(alone.rate[pair]) * SHORT_S]
+    singles = [*once, *short * (SHORT_TIMES - 1)]
+    ways = both_ways(alone, rendezvous_bytes, seed)
+    times = measure([*((Transfer(*pair, size),) for size, pair in singles), *ways])
+    taken: dict[tuple[int, tuple[int, int]], list[float]] = {}
+    for of_round in times:
+        for single, seconds in zip(singles, of_round, strict=False):
+            taken.setdefault(single, []).append(seconds[0])
+    sweeps = [
+        _sweep(*pair, sizes[pair], np.array([np.median(taken[size, pair]) for size in sizes[pair]])) for pair in pairs
+    ]
     # The fastest pair keeps the cores busiest with the least waiting; times that were stolen by others only add.
     costs = np.array(measure_costs(pairs[-1:]))
     least_costs = CoreCosts(*map(float, [*costs[:, :4].min(axis=0), costs[:, 4].max()]))
-    return Messages(least_costs, _duplex(alone, experiments[singles:], [r[singles:] for r in times]), sweeps)
-
-
-def _duplex(alone: Alone, experiments: Sequence[Experiment], times: Times) -> float:
-    medians = [list(np.median([of_round[i] for of_round in times], axis=0)) for i in range(len(experiments))]
-    kept = [
-        transfer.size_bytes / alone.expected_rate(transfer.source, transfer.target) / taken
-        for experiment, seconds in zip(experiments, net_times(alone, experiments, medians), strict=True)
-        for transfer, taken in zip(experiment, seconds, strict=True)
-    ]
-    return float(min(1.0, np.median(kept)))
+    return Messages(least_costs, kept_both_ways(alone, ways, [r[len(singles) :] for r in times]), sweeps)
 
 
 def _sweep(source: int, target: int, sizes: Sequence[int], times_s: np.ndarray) -> Sweep:

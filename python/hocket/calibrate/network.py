@@ -12,7 +12,7 @@ from hocket import Network, print_bandwidth, print_duration
 from hocket.calibrate.hosts import Hosts
 from hocket.calibrate.latency import Latencies
 from hocket.calibrate.memory import Memory
-from hocket.calibrate.tree import Rate, Tree, switches_of
+from hocket.calibrate.tree import Tree, switches_of
 
 _DIGITS = 3  # significant ones: no measurement has more
 _ALIKE = 0.05  # directions that differ by less have one bandwidth
@@ -33,15 +33,18 @@ def build_network(
     lines += [f'[[node]]\nname = {json.dumps(switch)}\nkind = "switch"' for switch in switches_of(ends, hosts.names)]
     for group, pair in ends.items():
         latency_s = latencies.groups[group] if len(group) > 1 else latencies.hosts[min(group)]
-        lines.append(f"[[link]]\nbetween = {json.dumps(pair)}\n{_bandwidths(tree.rate(group))}")
+        lines.append(f"[[link]]\nbetween = {json.dumps(pair)}\n{_bandwidths(tree, group)}")
         if latency_s > 0:
             lines.append(f"latency = {quoted_duration(latency_s)}")
     return Network.from_text("\n".join(lines), name)
 
 
-def _bandwidths(rate: Rate) -> str:
+def _bandwidths(tree: Tree, group: frozenset[int]) -> str:
+    rate = tree.rate(group)
+    if group in tree.half_duplex:
+        return f'bandwidth = {quoted_bandwidth(rate.mean)}\nduplex = "half"'
     if abs(rate.out / rate.back - 1) < _ALIKE:
-        return f"bandwidth = {quoted_bandwidth((rate.out + rate.back) / 2)}"
+        return f"bandwidth = {quoted_bandwidth(rate.mean)}"
     return f"bandwidth = {quoted_bandwidth(rate.out)}\nbandwidth_back = {quoted_bandwidth(rate.back)}"
 
 

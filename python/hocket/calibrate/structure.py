@@ -35,14 +35,15 @@ LEAST_GAIN_OF_ERROR = 0.2
 class Alone:
     """What pairs of hosts do alone. n x n arrays; 0 where not measured."""
 
-    empty_s: np.ndarray  # an empty message and its answer: the least over the rounds
+    empty_s: np.ndarray  # an empty message and its answer: the median
+    start_s: np.ndarray  # what a long message takes beside bytes / rate; below 0 where links let a burst pass at once
     rate: np.ndarray  # bytes/s: medians over the rounds
     rounds: np.ndarray  # the same of each round
 
     def hosts(self) -> tuple[Rate, ...]:
         """The most that each host sent and received."""
         return tuple(
-            Rate(float(out), float(back)) for out, back in zip(self.rate.max(1), self.rate.max(0), strict=True)
+            Rate(_near_the_most(out), _near_the_most(back)) for out, back in zip(self.rate, self.rate.T, strict=True)
         )
 
     def expected_rate(self, source: int, target: int) -> float:
@@ -82,13 +83,13 @@ def sized(alone: Alone, pairs: Sequence[tuple[int, int]], duration_s: float) -> 
 
 
 def net_times(alone: Alone, experiments: Sequence[Experiment], times: Sequence[Sequence[float]]) -> list[np.ndarray]:
-    """Without what an empty message takes; at least a tenth remains, so that noise cannot make it negative."""
-    usual_s = float(np.median(alone.empty_s[alone.empty_s > 0]))
+    """Without what does not grow with the bytes; at least a tenth remains, so that noise cannot make it negative."""
+    measured = alone.rate > 0
+    start_s = np.where(measured, alone.start_s, np.median(alone.start_s[measured]))
     net = []
     for experiment, seconds in zip(experiments, times, strict=True):
-        empty = np.array([alone.empty_s[t.source, t.target] or usual_s for t in experiment])
         taken = np.asarray(seconds)
-        net.append(np.maximum(taken - empty, taken / 10))
+        net.append(np.maximum(taken - [start_s[t.source, t.target] for t in experiment], taken / 10))
     return net
 
 
@@ -191,7 +192,7 @@ class Selection:
         return Tree(self._hosts, {group: rate for group, rate in tree.groups.items() if group not in groups})
 
 
-def _near_the_most(values: Sequence[float]) -> float:
+def _near_the_most(values: Sequence[float] | np.ndarray) -> float:
     """Where a link limits, it carries the same every time; one measurement may have been lucky."""
     return float(np.median([value for value in values if value >= 0.9 * max(values)]))
 

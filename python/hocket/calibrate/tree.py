@@ -22,6 +22,10 @@ class Rate:
     out: float
     back: float
 
+    @property
+    def mean(self) -> float:
+        return (self.out + self.back) / 2
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -29,6 +33,7 @@ class Tree:
 
     hosts: tuple[Rate, ...]
     groups: dict[frozenset[int], Rate]
+    half_duplex: frozenset[frozenset[int]] = frozenset()  # links whose directions share one bandwidth
 
     def link_ends(self, names: Sequence[str]) -> dict[frozenset[int], tuple[str, str]]:
         """The lower and the upper node of each link: of the hosts in order, then of the groups from large to small.
@@ -60,7 +65,10 @@ class Tree:
         for group, (end, above) in ends.items():
             rate = self.rate(group)
             lines.append(f'[[link]]\nbetween = ["{end}", "{above}"]')
-            lines.append(f'bandwidth = "{rate.out!r} B/s"\nbandwidth_back = "{rate.back!r} B/s"')
+            if group in self.half_duplex:
+                lines.append(f'bandwidth = "{rate.mean!r} B/s"\nduplex = "half"')
+            else:
+                lines.append(f'bandwidth = "{rate.out!r} B/s"\nbandwidth_back = "{rate.back!r} B/s"')
         return Network.from_text("\n".join(lines), "tree")
 
 

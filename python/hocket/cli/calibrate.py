@@ -26,7 +26,7 @@ from hocket.cli.options import OutputPath, load_network
     help="Measure the emulated network of this file, not this machine's.",
 )
 @click.option(
-    "--launches", type=click.IntRange(1, 100), default=3, show_default=True, help="Starts of the program for each step."
+    "--launches", type=click.IntRange(1, 100), default=5, show_default=True, help="Starts of the program for each step."
 )
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), default=1, show_default=True, help="Measurements in each start."
