@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 # Where the search starts: a bucket of some frames, and what a timer that is late by as much lets through.
 START_BYTES, START_S = 8000.0, 250e-6
 EVALUATIONS = 120
-# Buckets must take away this share of the mean error, or there are none.
-LEAST_GAIN = 0.2
+# Buckets must take away this share of the error of the messages whose times they change by CHANGE, or there are none.
+LEAST_GAIN = 0.3
+CHANGE = 0.05
+LEAST_CHANGED = 3  # messages
 
 
 def predictor(network: Network, hosts: Hosts, costs: MessageCosts) -> Predict:
@@ -48,14 +50,17 @@ def fit_bursts(network: Network, hosts: Hosts, messages: Messages, costs: Messag
         burst_bytes, burst_s = np.exp(np.clip(x, -30, 30)).tolist()
         return dataclasses.replace(costs, burst_bytes=burst_bytes, burst_s=burst_s)
 
-    def badness(some: MessageCosts) -> float:
-        return float(np.abs(logarithms_alone(messages, predictor(network, hosts, some), held_out=False)).mean())
+    def logarithms(some: MessageCosts) -> NDArray[np.float64]:
+        return logarithms_alone(messages, predictor(network, hosts, some), held_out=False)
 
     def badness_at(x: NDArray[np.float64]) -> float:
-        return badness(with_buckets(x))
+        return float(np.abs(logarithms(with_buckets(x))).mean())
 
     start = np.log(np.array([START_BYTES, START_S]))
     simplex = start + np.log(4.0) * np.array([[0, 0], [1, 0], [0, -1]])
     options: Any = {"maxfev": EVALUATIONS, "initial_simplex": simplex}
     best = with_buckets(minimize(badness_at, start, method="Nelder-Mead", options=options).x)
-    return best if badness(best) < (1 - LEAST_GAIN) * badness(costs) else costs
+    after, before = logarithms(best), logarithms(costs)
+    changed = np.abs(after - before) > CHANGE
+    gains = np.abs(after[changed]).sum() < (1 - LEAST_GAIN) * np.abs(before[changed]).sum()
+    return best if changed.sum() >= LEAST_CHANGED and gains else costs

@@ -76,7 +76,7 @@ def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
         Measured(fitted, [of_round[: len(fitted)] for of_round in times]),
         Measured(held_out, [of_round[len(fitted) :] for of_round in times]),
     ]
-    selection = Selection(alone.hosts(), fitted, parts[0].net_s(alone), spread(times))
+    selection = Selection(alone, fitted, parts[0].net_s(alone), spread(times))
     return Inferred(*selection.select(groups), alone, *parts)
 
 

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 from hocket.calibrate.infer import Inferred
-from hocket.calibrate.structure import Alone, net_times, rate_over
+from hocket.calibrate.structure import net_times, rate_over
 from hocket.calibrate.tree import Rate
 
 WANTED = 0.95
@@ -31,9 +32,12 @@ def intervals(inferred: Inferred) -> dict[frozenset[int], tuple[Interval, Interv
     """By link, a single host being a group of one: out of the group, and into it."""
     alone, tree, fitted = inferred.alone, inferred.tree, inferred.fitted
     nets = [net_times(alone, fitted.experiments, of_round) for of_round in fitted.times]
-    found = {group: [rate_over(group, fitted.experiments, net) for net in nets] for group in tree.groups}
-    hosts = [Alone(alone.empty_s, alone.start_s, rate, alone.rounds).hosts() for rate in alone.rounds]
-    found |= {frozenset([i]): [of_round[i] for of_round in hosts] for i in range(len(tree.hosts))}
+    alones = [dataclasses.replace(alone, rate=rate) for rate in alone.rounds]
+    found = {
+        group: [rate_over(group, one, fitted.experiments, net) for one, net in zip(alones, nets, strict=True)]
+        for group in tree.groups
+    }
+    found |= {frozenset([i]): [one.hosts()[i] for one in alones] for i in range(len(tree.hosts))}
     return {group: _around(tree.rate(group), rates) for group, rates in found.items()}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Latencies of links from those of pairs: the least squares with none below 0."""
+"""Latencies of links from those of pairs: none below 0, with the least absolute errors, relative to the times."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hocket.calibrate.tree import Tree
+
+ITERATIONS = 20
+LEAST_ERROR = 0.001
 
 
 @dataclass(frozen=True)
@@ -33,5 +36,12 @@ def fit_latencies(tree: Tree, pair_s: np.ndarray) -> Latencies:
         crossed[row, count:] = [(a in group) != (b in group) for group in groups]
     if not len(measured):
         return Latencies((0.0,) * count, dict.fromkeys(groups, 0.0))
-    solution, _ = nnls(crossed, pair_s[tuple(measured.T)])
+    pairs_s = pair_s[tuple(measured.T)]
+    weight = 1 / pairs_s
+    for _ in range(
+        ITERATIONS
+    ):  # the least absolute errors, by least squares with the weights that the last errors give
+        solution, _ = nnls(crossed * weight[:, None], pairs_s * weight)
+        off = np.abs(crossed @ solution / pairs_s - 1)
+        weight = 1 / (pairs_s * np.sqrt(np.maximum(off, LEAST_ERROR)))
     return Latencies(tuple(map(float, solution[:count])), dict(zip(groups, map(float, solution[count:]), strict=True)))

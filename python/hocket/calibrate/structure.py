@@ -29,6 +29,8 @@ from hocket.calibrate.tree import Predictor, Rate, Tree
 LEAST_GAIN = 0.005
 LEAST_GAIN_OF_NOISE = 0.2
 LEAST_GAIN_OF_ERROR = 0.2
+# And it carries less than this part of what the hosts on its smaller side carry alone: sharing alone loses some.
+MOST_OF_HOSTS = 0.9
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,13 @@ def crossings(alone: Alone, groups: Sequence[frozenset[int]], duration_s: float,
     return experiments
 
 
-def rate_over(group: frozenset[int], experiments: Sequence[Experiment], net: Sequence[np.ndarray]) -> Rate:
-    """What was carried out of a group, and into it, until the last of the transfers ended, where that was most."""
+def rate_over(
+    group: frozenset[int], alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.ndarray]
+) -> Rate:
+    """What was carried out of a group, and into it, until the last of the transfers ended, where that was most.
+
+    No less than what one transfer alone carries, which shares the link with nobody.
+    """
     carried: dict[bool, list[float]] = {True: [], False: []}
     for experiment, seconds in zip(experiments, net, strict=True):
         for out in (True, False):
@@ -148,21 +155,26 @@ def rate_over(group: frozenset[int], experiments: Sequence[Experiment], net: Seq
             if crosses:
                 size_bytes = sum(experiment[i].size_bytes * experiment[i].messages for i in crosses)
                 carried[out].append(size_bytes / float(seconds[crosses].max()))
-    return Rate(_near_the_most(carried[True]), _near_the_most(carried[False]))
+    inside = np.isin(np.arange(len(alone.rate)), list(group))
+    return Rate(
+        max(_near_the_most(carried[True]), _near_the_most(alone.rate[inside][:, ~inside].ravel())),
+        max(_near_the_most(carried[False]), _near_the_most(alone.rate[~inside][:, inside].ravel())),
+    )
 
 
 class Selection:
     """Trees judged by how well they predict what was measured."""
 
     def __init__(
-        self, hosts: tuple[Rate, ...], experiments: Sequence[Experiment], net: Sequence[np.ndarray], noise: float
+        self, alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.ndarray], noise: float
     ) -> None:
         """`noise`: the mean of |log(time in a round / median over the rounds)|."""
-        self._hosts = hosts
+        self._alone = alone
+        self._hosts = alone.hosts()
         self._noise = noise
         self._experiments = list(experiments)
         self._net = list(net)
-        self._predictor = Predictor(experiments, len(hosts))
+        self._predictor = Predictor(experiments, len(alone.rate))
 
     def error(self, tree: Tree) -> float:
         """The mean of |log(predicted / measured)| over all transfers; each counts for 1 at most."""
@@ -171,7 +183,8 @@ class Selection:
 
     def select(self, groups: Sequence[frozenset[int]]) -> tuple[Tree, float, dict[frozenset[int], float]]:
         """The tree with those links that are needed to explain the times, its error, and the error without each."""
-        tree = Tree(self._hosts, {group: rate_over(group, self._experiments, self._net) for group in groups})
+        rates = {group: rate_over(group, self._alone, self._experiments, self._net) for group in groups}
+        tree = Tree(self._hosts, {group: rate for group, rate in rates.items() if self._limits(group, rate)})
         error = self.error(tree)
         least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * error)
         while tree.groups:
@@ -187,6 +200,13 @@ class Selection:
             else:
                 tree, error = self._without(tree, [least]), errors[least]
         return tree, error, {}
+
+    def _limits(self, group: frozenset[int], rate: Rate) -> bool:
+        inside = [rate for host, rate in enumerate(self._hosts) if host in group]
+        outside = [rate for host, rate in enumerate(self._hosts) if host not in group]
+        most_out = min(sum(rate.out for rate in inside), sum(rate.back for rate in outside))
+        most_back = min(sum(rate.back for rate in inside), sum(rate.out for rate in outside))
+        return rate.out < MOST_OF_HOSTS * most_out or rate.back < MOST_OF_HOSTS * most_back
 
     def _without(self, tree: Tree, groups: Sequence[frozenset[int]]) -> Tree:
         return Tree(self._hosts, {group: rate for group, rate in tree.groups.items() if group not in groups})
