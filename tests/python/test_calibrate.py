@@ -109,7 +109,7 @@ def test_the_tree_that_measurement_can_see(case: str, noise: float) -> None:
         assert rate.back / MBIT == pytest.approx(given, rel=0.02 + 2 * noise)
 
 
-TWO_SIDES = ([("s0", 100.0)] * 4 + [("s1", 100.0)] * 4, [("s0", "s1", 80.0)])
+TWO_SIDES = ([("s0", 100.0)] * 4 + [("s1", 100.0)] * 4, [("s0", "s1", 95.0)])
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.03])

@@ -17,8 +17,8 @@ from hocket.calibrate.tree import Tree
 DUPLEX_S = 0.03  # alone
 LEAST_BYTES, MOST_BYTES = 1 << 12, 1 << 20  # of a message
 # Of its rate alone a transfer keeps all where directions are independent, and half where they share. Acknowledgements
-# that wait behind data take a little of the first; the limit lies between, in the logarithm.
-HALF = 0.71
+# that wait behind data, and noise, take a quarter of the first at times.
+HALF = 0.6
 # By (a, b): what both transfers keep of their rate until the last of them has ended.
 BothWays = dict[tuple[int, int], float]
 

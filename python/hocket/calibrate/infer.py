@@ -88,7 +88,8 @@ def measure_alone(count: int, measure: Measure, seed: int) -> Alone:
     probed = np.array(measure(probes)).reshape(-1, EMPTY_TIMES + 1, len(pairs))
     empty_s[ends] = np.median(probed[:, :-1], axis=(0, 1))
     # A probe is too short for a rate, but long enough to choose the size that is not.
-    probe_s = np.median(probed[:, -1], axis=0)
+    # Least times: one that was disturbed would be taken off a long one, and no link is faster than it is.
+    probe_s = probed[:, -1].min(axis=0)
     probed_rate = PROBE_BYTES / np.maximum(probe_s - empty_s[ends], probe_s / 10)
     sizes = np.array([max(2 * PROBE_BYTES, round(rate * DURATION_S)) for rate in probed_rate])
     long: list[Experiment] = [(Transfer(a, b, int(size)),) for (a, b), size in zip(pairs, sizes, strict=True)]

@@ -26,9 +26,9 @@ from hocket.calibrate.tree import Predictor, Rate, Tree
 # A link is kept if without it predictions are worse on the whole by this share of the times; by this part of the spread
 # of the times over the rounds, since what was carried fits some of the noise too; and by this part of the error that
 # remains with all links, since what the simulator does not know, such as a busy core, may look like a link.
-LEAST_GAIN = 0.005
-LEAST_GAIN_OF_NOISE = 0.2
-LEAST_GAIN_OF_ERROR = 0.2
+LEAST_GAIN = 0.002
+LEAST_GAIN_OF_NOISE = 0.1
+LEAST_GAIN_OF_ERROR = 0.1
 # And it carries less than this part of what the hosts on its smaller side carry alone: sharing alone loses some.
 MOST_OF_HOSTS = 0.9
 
