@@ -98,8 +98,8 @@ def test_the_tree_that_measurement_can_see(case: str, noise: float) -> None:
     found = infer(len(hosts), simulated(network_of(hosts, switches), noise, seed=3), seed=1).tree
     for i, (rate, (_, given)) in enumerate(zip(found.hosts, hosts, strict=True)):
         most = min(given, max(other for j, (_, other) in enumerate(hosts) if j != i))
-        assert rate.out / MBIT == pytest.approx(most, rel=0.02 + noise)
-        assert rate.back / MBIT == pytest.approx(most, rel=0.02 + noise)
+        assert rate.out / MBIT == pytest.approx(most, rel=0.02 + 2 * noise)
+        assert rate.back / MBIT == pytest.approx(most, rel=0.02 + 2 * noise)
     everyone = frozenset(range(len(hosts)))
     seen = {tuple(sorted(min(group, everyone - group, key=sorted))): rate for group, rate in found.groups.items()}
     assert seen.keys() == {tuple(sorted(min(frozenset(g), everyone - set(g), key=sorted))) for g in expected}

@@ -62,7 +62,7 @@ def infer(count: int, measure: Measure, seed: int = 1) -> Inferred:
     alone = measure_alone(count, measure, seed)
     groups: list[frozenset[int]] = []
     if count > 3:
-        everyone = pairings(alone, TOGETHER_S, min(4 * (count - 1), MOST_PAIRINGS), seed)
+        everyone = pairings(alone, TOGETHER_S, min(8 * (count - 1), MOST_PAIRINGS), seed)
         groups = candidates(slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone)))))
     # Data that go both ways over a cable slow each other a little with TCP, whose acknowledgements wait behind them.
     # The simulator does not know that: links are judged by transfers that go one way.
