@@ -38,9 +38,7 @@ def fit_latencies(tree: Tree, pair_s: np.ndarray) -> Latencies:
         return Latencies((0.0,) * count, dict.fromkeys(groups, 0.0))
     pairs_s = pair_s[tuple(measured.T)]
     weight = 1 / pairs_s
-    for _ in range(
-        ITERATIONS
-    ):  # the least absolute errors, by least squares with the weights that the last errors give
+    for _ in range(ITERATIONS):  # least squares, with weights that make of them the least absolute errors
         solution, _ = nnls(crossed * weight[:, None], pairs_s * weight)
         off = np.abs(crossed @ solution / pairs_s - 1)
         weight = 1 / (pairs_s * np.sqrt(np.maximum(off, LEAST_ERROR)))
