@@ -139,8 +139,9 @@ void bind_collective_search(nb::module_& module) {
         },
         "network"_a, "members"_a, "order"_a, ReleaseGil(),
         "Positions in `order` whose message from the rank before takes as long per byte as the slowest.");
-    module.def("one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
-               "The same bcast or scatter, but each send of a rank begins when the one before it is done.");
+    module.def(
+        "one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
+        "The same bcast or scatter, but each send of a rank begins when the receiver of the one before has answered.");
     module.def(
         "merged_schedule", [](const std::vector<Schedule>& schedules) { return search::merged(schedules); },
         "schedules"_a, ReleaseGil(),

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 
 #include "hocket/base/error.hpp"
 
@@ -123,33 +126,6 @@ Schedule reversed(const Schedule& schedule) {
     return result;
 }
 
-Schedule one_send_at_a_time(const Schedule& schedule) {
-    if (schedule.collective != Collective::bcast && schedule.collective != Collective::scatter)
-        throw InvalidInput(
-            "sends of a schedule of " + std::string(name_of(schedule.collective)) + " cannot be put one after another",
-            "expected bcast or scatter");
-    if (const auto wrong = malformations(schedule); !wrong.empty())
-        throw InvalidInput("the schedule is malformed: " + wrong.front());
-    Schedule result = schedule;
-    for (std::size_t r = 0; r < result.ranks.size(); ++r) {
-        const RankSchedule& part = schedule.ranks[r];
-        result.ranks[r] = {};
-        std::int32_t last_send = -1;
-        for (const Op& op : part.ops) {
-            const auto chunks = part.chunks_of(op);
-            const auto dependencies = part.dependencies_of(op);
-            std::vector<std::int32_t> after(dependencies.begin(), dependencies.end());
-            const bool sends = op.kind == OpKind::send;
-            if (sends && last_send >= 0 && std::find(after.begin(), after.end(), last_send) == after.end())
-                after.push_back(last_send);
-            const std::int32_t added =
-                result.ranks[r].add(op.kind, op.peer, std::vector(chunks.begin(), chunks.end()), after);
-            if (sends) last_send = added;
-        }
-    }
-    return result;
-}
-
 namespace {
 
 /// [op] how many of the operations before it have the same direction and peer.
@@ -159,6 +135,58 @@ std::vector<std::int32_t> ordinals_of(const RankSchedule& part) {
     for (const Op& op : part.ops) ordinals.push_back(seen[{op.kind == OpKind::send, op.peer}]++);
     return ordinals;
 }
+
+}  // namespace
+
+Schedule one_send_at_a_time(const Schedule& schedule) {
+    if (schedule.collective != Collective::bcast && schedule.collective != Collective::scatter)
+        throw InvalidInput(
+            "sends of a schedule of " + std::string(name_of(schedule.collective)) + " cannot be put one after another",
+            "expected bcast or scatter");
+    if (const auto wrong = malformations(schedule); !wrong.empty())
+        throw InvalidInput("the schedule is malformed: " + wrong.front());
+    std::set<std::tuple<Rank, Rank, std::int32_t>> told;  // messages whose receiver answers: another send waits for it
+    for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
+        const RankSchedule& part = schedule.ranks[r];
+        const std::vector<std::int32_t> ordinals = ordinals_of(part);
+        std::optional<std::size_t> last;
+        for (std::size_t i = 0; i < part.ops.size(); ++i) {
+            if (part.ops[i].kind != OpKind::send) continue;
+            if (last) told.insert({Rank{static_cast<std::int32_t>(r)}, part.ops[*last].peer, ordinals[*last]});
+            last = i;
+        }
+    }
+    Schedule result = schedule;
+    for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+        const RankSchedule& part = schedule.ranks[r];
+        const Rank self{static_cast<std::int32_t>(r)};
+        const std::vector<std::int32_t> ordinals = ordinals_of(part);
+        result.ranks[r] = {};
+        std::vector<std::int32_t> place;  // [op] where it is in the result
+        std::int32_t answer = -1;
+        for (std::size_t i = 0; i < part.ops.size(); ++i) {
+            const Op& op = part.ops[i];
+            const auto chunks = part.chunks_of(op);
+            std::vector<std::int32_t> after;
+            for (const std::int32_t d : part.dependencies_of(op)) after.push_back(place[static_cast<std::size_t>(d)]);
+            const bool sends = op.kind == OpKind::send;
+            if (sends && answer >= 0) after.push_back(answer);
+            place.push_back(result.ranks[r].add(op.kind, op.peer, std::vector(chunks.begin(), chunks.end()), after));
+            const auto message =
+                sends ? std::tuple(self, op.peer, ordinals[i]) : std::tuple(op.peer, self, ordinals[i]);
+            if (!told.contains(message)) continue;
+            const std::vector<ChunkRange> nothing;
+            if (sends) {
+                answer = result.ranks[r].add(OpKind::recv, op.peer, nothing, std::vector<std::int32_t>{});
+            } else {
+                result.ranks[r].add(OpKind::send, op.peer, nothing, std::vector{place.back()});
+            }
+        }
+    }
+    return result;
+}
+
+namespace {
 
 struct Turn {
     std::int32_t ordinal;

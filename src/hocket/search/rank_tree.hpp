@@ -26,10 +26,11 @@ std::vector<std::vector<Rank>> split_tree(std::span<const Rank> order, std::int3
 /// @throws InvalidInput  for other collectives.
 Schedule reversed(const Schedule&);
 
-/// The same, but each send of a rank begins when the one before it is done, so that the first receiver can pass on while the
-/// others still wait: in a binomial tree of n ranks the last gets the message after log2(n) times of one message, where
-/// sends that share the link of their rank take up to log2(n) (log2(n) + 1) / 2. For schedules in which receives wait for
-/// nothing but receives, as those of bcast and scatter.
+/// The same, but each send of a rank begins when the receiver of the one before has answered by an empty message, so that the first
+/// receiver can pass on while the others still wait: in a binomial tree of n ranks the last gets the message after log2(n)
+/// times of one message, where sends that share the link of their rank take up to log2(n) (log2(n) + 1) / 2. To wait for the
+/// send alone is not enough: an MPI calls it complete when its bytes lie in the socket (perf/send_after_send.py). For
+/// schedules in which receives wait for nothing but receives, as those of bcast and scatter down trees.
 /// @throws InvalidInput  for other collectives.
 Schedule one_send_at_a_time(const Schedule&);
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/random.hpp"
@@ -112,15 +113,25 @@ TEST_CASE("sends one at a time") {
             const Schedule after = one_send_at_a_time(before);
             const Validation validation = validate(after);
             CHECK_MESSAGE(validation.ok(), validation.violations.front());
-            for (const RankSchedule& part : after.ranks) {
-                std::int32_t last = -1;
+            for (std::size_t r = 0; r < after.ranks.size(); ++r) {
+                const RankSchedule& part = after.ranks[r];
+                std::optional<Rank> target;
+                std::int32_t answer = -1, messages = 0;
                 for (std::int32_t i = 0; i < static_cast<std::int32_t>(part.ops.size()); ++i) {
                     const Op& op = part.ops[static_cast<std::size_t>(i)];
-                    if (op.kind != OpKind::send) continue;
+                    const bool empty = op.num_ranges == 0;
+                    if (op.kind == OpKind::recv && empty) {
+                        CHECK(op.peer == target);
+                        answer = i;
+                    }
+                    if (op.kind != OpKind::send || empty) continue;
                     const auto waits = part.dependencies_of(op);
-                    CHECK((last < 0 || std::find(waits.begin(), waits.end(), last) != waits.end()));
-                    last = i;
+                    CHECK((!target || std::find(waits.begin(), waits.end(), answer) != waits.end()));
+                    target = op.peer;
+                    ++messages;
                 }
+                const auto is_answer = [](const Op& op) { return op.kind == OpKind::recv && op.num_ranges == 0; };
+                CHECK(std::count_if(part.ops.begin(), part.ops.end(), is_answer) == std::max(0, messages - 1));
             }
         }
     }
