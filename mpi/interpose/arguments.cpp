@@ -23,7 +23,8 @@ bool demands_equal_blocks = false;  // of MPI_Alltoall
 
 /// What no MPI objects to. To ask it takes as long as a small message does in shared memory.
 bool is_usual(const Buffer& buffer) {
-    return buffer.address != nullptr && !buffer.in_place() && buffer.count > 0 && runtime::is_known(buffer.type);
+    return buffer.address != nullptr && !buffer.in_place() && buffer.count > 0 &&
+           runtime::find_known(buffer.type) != nullptr;
 }
 
 // An MPI checks count, datatype and buffer of a message also when it goes nowhere. Only sign and zero of the count matter.

@@ -46,7 +46,7 @@ const Buffer& sizing_buffer(const Call& call, const Communicator& communicator) 
 }
 
 std::int64_t size_of(MPI_Datatype type) {
-    if (runtime::is_known(type)) return runtime::size_of(type);
+    if (const runtime::TypeInfo* const info = runtime::find_known(type)) return info->size_bytes;
     int small = 0;
     PMPI_Type_size(type, &small);
     return small == MPI_UNDEFINED ? runtime::size_of(type) : small;

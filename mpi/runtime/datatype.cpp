@@ -111,12 +111,16 @@ constexpr std::size_t max_known = 4;
 thread_local std::array<Known, max_known> known;
 thread_local std::size_t num_known = 0;
 
+}  // namespace
+
 const TypeInfo* find_known(MPI_Datatype type) {
     for (std::size_t i = 0; i < std::min(num_known, max_known); ++i) {
         if (known[i].type == type) return &known[i].info;
     }
     return nullptr;
 }
+
+namespace {
 
 std::int64_t extent_of(MPI_Datatype type) {
     if (const TypeInfo* const info = find_known(type)) return info->extent_bytes;
@@ -150,8 +154,6 @@ TypeInfo describe(MPI_Datatype type) {
     if (info.named) known[num_known++ % max_known] = {type, info};
     return info;
 }
-
-bool is_known(MPI_Datatype type) { return find_known(type) != nullptr; }
 
 Buffer part_of(const Buffer& buffer, std::int64_t first, std::int64_t count) {
     return {static_cast<char*>(buffer.address) + first * extent_of(buffer.type), count, buffer.type};

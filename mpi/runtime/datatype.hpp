@@ -32,8 +32,8 @@ struct TypeInfo {
 /// Bytes of one element; negative if MPI cannot tell.
 std::int64_t size_of(MPI_Datatype type);
 TypeInfo describe(MPI_Datatype type);
-/// Whether the type is one of MPI's own that this thread has described of late. Takes no call of MPI.
-bool is_known(MPI_Datatype type);
+/// What is known of a type of MPI's own that this thread has described of late, else null. Takes no call of MPI.
+const TypeInfo* find_known(MPI_Datatype type);
 
 /// The buffer `count` elements long that begins `first` elements into `buffer`.
 Buffer part_of(const Buffer& buffer, std::int64_t first, std::int64_t count);
