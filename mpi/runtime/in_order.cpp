@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "runtime/patience.hpp"
 
@@ -106,14 +107,20 @@ bool InOrder::place_messages() {
         segments.clear();
         const std::int64_t elements = memory_.find(graph_.ranges(op), segments);
         // An empty message that both ends know to be so is not sent: that is for Executor.
-        if (segments.size() > 1 || (elements == 0 && graph_.op(op).num_ranges > 0)) return false;
+        if (elements == 0 && graph_.op(op).num_ranges > 0) return false;
         if (elements * element.size_bytes > max_message_bytes) return false;
         Message& message = messages_[static_cast<std::size_t>(op)];
         message = {};
         if (segments.empty()) continue;
         message.address = segments.front().address;
-        message.count = segments.front().count;
-        if (!reduces(graph_.op(op).kind)) continue;
+        message.count = static_cast<int>(elements);
+        const bool combined = reduces(graph_.op(op).kind);
+        if (segments.size() > 1) {
+            if (combined || !element.named || !element.contiguous) return false;
+            message.parts = segments;
+        } else if (!combined) {
+            continue;
+        }
         if (element.true_lower_bytes < 0) return false;
         message.slot_at = slots_bytes;
         slots_bytes +=
@@ -149,10 +156,12 @@ void InOrder::post(std::int32_t op, int first_tag) {
     MPI_Request* const request = &requests_[static_cast<std::size_t>(op)];
     const MPI_Datatype type = what.num_ranges > 0 ? memory_.element_type() : MPI_BYTE;
     const int tag = first_tag + graph_.tag(op);
+    const bool in_slot = reduces(what.kind) || !message.parts.empty();
+    char* const address = in_slot ? slot(message) : message.address;
     if (what.kind == OpKind::send) {
-        check(PMPI_Isend(message.address, message.count, type, what.peer.value, tag, comm_, request));
+        gather(message);
+        check(PMPI_Isend(address, message.count, type, what.peer.value, tag, comm_, request));
     } else {
-        char* const address = reduces(what.kind) ? slots_begin_ + message.slot_at : message.address;
         check(PMPI_Irecv(address, message.count, type, what.peer.value, tag, comm_, request));
     }
 }
@@ -169,6 +178,25 @@ void InOrder::wait_for(std::int32_t op) {
         check(code);
         if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) return abandon(op);
         if (done == 0) patience.pause();
+    }
+    if (graph_.op(op).kind != OpKind::send) scatter(messages_[static_cast<std::size_t>(op)]);
+}
+
+void InOrder::gather(const Message& message) const {
+    char* to = slot(message);
+    for (const Segment& part : message.parts) {
+        const auto bytes = static_cast<std::size_t>(part.count * memory_.element().size_bytes);
+        std::memcpy(to, part.address, bytes);
+        to += bytes;
+    }
+}
+
+void InOrder::scatter(const Message& message) const {
+    const char* from = slot(message);
+    for (const Segment& part : message.parts) {
+        const auto bytes = static_cast<std::size_t>(part.count * memory_.element().size_bytes);
+        std::memcpy(part.address, from, bytes);
+        from += bytes;
     }
 }
 
@@ -187,7 +215,7 @@ void InOrder::combine(std::int32_t op, MPI_Op with, bool commutative) {
     if (error_ != MPI_SUCCESS || message.count == 0) return;
     const MPI_Datatype type = memory_.element_type();
     if ((with != tried_op_ || type != tried_type_) && !returned_errors_) returned_errors_.emplace();
-    char* const received = slots_begin_ + message.slot_at;
+    char* const received = slot(message);
     // MPI_Reduce_local(a, b) computes b = a (op) b.
     if (graph_.op(op).kind == OpKind::recv_reduce_left || commutative) {
         check(PMPI_Reduce_local(received, message.address, message.count, type, with));

@@ -37,11 +37,15 @@ private:
     struct Message {
         char* address = nullptr;
         int count = 0;
-        std::int64_t slot_at = 0;  // of a receive that reduces: where its message arrives
+        std::int64_t slot_at = 0;    // where the message of a receive that reduces arrives, or one with parts is
+        std::vector<Segment> parts;  // of what lies in several places: its small elements are copied
     };
 
     void find_steps();
     bool place_messages();
+    [[nodiscard]] char* slot(const Message& message) const { return slots_begin_ + message.slot_at; }
+    void gather(const Message& message) const;
+    void scatter(const Message& message) const;
     void post(std::int32_t op, int first_tag);
     void wait_for(std::int32_t op);
     void combine(std::int32_t op, MPI_Op with, bool commutative);
