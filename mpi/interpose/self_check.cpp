@@ -57,6 +57,7 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
     entry.given_up = num_slower >= slower_comparisons;
     entry.watched = !entry.given_up;
     if (entry.watched) {
+        entry.wait = 0;  // as after every comparison that was lost
         target_ = static_cast<std::size_t>(place);
         next_ = first_position_of_suspect;
     } else if (target_ == static_cast<std::size_t>(place)) {

@@ -30,8 +30,9 @@ struct CallKey {
 /// goes first in every other comparison. The first comparison of an entry does not count.
 class SelfCheck {
 public:
-    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row, on whatever communicators. Noise that looks so
-    /// once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no faster, in 62.
+    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row, on whatever
+    /// communicators. Noise that looks so once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of
+    /// an entry that is no faster, in 62.
     static constexpr int slower_percent = 5;
     static constexpr int slower_comparisons = 5;
     /// A comparison waits for so many calls of the entry that it costs at most a hundredth of their time; after one that the

@@ -127,10 +127,12 @@ bool Executor::test_chosen() {
     for (const int i : completed_) {
         const auto [number, position] = places_[static_cast<std::size_t>(i)];
         channel(number).requests[position] = MPI_REQUEST_NULL;
-        const std::int32_t op = channel(number).ops[position];
+        --in_flight_[direction(graph_.op(channel(number).ops[position]).kind)];
         advanced_ = true;
-        --in_flight_[direction(graph_.op(op).kind)];
-        arrived(op);
+    }
+    for (const int i : completed_) {  // may throw: what MPI has freed is noted before
+        const auto [number, position] = places_[static_cast<std::size_t>(i)];
+        arrived(channel(number).ops[position]);
     }
     for (const int i : completed_) {
         const Channel& from = channel(places_[static_cast<std::size_t>(i)].channel);

@@ -18,6 +18,7 @@ using OpSet = std::uint64_t;
 
 // MPIs send such messages at once, so that no more of them are under way than arrive.
 constexpr std::int64_t max_message_bytes = 4096;
+constexpr std::int64_t max_span_bytes = 1 << 16;  // of a place for a message that lies apart in memory
 
 constexpr OpSet one(std::int32_t op) { return OpSet{1} << static_cast<unsigned>(op); }
 
@@ -93,6 +94,7 @@ bool InOrder::serves() {
     if (steps_.empty()) return false;
     const Memory::Places now = memory_.places();
     if (!placed_ || now != *placed_ || !memory_.element().named) {
+        placed_.reset();  // it may throw
         placed_well_ = place_messages();
         placed_ = now;
     }
@@ -123,6 +125,7 @@ bool InOrder::place_messages() {
         }
         if (element.true_lower_bytes < 0) return false;
         message.slot_at = slots_bytes;
+        if (elements * element.extent_bytes > max_span_bytes) return false;
         slots_bytes +=
             aligned(std::max((elements - 1) * element.extent_bytes + element.true_upper_bytes, std::int64_t{1}));
     }
@@ -132,6 +135,20 @@ bool InOrder::place_messages() {
 
 int InOrder::execute(MPI_Op op, bool commutative, int first_tag) {
     error_ = MPI_SUCCESS;
+    try {
+        run_steps(op, commutative, first_tag);
+    } catch (...) {
+        for (std::int32_t left = 0; left < graph_.num_ops(); ++left) {
+            if (requests_[static_cast<std::size_t>(left)] != MPI_REQUEST_NULL) abandon(left);
+        }
+        returned_errors_.reset();
+        throw;
+    }
+    returned_errors_.reset();
+    return error_;
+}
+
+void InOrder::run_steps(MPI_Op op, bool commutative, int first_tag) {
     for (const Step& step : steps_) {
         switch (step.action) {
             case Action::receive:
@@ -146,8 +163,6 @@ int InOrder::execute(MPI_Op op, bool commutative, int first_tag) {
                 break;
         }
     }
-    returned_errors_.reset();
-    return error_;
 }
 
 void InOrder::post(std::int32_t op, int first_tag) {

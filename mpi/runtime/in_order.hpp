@@ -46,6 +46,7 @@ private:
     [[nodiscard]] char* slot(const Message& message) const { return slots_begin_ + message.slot_at; }
     void gather(const Message& message) const;
     void scatter(const Message& message) const;
+    void run_steps(MPI_Op op, bool commutative, int first_tag);
     void post(std::int32_t op, int first_tag);
     void wait_for(std::int32_t op);
     void combine(std::int32_t op, MPI_Op with, bool commutative);

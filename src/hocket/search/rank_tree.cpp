@@ -177,7 +177,7 @@ Schedule one_send_at_a_time(const Schedule& schedule) {
             if (!told.contains(message)) continue;
             const std::vector<ChunkRange> nothing;
             if (sends) {
-                answer = result.ranks[r].add(OpKind::recv, op.peer, nothing, std::vector<std::int32_t>{});
+                answer = result.ranks[r].add(OpKind::recv, op.peer, nothing, std::vector{place.back()});
             } else {
                 result.ranks[r].add(OpKind::send, op.peer, nothing, std::vector{place.back()});
             }

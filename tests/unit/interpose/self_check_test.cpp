@@ -240,6 +240,12 @@ TEST_CASE("what other communicators have found") {
         for (int call = 0; call < 20; ++call) ranks.call(key, 1000, 2000);
         num_slower = ranks.entry(0).num_slower;
     }
+    Entries waiting(1);
+    waiting[0].wait = 200;  // what was measured says that a comparison is dear
+    Ranks suspects(3, waiting);
+    suspects.inherit(0, 1);
+    for (int call = 0; call < 20; ++call) suspects.call(key, 1000, 2000);
+    CHECK(suspects.entry(0).num_slower > 1);
     Ranks ranks(3, Entries(2));
     ranks.inherit(0, SelfCheck::slower_comparisons);
     CHECK(ranks.entry(0).given_up);
