@@ -119,6 +119,12 @@ def test_errors_are_relative_to_the_measurement() -> None:
     assert found["p95"] == pytest.approx(0.19)
 
 
+def test_the_summary_tells_how_much_launches_differ() -> None:
+    points = [_point(measured_launches_s=launches) for launches in ((1.0, 1.1), (1.0, 1.3, 1.2), (1.0,))]
+    assert summary(points)["launches_differ_median"] == pytest.approx(0.2)
+    assert summary(points[2:])["launches_differ_median"] is None
+
+
 def test_the_page_and_the_tables_tell_what_the_points_say() -> None:
     points = [_point(), _point(mpi="Open MPI <5>", collective="alltoall", kept=False, bytes=8, wire_limit_s=0.0)]
     document = {"machine": "here", "failures": ["there: it hung"], "summary": summary(points),

@@ -88,6 +88,7 @@ def summary(points: Sequence[Point]) -> dict[str, Any]:
         for p in used
         if p.bytes >= NEAR_WIRE_BYTES and p.collective in NEAR_WIRE and p.wire_limit_s > 0
     ]
+    launches = [p.measured_launches_s for p in points if len(p.measured_launches_s) > 1]
     errors = {
         "all": Errors.of(points),
         "small": Errors.of([p for p in points if p.bytes < LARGE_BYTES]),
@@ -97,6 +98,7 @@ def summary(points: Sequence[Point]) -> dict[str, Any]:
         "points": len(points),
         "cases": len(used),
         "errors": {name: asdict(value) for name, value in errors.items() if value is not None},
+        "launches_differ_median": statistics.median(max(s) / min(s) - 1 for s in launches) if launches else None,
         "kept": sum(point.kept for point in used),
         "speedup_large_geometric_mean": statistics.geometric_mean([p.gained for p in large]) if large else None,
         "speedup_least": min((p.gained for p in used), default=None),

@@ -65,6 +65,11 @@ def sentences(document: dict[str, Any]) -> list[str]:
         f"predictions are off by {errors['median']:.0%} in the median, by {errors['p95']:.0%} at most in 19 of 20 "
         f"({errors['points']} points)"
     ]
+    if found["launches_differ_median"] is not None:
+        lines.append(
+            f"calls that were measured in several launches took up to {found['launches_differ_median']:.0%} longer in "
+            "one than in another, in the median"
+        )
     if found["speedup_large_geometric_mean"] is not None:
         lines.append(
             f"from 64 KiB on, collectives are {found['speedup_large_geometric_mean']:.2f} times as fast as native "
