@@ -20,8 +20,8 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
     $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-# Tests side by side, but not many: most start several ranks themselves. Those that share an `xdist_group` follow each other.
-SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist loadgroup
+# Tests side by side, but not many: most start several ranks themselves.
+SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
 
 .PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
 

@@ -174,9 +174,9 @@ def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tm
     (tmp_path / "calibrated.toml").write_text(NETWORK.read_text() + '\n[calibration]\nsend_overhead = "7 us"\n')
     for network, options, source, send_overhead_s in (
         (NETWORK, ["--send-overhead", "3 us"], "given", 3e-6),
+        (NETWORK, ["--costs", "hocket-result", "-o", "other"], "given", 3e-6),
         ("calibrated.toml", ["--force", "--no-fit"], "calibrated", 7e-6),
         (NETWORK, ["--force", "--no-fit"], "usual", 15e-6),
-        (NETWORK, ["--costs", "hocket-result", "-o", "other"], "given", 15e-6),
     ):
         done = hocket_cli("tune", "--json", "--network", network, *options, *command, timeout=100)
         assert done.returncode == 0, done.stderr

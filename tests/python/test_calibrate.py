@@ -19,7 +19,7 @@ from hocket.calibrate.duplex import both_ways, half_duplex_links, kept_both_ways
 from hocket.calibrate.errors import errors_alone
 from hocket.calibrate.hosts import hosts_of
 from hocket.calibrate.infer import infer
-from hocket.calibrate.intervals import cut_off
+from hocket.calibrate.intervals import cut_off, intervals
 from hocket.calibrate.latency import Latencies, fit_latencies
 from hocket.calibrate.messages import Messages, Sweep
 from hocket.calibrate.network import build_network
@@ -138,6 +138,13 @@ def test_links_whose_directions_share_their_bandwidth(hosts, switches, half_dupl
     written = build_network("found", tree, none, hosts_of([Place(f"h{i}", i) for i in everyone]), [None] * len(hosts))
     for network in (tree.network(), written):
         assert sum(link.half_duplex for link in network.links) == 2 * len(expected)
+
+
+def test_steps_that_ran_out_of_time_have_fewer_rounds() -> None:
+    hosts, switches = TWO_SIDES
+    found = infer(len(hosts), simulated(network_of(hosts, switches), 0.03, seed=4), seed=1)
+    fewer = replace(found, alone=replace(found.alone, rounds=found.alone.rounds[:1]))
+    assert intervals(fewer).keys() == intervals(found).keys()
 
 
 def test_many_hosts_are_measured_with_some_partners() -> None:

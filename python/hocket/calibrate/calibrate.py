@@ -138,7 +138,7 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         together=errors_together(inferred),
         error_with_links=inferred.error,
         spread=spread(inferred.fitted.times),
-        interval_confidence=cut_off(len(inferred.fitted.times))[1],
+        interval_confidence=cut_off(min(len(inferred.alone.rounds), len(inferred.fitted.times)))[1],
         links=_links(inferred, hosts),
         sweeps=tuple(messages.sweeps),
     )

@@ -24,7 +24,7 @@ BothWays = dict[tuple[int, int], float]
 
 
 def both_ways(alone: Alone, rendezvous_bytes: int | None, seed: int) -> list[Experiment]:
-    """Each host with two others, in a random ring.
+    """Each host with two others, in a random ring: both directions at once, and each alone in the same messages.
 
     In messages below `rendezvous_bytes`: of Open MPI two larger ones go one after the other, whatever the link, since
     the answer that each waits for queues behind the data of the other.
@@ -32,9 +32,11 @@ def both_ways(alone: Alone, rendezvous_bytes: int | None, seed: int) -> list[Exp
     count = len(alone.rate)
     order = random.Random(seed).sample(range(count), count)
     pairs = [(order[i - 1], order[i]) for i in range(count if count > 2 else 1)]
-    return [
-        tuple(_in_messages(t, rendezvous_bytes) for t in sized(alone, [(a, b), (b, a)], DUPLEX_S)) for a, b in pairs
-    ]
+    found: list[Experiment] = []
+    for a, b in pairs:
+        there, back = (_in_messages(t, rendezvous_bytes) for t in sized(alone, [(a, b), (b, a)], DUPLEX_S))
+        found += [(there, back), (there,), (back,)]
+    return found
 
 
 def _in_messages(transfer: Transfer, rendezvous_bytes: int | None) -> Transfer:
@@ -45,10 +47,12 @@ def _in_messages(transfer: Transfer, rendezvous_bytes: int | None) -> Transfer:
 
 def kept_both_ways(alone: Alone, experiments: Sequence[Experiment], times: Times) -> BothWays:
     medians = [list(np.median([of_round[i] for of_round in times], axis=0)) for i in range(len(experiments))]
+    net = net_times(alone, experiments, medians)
     kept = {}
-    for experiment, taken in zip(experiments, net_times(alone, experiments, medians), strict=True):
-        alone_s = [t.size_bytes * t.messages / alone.expected_rate(t.source, t.target) for t in experiment]
-        kept[experiment[0].source, experiment[0].target] = min(1.0, max(alone_s) / float(taken.max()))
+    for i in range(0, len(experiments), 3):
+        transfer = experiments[i][0]
+        both, there, back = (float(taken.max()) for taken in net[i : i + 3])
+        kept[transfer.source, transfer.target] = min(1.0, max(there, back) / both)
     return kept
 
 

@@ -33,8 +33,9 @@ def intervals(inferred: Inferred) -> dict[frozenset[int], tuple[Interval, Interv
     alone, tree, fitted = inferred.alone, inferred.tree, inferred.fitted
     nets = [net_times(alone, fitted.experiments, of_round) for of_round in fitted.times]
     alones = [dataclasses.replace(alone, rate=rate) for rate in alone.rounds]
+    # Steps that ran out of time have made different numbers of rounds.
     found = {
-        group: [rate_over(group, one, fitted.experiments, net) for one, net in zip(alones, nets, strict=True)]
+        group: [rate_over(group, one, fitted.experiments, net) for one, net in zip(alones, nets, strict=False)]
         for group in tree.groups
     }
     found |= {frozenset([i]): [one.hosts()[i] for one in alones] for i in range(len(tree.hosts))}

@@ -214,7 +214,8 @@ class Selection:
 
 def _near_the_most(values: Sequence[float] | np.ndarray) -> float:
     """Where a link limits, it carries the same every time; one measurement may have been lucky."""
-    return float(np.median([value for value in values if value >= 0.9 * max(values)]))
+    least = 0.9 * max(values)
+    return float(np.median([value for value in values if value >= least]))
 
 
 def all_pairs(count: int, most_partners: int, seed: int) -> list[tuple[int, int]]:

@@ -81,7 +81,9 @@ def command(
     from hocket.tune.tune import TuneOptions, tune
 
     costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
-    if rendezvous is None:  # it is measured with this MPI: the network may be calibrated with another
+    if (
+        rendezvous is None and costs_folder is None
+    ):  # it is measured with this MPI: the network may be calibrated with another
         costs = dataclasses.replace(costs, rendezvous_bytes=None)
     source = _source(network_text, [send_overhead, receive_overhead, costs_folder])
     options = TuneOptions(

@@ -93,9 +93,10 @@ def training_members(network: Network, ranks: int) -> tuple[int, ...]:
     if ranks <= MOST_MEMBERS:
         return tuple(range(ranks))
     on_host: dict[str, list[int]] = {}
+    nodes, rank_nodes = network.nodes, network.rank_nodes
     for rank in network.depth_first_order(0):
         if rank < ranks:
-            node = network.nodes[network.rank_nodes[rank]]
+            node = nodes[rank_nodes[rank]]
             host = node.name.rpartition("/")[0] if node.kind == "process" else node.name
             on_host.setdefault(host, []).append(rank)
     hosts = list(on_host.values())

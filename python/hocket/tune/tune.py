@@ -256,6 +256,7 @@ class _Job:
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
+        nodes, rank_nodes = network.nodes, network.rank_nodes
         notes = self.notes
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         if tuned:
@@ -277,7 +278,7 @@ class _Job:
             command=list(self.options.shown_command) or self.command,
             mpi=self.machine.mpi.name,
             ranks=trace.ranks,
-            hosts=[network.nodes[network.rank_nodes[rank]].name for rank in range(trace.ranks)],
+            hosts=[nodes[rank_nodes[rank]].name for rank in range(trace.ranks)],
             machine=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores",
             network=network.name,
             testbed=self.machine.testbed is not None,

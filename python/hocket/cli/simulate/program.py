@@ -72,7 +72,7 @@ def run(
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
         "network": network.name,
-        "sharing": sharing,
+        "sharing": costs.sharing,
         "reference": reference,
         "completed": not stopped,
         "setup_s": setup_s,
@@ -90,7 +90,7 @@ def run(
         from hocket.report.text import NOT_MEASURED
 
         rows = [(one.name, f"{one.timeline.makespan_s * 1e3:.3f} ms", one.timeline.num_events) for one in found]
-        print_table(["", "time", "events"], rows, f"{what} on {network.name}, sharing {sharing}")
+        print_table(["", "time", "events"], rows, f"{what} on {network.name}, sharing {costs.sharing}")
         if len(found) == 1:
             cells = [
                 (
