@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/random.hpp"
@@ -14,19 +16,33 @@
 using namespace hocket;
 using namespace hocket::search;
 
+namespace {
+
+struct Ring {
+    std::vector<Rank> order;
+    std::vector<std::int32_t> starts;
+};
+
+/// Ranks in any order; one in `places_per_start`, and at least one, begins a block.
+Ring random_ring(base::Random& random, std::int32_t n, std::int64_t places_per_start) {
+    Ring ring;
+    for (std::int32_t r = 0; r < n; ++r) {
+        ring.order.emplace_back(r);
+        if (random.below(places_per_start) == 0) ring.starts.push_back(r);
+    }
+    if (ring.starts.empty()) ring.starts.push_back(n - 1);
+    for (std::size_t i = ring.order.size(); i-- > 1;)
+        std::swap(ring.order[i], ring.order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+    return ring;
+}
+
+}  // namespace
+
 TEST_CASE("uneven rings are right and cross the links before their starts less often") {
     base::Random random(4);
     for (const std::int32_t n : {2, 3, 5, 9})
         for (int sample = 0; sample < 8; ++sample) {
-            std::vector<Rank> order;
-            std::vector<std::int32_t> starts;
-            for (std::int32_t r = 0; r < n; ++r) {
-                order.emplace_back(r);
-                if (random.below(2) == 0) starts.push_back(r);
-            }
-            if (starts.empty()) starts.push_back(n - 1);
-            for (std::size_t i = order.size(); i-- > 1;)
-                std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+            const auto [order, starts] = random_ring(random, n, 2);
             const std::int32_t pieces = 1 + sample % 3;
             const Schedule schedule = uneven_ring_allreduce(order, starts, pieces);
             const Validation validation = validate(schedule);
@@ -48,15 +64,7 @@ TEST_CASE("uneven rings of allgather are right, and the links before their start
     base::Random random(5);
     for (const std::int32_t n : {1, 2, 3, 5, 9})
         for (int sample = 0; sample < 8; ++sample) {
-            std::vector<Rank> order;
-            std::vector<std::int32_t> starts;
-            for (std::int32_t r = 0; r < n; ++r) {
-                order.emplace_back(r);
-                if (random.below(3) == 0) starts.push_back(r);
-            }
-            if (starts.empty()) starts.push_back(n - 1);
-            for (std::size_t i = order.size(); i-- > 1;)
-                std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+            const auto [order, starts] = random_ring(random, n, 3);
             const std::int32_t pieces = 1 + sample % 3;
             const Schedule schedule = uneven_ring_allgather(order, starts, pieces);
             const Validation validation = validate(schedule);
