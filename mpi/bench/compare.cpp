@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
@@ -31,12 +32,13 @@ using bench::now_s, bench::require, bench::wait_aside;
 using interpose::session;
 
 constexpr const char* usage =
-    "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S]\n"
+    "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--only schedules]\n"
     "  --plan FILE        the plan (\"hocket.plan/1\"), read by rank 0\n"
     "  --repetitions N    measurements of each entry and kind (default 20), of short calls up to 20 N within half a "
     "second;\n"
     "                     one is the median of up to 16 calls in a row that take 15 ms\n"
-    "  --seconds S        after three measurements, start no more of an entry after S seconds (default 10)\n";
+    "  --seconds S        after three measurements, start no more of an entry after S seconds (default 10)\n"
+    "  --only schedules   do not call the MPI's own collectives; no data are compared\n";
 
 // The scheduler of the system decides what one short call takes: only many tell.
 constexpr int short_call_factor = 20;
@@ -45,11 +47,13 @@ constexpr int min_repetitions = 3;
 constexpr std::size_t most_in_a_row = 16;
 constexpr double row_s = 15e-3;
 constexpr long settle_ns = 1'000'000;
+constexpr int most_starts = 4;
 
 struct Options {
     std::string plan;
     int repetitions = 20;
     double seconds = 10;
+    bool only_schedules = false;
 };
 
 template <class Number>
@@ -74,8 +78,13 @@ Options read_options(int argc, char** argv) {
             options.repetitions = number_of<int>(option, argv[i + 1]);
         } else if (option == "--seconds") {
             options.seconds = number_of<double>(option, argv[i + 1]);
+        } else if (option == "--only") {
+            if (argv[i + 1] != std::string("schedules")) {
+                throw InvalidInput("--only is \"" + std::string(argv[i + 1]) + "\"; accepted: schedules");
+            }
+            options.only_schedules = true;
         } else {
-            throw InvalidInput("unknown option " + option, "options: --plan, --repetitions, --seconds");
+            throw InvalidInput("unknown option " + option, "options: --plan, --repetitions, --seconds, --only");
         }
     }
     if (options.plan.empty()) throw InvalidInput("no plan given", "name it with --plan FILE");
@@ -114,7 +123,7 @@ class Comparison {
 public:
     /// The session is on, with a plan of this entry alone.
     Comparison(const runtime::PlanEntry& entry, MPI_Comm comm)
-        : entry_(entry), comm_(comm), role_(role_of(entry, comm)) {}
+        : entry_(entry), comm_(comm), role_(role_of(entry, comm)), start_(comm) {}
 
     bool equal(std::int64_t bytes) {
         bench::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
@@ -134,7 +143,7 @@ public:
         const auto tuned = [&] { return call_rerouted(workload); };
         // Long calls are warm from `equal`.
         for (int i = 0; i < 3 && goes_on(now_s() - made_s_ < std::min(options.seconds, short_calls_s)); ++i) {
-            time_of(native);
+            if (!options.only_schedules) time_of(native);
             time_of(tuned);
         }
         const double begin_s = now_s();
@@ -142,9 +151,9 @@ public:
             const double limit_s = i < options.repetitions ? options.seconds : std::min(options.seconds, short_calls_s);
             if (!goes_on(now_s() - begin_s < limit_s || i < std::min(min_repetitions, options.repetitions))) break;
             // Each goes first half of the time, since what runs before leaves its mark on queues and caches.
-            if (i % 2 == 0) native_s.push_back(time_in_a_row(native));
+            if (i % 2 == 0 && !options.only_schedules) native_s.push_back(time_in_a_row(native));
             tuned_s.push_back(time_in_a_row(tuned));
-            if (i % 2 != 0) native_s.push_back(time_in_a_row(native));
+            if (i % 2 != 0 && !options.only_schedules) native_s.push_back(time_in_a_row(native));
         }
     }
 
@@ -171,19 +180,6 @@ private:
         return word != 0;
     }
 
-    /// A dissemination barrier [Hensgen88], the same with every MPI. That of an MPI may spin: on a host with more ranks than cores
-    /// it lets ranks go many milliseconds apart.
-    void meet() {
-        const int size = role_.num_ranks, self = role_.self.value;
-        for (int distance = 1; distance < size; distance *= 2) {
-            MPI_Request requests[2];
-            require(PMPI_Irecv(nullptr, 0, MPI_BYTE, (self - distance + size) % size, 0, comm_, &requests[0]),
-                    "MPI_Irecv");
-            require(PMPI_Isend(nullptr, 0, MPI_BYTE, (self + distance) % size, 0, comm_, &requests[1]), "MPI_Isend");
-            for (MPI_Request& request : requests) wait_aside(request);
-        }
-    }
-
     /// The median of short calls in a row; a long one alone. On a host with more ranks than cores the scheduler of the system has to
     /// even out what ranks that spun before, in the other kind of call, have had too much: for milliseconds calls take five times as
     /// long. All ranks know the same times, so that they stop together.
@@ -201,22 +197,21 @@ private:
         return (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
     }
 
-    /// The longest that any rank took; the clocks of the ranks need not agree.
+    /// From a common start until the last rank is done; again if a rank has missed the start, but not for ever.
     template <class Run>
     double time_of(const Run& run) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        meet();
-        const double begin_s = now_s();
-        require(run(), "a collective");
-        double took_s = now_s() - begin_s, most_s = 0;
-        PMPI_Iallreduce(&took_s, &most_s, 1, MPI_DOUBLE, MPI_MAX, comm_, &request);
-        wait_aside(request);
-        return most_s;
+        for (int i = 1;; ++i) {
+            const double begin_s = start_.wait();
+            require(run(), "a collective");
+            const auto [longest_s, together] = start_.time(now_s() - begin_s);
+            if (together || i == most_starts) return longest_s;
+        }
     }
 
     const runtime::PlanEntry& entry_;
     MPI_Comm comm_;
     runtime::Role role_;
+    bench::CommonStart start_;
     std::int64_t num_rerouted_ = 0;
     const double made_s_ = now_s();
 };
@@ -245,10 +240,11 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
         session.use({world_size, {entry}});
         Comparison comparison(entry, comm);
         const std::int64_t most = measured_bytes(entry);
-        const bool at_least = entry.bytes_min == most || comparison.equal(entry.bytes_min);
-        const bool at_most = comparison.equal(most);
+        const bool compares = !options.only_schedules;
+        const bool at_least = !compares || entry.bytes_min == most || comparison.equal(entry.bytes_min);
+        const bool at_most = !compares || comparison.equal(most);
         comparison.measure(options, native_s, tuned_s);
-        equal = at_least && at_most && comparison.equal(most) ? 1 : 0;
+        equal = at_least && at_most && (!compares || comparison.equal(most)) ? 1 : 0;
         num_rerouted = static_cast<int>(comparison.num_rerouted());
         PMPI_Comm_free(&comm);
         session.stop();
@@ -258,19 +254,19 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
 
     const int first = entry.members.front();
     if (first != 0) {
-        int counts[3] = {static_cast<int>(native_s.size()), equal, num_rerouted};
+        int counts[4] = {static_cast<int>(native_s.size()), static_cast<int>(tuned_s.size()), equal, num_rerouted};
         if (world_rank == first) {
-            PMPI_Send(counts, 3, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            PMPI_Send(counts, 4, MPI_INT, 0, 0, MPI_COMM_WORLD);
             PMPI_Send(native_s.data(), counts[0], MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
-            PMPI_Send(tuned_s.data(), counts[0], MPI_DOUBLE, 0, 2, MPI_COMM_WORLD);
+            PMPI_Send(tuned_s.data(), counts[1], MPI_DOUBLE, 0, 2, MPI_COMM_WORLD);
         } else if (world_rank == 0) {
-            PMPI_Recv(counts, 3, MPI_INT, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            PMPI_Recv(counts, 4, MPI_INT, first, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             native_s.resize(static_cast<std::size_t>(counts[0]));
-            tuned_s.resize(static_cast<std::size_t>(counts[0]));
-            equal = counts[1];
-            num_rerouted = counts[2];
+            tuned_s.resize(static_cast<std::size_t>(counts[1]));
+            equal = counts[2];
+            num_rerouted = counts[3];
             PMPI_Recv(native_s.data(), counts[0], MPI_DOUBLE, first, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            PMPI_Recv(tuned_s.data(), counts[0], MPI_DOUBLE, first, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            PMPI_Recv(tuned_s.data(), counts[1], MPI_DOUBLE, first, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
     }
     PMPI_Barrier(MPI_COMM_WORLD);  // the next entry has the network for itself
@@ -279,7 +275,11 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
            ", \"root\": " + std::to_string(entry.root.value_or(Rank{0}).value) +
            ", \"description\": " + json_text(entry.description()) + ", \"native_s\": " + list(native_s) +
            ", \"tuned_s\": " + list(tuned_s) + ", \"rerouted_calls\": " + std::to_string(num_rerouted) +
-           ", \"equal\": " + (equal != 0 ? "true" : "false") + "}";
+           ", \"equal\": " +
+           (options.only_schedules ? "null"
+            : equal != 0           ? "true"
+                                   : "false") +
+           "}";
 }
 
 int run(int argc, char** argv, int world_rank) {

@@ -40,6 +40,9 @@ CallKey agreed(const SelfCheck::Statement& all) {
     return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
 }
 
+/// Its next comparison follows at once.
+bool is_suspect(const SelfCheck::Entry& entry) { return entry.watched && entry.num_slower > 0; }
+
 }  // namespace
 
 SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) {
@@ -74,7 +77,7 @@ SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
 
 SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_ns) {
     const CallKey call = agreed(all);
-    const bool native_first = entries_[target_].num_compared % 2 == 0;
+    const bool is_target = call.entry == static_cast<std::int64_t>(target_);
     const std::int64_t agreed_ns = all[took_at];
     exchange_ns_ = exchange_ns;
     took_ns_ = no_time;
@@ -84,17 +87,13 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
                 comparing_ = false;
                 compare(agreed_ns, -all[exchange_back]);
             }
+            if (is_target && is_suspect(entries_[target_])) return begin(call, all);
             aim(all, entries_[target_].num_slower == 0 && entries_[target_].num_compared > 0);
             return Way::as_planned;
         case Step::first:
-            if (call.entry != static_cast<std::int64_t>(target_)) {
-                miss(all);
-                return Way::as_planned;
-            }
-            first_ = call;
-            step_ = Step::second;
-            next_ = position_ + static_cast<std::uint64_t>(std::max<std::int64_t>(1, all[distance_at]));
-            return native_first ? Way::time_native : Way::time_schedule;
+            if (is_target) return begin(call, all);
+            miss(all);
+            return Way::as_planned;
         case Step::second:
             if (call != first_) {
                 miss(all);
@@ -104,9 +103,17 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
             comparing_ = true;
             step_ = Step::settle;
             next_ = position_ + 1;
-            return native_first ? Way::time_schedule : Way::time_native;
+            return native_first() ? Way::time_schedule : Way::time_native;
     }
     return Way::as_planned;
+}
+
+/// A comparison begins with this call.
+SelfCheck::Way SelfCheck::begin(const CallKey& call, const Statement& all) {
+    first_ = call;
+    step_ = Step::second;
+    next_ = position_ + static_cast<std::uint64_t>(std::max<std::int64_t>(1, all[distance_at]));
+    return native_first() ? Way::time_native : Way::time_schedule;
 }
 
 /// The watched entry after the target, or the target itself if there is no other.
@@ -120,13 +127,14 @@ std::size_t SelfCheck::successor() const {
 
 void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     Entry& entry = entries_[target_];
-    const bool native_first = entry.num_compared++ % 2 == 0;
+    const bool was_native_first = native_first();
+    ++entry.num_compared;
     num_missed_ = 0;
     if (first_ns_ == no_time || second_ns == no_time) return;  // one of them failed
     if (entry.num_compared == 1)
         return;  // the first native call on a communicator may set it up, for many times as long
-    entry.native_ns = std::max<std::int64_t>(1, native_first ? first_ns_ : second_ns);
-    entry.schedule_ns = std::max<std::int64_t>(1, native_first ? second_ns : first_ns_);
+    entry.native_ns = std::max<std::int64_t>(1, was_native_first ? first_ns_ : second_ns);
+    entry.schedule_ns = std::max<std::int64_t>(1, was_native_first ? second_ns : first_ns_);
     const bool slower = 100 * entry.schedule_ns > (100 + slower_percent) * entry.native_ns;
     entry.num_slower = slower ? entry.num_slower + 1 : 0;
     const std::int64_t lost_ns = std::max<std::int64_t>(0, entry.native_ns - entry.schedule_ns);
@@ -154,7 +162,7 @@ void SelfCheck::aim(const Statement& all, bool at_successor) {
     const std::int64_t last = all[at_successor ? next_last_at : last_at];
     const std::int64_t distance = std::max<std::int64_t>(1, all[at_successor ? next_distance_at : distance_at]);
     const auto now = static_cast<std::int64_t>(position_);
-    std::int64_t after = (std::max(least_wait, target.wait) + 1) / 2 * 2 * distance;
+    std::int64_t after = is_suspect(target) ? 1 : (std::max(least_wait, target.wait) + 1) / 2 * 2 * distance;
     if (num_missed_ > 0 || last == 0) after = std::max(after, std::int64_t{first_position} << num_missed_);
     next_ = static_cast<std::uint64_t>(last + (now + after - last + distance - 1) / distance * distance);
 }

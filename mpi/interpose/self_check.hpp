@@ -92,7 +92,10 @@ private:
         if (entry.last != 0) entry.distance = static_cast<std::int64_t>(position_) - entry.last;
         entry.last = static_cast<std::int64_t>(position_);
     }
+    /// Of the target's comparison under way.
+    [[nodiscard]] bool native_first() const { return entries_[target_].num_compared % 2 == 0; }
     [[nodiscard]] std::size_t successor() const;
+    Way begin(const CallKey& call, const Statement& all);
     void compare(std::int64_t second_ns, std::int64_t exchange_ns);
     void miss(const Statement& all);
     void aim(const Statement& all, bool at_successor);

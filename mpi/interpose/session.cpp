@@ -47,7 +47,7 @@ void share(std::string& text) {
 }  // namespace
 
 void Session::share_settings(int world_rank) {
-    enum : unsigned { tells = 1, reports = 2, checks_itself = 4 };
+    enum : unsigned { tells = 1, reports = 2, checks_itself = 4, ignores_evidence = 8 };
     unsigned settings = 0;
     if (world_rank == 0) {
         plan_path_ = environment("HOCKET_PLAN");
@@ -55,6 +55,7 @@ void Session::share_settings(int world_rank) {
         if (!environment("HOCKET_STATISTICS").empty()) settings |= reports;
         const std::string check = environment("HOCKET_SELF_CHECK");
         if (check != "off") settings |= checks_itself;
+        if (environment("HOCKET_EVIDENCE") == "off") settings |= ignores_evidence;
         if (!plan_path_.empty() && !check.empty() && check != "off" && check != "on")
             say("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
     }
@@ -70,6 +71,7 @@ void Session::share_settings(int world_rank) {
     tells_ = (settings & tells) != 0;
     reports_ = (settings & reports) != 0;
     checks_itself_ = (settings & checks_itself) != 0;
+    ignores_evidence_ = (settings & ignores_evidence) != 0;
 }
 
 void Session::start() {
@@ -96,6 +98,8 @@ void Session::start() {
         plan = {};
         if (world_rank == 0) say(std::string(error.what()) + "; every call stays native");
     }
+    if (ignores_evidence_)
+        for (runtime::PlanEntry& entry : plan.entries) entry.native_per_tuned = 0;
     plan_text_.clear();
     plan_text_.shrink_to_fit();
     use(std::move(plan));
@@ -174,6 +178,7 @@ void Session::report() const {
             if (calls > 0) said += ", " + std::to_string(calls) + what;
         };
         add(count.kept_native, " left native for their operator");
+        if (count.rerouted > 0 && count.self_check == 0) said += ", none compared with a native one";
         add(count.self_check, " native to compare their time");
         add(count.after_fall_back, " native after it was found slower");
         say(said);

@@ -30,6 +30,7 @@ struct EntryCount {
 ///   HOCKET_PLAN        absolute path of the plan
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
 ///   HOCKET_SELF_CHECK  off = do not look whether entries have become slower than the MPI's own functions
+///   HOCKET_EVIDENCE    off = do not count on what was measured when the plan was made: it was with another MPI
 ///   HOCKET_STATISTICS  path of a JSON file with the same, format "hocket.statistics/1"
 class Session {
 public:
@@ -57,6 +58,7 @@ private:
     bool reports_ = false;  // on rank 0 something is to be told at the end
     bool tells_ = false;    // to people
     bool checks_itself_ = true;
+    bool ignores_evidence_ = false;
     std::string plan_text_;
 };
 

