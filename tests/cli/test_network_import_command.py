@@ -32,6 +32,37 @@ def test_without_an_output_the_file_is_printed(hocket_cli, tmp_path: Path) -> No
     assert "two-leaves: 8 ranks, 11 nodes, 20 directed links, a tree" in shown.stdout, shown.stderr
 
 
+def test_standard_input_is_read(hocket_cli) -> None:
+    text = (SAMPLES / "two-leaves.ib").read_text()
+    done = hocket_cli("network", "import", "-", stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# Imported by hocket ")
+    assert "standard input (ibnetdiscover): 8 hosts, 8 ranks, 3 switches, 10 links, a tree" in done.stderr
+    done = hocket_cli("network", "import", "-", stdin="")
+    assert done.stderr.startswith("error: standard input: it is empty\n")
+
+
+def test_a_file_that_is_cut_off_is_told(hocket_cli) -> None:
+    text = (SAMPLES / "two-leaves.ib").read_text()
+    cut = text[: text.index("caguid=0xabc0000000000120")]
+    done = hocket_cli("network", "import", "-", stdin=cut)
+    assert done.returncode == 0, done.stderr
+    told = "left out: 3 links to cards without a block of their own: the file seems to be cut off"
+    assert f"hocket: {told}" in done.stderr
+    assert f"# L{told[1:]}." in done.stdout
+
+
+def test_a_machine_with_one_rank_is_told(hocket_cli) -> None:
+    cores = '<object type="Core"><object type="PU"/></object>' * 2
+    inside = f'<object type="Machine"><object type="NUMANode"/>{cores}</object>'
+    text = f'<topology version="2.0">{inside}</topology>'
+    done = hocket_cli("network", "import", "-", "--ranks-on", "numa", stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert ": 1 host, 1 rank, 0 switches, 0 links, a tree" in done.stderr
+    assert "hocket: one rank, so that there is nothing to tune; --ranks-on core makes more\n" in done.stderr
+    assert "one rank" not in hocket_cli("network", "import", "-", stdin=text).stderr
+
+
 def test_json_is_one_object(hocket_cli) -> None:
     done = hocket_cli("network", "import", SAMPLES / "two-leaves.conf", "--json", "--bandwidth", "8 Gbit/s")
     value = json.loads(done.stdout)
@@ -73,7 +104,10 @@ def test_a_fabric_with_several_paths_is_simulated_and_converted(hocket_cli, tmp_
         ([SAMPLES / "two-leaves.ib", "--format", "slurm"], "two-leaves.ib:6: "),
         ([SAMPLES / "two-leaves.conf", "--latency", "5"], "--latency"),
         ([SAMPLES / "two-leaves.conf", "--hosts", "n["], "--hosts: the brackets"),
-        ([SAMPLES / "two-leaves.conf", "-o", "/no/such/folder/x"], "cannot write the network file"),
+        (
+            [SAMPLES / "two-leaves.conf", "-o", "/no/such/folder/x"],
+            "cannot write the network file: the folder /no/such/folder does not exist",
+        ),
         ([SAMPLES / "two-leaves.conf", "--format", "ib"], "'ib' is not one of"),
     ],
 )

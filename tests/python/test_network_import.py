@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +88,7 @@ def test_slurm_lists_that_form_a_ring_are_the_graph_that_they_are(imported: Impo
     assert (result.hosts, result.switches, result.cables) == (5, 3, 8)
     assert result.routing == "ecmp"
     assert not result.network.is_tree
-    assert any("1 names" in note for note in result.ignored)
+    assert any("1 name that" in note for note in result.ignored)
 
 
 def test_slurm_parts_without_a_root_meet_at_one_that_is_assumed(imported: Import) -> None:
@@ -111,6 +115,10 @@ def test_a_node_of_two_switches_forwards_nothing(imported: Import) -> None:
         ("\n# x\nSwitchName=s0 Nodes=n[5-2]", ':3: Nodes: the range "5-2" ends before it begins'),
         ("SwitchName=s0 Nodes=n[0-99999999]", "more than 2097152 names"),
         ("SwitchName=s0 Nodes=n[0-999][0-9999]", "more than 2097152 names"),
+        ("SwitchName=s0 Nodes=n" + "[0-2000000]" * 1000, "more than 2097152 names"),
+        ("SwitchName=s0 Nodes=" + "x" * 1025, "more than 1024 characters"),
+        ("SwitchName=s0 Nodes=" + "x" * 10**6 + "[0-2000000]", "more than 1024 characters"),
+        ("SwitchName=s0 Nodes=n" + "[1]" * 2000, "more than 1024 characters"),
         ("SwitchName=s0 Nodes=a,,b", "a name of the host list"),
         ("SwitchName=s0 Nodes=n[0-1] Speed=3", ':1: unknown key "Speed"\naccepted: SwitchName, Switches, Nodes'),
         ("SwitchName=s0 nodes=a,b\nfoo", ':2: "foo" is no KEY=VALUE'),
@@ -138,6 +146,7 @@ def test_mistakes_in_topology_conf_have_their_line(imported: Import, text: str, 
         ("- topology: a\n  tree: {switches: {}}", "found keys with values, not a list"),
         ("- topology: a\n  tree: {switches: [{nodes: a}]}", "an entry names no switch"),
         ("- topology: &x a\n  tree: " + "[" * 5000, "not YAML"),
+        ("- topology: a\n  tree: {}\n  tree: {}", ':3: the key "tree" occurs twice'),
     ],
 )
 def test_mistakes_in_topology_yaml_have_their_line(imported: Import, text: str, words: str) -> None:
@@ -145,7 +154,38 @@ def test_mistakes_in_topology_yaml_have_their_line(imported: Import, text: str, 
     assert words in refusal(lambda: imported(text, "slurm"))
 
 
+@pytest.mark.parametrize("form", ["conf", "yaml"])
+def test_short_files_cannot_name_more_nodes_than_fit_in_memory(
+    imported: Import, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr("hocket.network_import.slurm.MOST_LISTED", 10)
+    if form == "conf":
+        lists = [f"SwitchName=s{i} Nodes=n[0-3]\n" for i in range(3)]
+        text, line = "".join(lists), 3
+    else:
+        pytest.importorskip("yaml", reason="PyYAML is not installed: topology.yaml is not read")
+        entries = "".join(f"\n    - {{switch: s{i}, nodes: 'n[0-3]'}}" for i in range(3))
+        text, line = f"- topology: a\n  tree:\n    switches:{entries}\n", 6
+    words = refusal(lambda: imported(text, "slurm"))
+    assert f":{line}: " in words
+    assert "the lists down to this one have more than 10 names" in words
+
+
+def test_the_name_of_the_file_may_be_no_utf8(tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.conf")
+    Path(path).write_text("SwitchName=s0 Nodes=a,b")
+    assert import_network(path).network.name == "a\\xff"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_are_called_so(imported: Import, pack: Callable[[bytes], bytes]) -> None:
+    assert "it is compressed\nunpack it first" in refusal(lambda: imported(pack(b"SwitchName=s0 Nodes=a,b"), "slurm"))
+
+
 # ibnetdiscover
+
+
+NINES = "9" * 5000  # more digits than Python makes a number of
 
 
 def fabric(*blocks: str) -> str:
@@ -176,8 +216,8 @@ def test_infiniband_speeds_and_several_cards_of_a_host(imported: Import) -> None
         frozenset(("S-1", "leaf two")): pytest.approx(12 * 14.0625e9 * 64 / 66 / 8),
     }
     assert [node.relays for node in network.nodes if node.name == "a"] == [False]
-    assert any("1 aggregation nodes" in note for note in result.ignored)
-    assert any("each of 1 cards" in note for note in result.assumed)
+    assert any("1 aggregation node in" in note for note in result.ignored)
+    assert any("each of 1 card whose" in note for note in result.assumed)
 
 
 def test_a_node_name_map_names_cards_and_switches(imported: Import, tmp_path: Path) -> None:
@@ -219,6 +259,11 @@ def test_ibsim_files_say_widths_only(imported: Import) -> None:
         ('Switch 8 "S-1"\n[1] "H-1"[1] # 4xABC\nCa 1 "H-1"', '"4xABC" is no known width and speed'),
         ('Switch 8 "S-1"\n[1] "H-1"[1] # 3xQDR\nCa 1 "H-1"', "accepted: 1x, 2x, 4x, 8x or 12x of SDR"),
         ('Switch 8 "S-1"\nport 1', ':2: "port 1" is neither a node nor a port'),
+        (f'Switch 8 "S-1"\n[{NINES}] "H-1"[1]', '9..." is neither a node nor a port'),
+        (f'Switch 8 "S-1"\n[1] "H-1"[{NINES}]', '9..." is neither a node nor a port'),
+        (f'Switch 8 "S-1"\n[1] "H-1"[1] # {NINES}xQDR\nCa 1 "H-1"', '9..." is no known width and speed'),
+        (f'Switch 8 "S-1"\n[1] "H-1"[1] w={NINES}\nCa 1 "H-1"', "is no known width\naccepted: w= 1, 2, 4, 8, 12"),
+        ('Switch 8 "S-1"\n[1] "H-1"[1] w=0\nCa 1 "H-1"', ':2: "w=0" is no known width'),
         ('Ca 1 "H-1" # "x"', ":1: no node has a link to another"),
     ],
 )

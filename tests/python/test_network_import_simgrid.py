@@ -17,6 +17,9 @@ from hocket.network_import import Imported, Options, import_network
 SIMGRID_ROUTES = Path(__file__).parents[2] / "build/peers/drivers/simgrid_routes"
 
 
+ONES = ",".join(["1"] * 3000)
+
+
 def platform(inside: str) -> str:
     head = '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     return f'{head}\n<platform version="4.1">\n{inside}\n</platform>\n'
@@ -221,7 +224,21 @@ def test_a_pipe_that_is_never_the_narrowest_limits_nothing(tmp_path: Path) -> No
     assert float("inf") in {each.bandwidth_bytes_per_s for each in result.network.links}
     assert result.assumed == []
     narrow = wide.replace("5GBps", "5MBps")
-    assert any("1 FATPIPE links" in note for note in imported(tmp_path, narrow).assumed)
+    assert any("1 FATPIPE link," in note for note in imported(tmp_path, narrow).assumed)
+
+
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    text = platform(zone("Full", hosts("x", "y") + link("l") + route("x", "y", "l")))
+    plain = text.replace(' speed="1Gf"', "")
+    assert text != plain
+    assert imported(tmp_path, plain).ignored == []
+    disk = text.replace("<zone", '<storage id="d"/><zone', 1)
+    assert imported(tmp_path, disk).ignored == ["speeds of hosts", "disks"]
+
+
+def test_sums_of_latencies_are_written_without_their_noise(tmp_path: Path) -> None:
+    text = platform(zone("Full", hosts("x", "y") + link("l", latency="300.00000000000003us") + route("x", "y", "l")))
+    assert 'latency = "300 us"' in imported(tmp_path, text).toml
 
 
 def test_hosts_that_have_no_route_can_be_left_out(tmp_path: Path) -> None:
@@ -252,6 +269,9 @@ def test_many_hosts_say_what_is_not_as_in_simgrid(tmp_path: Path) -> None:
         (cluster("c", "0-7", 'topology="TORUS" topo_parameters="3,3"'), "it has 9 hosts, and radical 8"),
         (cluster("c", "0-7", 'topology="TORUS" topo_parameters="3;3"'), "these are no parameters of TORUS"),
         (cluster("c", "0-7", 'topology="TORUS" topo_parameters="0"'), "no list of positive numbers"),
+        (cluster("c", "0", f'topology="TORUS" topo_parameters="{ONES}"'), "these are no parameters of TORUS"),
+        (cluster("c", "0", f'topology="FAT_TREE" topo_parameters="3000;{ONES};{ONES};{ONES}"'), "no parameters of FAT"),
+        ("", "it has no host"),
         (cluster("c", "0-7", 'topology="FAT_TREE" topo_parameters="2;2,2;9"'), "no parameters of FAT_TREE"),
         (cluster("c", "0-7", 'topology="RING"'), 'topology is "RING"'),
         (cluster("c", "0-7", 'bb_bw="1 furlong"'), 'bb_bw of cluster is "1 furlong"'),

@@ -47,10 +47,12 @@ def show(
         print_json(to_dict(network))
         return
     from hocket import print_bandwidth, print_duration
+    from hocket.report.text import counted
 
     nodes, links = network.nodes, network.links
     shape = "a tree" if network.is_tree else "not a tree"
-    print(f"{network.name}: {network.num_ranks} ranks, {len(nodes)} nodes, {len(links)} directed links, {shape}")
+    counts = (counted(network.num_ranks, "rank"), counted(len(nodes), "node"), counted(len(links), "directed link"))
+    print(f"{network.name}: {', '.join(counts)}, {shape}")
     ranks_on: dict[int, list[str]] = {}
     for rank, node in enumerate(network.rank_nodes):
         ranks_on.setdefault(node, []).append(str(rank))
@@ -141,10 +143,11 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     """Make a network file from a file that a cluster has already.
 
     FILE is Slurm's topology.conf or topology.yaml, the output of ibnetdiscover, the XML of hwloc (lstopo machine.xml)
-    or a SimGrid platform. What it does not say comes from the options, or is assumed; what was assumed and left out is
-    told, and stands in the network file as comments.
+    or a SimGrid platform; - is standard input. What it does not say comes from the options, or is assumed; what was
+    assumed and left out is told, and stands in the network file as comments.
     """
     from hocket.network_import import Options, import_network
+    from hocket.report.text import counted
 
     imported = import_network(file, format_name, Options(**given))
     if output is not None:
@@ -160,13 +163,17 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
         click.echo(imported.toml, nl=False)
     shape = "a tree" if imported.network.is_tree else f"not a tree, routing {imported.routing}"
     note(
-        f"{file} ({imported.format}): {imported.hosts} hosts, {imported.network.num_ranks} ranks, {imported.switches} "
-        f"switches, {imported.cables} links, {shape}"
-        + (f", {imported.routes} explicit routes" if imported.routes else "")
+        f"{'standard input' if file == '-' else file} ({imported.format}): {counted(imported.hosts, 'host')}, "
+        f"{counted(imported.network.num_ranks, 'rank')}, "
+        f"{counted(imported.switches, 'switch', 'switches')}, {counted(imported.cables, 'link')}, {shape}"
+        + (f", {counted(imported.routes, 'explicit route')}" if imported.routes else "")
     )
     for kind, texts in (("assumed", imported.assumed), ("left out", imported.ignored)):
         for text in texts:
             note(f"{kind}: {text}")
+    if imported.network.num_ranks == 1:
+        more = "--ranks-on core" if imported.format == "hwloc" else "--ranks 4"
+        note(f"one rank, so that there is nothing to tune; {more} makes more")
 
 
 def to_dict(network: Network) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from hocket.errors import InvalidInput
 from hocket.network_import.hostlist import quoted
+from hocket.report.text import counted
 
 
 @dataclass
@@ -119,7 +120,7 @@ class Draft:
         """Only these hosts, in this order."""
         for name in names:
             if name not in self.hosts:
-                near = "it has " + ", ".join(quoted(host) for host in sorted(self.hosts, key=natural)[:8])
+                near = "it has " + (", ".join(quoted(host) for host in sorted(self.hosts, key=natural)[:8]) or "none")
                 more = f" and {len(self.hosts) - 8} more" if len(self.hosts) > 8 else ""
                 raise InvalidInput(f"--hosts: {self.source_name} has no host {quoted(name)}", near + more)
         wanted = dict.fromkeys(names)
@@ -129,7 +130,7 @@ class Draft:
         self.cables = {ends: cable for ends, cable in self.cables.items() if all(self._has(end) for end in ends)}
         self.routes = [route for route in self.routes if all(self._has(node) for node in route)]
         if dropped:
-            self.ignored.append(f"{dropped} hosts that --hosts does not name")
+            self.ignored.append(f"{counted(dropped, 'host')} that --hosts does not name")
 
     def _has(self, name: str) -> bool:
         return name in self.hosts or name in self.switches

@@ -18,6 +18,7 @@ from typing import NoReturn
 Refuse = Callable[[str, str], NoReturn]  # what is wrong, hint
 
 MOST_NAMES = 1 << 21  # as many nodes as a network may have
+MOST_CHARACTERS = 1024  # of a name; those of hosts have at most 255
 EXPECTED = "expected: names such as n[001-128],login[1-2]"
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", re.ASCII)
@@ -28,13 +29,16 @@ def expand(text: str, refuse: Refuse) -> list[str]:
     """The names in the order of the list; a name that occurs twice is there twice."""
     names: list[str] = []
     for item in _items(text, refuse):
-        parts = [_choices(ranges, refuse) if ranges else [literal] for ranges, literal in item]
-        total = len(names)
-        product = 1
-        for part in parts:
-            product *= len(part)
-        if total + product > MOST_NAMES:
-            refuse(f"a host list has more than {MOST_NAMES} names", "list the hosts that the network has")
+        parts: list[list[str]] = []
+        product, longest = 1, 0
+        for ranges, literal in item:
+            parts.append(_choices(ranges, refuse) if ranges else [literal])
+            product *= len(parts[-1])
+            longest += max(map(len, parts[-1]))
+            if len(names) + product > MOST_NAMES:
+                refuse_many(refuse)
+            if longest > MOST_CHARACTERS:
+                refuse(f"a name of the host list {quoted(text)} has more than {MOST_CHARACTERS} characters", EXPECTED)
         names.extend("".join(choice) for choice in itertools.product(*parts))
     return names
 
@@ -71,9 +75,13 @@ def _choices(ranges: str, refuse: Refuse) -> list[str]:
         if int(last) < int(first):
             refuse(f"the range {quoted(element)} ends before it begins", EXPECTED)
         if len(result) + int(last) - int(first) >= MOST_NAMES:
-            refuse(f"a host list has more than {MOST_NAMES} names", "list the hosts that the network has")
+            refuse_many(refuse)
         result.extend(str(number).zfill(len(first)) for number in range(int(first), int(last) + 1))
     return result
+
+
+def refuse_many(refuse: Refuse) -> NoReturn:
+    refuse(f"a host list has more than {MOST_NAMES} names", "list the hosts that the network has")
 
 
 def quoted(text: str) -> str:

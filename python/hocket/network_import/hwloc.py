@@ -17,6 +17,7 @@ from hocket.network_import.hwloc_values import Matrix, distances, memory_values,
 from hocket.network_import.recognise import Content
 from hocket.network_import.values import Options
 from hocket.network_import.xml_reader import Element, parse
+from hocket.report.text import counted
 
 # hwloc 1.x has other names, and caches of one type with a depth.
 _RENAMED = {"Socket": "Package", "Node": "NUMANode", "System": "Machine"}
@@ -66,7 +67,7 @@ class _Machine:
         self.forbidden = 0
         self.place = self._place(machine)
         if self.forbidden:
-            draft.ignored.append(f"{self.forbidden} processing units outside of allowed_cpuset")
+            draft.ignored.append(f"{counted(self.forbidden, 'processing unit')} outside of allowed_cpuset")
 
     def _place(self, element: Element) -> Place | None:
         kind = _kind(element)
@@ -187,8 +188,8 @@ class _Builder:
             self._add(root, None)
         if self.known:
             self.draft.assumed.append(
-                f"the links above {self.known} memories have the bandwidth (MiB/s) and latency of that memory: what "
-                "stays inside is not limited by it"
+                f"the links above {counted(self.known, 'memory', 'memories')} have the bandwidth (MiB/s) and latency "
+                "of that memory: what stays inside is not limited by it"
             )
 
     def _add(self, place: Place, parent: Place | None) -> None:

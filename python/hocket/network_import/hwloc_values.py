@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hocket.network_import.draft import Draft
 from hocket.network_import.hostlist import quoted
 from hocket.network_import.xml_reader import Element
+from hocket.report.text import counted
 
 MEANS_LATENCY, MEANS_BANDWIDTH, HETEROGENEOUS = 4, 8, 16  # bits of a matrix's kind
 _SET = re.compile(r"(0xf\.\.\.f,?)?((0x[0-9a-f]{1,8})?(,(0x[0-9a-f]{1,8})?)*)", re.IGNORECASE)
@@ -93,7 +94,9 @@ def distances(root: Element, machine: Element, draft: Draft) -> Matrix | None:
         else:
             others += 1
     if others:
-        draft.ignored.append(f"{others} matrices of distances between other objects than memories")
+        draft.ignored.append(
+            f"{counted(others, 'matrix', 'matrices')} of distances between other objects than memories"
+        )
     return max(matrices, key=lambda matrix: matrix.is_bandwidth, default=None)
 
 

@@ -17,6 +17,7 @@ from hocket.network_import.draft import Cable, Draft
 from hocket.network_import.hostlist import quoted
 from hocket.network_import.recognise import LARGEST_BYTES, Content
 from hocket.network_import.values import Options
+from hocket.report.text import counted
 
 # Data rates of a lane in bit/s, which is what is left of the signalling rate by the line code: SDR to QDR (2.5, 5 and
 # 10 Gbit/s) send 10 bits for 8; FDR10, FDR and EDR (10.3125, 14.0625 and 25.78125) 66 for 64; later ones are called by
@@ -33,9 +34,11 @@ LANE_RATES = {
     "XDR": 200e9,
 }
 
+WIDTHS = ("1", "2", "4", "8", "12")  # lanes of a link
+
 _HEADER = re.compile(r'(Switch|Ca|Hca|Rt)\s+([0-9]+)\s+"([^"]*)"\s*(?:#\s*(.*))?')
 _PORT = re.compile(
-    r'\[([0-9]+)\](?:\[ext [0-9]+\])?(?:\([0-9a-fA-Fx]+\))?\s+"([^"]*)"\s*\[([0-9]+)\](?:\[ext [0-9]+\])?'
+    r'\[([0-9]{1,9})\](?:\[ext [0-9]+\])?(?:\([0-9a-fA-Fx]+\))?\s+"([^"]*)"\s*\[([0-9]{1,9})\](?:\[ext [0-9]+\])?'
     r"(?:\([0-9a-fA-Fx]+\))?\s*(.*)"
 )
 _SPEED = re.compile(r"\b([0-9]+)x([A-Z]+[0-9]*)\s*$")
@@ -147,7 +150,7 @@ def _name_devices(devices: dict[str, Device], names: dict[str, str], draft: Draf
                 devices[port.device].ports.pop(port.port, None)
         del devices[device.id]
     if in_switch:
-        draft.ignored.append(f"{len(in_switch)} aggregation nodes, which are in switches and no hosts")
+        draft.ignored.append(f"{counted(len(in_switch), 'aggregation node')} in switches, which are no hosts")
     cards: set[tuple[str, str]] = set()  # (host, card): two of the same name are on two hosts
     unnamed = 0
     for device in devices.values():
@@ -169,11 +172,12 @@ def _name_devices(devices: dict[str, Device], names: dict[str, str], draft: Draf
             draft.add_host(host, device.line, relays=False)
     if unnamed:
         draft.assumed.append(
-            f"each of {unnamed} cards whose description names no host, or one that has such a card already, is a host "
-            "of its own, called by its GUID: give --names FILE, a node name map, if some belong together"
+            f"each of {counted(unnamed, 'card')} whose description names no host, or one that has such a card already, "
+            "is a host of its own, called by its GUID: give --names FILE, a node name map, if some belong together"
         )
     if routers := sum(device.kind == "Rt" for device in devices.values()):
-        draft.assumed.append(f"{routers} routers between subnets are switches like others")
+        are = "is a switch" if routers == 1 else "are switches"
+        draft.assumed.append(f"{counted(routers, 'router')} between subnets {are} like others")
 
 
 def _host_and_card(description: str) -> tuple[str | None, str]:
@@ -205,10 +209,11 @@ class _Cabling:
                 cable = Cable(port.line, rate, rate)
                 if device.name != other.name:  # not a cable from card to card of one host
                     self.draft.add_cable(device.name, other.name, cable)
-        if lost:
-            self.draft.ignored.append(f"{lost} links to cards that have no block of their own")
-        if outside:
-            self.draft.ignored.append(f"{outside} links to switches that have no block of their own")
+        for number, kind in ((lost, "cards"), (outside, "switches")):
+            if number:
+                self.draft.ignored.append(
+                    f"{counted(number, 'link')} to {kind} without a block of their own: the file seems to be cut off"
+                )
         self._drop_unlinked()
 
     def _check_back(self, device: Device, number: int, port: Port, other: Device) -> None:
@@ -227,15 +232,19 @@ class _Cabling:
             if end is None:
                 continue
             if found := _SPEED.search(end.speed):
-                width, speed = int(found[1]), found[2]
-                if speed not in LANE_RATES or width not in (1, 2, 4, 8, 12):
+                width, speed = found[1], found[2]
+                if speed not in LANE_RATES or width not in WIDTHS:
                     self.draft.refuse(
                         end.line,
                         f"{quoted(found[0].strip())} is no known width and speed",
                         f"accepted: 1x, 2x, 4x, 8x or 12x of {', '.join(LANE_RATES)}, such as 4xHDR",
                     )
-                return width * LANE_RATES[speed] / 8
+                return int(width) * LANE_RATES[speed] / 8
             if found := _WIDTH.search(end.speed):  # of ibsim, whose lanes are SDR
+                if found[1] not in WIDTHS:
+                    self.draft.refuse(
+                        end.line, f"{quoted(found[0])} is no known width", f"accepted: w= {', '.join(WIDTHS)}"
+                    )
                 return int(found[1]) * LANE_RATES["SDR"] / 8
         return None
 
@@ -248,7 +257,7 @@ class _Cabling:
         for name in alone:
             del self.draft.hosts[name]
         if alone:
-            self.draft.ignored.append(f"{len(alone)} hosts without a link")
+            self.draft.ignored.append(f"{counted(len(alone), 'host')} without a link")
         for name in [name for name in self.draft.switches if degrees[name] == 0]:
             del self.draft.switches[name]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.errors import InvalidInput
+from hocket.files import printable
 from hocket.network_import.values import Defaults
 
 LARGEST_BYTES = 64 << 20
@@ -54,6 +55,7 @@ _TEXT_SIGNS = (
     ("slurm", re.compile(r"^[ \t]*-?[ \t]*topology[ \t]*:", re.MULTILINE)),
     ("ibnetdiscover", re.compile(r'^[ \t]*(Switch|Ca|Hca|Rt)[ \t]+[0-9]+[ \t]+"', re.MULTILINE)),
 )
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, bzip2, xz, zstd, zip
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,8 @@ class Content:
 
 def read_content(path: str, format_name: str | None = None) -> Content:
     data = _read(path)
-    if format_name is None:
-        format_name = recognise(path, data)
-    return Content(path, format_name, data)
+    name = "standard input" if path == "-" else printable(path)
+    return Content(name, recognise(name, data) if format_name is None else format_name, data)
 
 
 def recognise(source_name: str, data: bytes) -> str:
@@ -101,7 +102,7 @@ def _read(path: str) -> bytes:
     try:
         if Path(path).is_dir():
             raise InvalidInput(f"{path}: it is a folder", "give a file")
-        with open(path, "rb") as file:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
             data = file.read(LARGEST_BYTES + 1)  # a device has no end
     except OSError as error:
         raise InvalidInput(f"{path}: cannot read the file: {error.strerror}", "give the path of a file") from error
@@ -109,4 +110,6 @@ def _read(path: str) -> bytes:
         raise InvalidInput(f"the path cannot be read: {error}", "give the path of a file") from error
     if len(data) > LARGEST_BYTES:
         raise InvalidInput(f"{path}: it is longer than 64 MiB", "import a part of it")
+    if data.startswith(_COMPRESSED):
+        raise InvalidInput(f"{path}: it is compressed", "unpack it first")
     return data

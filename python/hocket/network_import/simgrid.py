@@ -17,6 +17,7 @@ from hocket.network_import.simgrid_zones import FATPIPE, SHARED, Link, NoRoute, 
 from hocket.network_import.values import Options, hosts_of
 from hocket.network_import.write import to_toml
 from hocket.network_import.xml_reader import parse
+from hocket.report.text import counted
 
 MOST_HOSTS_WITH_ROUTES = 300  # above, a route for each pair of hosts would fill the file
 MOST_STEPS = 600_000  # of all routes together
@@ -31,6 +32,8 @@ def read(content: Content, draft: Draft, options: Options) -> None:
     platform = Platform(draft)
     platform.read(root)
     hosts = _hosts(platform, options)
+    if not hosts:  # told with the other formats
+        return
     few = len(hosts) <= MOST_HOSTS_WITH_ROUTES and len(hosts) ** 2 * _typical_steps(hosts) <= MOST_STEPS
     pairs = list(permutations(hosts, 2)) if few else _sample(hosts)
     graph = Graph(exact_backbones=few)
@@ -159,11 +162,12 @@ class _Cables:
                 draft.add_cable(u, v, Cable(1, UNLIMITED, UNLIMITED, 0.0))
         if self.side_by_side:
             draft.assumed.append(
-                f"{self.side_by_side} groups of links side by side are one link each, of all their bandwidth"
+                f"links side by side are one link of all their bandwidth, in {counted(self.side_by_side, 'group')}"
             )
         shared_pipes = sum(link.policy == FATPIPE and link not in self.never_limits for link in graph.uses)
         if shared_pipes:
-            draft.assumed.append(f"{shared_pipes} FATPIPE links, of which each message has all, are shared by messages")
+            pipes = counted(shared_pipes, "FATPIPE link")
+            draft.assumed.append(f"messages share {pipes}, of which each has all in SimGrid")
         if graph.open_backbones:
             named = ", ".join(quoted(link.name) for link in graph.open_backbones[:8])
             more = f" and {len(graph.open_backbones) - 8} more" if len(graph.open_backbones) > 8 else ""

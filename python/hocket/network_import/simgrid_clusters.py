@@ -14,6 +14,8 @@ from hocket.network_import.draft import Draft
 from hocket.network_import.hostlist import MOST_NAMES, quoted
 from hocket.network_import.simgrid_zones import Link, NoRoute, Point, Route, Step, Zone
 
+MOST_LEVELS = 64  # of a fat tree, and dimensions of a torus: all others have one host or switch only
+
 Node = tuple[object, ...] | int  # a switch, or the number of a host
 MakeLink = Callable[[str, int], Link]  # its name, how many cables it has
 
@@ -71,7 +73,7 @@ def _numbers(text: str) -> list[list[int]] | None:
 
 
 def _torus(zone: NodeZone, rows: list[list[int]], make: MakeLink) -> int | None:
-    if len(rows) != 1:
+    if len(rows) != 1 or len(rows[0]) > MOST_LEVELS:
         return None
     sizes = rows[0]
     total = math.prod(sizes)
@@ -109,6 +111,8 @@ def _fat_tree(zone: NodeZone, rows: list[list[int]], make: MakeLink) -> int | No
     if len(rows) != 4 or len(rows[0]) != 1 or any(len(row) != rows[0][0] for row in rows[1:]):
         return None
     levels, (children, parents, cables) = rows[0][0], rows[1:]
+    if levels > MOST_LEVELS:
+        return None
     total = math.prod(children)
     if total > MOST_NAMES or math.prod(parents) * max(children) > MOST_NAMES:
         return total

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import quoted
+from hocket.network_import.hostlist import MOST_NAMES, quoted
 from hocket.network_import.simgrid_clusters import NodeZone, build
 from hocket.network_import.simgrid_units import bandwidth, latency, radicals
 from hocket.network_import.simgrid_zones import (
@@ -29,6 +29,7 @@ from hocket.network_import.simgrid_zones import (
     reverse,
 )
 from hocket.network_import.xml_reader import Element
+from hocket.report.text import counted
 
 # What older versions of the format call it.
 RENAMED = {"AS": "zone", "ASroute": "zoneRoute", "bypassASroute": "bypassZoneRoute", "link:ctn": "link_ctn"}
@@ -38,6 +39,12 @@ KINDS = {"full": FullZone, "floyd": GraphZone, "dijkstra": GraphZone, "dijkstrac
 # Of what runs and when, of processors and disks: nothing that a network has.
 SKIPPED = {"config", "random", "trace", "trace_connect", "process", "actor", "prop", "storage_type", "storage", "mount",
            "disk", "model_prop"}  # fmt: skip
+# What `hocket network import` says once, with the attributes that tell of it.
+LEFT_OUT = {
+    "speeds of hosts": {(tag, key) for tag in ("host", "cluster", "cabinet", "peer") for key in ("speed", "power")},
+    "disks": {("disk", "id"), ("storage", "id")},
+    "loopbacks": {("cluster", "loopback_bw"), ("cluster", "loopback_lat")},
+}
 
 
 class Platform:
@@ -58,7 +65,11 @@ class Platform:
         for child in root.children:
             self._read_member(child, self.root)
         if self.changing:
-            self.draft.ignored.append(f"{self.changing} profiles of speed, latency or state that change over time")
+            self.draft.ignored.append(f"{counted(self.changing, 'profile')} of speed, latency or state over time")
+        has = {(RENAMED.get(element.tag, element.tag), key) for element in root.walk() for key in element.attributes}
+        for what, signs in LEFT_OUT.items():
+            if has & signs:
+                self.draft.ignored.append(what)
 
     def _read_member(self, element: Element, zone: Zone) -> None:
         tag = RENAMED.get(element.tag, element.tag)
@@ -200,6 +211,8 @@ class Platform:
         self._add_point(self._get(element, "id"), zone, element, False)
 
     def _add_point(self, name: str, zone: Zone, element: Element, is_host: bool) -> Point:
+        if len(self.points) == MOST_NAMES:
+            self.draft.refuse(element.line, f"more than {MOST_NAMES} hosts and routers", "import a part of it")
         if name in self.points:
             first = self.points[name].line
             self.draft.refuse(element.line, f"a second host or router is {quoted(name)}; the first is in line {first}")

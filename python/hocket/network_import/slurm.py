@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from hocket.network_import.draft import Cable, Draft
-from hocket.network_import.hostlist import expand, quoted
+from hocket.network_import.hostlist import MOST_NAMES, expand, quoted
 from hocket.network_import.recognise import Content
 from hocket.network_import.values import Options
+from hocket.report.text import counted
 
 KEYS = ("SwitchName", "Switches", "Nodes", "LinkSpeed", "BlockName", "BlockSizes")
 TOP = "assumed-top"
+MOST_LISTED = 2 * MOST_NAMES  # in all lists of a file; a node may be in several
 
 
 @dataclass
@@ -68,10 +70,12 @@ def build(groups: list[Group], draft: Draft) -> None:
                 draft.add_cable(group.name, switch, Cable(group.line))
         twice += len(group.nodes) + len(group.switches) - len(set(group.nodes)) - len(set(group.switches))
     if twice:
-        draft.ignored.append(f"{twice} names that a list has twice")
+        draft.ignored.append(f"{counted(twice, 'name')} that a list has twice")
     several = sum(degree > 1 for name, degree in draft.degrees().items() if name in draft.hosts)
     if several:
-        draft.assumed.append(f"{several} nodes that several switches list have a cable to each, and forward nothing")
+        draft.assumed.append(
+            f"{counted(several, 'node')} on the lists of several switches: a cable to each, and nothing is forwarded"
+        )
     _join_parts(groups, draft)
 
 
@@ -109,6 +113,7 @@ def _is_yaml(text: str) -> bool:
 def _read_groups(text: str, draft: Draft) -> list[Group]:
     groups: list[Group] = []
     lines: dict[str, int] = {}
+    lists = Lists(draft)
     speeds = 0
     for line, content in _logical_lines(text):
         values = _values(content, line, draft)
@@ -130,20 +135,35 @@ def _read_groups(text: str, draft: Draft) -> list[Group]:
         group = Group(line, name, kind)
         for key, names in (("nodes", group.nodes), ("switches", group.switches)):
             if key in values:
-                names.extend(expand_at(values[key], line, key.capitalize(), draft))
+                names.extend(lists.expand(values[key], line, key.capitalize()))
         if kind == "block" and group.switches:
             draft.refuse(line, "a block has no Switches", "expected: BlockName=b0 Nodes=n[0-7]")
         groups.append(group)
     if speeds:
-        draft.ignored.append(f"LinkSpeed in {speeds} lines, which has no unit: give --bandwidth and --trunk-bandwidth")
+        draft.ignored.append(
+            f"LinkSpeed in {counted(speeds, 'line')}, which has no unit: give --bandwidth and --trunk-bandwidth"
+        )
     return groups
 
 
-def expand_at(text: str, line: int, key: str, draft: Draft) -> list[str]:
-    def refuse(what: str, hint: str) -> NoReturn:
-        draft.refuse(line, f"{key}: {what}", hint)
+class Lists:
+    """Expands the host lists of a file, which have a limit together too: a short file can name many."""
 
-    return expand(text, refuse)
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.names = 0
+
+    def expand(self, text: str, line: int, key: str) -> list[str]:
+        def refuse(what: str, hint: str) -> NoReturn:
+            self.draft.refuse(line, f"{key}: {what}", hint)
+
+        names = expand(text, refuse)
+        self.names += len(names)
+        if self.names > MOST_LISTED:
+            refuse(
+                f"the lists down to this one have more than {MOST_LISTED} names", "list the hosts that the network has"
+            )
+        return names
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import Error
 from hocket.network_import.draft import Draft
 from hocket.network_import.hostlist import quoted
+from hocket.report.text import counted
 
 if TYPE_CHECKING:
     from hocket.network_import.slurm import Group
@@ -38,7 +39,10 @@ class _Reader:
     """Walks YAML nodes; each has the line that messages name."""
 
     def __init__(self, draft: Draft) -> None:
+        from hocket.network_import.slurm import Lists
+
         self.draft = draft
+        self.lists = Lists(draft)
 
     def read(self, root: Any) -> list[Group]:
         topologies = [self._mapping(node, EXPECTED) for node in self._list(root, EXPECTED)]
@@ -47,7 +51,9 @@ class _Reader:
         chosen = next((t for t in topologies if self._is_true(t.get("cluster_default"))), topologies[0])
         if len(topologies) > 1:
             name = quoted(self._text(chosen["topology"])) if "topology" in chosen else "the first"
-            self.draft.ignored.append(f"{len(topologies) - 1} other topologies than {name}")
+            self.draft.ignored.append(
+                f"{counted(len(topologies) - 1, 'other topology', 'other topologies')} than {name}"
+            )
         for kind, members, entry in (("tree", "switches", "switch"), ("block", "blocks", "block")):
             if kind in chosen:
                 table = self._mapping(chosen[kind], EXPECTED)
@@ -59,7 +65,7 @@ class _Reader:
         self.draft.refuse(line, "the topology has neither tree nor block", EXPECTED)
 
     def _group(self, node: Any, kind: str) -> Group:
-        from hocket.network_import.slurm import Group, expand_at
+        from hocket.network_import.slurm import Group
 
         expected = f"expected: {kind}: NAME with nodes: or children:"
         table = self._mapping(node, expected)
@@ -69,13 +75,19 @@ class _Reader:
         group = Group(line, self._text(table[kind]), kind)
         for key, names in (("nodes", group.nodes), ("children", group.switches)):
             if key in table:
-                names.extend(expand_at(self._text(table[key]), self._line(table[key]), key, self.draft))
+                names.extend(self.lists.expand(self._text(table[key]), self._line(table[key]), key))
         return group
 
     def _mapping(self, node: Any, expected: str) -> dict[str, Any]:
         if getattr(node, "id", None) != "mapping":
             self.draft.refuse(self._line(node), f"found {_kind(node)}, not keys with values", expected)
-        return {self._text(key): value for key, value in node.value}
+        table: dict[str, Any] = {}
+        for key, value in node.value:
+            name = self._text(key)
+            if name in table:
+                self.draft.refuse(self._line(key), f"the key {quoted(name)} occurs twice", "keep one")
+            table[name] = value
+        return table
 
     def _list(self, node: Any, expected: str) -> list[Any]:
         if getattr(node, "id", None) != "sequence":

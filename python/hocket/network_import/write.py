@@ -44,13 +44,13 @@ def to_toml(draft: Draft, routing: str | None, seed: int) -> str:
 
 def _link(ends: tuple[str, str], cable: Cable, number: dict[str, int]) -> Iterator[str]:
     first, second = ends
-    there, back = cable.bandwidth_bytes_per_s, cable.bandwidth_back_bytes_per_s
-    delay = cable.latency_s or 0.0
-    delay_back = delay if cable.latency_back_s is None else cable.latency_back_s
+    assert cable.bandwidth_bytes_per_s is not None
+    assert cable.bandwidth_back_bytes_per_s is not None
+    there, back = _rounded(cable.bandwidth_bytes_per_s), _rounded(cable.bandwidth_back_bytes_per_s)
+    delay = _rounded(cable.latency_s or 0.0)
+    delay_back = delay if cable.latency_back_s is None else _rounded(cable.latency_back_s)
     if number[first] > number[second]:
         first, second, there, back, delay, delay_back = second, first, back, there, delay_back, delay
-    assert there is not None
-    assert back is not None
     yield from ("", "[[link]]", f"between = [{_string(first)}, {_string(second)}]")
     yield f"bandwidth = {_bandwidth(there)}"
     if back != there:
@@ -61,6 +61,11 @@ def _link(ends: tuple[str, str], cable: Cable, number: dict[str, int]) -> Iterat
         yield f'latency_back = "{print_duration(delay_back)}"'
     if cable.half_duplex:
         yield 'duplex = "half"'
+
+
+def _rounded(value: float) -> float:
+    """Without the noise of the last digits, as of the sum of two latencies."""
+    return float(f"{value:.12g}")
 
 
 def _bandwidth(value: float) -> str:

@@ -32,6 +32,12 @@ class Element:
         """The children of these tags, in order."""
         return (child for child in self.children if child.tag in tags)
 
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
 
 class _Found(Exception):
     pass
