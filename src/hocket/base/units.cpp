@@ -88,6 +88,24 @@ struct Parsed {
     std::optional<Unit> unit;  ///< none only for 0
 };
 
+/// A unit's name without what people get wrong: capitals, and the i of powers of 1024.
+std::string bare(std::string_view name) {
+    std::string letters;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (i == 1 && name[i] == 'i' && name.size() > 2) continue;
+        letters += name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+    }
+    return letters;
+}
+
+/// "; did you mean kB or KiB?", or nothing.
+std::string meant(const Quantity& quantity, std::string_view unknown) {
+    std::string text;
+    for (const Unit& unit : quantity.units)
+        if (bare(unit.name) == bare(unknown)) text += (text.empty() ? "" : " or ") + std::string(unit.name);
+    return text.empty() ? "" : "; did you mean " + text + "?";
+}
+
 Parsed parse(const Quantity& quantity, std::string_view text, std::string_view where) {
     std::string_view rest = trim(text);
     if (rest.empty()) refuse(quantity, text, where, "it is empty");
@@ -128,7 +146,7 @@ Parsed parse(const Quantity& quantity, std::string_view text, std::string_view w
     }
     for (const Unit& unit : quantity.units)
         if (unit.name == rest) result.unit = unit;
-    if (!result.unit) refuse(quantity, text, where, "unknown unit " + quoted(rest));
+    if (!result.unit) refuse(quantity, text, where, "unknown unit " + quoted(rest) + meant(quantity, rest));
     return result;
 }
 
@@ -240,11 +258,12 @@ std::int64_t parse_bytes(std::string_view text, std::string_view where) {
 std::string print_bandwidth(double bytes_per_s) {
     if (std::isinf(bytes_per_s) && bytes_per_s > 0) return "unlimited";
     HOCKET_ASSERT(bytes_per_s > 0, "a bandwidth is above 0");
-    Best best;
+    // In bits, so that bandwidths side by side compare at a glance; near the end of the range there are none.
     const double bits_per_s = bytes_per_s * 8;
-    if (std::isfinite(bits_per_s))
-        for (const Unit& unit : std::span(bandwidth_units).first(5)) best.offer(shortest(bits_per_s), unit);
-    for (const Unit& unit : std::span(bandwidth_units).subspan(5, 5)) best.offer(shortest(bytes_per_s), unit);
+    const bool in_bits = std::isfinite(bits_per_s);
+    Best best;
+    for (const Unit& unit : std::span(bandwidth_units).subspan(in_bits ? 0 : 5, 5))
+        best.offer(shortest(in_bits ? bits_per_s : bytes_per_s), unit);
     return best.text();
 }
 

@@ -21,7 +21,7 @@ double parse_duration(std::string_view text, std::string_view where = {});
 /// "1 MB", "64KiB", "8 B", "0" -> bytes, >= 0. A fraction must come to whole bytes. @throws InvalidInput
 std::int64_t parse_bytes(std::string_view text, std::string_view where = {});
 
-/// The shortest text that parses back to the same value: "93 Mbit/s", "50 us", "64 KiB".
+/// The shortest text that parses back to the same value: "93 Mbit/s", "50 us", "64 KiB". A bandwidth is in bits.
 std::string print_bandwidth(double bytes_per_s);
 std::string print_duration(double seconds);
 std::string print_bytes(std::int64_t bytes);

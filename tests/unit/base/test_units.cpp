@@ -77,6 +77,8 @@ TEST_CASE("printing is the inverse of parsing, to the last bit") {
 TEST_CASE("what is printed is what a person would write") {
     CHECK(print_bandwidth(93e6 / 8) == "93 Mbit/s");
     CHECK(print_bandwidth(125e6) == "1 Gbit/s");
+    CHECK(print_bandwidth(12.5e9) == "100 Gbit/s");
+    CHECK(print_bandwidth(1.25e6) == "10 Mbit/s");
     CHECK(print_bandwidth(std::numeric_limits<double>::infinity()) == "unlimited");
     CHECK(print_duration(50e-6) == "50 us");
     CHECK(print_duration(3e-7) == "300 ns");
@@ -104,6 +106,18 @@ TEST_CASE("what is no quantity is refused with the place, the text and the accep
         CAPTURE(text);
         CHECK(message_of(&parse_bytes, text).find("is not a number of bytes") != std::string::npos);
     }
+}
+
+TEST_CASE("a unit that is nearly one is corrected") {
+    const auto why = [](auto parse, const char* text) {
+        const std::string message = message_of(parse, text);
+        return message.substr(0, message.find(" | "));
+    };
+    CHECK(why(&parse_bytes, "1 KB").ends_with("unknown unit \"KB\"; did you mean kB or KiB?"));
+    CHECK(why(&parse_bytes, "1 gib").ends_with("; did you mean GB or GiB?"));
+    CHECK(why(&parse_bandwidth, "1 gbps").ends_with("; did you mean Gbps?"));
+    CHECK(why(&parse_duration, "1 S").ends_with("; did you mean s?"));
+    CHECK(why(&parse_bytes, "1 i").ends_with("unknown unit \"i\""));
 }
 
 TEST_CASE("any bytes are either a quantity or refused") {
