@@ -50,6 +50,9 @@ def test_two_clusters_are_found(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     network = Network.from_file(tmp_path / "found.toml")
+    assert network.name == "found"
+    steps = [line for line in result.stderr.splitlines() if line.startswith("hocket: measuring: ")]
+    assert len(steps) == len(set(steps)) >= 6
     assert Network.from_text(found["network"], "json") == network
     assert [node.name for node in network.nodes if node.kind == "host"] == ["a0", "a1", "b0", "b1"]
     # The slow link between the clusters halves what hosts reach across it, whatever else disturbs this machine.
@@ -74,8 +77,27 @@ def test_one_host_has_no_network(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.one_of_each_family
+def test_hosts_are_told_to_the_launcher(mpi: Mpi, hocket_cli) -> None:
+    result = hocket_cli("calibrate", "--hosts", "localhost,localhost", "--", mpi.mpiexec, "-n", 2)
+    assert result.returncode == 1
+    assert "there is no network to measure" in result.stderr
+    result = hocket_cli("calibrate", "--hosts", "no-such-host.invalid", "--", mpi.mpiexec, "-n", 1, timeout=60)
+    assert result.returncode == 1
+    assert "no-such-host.invalid" in result.stderr
+
+
 def test_what_is_refused(hocket_cli, tmp_path: Path) -> None:
+    result = hocket_cli("calibrate", "-o", "nowhere/x.toml", "--", "mpiexec", "-n", "2")
+    assert result.returncode == 2
+    assert f"the folder {tmp_path / 'nowhere'} does not exist" in result.stderr
     result = hocket_cli("calibrate", "--", "no-such-launcher", "-n", "2")
     assert result.returncode == 2
     assert result.stderr.startswith("error: ")
+    result = hocket_cli("calibrate", "--hosts", "a,,b", "--", "mpiexec", "-n", "2")
+    assert result.returncode == 2
+    assert "--hosts a,,b: a name is empty" in result.stderr
+    result = hocket_cli("calibrate", "--hosts", "a,b", "--testbed", "star:2", "--", "mpiexec", "-n", "2")
+    assert result.returncode == 2
+    assert "--hosts does not apply to --testbed" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,17 @@ import pytest
 from hocket import InvalidInput, Network, simulate
 from hocket.advise import MessageCosts
 from hocket.calibrate.bursts import fit_bursts, predictor
+from hocket.calibrate.calibrate import link_qualities
+from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
+from hocket.calibrate.doubts import doubts
 from hocket.calibrate.duplex import both_ways, half_duplex_links, kept_both_ways
 from hocket.calibrate.errors import errors_alone
+from hocket.calibrate.file import to_json, to_toml
 from hocket.calibrate.hosts import hosts_of
-from hocket.calibrate.infer import infer
+from hocket.calibrate.infer import PROBE_BYTES, infer, measure_alone
 from hocket.calibrate.intervals import cut_off, intervals
-from hocket.calibrate.latency import Latencies, fit_latencies
-from hocket.calibrate.messages import Messages, Sweep
+from hocket.calibrate.latency import Latencies, fit_latencies, leveled, within
+from hocket.calibrate.messages import Messages, Sweep, sweep_sizes
 from hocket.calibrate.network import build_network
 from hocket.calibrate.read import calibrated_costs
 from hocket.calibrate.segments import fit_segments, time_s
@@ -140,11 +145,120 @@ def test_links_whose_directions_share_their_bandwidth(hosts, switches, half_dupl
         assert sum(link.half_duplex for link in network.links) == 2 * len(expected)
 
 
+def disturbed(measure: Measure, rounds: int, seed: int) -> Measure:
+    """A machine with other work: three of ten experiments wait for time slices of others."""
+    generator = np.random.default_rng(seed)
+
+    def disturbing(experiments: Sequence[Experiment]) -> Times:
+        return [
+            [[t + (generator.exponential(4e-3) if generator.random() < 0.3 else 0) for t in e] for e in of_round]
+            for of_round in measure(experiments)[:rounds]
+        ]
+
+    return disturbing
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_cable_is_faster_than_it_is_on_a_machine_with_other_work(rounds: int, seed: int) -> None:
+    hosts = [("s0", 93.0)] * 4 + [("s1", 790.0)] * 4
+    network = network_of(hosts, [("s0", "s1", 93.0)])
+    found = measure_alone(8, disturbed(simulated(network, 0.0, seed), rounds, seed), seed)
+    for (_, given), rate in zip(hosts, found.hosts(), strict=True):
+        assert max(rate.out, rate.back) / MBIT < 1.1 * given
+        assert min(rate.out, rate.back) / MBIT > 0.8 * given
+    assert found.start_s.max() < 5e-3
+
+
+def test_a_probe_that_is_always_disturbed_makes_no_cable_faster() -> None:
+    exact = simulated(network_of([("s0", 790.0)] * 2, []), 0.0, 1)
+    most_bytes = 0
+
+    def measure(experiments: Sequence[Experiment]) -> Times:
+        nonlocal most_bytes
+        most_bytes = max(most_bytes, *(e[0].size_bytes for e in experiments))
+        late_s = [2e-3 if e[0].size_bytes == PROBE_BYTES else 0.0 for e in experiments]
+        return [[[t[0] + late] for t, late in zip(one, late_s, strict=True)] for one in exact(experiments)]
+
+    found = measure_alone(2, measure, 1)
+    assert found.rate.max() / MBIT == pytest.approx(790, rel=0.1)
+    assert most_bytes < 0.1 * 790 * MBIT
+
+
 def test_steps_that_ran_out_of_time_have_fewer_rounds() -> None:
     hosts, switches = TWO_SIDES
     found = infer(len(hosts), simulated(network_of(hosts, switches), 0.03, seed=4), seed=1)
-    fewer = replace(found, alone=replace(found.alone, rounds=found.alone.rounds[:1]))
+    fewer = replace(found, alone=replace(found.alone, rounds=found.alone.rounds[:2]))
     assert intervals(fewer).keys() == intervals(found).keys()
+    one = replace(found, alone=replace(found.alone, rounds=found.alone.rounds[:1]))
+    assert intervals(one) == {}  # of no width, and it would hold nothing
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_bandwidth_lies_in_its_intervals(seed: int) -> None:
+    hosts, switches = TWO_SIDES
+    exact = simulated(network_of(hosts, switches), 0.002, seed)
+
+    def measure(experiments: Sequence[Experiment]) -> Times:
+        """Ranks of odd number send 4 % slower."""
+        return [
+            [
+                [t * (1 + 0.04 * (one.source % 2)) for one, t in zip(e, ts, strict=True)]
+                for e, ts in zip(experiments, of_round, strict=True)
+            ]
+            for of_round in exact(experiments)
+        ]
+
+    inferred = infer(len(hosts), measure, seed)
+    names = hosts_of([Place(f"h{i}", i) for i in range(len(hosts))])
+    for link in link_qualities(inferred, names):
+        for bandwidth, interval in ((link.bandwidth, link.interval), (link.bandwidth_back, link.interval_back)):
+            assert interval is not None
+            assert interval[0] <= bandwidth <= interval[1]
+
+
+def calibration_of(links: Sequence[LinkQuality], together: float = 0.02) -> Calibration:
+    return Calibration(
+        network=network_of([("s", 93.0)] * 2, []),
+        mpi="an MPI",
+        launches=5,
+        rounds=1,
+        seconds=1.0,
+        costs=CoreCosts(1e-5, 1e-5, 0.0, 0.0, 1e9),
+        duplex=1.0,
+        rendezvous_bytes=None,
+        bursts=None,
+        alone=Errors(0.02, 0.04),
+        together=Errors(together, together),
+        empty_ratio=1.0,
+        error_with_links=0.01,
+        spread=0.01,
+        interval_confidence=None if links[0].interval is None else 0.94,
+        links=tuple(links),
+        sweeps=(),
+    )
+
+
+def test_what_is_doubtful_is_told_with_advice() -> None:
+    alike = LinkQuality(("a", "s"), 100 * MBIT, 100 * MBIT, (98 * MBIT, 101 * MBIT), (98 * MBIT, 101 * MBIT), None)
+    assert doubts(calibration_of([alike])) == []
+    assert "empty messages took 3.0 times" in doubts(replace(calibration_of([alike]), empty_ratio=3.0))[0]
+    assert "Measure again when it is quiet" in doubts(calibration_of([alike], together=0.5))[0]
+    (launches,) = doubts(calibration_of([replace(alike, interval=(98 * MBIT, 300 * MBIT))]))
+    assert launches.startswith("launches differ in the bandwidth, in Mbit/s, of a - s: 98 to 300.")
+    (directions,) = doubts(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
+    assert "a - s: 700 and back 100. Measure again" in directions
+    text = to_toml(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
+    assert f"# doubt: {directions}" in text
+    tomllib.loads(text)
+
+
+def test_one_launch_has_no_intervals_in_the_file() -> None:
+    one = calibration_of([LinkQuality(("a", "s"), 100 * MBIT, 100 * MBIT, None, None, None)])
+    table = tomllib.loads(to_toml(one))["calibration"]
+    assert "interval_confidence" not in table
+    assert table["link"] == [{"between": ["a", "s"]}]
+    assert to_json(one)["interval_confidence"] is None
 
 
 def test_many_hosts_are_measured_with_some_partners() -> None:
@@ -200,6 +314,22 @@ def test_segments_never_have_negative_costs() -> None:
         assert all(segment.start_s >= 0 and segment.s_per_byte >= 0 for segment in fit_segments(sizes, times))
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("mbit", [93.0, 790.0])
+def test_no_segment_promises_more_than_its_link(mbit: float, seed: int) -> None:
+    """Times of small messages that differ by several times must not decide about large ones."""
+    generator = np.random.default_rng(seed)
+    rate = mbit * MBIT
+    sizes = np.array(sweep_sizes(rate, seed), dtype=float)
+    burst = max(8700.0, rate * 250e-6)
+    exact = 60e-6 + np.maximum(sizes - burst, 0) / rate
+    times = exact * np.exp(np.abs(generator.normal(0, 1.0, len(sizes))) * np.where(exact < 1e-3, 1, 0.02))
+    found = fit_segments(sizes, times)
+    assert found[-1].s_per_byte == pytest.approx(1 / rate, rel=0.1)
+    for size in sizes[-4:]:
+        assert time_s(found, size) == pytest.approx(60e-6 + size / rate, rel=0.1)
+
+
 def test_latencies_of_pairs_are_parted_among_links() -> None:
     group = frozenset([0, 1])
     tree = Tree((Rate(1, 1),) * 4, {group: Rate(1, 1)})
@@ -209,6 +339,27 @@ def test_latencies_of_pairs_are_parted_among_links() -> None:
     found = fit_latencies(tree, pair_s)
     assert found.hosts == pytest.approx([10e-6] * 4)
     assert found.groups[group] == pytest.approx(30e-6)
+
+
+def test_latencies_agree_with_small_messages_of_the_sweep() -> None:
+    """Cold and disturbed empty messages of two hosts, and cores that need longer than the message."""
+    sizes = np.array(sweep_sizes(1000 * MBIT, 1), dtype=float)
+    sweep = Sweep(0, 1, sizes, 19e-6 + sizes / (1000 * MBIT), [], np.array([]))
+    swept_s = {(0, 1): sweep.empty_s(1000 * MBIT)}
+    assert swept_s[0, 1] == pytest.approx(19e-6)
+    empty_s, ratio = leveled(np.array([[0, 120e-6], [110e-6, 0]]), swept_s)
+    assert ratio == pytest.approx(120 / 19)
+    assert empty_s == pytest.approx(np.array([[0, 19e-6], [19e-6, 0]]))
+    costs = within(CoreCosts(17.6e-6, 14.4e-6, 0.0, 0.0, 1e9), 19e-6)
+    assert costs.send_s + costs.receive_s == pytest.approx(9.5e-6)
+    assert within(CoreCosts(2e-6, 1e-6, 0.0, 0.0, 1e9), 19e-6).send_s == 2e-6
+
+
+def test_empty_messages_far_apart_stay_so() -> None:
+    empty_s = np.array([[0, 0.2, 50], [0.2, 0, 50], [50, 50, 0]]) * 1e-3
+    found, _ = leveled(empty_s, {(0, 1): 0.06e-3, (0, 2): 49.9e-3, (1, 2): 49.86e-3})
+    assert found[1, 0] == pytest.approx(0.06e-3)
+    assert found[2, 0] == pytest.approx(49.86e-3)
 
 
 def test_an_interval_holds_the_median_as_often_as_it_says() -> None:
@@ -263,6 +414,12 @@ def test_costs_are_read_from_the_file(tmp_path: Path) -> None:
     path.write_text("\n[calibration]\nsend_overhead = 5\n")
     with pytest.raises(InvalidInput, match=r"send_overhead is 5; expected: text"):
         calibrated_costs(str(path))
+    path.write_text('\n[calibration]\nreduce_bandwidth = "1e-300 B/s"\n')
+    with pytest.raises(InvalidInput, match="reduce_bandwidth is .*; expected: at least 1 bit/s"):
+        calibrated_costs(str(path))
+    path.write_text("\n[calibration]\nx = " + 9999 * "[" + 9999 * "]" + "\n")
+    assert calibrated_costs(str(path)) == {}  # the network's own reader says what is wrong
+    assert calibrated_costs("/dev/zero") == {}
     path.write_text("\n[calibration]\nrendezvous_bytes = true\n")
     with pytest.raises(InvalidInput, match="rendezvous_bytes is True"):
         calibrated_costs(str(path))

@@ -9,9 +9,19 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from hocket import Network
+from hocket.calibrate.transfers import launch
+from hocket.errors import Error
+from hocket.fidelity.measure import Bench, FidelityOptions
 from hocket.tune.leftovers import working_folder
+from hocket.tune.machine import Run
 
 OWNER = """
 import sys, os; from pathlib import Path; from hocket.tune.leftovers import working_folder
@@ -42,3 +52,36 @@ def test_only_the_dead_are_cleaned_up(tmp_path: Path) -> None:
         assert {folder, living, link, young, *others} == set(tmp_path.iterdir())
     owners[1].communicate(b"\n")
     assert {link, young, *others} == set(tmp_path.iterdir())
+
+
+def _calibrate(machine: Any, parts: Any) -> None:
+    launch(["mpiexec"], [], 1, 1.0, machine, parts, None)
+
+
+def _bench(machine: Any, parts: Any) -> None:
+    bench = Bench.__new__(Bench)  # without a testbed
+    bench.network, bench.ranks, bench.machine, bench.parts = Network.generate("star:2"), 2, machine, parts
+    bench.options, bench.told, bench.command = FidelityOptions(), lambda _: None, ["mpiexec", "-n", "2", "true"]
+    bench.launch([], "")
+
+
+@pytest.mark.parametrize(("kind", "start"), [("calibrate", _calibrate), ("fidelity", _bench)])
+def test_temporary_folders_of_the_dead_go_with_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, start: Any
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = tmp_path / f"hocket-{kind}-dead.hocket-unfinished"
+    dead.mkdir()
+    os.utime(dead, (0, 0))
+    seen: list[str] = []
+
+    def run(*_: object, **__: object) -> Run:
+        seen.extend(path.name for path in tmp_path.iterdir())
+        return Run("", 1.0, None)
+
+    with pytest.raises(Error, match="gave no result that can be read"):
+        start(SimpleNamespace(run=run), SimpleNamespace(transfers="transfers", compare="compare"))
+    assert len(seen) == 1
+    assert seen[0].startswith(f"hocket-{kind}-")
+    assert seen[0].endswith(".hocket-unfinished")
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,19 +20,19 @@ from hocket.calibrate.duplex import half_duplex_links
 from hocket.calibrate.errors import errors_alone, errors_together
 from hocket.calibrate.hosts import Hosts, hosts_of
 from hocket.calibrate.infer import Inferred, infer, spread
-from hocket.calibrate.intervals import cut_off, intervals
-from hocket.calibrate.latency import fit_latencies
+from hocket.calibrate.intervals import cut_off, intervals, num_rounds
+from hocket.calibrate.latency import fit_latencies, leveled, within
 from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
 from hocket.calibrate.network import build_network
-from hocket.calibrate.transfers import CoreCosts, Experiment, Launch, Times, launch
+from hocket.calibrate.transfers import CoreCosts, Experiment, Launch, Tell, Times, launch, tell_nobody
 from hocket.errors import Error
 
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
     from hocket.tune.machine import Machine
 
-STEPS = 7  # at most, of `Laboratory.measure`
+STEPS = 7  # of `Laboratory.measure`; more where messages were too short
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,18 @@ class CalibrateOptions:
 
 @dataclass
 class Laboratory:
-    """Runs experiments between ranks, each step in several launches of which `told` is told before."""
+    """Runs experiments between ranks, each step in several launches. `told` is told before each what is measured."""
 
     command: Sequence[str]  # the launcher and its options
     machine: Machine
     parts: MpiParts
     options: CalibrateOptions
-    told: Callable[[], None] = lambda: None
+    told: Tell = tell_nobody
+    step: str = field(default="hosts", init=False)
     hosts: Hosts | None = field(default=None, init=False)
+
+    def tell(self, step: str) -> None:
+        self.step = step
 
     def find_hosts(self) -> Hosts:
         self._launch([])
@@ -79,7 +83,7 @@ class Laboratory:
         return [costs for _ in range(self.options.launches) for costs in self._launch([], ends).costs]
 
     def _launch(self, experiments: Sequence[Experiment], costs: Sequence[tuple[int, int]] = ()) -> Launch:
-        self.told()
+        self.told(self.step)
         one = launch(
             self.command,
             experiments,
@@ -110,15 +114,20 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
             f"all {len(hosts.ranks[0])} ranks run on {hosts.names[0]}: there is no network to measure",
             "start ranks on several hosts, for instance: hocket calibrate -- mpiexec -n 4 --host a,b,c,d",
         )
+    laboratory.tell("messages within hosts")
     memory = measure_memory(hosts, laboratory.measure)
-    inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed)
+    inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed, laboratory.tell)
+    laboratory.tell("messages of all sizes, and what they cost")
     messages = measure_messages(
         inferred.alone, laboratory.measure_hosts, laboratory.measure_costs, rendezvous_bytes, options.seed
     )
     tree = dataclasses.replace(inferred.tree, half_duplex=half_duplex_links(inferred.tree, messages.both_ways))
     inferred = dataclasses.replace(inferred, tree=tree)
     # What an empty message takes one way, less what both cores do for it, is the links' latency.
-    empty_s = inferred.alone.empty_s
+    alone = inferred.alone
+    swept_s = {(s.source, s.target): s.empty_s(float(alone.rate[s.source, s.target])) for s in messages.sweeps}
+    empty_s, empty_ratio = leveled(alone.empty_s, swept_s)
+    messages = dataclasses.replace(messages, costs=within(messages.costs, min(swept_s.values())))
     overhead_s = messages.costs.send_s + messages.costs.receive_s
     latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - overhead_s, 0), 0))
     network = build_network(name, inferred.tree, latencies, hosts, memory)
@@ -136,17 +145,21 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         bursts=Bursts(costs.burst_bytes, costs.burst_s) if costs.burst_bytes > 0 else None,
         alone=errors_alone(messages, predictor(network, hosts, costs)),
         together=errors_together(inferred),
+        empty_ratio=empty_ratio,
         error_with_links=inferred.error,
         spread=spread(inferred.fitted.times),
-        interval_confidence=cut_off(min(len(inferred.alone.rounds), len(inferred.fitted.times)))[1],
-        links=_links(inferred, hosts),
+        interval_confidence=cut_off(num_rounds(inferred))[1] if num_rounds(inferred) > 1 else None,
+        links=link_qualities(inferred, hosts),
         sweeps=tuple(messages.sweeps),
     )
 
 
-def _links(inferred: Inferred, hosts: Hosts) -> tuple[LinkQuality, ...]:
+def link_qualities(inferred: Inferred, hosts: Hosts) -> tuple[LinkQuality, ...]:
     found = intervals(inferred)
-    return tuple(
-        LinkQuality(ends, *found[group], inferred.errors_without.get(group))
-        for group, ends in inferred.tree.link_ends(hosts.names).items()
-    )
+    links = []
+    for group, ends in inferred.tree.link_ends(hosts.names).items():
+        rate = inferred.tree.rate(group)
+        used = (rate.mean, rate.mean) if inferred.tree.joined(group) else (rate.out, rate.back)
+        interval, interval_back = found.get(group) or (None, None)
+        links.append(LinkQuality(ends, *used, interval, interval_back, inferred.errors_without.get(group)))
+    return tuple(links)

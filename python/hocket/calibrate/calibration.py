@@ -17,15 +17,18 @@ GRADES = {"A": 0.05, "B": 0.15}
 
 @dataclass(frozen=True)
 class LinkQuality:
-    """Bandwidths in bytes/s, from the first node to the second and back: intervals over the rounds.
+    """Bandwidths in bytes/s, from the first node to the second and back, and their intervals over the rounds.
 
+    Directions that have one bandwidth have one interval. None where there was one round.
     `error_without`: how far predictions of transfers at the same time are off, on the mean, if the link is left out;
     None for the link of a host, which cannot be left out.
     """
 
     between: tuple[str, str]
-    interval: tuple[float, float]
-    interval_back: tuple[float, float]
+    bandwidth: float
+    bandwidth_back: float
+    interval: tuple[float, float] | None
+    interval_back: tuple[float, float] | None
     error_without: float | None
 
 
@@ -58,9 +61,10 @@ class Calibration:
     bursts: Bursts | None  # None = links have no token buckets
     alone: Errors  # of single messages of 1 byte to some megabytes, of sizes that nothing was fitted to
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to
+    empty_ratio: float  # what empty messages took between those of other pairs / among those of their pair
     error_with_links: float  # the mean error on what the links were fitted to
     spread: float  # the mean of |log(time in a round / median over the rounds)|
-    interval_confidence: float  # of the intervals of links
+    interval_confidence: float | None  # of the intervals of links, if there are any
     links: tuple[LinkQuality, ...]
     sweeps: tuple[Sweep, ...]
 

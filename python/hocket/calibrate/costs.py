@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
     from hocket import Network, Program
 
-# An error of more than this factor, as a logarithm, counts no more: one bad measurement must not decide.
-WORST_ERROR = 0.5
-LEAST_EFFICIENCY = 0.8
+# Errors, as logarithms, count by their square up to about USUAL_ERROR, beyond that by their size [Huber64], here by the
+# smooth form of it; more than WORST_ERROR counts no more. One bad measurement must not decide.
+USUAL_ERROR, WORST_ERROR = 0.1, 0.5
+# What acknowledgements and late timers leave. Less would be a network whose bandwidths are wrong, or a machine that has
+# too few cores for the cluster it emulates: chains of messages are slow then, and others at once are not.
+LEAST_EFFICIENCY = 0.93
 EVALUATIONS = 500  # of each start of the search
 # Where searches start: overhead, waking up in microseconds; copying, reducing in ns a byte; efficiency of links. All
 # but the last are searched for by their logarithms, with a factor of two as the first step.
@@ -58,7 +61,7 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
     """Overheads, copying, reducing and efficiency, from the times of collectives of several kinds and sizes.
 
     From `known` come the other values: the rendezvous size, the cores that ranks share, the bursts of links. The search
-    is that of [Nelder65] from several starts; its measure is the mean of |log(predicted / measured)|.
+    is that of [Nelder65] from several starts; its measure are the logarithms of predicted / measured.
     """
     import numpy as np
     from scipy.optimize import minimize
@@ -84,8 +87,9 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
 
     def badness(x: NDArray[np.float64]) -> float:
         if not LEAST_EFFICIENCY <= x[4] <= 1 or np.delete(x, 4).max() > _MOST_LOGARITHM:
-            return 2 * WORST_ERROR
-        return float(np.minimum(np.abs(logarithms(x)), WORST_ERROR).mean())
+            return 2 * WORST_ERROR / USUAL_ERROR
+        errors = np.minimum(np.abs(logarithms(x)), WORST_ERROR) / USUAL_ERROR
+        return float(np.hypot(1, errors).mean() - 1)
 
     def search(start: Sequence[float]) -> OptimizeResult:
         first = np.array([*start, *([HOST_OVERHEAD] if shares_hosts else [])])

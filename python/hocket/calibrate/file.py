@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from hocket.calibrate.calibration import Calibration
+from hocket.calibrate.doubts import doubts
 from hocket.calibrate.messages import Sweep
 from hocket.calibrate.network import quoted_bandwidth, quoted_duration
 
@@ -42,12 +43,15 @@ def to_toml(calibration: Calibration) -> str:
         f"error_together_p95 = {calibration.together.p95:.3f}",
         f"error_with_links = {calibration.error_with_links:.3f}",
         f"spread = {calibration.spread:.3f}",
-        f"interval_confidence = {calibration.interval_confidence:.3f}",
     ]
+    if calibration.interval_confidence is not None:
+        lines.append(f"interval_confidence = {calibration.interval_confidence:.3f}")
+    lines += [f"# doubt: {doubt}" for doubt in doubts(calibration)]
     for link in calibration.links:
         lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
-        for key, (low, high) in (("interval", link.interval), ("interval_back", link.interval_back)):
-            lines.append(f"{key} = [{quoted_bandwidth(low)}, {quoted_bandwidth(high)}]")
+        for key, interval in (("interval", link.interval), ("interval_back", link.interval_back)):
+            if interval is not None:
+                lines.append(f"{key} = [{', '.join(map(quoted_bandwidth, interval))}]")
         if link.error_without is not None:
             lines.append(f"error_without = {link.error_without:.3f}")
     for sweep in calibration.sweeps:
@@ -86,9 +90,12 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "error_with_links": calibration.error_with_links,
         "spread": calibration.spread,
         "interval_confidence": calibration.interval_confidence,
+        "doubts": doubts(calibration),
         "links": [
             {
                 "between": link.between,
+                "bandwidth_bytes_per_s": link.bandwidth,
+                "bandwidth_back_bytes_per_s": link.bandwidth_back,
                 "interval_bytes_per_s": link.interval,
                 "interval_back_bytes_per_s": link.interval_back,
                 "error_without": link.error_without,

@@ -28,18 +28,33 @@ def cut_off(count: int) -> tuple[int, float]:
     return cut, max(0.0, 1 - outside[cut])
 
 
+def num_rounds(inferred: Inferred) -> int:
+    """Steps that ran out of time have made different numbers of rounds."""
+    return min(len(inferred.alone.rounds), len(inferred.fitted.times))
+
+
 def intervals(inferred: Inferred) -> dict[frozenset[int], tuple[Interval, Interval]]:
-    """By link, a single host being a group of one: out of the group, and into it."""
+    """By link, a single host being a group of one: out of the group, and into it. None of one round.
+
+    Where both directions have one bandwidth, the interval spans those of both.
+    """
+    if num_rounds(inferred) < 2:
+        return {}
     alone, tree, fitted = inferred.alone, inferred.tree, inferred.fitted
     nets = [net_times(alone, fitted.experiments, of_round) for of_round in fitted.times]
     alones = [dataclasses.replace(alone, rate=rate) for rate in alone.rounds]
-    # Steps that ran out of time have made different numbers of rounds.
     found = {
         group: [rate_over(group, one, fitted.experiments, net) for one, net in zip(alones, nets, strict=False)]
         for group in tree.groups
     }
     found |= {frozenset([i]): [one.hosts()[i] for one in alones] for i in range(len(tree.hosts))}
-    return {group: _around(tree.rate(group), rates) for group, rates in found.items()}
+    around = {group: _around(tree.rate(group), rates) for group, rates in found.items()}
+    return {group: _joined(*both) if tree.joined(group) else both for group, both in around.items()}
+
+
+def _joined(out: Interval, back: Interval) -> tuple[Interval, Interval]:
+    both = min(out[0], back[0]), max(out[1], back[1])
+    return both, both
 
 
 def _around(estimate: Rate, rounds: Sequence[Rate]) -> tuple[Interval, Interval]:

@@ -5,14 +5,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from hocket.calibrate.transfers import CoreCosts
 from hocket.calibrate.tree import Tree
 
 ITERATIONS = 20
 LEAST_ERROR = 0.001
+
+
+def leveled(empty_s: np.ndarray, swept_s: Mapping[tuple[int, int], float]) -> tuple[np.ndarray, float]:
+    """Empty messages of all pairs as they are among others of their pair, and how many times as long they took.
+
+    `empty_s`: n x n, 0 where not measured, of few messages that came between those of other pairs. `swept_s`: of some
+    pairs by many messages, which tell by how much the others are off. None gets below the least of these by that.
+    """
+    pairs = [pair for pair in swept_s if empty_s[pair] > 0]
+    offset_s = float(np.median([swept_s[pair] - empty_s[pair] for pair in pairs]))
+    found = np.where(empty_s > 0, np.maximum(empty_s + offset_s, np.minimum(empty_s, min(swept_s.values()))), 0)
+    for pair in pairs:
+        found[pair] = swept_s[pair]
+    return found, float(np.median([empty_s[pair] / swept_s[pair] for pair in pairs]))
+
+
+def within(costs: CoreCosts, empty_s: float) -> CoreCosts:
+    """Costs of messages such that a message and its answer, which take `empty_s`, have time for those of all ends.
+
+    CPU time is more than that where some of it is not on the way of the message.
+    """
+    part = min(1.0, empty_s / 2 / (costs.send_s + costs.receive_s))
+    return costs._replace(send_s=costs.send_s * part, receive_s=costs.receive_s * part)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ NUM_SIZES = 40
 SHORT_S = 0.003
 SHORT_TIMES = 5  # in each round, of messages that alone take less than SHORT_S
 HELD_OUT = 4  # every so many-th size is kept from the fit
+SMALL_BYTES = 256  # up to here a message takes as long as an empty one, beside its bytes
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Sweep:
     times_s: np.ndarray  # medians
     segments: list[Segment]
     held_out: np.ndarray  # |predicted / measured - 1| of sizes that the fit has not seen
+
+    def empty_s(self, rate: float) -> float:
+        """An empty message and its answer, the median over small sizes without what their bytes take at `rate`."""
+        fitted = (np.arange(len(self.sizes)) % HELD_OUT != HELD_OUT - 1) & (self.sizes <= SMALL_BYTES)
+        return float(np.median((self.times_s - self.sizes / rate)[fitted]))
 
 
 @dataclass(frozen=True)

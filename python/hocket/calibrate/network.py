@@ -15,7 +15,6 @@ from hocket.calibrate.memory import Memory
 from hocket.calibrate.tree import Tree, switches_of
 
 _DIGITS = 3  # significant ones: no measurement has more
-_ALIKE = 0.05  # directions that differ by less have one bandwidth
 
 
 def build_network(
@@ -41,10 +40,9 @@ def build_network(
 
 def _bandwidths(tree: Tree, group: frozenset[int]) -> str:
     rate = tree.rate(group)
-    if group in tree.half_duplex:
-        return f'bandwidth = {quoted_bandwidth(rate.mean)}\nduplex = "half"'
-    if abs(rate.out / rate.back - 1) < _ALIKE:
-        return f"bandwidth = {quoted_bandwidth(rate.mean)}"
+    if tree.joined(group):
+        duplex = '\nduplex = "half"' if group in tree.half_duplex else ""
+        return f"bandwidth = {quoted_bandwidth(rate.mean)}{duplex}"
     return f"bandwidth = {quoted_bandwidth(rate.out)}\nbandwidth_back = {quoted_bandwidth(rate.back)}"
 
 

@@ -18,6 +18,7 @@ _DURATIONS = {
 }
 # Keys of the file, and what they are called in MessageCosts.
 # Not copy_bandwidth: of a long message the wire hides it, and the simulator would add it.
+LEAST_BANDWIDTH = 1 / 8  # that of links
 _BANDWIDTHS = {"reduce_bandwidth": "reduce_bytes_per_s"}
 
 
@@ -29,9 +30,11 @@ def calibrated_costs(network: str) -> dict[str, Any]:
     from hocket import parse_bandwidth, parse_bytes, parse_duration
 
     try:
+        if not Path(network).is_file():  # what a pipe gives is for the network's reader
+            return {}
         _, header, after = Path(network).read_text(encoding="utf-8").partition("\n[calibration]\n")
         table = tomllib.loads(header + after).get("calibration", {})  # a million links before it would take a while
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(table, dict):
         return {}
@@ -41,7 +44,10 @@ def calibrated_costs(network: str) -> dict[str, Any]:
             found[name] = parse_duration(_text(table[key], network, key), f"{network}: [calibration]: {key}")
     for key, name in _BANDWIDTHS.items():
         if key in table:
-            found[name] = parse_bandwidth(_text(table[key], network, key), f"{network}: [calibration]: {key}")
+            where = f"{network}: [calibration]: {key}"
+            found[name] = parse_bandwidth(_text(table[key], network, key), where)
+            if found[name] < LEAST_BANDWIDTH:
+                raise InvalidInput(f'{where} is "{table[key]}"; expected: at least 1 bit/s')
     if "burst" in table:
         found["burst_bytes"] = parse_bytes(_text(table["burst"], network, "burst"), f"{network}: [calibration]: burst")
     rendezvous = table.get("rendezvous_bytes")

@@ -15,6 +15,9 @@ import numpy as np
 
 MOST_SEGMENTS = 4
 LEAST_SIZES = 4  # of a segment
+# The last segment may be no further off at its end, by the median of its last LEAST_SIZES sizes: many times of small
+# messages, which differ by several times, would outvote the few of large ones.
+_OFF_AT_END = 0.05
 _ALIKE = 0.03  # segments whose predictions differ by less where they meet are one
 
 
@@ -42,6 +45,10 @@ def fit_segments(sizes: np.ndarray, times_s: np.ndarray) -> list[Segment]:
     for i in range(count):
         for j in range(i + LEAST_SIZES, count + 1):
             lines[i, j], cost[i, j] = _line(sizes[i:j], times_s[i:j])
+    off = np.array(
+        [_off_at_end(lines[i, count], sizes, times_s) if (i, count) in lines else np.inf for i in range(count)]
+    )
+    cost[:count, count][off > max(_OFF_AT_END, off.min())] = np.inf
     most = max(1, min(MOST_SEGMENTS, count // LEAST_SIZES))
     best = np.full((most + 1, count + 1), np.inf)  # [k][j]: the least cost of the first j sizes in k segments
     best[0, 0] = 0
@@ -78,6 +85,11 @@ def _merged(
         else:
             kept.append(part)
     return [Segment(0 if n == 0 else int(sizes[i]), *lines[i, j]) for n, (i, j) in enumerate(kept)]
+
+
+def _off_at_end(line: tuple[float, float], sizes: np.ndarray, times_s: np.ndarray) -> float:
+    start_s, s_per_byte = line
+    return abs(float(np.median(((start_s + s_per_byte * sizes) / times_s)[-LEAST_SIZES:])) - 1)
 
 
 def _line(x: np.ndarray, y: np.ndarray) -> tuple[tuple[float, float], float]:

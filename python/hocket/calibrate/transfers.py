@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hocket.errors import Error
+from hocket.tune.leftovers import working_folder
 
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
@@ -31,6 +32,11 @@ class Transfer(NamedTuple):
 Experiment = tuple[Transfer, ...]  # transfers that start together
 Times = list[list[list[float]]]  # seconds, by round, experiment and transfer
 Measure = Callable[[Sequence[Experiment]], Times]
+Tell = Callable[[str], None]  # what is measured next
+
+
+def tell_nobody(following: str) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,8 @@ def launch(
 
     No round starts after `seconds`; there is always one. After them come the `CoreCosts` of each pair in `costs`.
     """
-    with tempfile.TemporaryDirectory(prefix="hocket-calibrate-") as folder:
-        campaign = Path(folder) / "campaign.json"
+    with working_folder("hocket-calibrate-", Path(tempfile.gettempdir())) as folder:
+        campaign = folder / "campaign.json"
         content = {
             "format": "hocket.transfers/1",
             "rounds": rounds,

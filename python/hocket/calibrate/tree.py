@@ -14,6 +14,8 @@ import numpy as np
 from hocket import Network, Program, simulate
 from hocket.calibrate.transfers import Experiment
 
+_ALIKE = 0.05  # directions that differ by less have one bandwidth
+
 
 @dataclass(frozen=True)
 class Rate:
@@ -54,6 +56,11 @@ class Tree:
     def rate(self, group: frozenset[int]) -> Rate:
         """Of the link above a group, or above a host, a group of one."""
         return self.groups[group] if len(group) > 1 else self.hosts[min(group)]
+
+    def joined(self, group: frozenset[int]) -> bool:
+        """Whether both directions of a link have one bandwidth, `Rate.mean`: they share it, or are alike."""
+        rate = self.rate(group)
+        return group in self.half_duplex or abs(rate.out / rate.back - 1) < _ALIKE
 
     def network(self) -> Network:
         """Hosts are the ranks in order."""

@@ -11,14 +11,15 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress
-from hocket.cli.options import OutputPath, load_network
+from hocket.cli.options import FiniteRange, OutputPath, load_network
 
 
 @click.command()
 @click.option(
     "-o", "--output", type=OutputPath(), default=Path("calibrated.toml"), show_default=True, help="The network file."
 )
-@click.option("--name", default="calibrated", show_default=True, help="Of the network.")
+@click.option("--hosts", metavar="A,B,...", help="Start the ranks on these hosts, in this order.")
+@click.option("--name", help="Of the network.  [default: the file's name, without its ending]")
 @click.option(
     "--testbed",
     "testbed_text",
@@ -31,15 +32,14 @@ from hocket.cli.options import OutputPath, load_network
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), default=1, show_default=True, help="Measurements in each start."
 )
-@click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a start that takes longer."
-)
+@click.option("--timeout", "timeout_s", type=FiniteRange(min=1), metavar="S", help="End a start that takes longer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random pairings and sizes.")
 @json_option
 @command_argument
 def command(
     output: Path,
-    name: str,
+    hosts: str | None,
+    name: str | None,
     testbed_text: str | None,
     launches: int,
     rounds: int,
@@ -56,18 +56,26 @@ def command(
 
     \b
     Examples:
-      hocket calibrate -o cluster.toml -- mpiexec -n 8 --host a,b,c,d,e,f,g,h
+      hocket calibrate --hosts a,b,c,d,e,f,g,h -o cluster.toml -- mpiexec -n 8
       hocket calibrate --testbed networks/two-clusters.toml -- mpiexec -n 8
     """
     from hocket.calibrate.calibrate import STEPS, CalibrateOptions, Laboratory, calibrate
+    from hocket.calibrate.doubts import doubts
     from hocket.calibrate.file import to_json, to_toml
-    from hocket.files import write_whole
+    from hocket.errors import InvalidInput
+    from hocket.files import check_parent, printable, write_whole
     from hocket.mpi.build import build_mpi_parts
+    from hocket.mpi.command_line import with_hosts
     from hocket.mpi.discover import mpi_of_command
     from hocket.tune.eager import measure_rendezvous_bytes
     from hocket.tune.machine import Machine
 
+    check_parent(output)
     mpi = mpi_of_command(command)
+    if hosts is not None:
+        if testbed_text is not None:
+            raise InvalidInput("--hosts does not apply to --testbed: the ranks are on the hosts of that network")
+        command = with_hosts(command, hosts, mpi.family)
     options = CalibrateOptions(launches=launches, rounds=rounds, timeout_s=timeout_s, seed=seed)
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, notify=note)
@@ -76,11 +84,11 @@ def command(
             from hocket.testbed import Testbed
 
             machine = Machine(mpi, stack.enter_context(Testbed(load_network(testbed_text))), parts.workarounds)
-        advance = stack.enter_context(progress("measuring", total=STEPS * launches + 2))
-        advance("what messages wait for")
+        tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2, lines=True))
+        tell("what messages wait for")
         rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], machine, parts, timeout_s)
-        laboratory = Laboratory(command, machine, parts, options, lambda: advance("transfers"))
-        found = calibrate(laboratory, name, rendezvous_bytes)
+        laboratory = Laboratory(command, machine, parts, options, tell)
+        found = calibrate(laboratory, printable(name or output.stem), rendezvous_bytes)
     write_whole(output, to_toml(found))
     if as_json:
         print_json(to_json(found))
@@ -88,7 +96,8 @@ def command(
     rows = [
         (
             " - ".join(link.between),
-            *(f"{low * 8e-6:.0f} .. {high * 8e-6:.0f}" for low, high in (link.interval, link.interval_back)),
+            _mbit(link.bandwidth, link.interval),
+            _mbit(link.bandwidth_back, link.interval_back),
             "" if link.error_without is None else f"{link.error_without:.0%} instead of {found.error_with_links:.0%}",
         )
         for link in found.links
@@ -98,4 +107,10 @@ def command(
         f"grade {found.grade}: predictions of single messages are off by {found.alone.median:.0%} "
         f"({found.alone.p95:.0%} at most in 19 of 20), of messages at once by {found.together.median:.0%}"
     )
+    for doubt in doubts(found):
+        click.echo(f"doubtful: {doubt}")
     click.echo(f"{output}: the network, for --network")
+
+
+def _mbit(bandwidth: float, interval: tuple[float, float] | None) -> str:
+    return " .. ".join(f"{value * 8e-6:.0f}" for value in interval or (bandwidth,))

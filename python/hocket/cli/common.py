@@ -77,17 +77,22 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """A progress bar on standard error while something above a second runs; silent where that is no terminal.
+def progress(text: str, total: int | None = None, lines: bool = False) -> Iterator[Callable[[str], None]]:
+    """A progress bar on standard error while something above a second runs.
 
-    Yields a function to call after each of the `total` steps, with what comes next.
+    Yields a function to call after each of the `total` steps, with what comes next. Where standard error is no terminal
+    it is silent, or with `lines` prints one for each step that is not as the one before: for what takes minutes.
     """
     if not sys.stderr.isatty():
+        said = ""
 
-        def ignore(following: str = "") -> None:
-            pass
+        def tell(following: str = "") -> None:
+            nonlocal said
+            if lines and following not in ("", said):
+                note(f"{text}: {following}")
+                said = following
 
-        yield ignore
+        yield tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

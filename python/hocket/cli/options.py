@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,16 @@ class OutputPath(click.Path):
         if value == "":
             self.fail("the name is empty", parameter, context)
         return super().convert(value, parameter, context)
+
+
+class FiniteRange(click.FloatRange):
+    """click's own lets nan pass any limit, and inf a lower one."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        number = super().convert(value, parameter, context)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", parameter, context)
+        return number
 
 
 def network_option(required: bool = True) -> Callable[[F], F]:
