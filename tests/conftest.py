@@ -49,7 +49,7 @@ def hocket_cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
     """Runs the command `hocket` in a folder of its own."""
 
     def call(
-        *arguments: str | Path, env: Mapping[str, str] | None = None, timeout: float = 60
+        *arguments: str | Path, env: Mapping[str, str] | None = None, timeout: float = 60, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         import sys
 
@@ -60,6 +60,7 @@ def hocket_cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
             check=False,
             timeout=timeout,
             cwd=tmp_path,
+            input=stdin,
             env={**os.environ, **(env or {})},
         )
 

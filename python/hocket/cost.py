@@ -33,7 +33,8 @@ class CostTable:
 
         return (
             f"{self.collective} of {print_bytes(self.bytes)} on {self.ranks} ranks, "
-            f"{print_duration(self.latency_s)} + n / ({print_bandwidth(self.bandwidth_bytes_per_s)})"
+            f"{print_duration(self.latency_s)} + n / ({print_bandwidth(self.bandwidth_bytes_per_s)}), "
+            "as if no link were shared"
         )
 
     def rows(self) -> list[tuple[str, str]]:

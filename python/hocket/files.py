@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from hocket.errors import InvalidInput
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -21,17 +24,35 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
     Raises OSError, and leaves the old content then.
     """
+    folder = Path(path).absolute().parent
     path = Path(path).resolve()
-    content = content.encode() if isinstance(content, str) else content
+    # An argument of a user's program may be no UTF-8; a result is not lost for that.
+    content = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"the folder {folder} does not exist", str(path))
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_bytes(content)
         aside.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name of what lay aside
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink()
+
+
+def printable(path: str) -> str:
+    """The path with what is no UTF-8 in it visible, as in a text that others read."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def check_parent(path: Path) -> None:
+    """Raises InvalidInput if there is no folder for a file. To know before a measurement is better than after it."""
+    if not path.resolve().parent.is_dir():
+        raise InvalidInput(f"{path}: the folder {path.resolve().parent} does not exist", "make it, or write elsewhere")
 
 
 def check_room(folder: Path) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,6 +157,8 @@ class Plan:
         except InvalidInput as error:
             raise InvalidInput(f"{source_name}: {error.message}", hint=_REMAKE) from None
         except (ValueError, RecursionError) as error:
+            if re.search(r'^format *= *"hocket\.network/', text, re.MULTILINE):
+                raise InvalidInput(f"{source_name}: this is a network file, not a plan", hint=_REMAKE) from None
             raise InvalidInput(f"{source_name}: not JSON: {error}", hint=_REMAKE) from None
         return _read_plan(document, source_name)
 
@@ -208,10 +212,7 @@ def _read_plan(document: object, where: str) -> Plan:
     if not isinstance(plan["entries"], list):
         raise InvalidInput(f"{where}: entries must be a list, not {_show(plan['entries'])}")
     entries = [_read_entry(e, f"{where}: entries[{i}]", ranks) for i, e in enumerate(plan["entries"])]
-    for i, entry in enumerate(entries):
-        for j, earlier in enumerate(entries[:i]):
-            if _overlap(entry, earlier):
-                raise InvalidInput(f"{where}: entries[{i}] serves calls that entries[{j}] serves too")
+    _refuse_overlap(entries, where)
     return Plan(ranks, _text(plan, "network", where), tuple(entries), _text(plan, "created_by", where))
 
 
@@ -308,10 +309,21 @@ def _check_custom(entry: PlanEntry, where: str) -> None:
         raise InvalidInput(f"{where}: schedule: custom is wrong: {violations[0]}", hint=_REMAKE)
 
 
-def _overlap(a: PlanEntry, b: PlanEntry) -> bool:
-    same_root = a.root is None or b.root is None or a.root == b.root
-    same_calls = a.collective == b.collective and a.members == b.members
-    return same_root and same_calls and a.bytes_min <= b.bytes_max and b.bytes_min <= a.bytes_max
+def _refuse_overlap(entries: Sequence[PlanEntry], where: str) -> None:
+    """Two entries for the same calls."""
+    alike: dict[tuple[str, tuple[int, ...]], list[tuple[int, PlanEntry]]] = {}
+    for i, entry in enumerate(entries):
+        alike.setdefault((entry.collective, entry.members), []).append((i, entry))
+    for some in alike.values():
+        some.sort(key=lambda numbered: numbered[1].bytes_min)
+        for place, (i, a) in enumerate(some):
+            for j, b in some[place + 1 :]:
+                if b.bytes_min > a.bytes_max:
+                    break
+                if a.root is None or b.root is None or a.root == b.root:
+                    raise InvalidInput(
+                        f"{where}: entries[{max(i, j)}] serves calls that entries[{min(i, j)}] serves too"
+                    )
 
 
 def _object(
@@ -323,7 +335,9 @@ def _object(
         found = _show(document["format"]) if "format" in document else "missing"
         raise InvalidInput(f'{where}: format is {found}; accepted: "{FORMAT}"', hint=_REMAKE)
     if unknown := sorted(set(document) - required - optional):
-        raise InvalidInput(f'{where}: unknown key "{unknown[0]}"; accepted: {", ".join(sorted(required | optional))}')
+        raise InvalidInput(
+            f"{where}: unknown key {_show(unknown[0])}; accepted: {', '.join(sorted(required | optional))}"
+        )
     if missing := sorted(required - set(document)):
         raise InvalidInput(f'{where}: key "{missing[0]}" is missing', hint=_REMAKE)
     return document
@@ -340,13 +354,13 @@ def _seconds(entry: Mapping[str, Any], key: str, where: str) -> float | None:
     value = entry.get(key)
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
         raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: seconds, not negative, or null")
     return float(value)
 
 
 def _number(value: object, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
         raise InvalidInput(f"{where} is {_show(value)}; accepted: a number, not negative")
     return float(value)
 

@@ -102,4 +102,7 @@ def _entry(
         kept=True,
         output_identical=True,
         timelines=TimelineFiles(*files),
+        ratio=1.2,
+        ratio_interval=(1.12, 1.31),
+        launches=3,
     )

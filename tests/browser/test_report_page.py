@@ -133,6 +133,14 @@ def test_page_is_never_wider_than_the_window(browser: Browser, report: tuple[Pat
     assert browser.script("return document.documentElement.scrollWidth") <= width
 
 
+def test_the_table_of_collectives_needs_no_scrolling(browser: Browser, report: tuple[Path, Result]) -> None:
+    browser.open(report[0], 1280)
+    too_wide = (
+        "const one = document.querySelector('#collectives').parentElement; return one.scrollWidth - one.clientWidth"
+    )
+    assert browser.script(too_wide) <= 0
+
+
 def _brightness(colour: str) -> float:
     """Mean of "rgb(1, 2, 3)"."""
     values = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]

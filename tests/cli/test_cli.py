@@ -110,6 +110,17 @@ def test_sigterm_unwinds(run_main):
     assert cleaned
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_that_the_caller_ignores_stays_ignored(run_main, number):
+    """nohup, and shells that go on after their terminal has gone."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        assert run_main(lambda: os.kill(os.getpid(), number))[0] == 0
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+
+
 def test_no_arguments_is_the_help():
     result = subprocess.run([HOCKET], capture_output=True, text=True, check=False)
     assert result.returncode == 0
@@ -149,6 +160,17 @@ def test_version():
 
 def verbs() -> list[str]:
     return cli_main.cli.list_commands(click.Context(cli_main.cli))
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999"])
+@pytest.mark.parametrize(
+    "arguments",
+    [("calibrate", "--timeout"), ("tune", "--timeout"), ("testbed", "run", "--timeout"), ("schedule", "--time-limit")],
+)
+def test_times_are_finite(arguments, value):
+    done = subprocess.run([HOCKET, *arguments, value], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "not a finite number" in done.stderr or "not in the range" in done.stderr
 
 
 @pytest.mark.parametrize("verb", verbs())

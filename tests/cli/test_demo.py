@@ -33,10 +33,10 @@ def test_demo_prints_one_object_and_is_right(hocket_cli, tmp_path):
     assert found["tuned_s"] is None or result.program.output_identical
     assert all(c.output_identical for c in result.collectives if c.native_s)
     assert found["costs"]["source"] == "fitted", found["notes"]
-    assert found["costs"]["training_collectives"] == 15
+    assert found["costs"]["training_collectives"] == 21
     assert 0 < found["costs"]["training_error_median"] < 1
     assert (found["costs"]["cores"] > 0) == found["testbed"]
-    assert "fitted to 15 collectives" in (folder / "report.html").read_text()
+    assert "fitted to 21 collectives" in (folder / "report.html").read_text()
     if found["testbed"]:
         assert {(c["collective"], c["bytes"]) for c in found["collectives"]} == {
             ("bcast", 1_000_000),

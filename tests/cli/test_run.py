@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import Evidence, Plan, PlanEntry
 
 
 def write_plan(folder, ranks, entries=()):
@@ -87,6 +87,25 @@ def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, f
     assert ("hocket: 100 collective call(s) rerouted" in done.stderr) == (not falls_back)
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.one_of_each_family
+def test_evidence_of_another_mpi_is_none(runner, hocket_cli, tmp_path):
+    program = runner.compile(MANY_BROADCASTS)
+
+    def fallen_back(mpi):
+        evidence = Evidence(mpi, 3, 5, 1.8, (1.7, 1.9))  # a native call would cost a hundredth of 80
+        entry = PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768, evidence=evidence)
+        plan = write_plan(tmp_path, 2, [entry])
+        done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), timeout=240)
+        assert done.returncode == 0, done.stderr
+        notes = [line for line in done.stderr.splitlines() if "`hocket tune` again" in line]
+        return notes, "native from its call" in done.stderr
+
+    assert fallen_back(runner.mpi.name) == ([], False)
+    told = f"hocket: the plan was measured with MPICH 1.0, this is {runner.mpi.name}: `hocket tune` again"
+    assert fallen_back("MPICH 1.0") == ([told], True)
+
+
 def refused(done, message, status=2):
     assert done.returncode == status
     assert done.stdout == ""
@@ -110,6 +129,9 @@ def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
     )
     (tmp_path / "broken.json").write_text('{"format": "hocket.plan/1", "ranks": 2, "entr')
     refused(hocket_cli("run", "--plan", "broken.json", "--", "mpiexec", "-n", "2", "true"), "broken.json: not JSON")
+    (tmp_path / "network.toml").write_text('format = "hocket.network/1"\nname = "n"\n')
+    done = hocket_cli("run", "--plan", "network.toml", "--", "mpiexec", "-n", "2", "true")
+    refused(done, "network.toml: this is a network file, not a plan")
     plan = write_plan(tmp_path, 2)
     document = json.loads(plan.read_text()) | {"colour": "red"}
     plan.write_text(json.dumps(document))

@@ -236,8 +236,14 @@ def wait_for_thread(pid: int) -> None:
         (("bcast", "--network", "star:4", "--crossover", "--optimal"), "--optimal does not apply to --crossover"),
         (("bcast", "--network", "star:4", "--crossover", "-b", "1MB"), "--bytes does not apply to --crossover"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--json", "--format", "goal"), "two forms of output"),
-        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--gap", "nan"), "the gap is nan"),
-        (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--time-limit", "nan"), "the time limit is nan"),
+        (
+            ("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--gap", "nan"),
+            "'--gap': 'nan' is not a finite number",
+        ),
+        (
+            ("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--time-limit", "nan"),
+            "'--time-limit': 'nan' is not a finite number",
+        ),
         (("bcast", "--network", "star:5000", "--optimal", "-b", "1MB"), "5000 ranks: the search serves up to 4096"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
     ],

@@ -77,6 +77,19 @@ def test_a_folder_of_a_program(hocket_cli: Callable[..., Any], tmp_path: Path, w
     assert values["results"][0].keys() >= {"makespan_s", "mean_finish_s", "finish_quantiles_s", "events", "links"}
 
 
+def test_what_one_piece_hides_is_told(hocket_cli: Callable[..., Any]) -> None:
+    told = "(in 1 piece: --pieces N cuts it into N; `hocket schedule bcast` finds the best)"
+    where = ("--network", "star:4", "--bytes", "1MB")
+    for what, more, expected in (
+        ("bcast", (), True),
+        ("bcast", ("--pieces", "4"), False),
+        ("bcast:pipelined_chain", (), True),
+        ("bcast:linear", (), False),
+    ):
+        assert (told in hocket_cli("simulate", what, *where, *more).stdout) == expected, what
+    assert "as if no link were shared" in hocket_cli("cost", "bcast", *where).stdout
+
+
 def test_a_folder_holds_one_algorithm(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
     done = hocket_cli("simulate", "bcast", "--network", "star:4", "--bytes", "1MB", "-o", "out")
     assert done.returncode == 2

@@ -15,6 +15,7 @@ from hocket.advise import MessageCosts
 from hocket.calibrate.costs import Sample, fit_costs
 from hocket.fidelity.points import Point, summary
 from hocket.fidelity.settings import COLLECTIVES, bundled_networks, placed, placements, quick_cases
+from hocket.plan import Plan
 from hocket.report.fidelity_page import render
 from hocket.report.fidelity_tables import by_mpi, sentences
 from hocket.tune.training import training_entries
@@ -24,7 +25,7 @@ def _point(**changes: object) -> Point:
     point = Point(
         network="star:8", mpi="MPICH 5.0.2", placement="in order", collective="bcast", algorithm="binomial",
         bytes=1 << 20, pieces=1, predicted_s=0.9, measured_s=1.0, measured_launches_s=(1.0,), native_s=2.0,
-        wire_limit_s=0.8, ratio_interval=(1.9, 2.1), first=True, kept=True, equal=True,
+        beside_native_s=1.0, wire_limit_s=0.8, ratio_interval=(1.9, 2.1), first=True, kept=True, equal=True,
     )  # fmt: skip
     return replace(point, **changes)  # type: ignore[arg-type]
 
@@ -36,22 +37,33 @@ def test_costs_are_found_again_in_times_that_follow_them() -> None:
         known, send_overhead_s=12e-6, receive_overhead_s=12e-6, wake_s=30e-6, copy_bytes_per_s=1.5e9,
         reduce_bytes_per_s=4e9, link_efficiency=0.95,
     )  # fmt: skip
-    programs = [lower(entry.schedule(), entry.bytes_max) for entry in training_entries(8)]
+    programs = [lower(entry.schedule(), entry.bytes_max) for entry in training_entries(8, 65536)]
     samples = [Sample("", program, true.simulate(program, network).makespan_s) for program in programs]
     found = fit_costs(samples, network, known)
     assert abs(found.errors).max() < 0.15
     assert abs(found.errors).mean() < 0.03
     assert found.costs.cores == 2
     # A size that was not among the samples.
-    other = lower(training_entries(8)[1].schedule(), 700_000)
+    other = lower(training_entries(8, 65536)[1].schedule(), 700_000)
     predicted, actual = (costs.simulate(other, network).makespan_s for costs in (found.costs, true))
     assert predicted == pytest.approx(actual, rel=0.05)
+
+
+@pytest.mark.parametrize("limit", [4_000, 19_457, 65_536, 2**62])
+def test_no_training_message_waits_for_its_receiver(limit: int) -> None:
+    for ranks in (2, 3, 8):
+        entries = training_entries(ranks, limit)
+        assert len(entries) >= 12
+        Plan.from_text(Plan(ranks, "n", entries).to_json())  # no two for the same calls
+        for entry in entries:
+            program = lower(entry.schedule(), entry.bytes_max)
+            assert max(op.bytes for rank in range(ranks) for op in program.ops(rank)) < limit
 
 
 def test_only_where_ranks_share_hosts_messages_within_a_host_have_a_cost_of_their_own() -> None:
     star, _, _, pairs = bundled_networks()
     for network, expected in ((star, False), (pairs, True)):
-        entry = training_entries(8)[0]
+        entry = training_entries(8, 65536)[0]
         program = lower(entry.schedule(), entry.bytes_max)
         fit = fit_costs([Sample("", program, 1e-3)], network, MessageCosts())
         assert (fit.costs.host_overhead_s is not None) == expected

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import os
+import resource
 import threading
 
 import pytest
@@ -39,9 +40,22 @@ def test_a_pipe_is_written_to(tmp_path):
 def test_what_cannot_be_written_leaves_the_old(tmp_path):
     path = tmp_path / "plan.json"
     path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "\ud800")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match=f"File too large: '{path}'"):
+            write_whole(path, "new" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["plan.json"]
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=f"the folder {tmp_path / 'missing'} does not exist"):
         write_whole(tmp_path / "missing" / "plan.json", "new")
+    longest = "x" * os.pathconf(tmp_path, "PC_NAME_MAX")
+    with pytest.raises(OSError, match=f"{longest}'$"):  # not the name of what lies aside, which is longer
+        write_whole(tmp_path / longest, "new")
+
+
+def test_what_is_no_utf8_is_written_visibly(tmp_path):
+    write_whole(tmp_path / "page.html", os.fsdecode(b"./app caf\xe9"))
+    assert (tmp_path / "page.html").read_text() == "./app caf\\udce9"

@@ -128,6 +128,8 @@ ENTRY = ("entries", 0)
         ((*ENTRY, "bytes_max"), 999, "bytes_max is 999"),
         ((*ENTRY, "root"), 4, "root is 4"),
         ((*ENTRY, "predicted_s"), -1, "predicted_s is -1"),
+        ((*ENTRY, "predicted_s"), 10**400, "predicted_s is 1000"),
+        (("\x1b[31m",), 1, r'unknown key "\u001b[31m"'),
         ((*ENTRY, "schedule", "algorithm"), "ring", 'algorithm is "ring"; accepted for bcast: '),
         ((*ENTRY, "schedule", "pieces"), 0, "pieces is 0"),
         ((*ENTRY, "schedule", "order"), [0, 1, 2], "order has 3 ranks"),
@@ -143,6 +145,23 @@ def test_refuses_by_name(path, value, message):
         Plan.from_text(changed(path, value), "my.json")
     assert message in str(caught.value)
     assert str(caught.value).startswith("my.json: ")
+
+
+def test_entries_for_the_same_calls_are_found_wherever_they_stand():
+    def entry(low: int, high: int, root: int | None = None) -> dict:
+        return {**PLAN["entries"][0], "bytes_min": low, "bytes_max": high, "root": root}
+
+    def refusal(entries: list[dict]) -> str:
+        try:
+            Plan.from_text(json.dumps({**PLAN, "entries": entries}), "p")
+        except InvalidInput as error:
+            return str(error)
+        return ""
+
+    assert refusal([entry(20, 29), entry(0, 9), entry(10, 19)]) == ""
+    assert refusal([entry(0, 99, 1), entry(0, 99, 2), entry(50, 60, 3)]) == ""
+    assert "entries[1] serves calls that entries[0]" in refusal([entry(9, 20, 1), entry(0, 9), entry(20, 29)])
+    assert "entries[2] serves calls that entries[1]" in refusal([entry(0, 1), entry(10, 99, 1), entry(50, 60)])
 
 
 def test_refuses_a_wrong_custom_schedule():

@@ -40,7 +40,11 @@ def test_seconds_are_true_to_three_digits(value: float) -> None:
 
 def test_other_quantities() -> None:
     assert text.byte_count(1_000_000) == "1 MB"
-    assert text.byte_count(65_536) == "65.5 kB"
+    assert text.byte_count(65_536) == "64 KiB"
+    assert text.byte_count(1 << 20) == "1 MiB"
+    assert text.byte_count(3 * 1024 + 1) == "3.07 kB"
+    assert text.byte_count(1_024_000) == "1.02 MB"
+    assert text.byte_count(5_000_192) == "5 MB"
     assert text.byte_count(0) == "0 B"
     assert text.bandwidth(93e6 / 8) == "93 Mbit/s"
     assert text.bandwidth(25e9) == "200 Gbit/s"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,18 @@ def test_costs_survive_the_result(tmp_path: Path, used: UsedCosts) -> None:
     assert read_costs(tmp_path) == used.costs
     write_result(dataclasses.replace(whole, costs=None), tmp_path)
     with pytest.raises(InvalidInput, match="does not tell what messages cost"):
+        read_costs(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "value"), [("cores", 2**31), ("cores", 10**400), ("rendezvous_bytes", 10**400)])
+def test_costs_that_no_number_of_the_core_holds_are_refused(tmp_path: Path, name: str, value: int) -> None:
+    program = ProgramResult.from_runs([1.0], [])
+    costs = USED.to_result()
+    whole = Result("0", "2025-11-21T20:41:00Z", ["a"], "MPI", 1, ["h"], "Linux", "n", False, program, [], costs=costs)
+    write_result(whole, tmp_path)
+    path = tmp_path / "result.json"
+    path.write_text(re.sub(rf'"{name}": \d+', f'"{name}": {value}', path.read_text()))
+    with pytest.raises(InvalidInput, match=name):
         read_costs(tmp_path)
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
+from types import SimpleNamespace
+
 import pytest
 
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
+from hocket.tune.machine import Machine
 from hocket.tune.output import compare_output
 
 
@@ -30,3 +33,15 @@ def test_an_entry_that_saves_next_to_nothing_is_dropped():
     measurement = Measurement.judged([Launch((2e-3, 3e-3), (1e-3, 1e-3))] * 3, True)
     assert measurement.worth(1000, 10.0).reason == ""
     assert "its 11 calls would save 16 ms of 10.7 s" in measurement.worth(11, 10.7).reason
+
+
+def test_of_gigabytes_of_output_the_beginning_and_a_digest_are_kept(monkeypatch):
+    monkeypatch.setattr("hocket.tune.machine.MOST_OUTPUT", 10)
+    machine = Machine(SimpleNamespace(family="mpich"))
+    outputs = [machine.run(["printf", "%s", text]).stdout for text in ("0123456789", "0123456789abc", "0123456789abd")]
+    assert outputs[0] == "0123456789"
+    assert outputs[1].startswith("0123456789\n[3 characters more: ")
+    assert compare_output([outputs[1]], [outputs[1]]) == (True, "")
+    same, remark = compare_output([outputs[1]], [outputs[2]])
+    assert not same
+    assert "line 2" in remark

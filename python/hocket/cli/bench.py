@@ -28,7 +28,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--quick", is_flag=True, help="A spread sample in under ten minutes.")
+@click.option("--quick", is_flag=True, help="A spread sample in about ten minutes.")
 @click.option(
     "-N", "--network", "network_texts", multiple=True, metavar="FILE|KIND:SHAPE",
     help="To emulate; several times.  [default: a star, two clusters, a tree of three levels, 4 hosts x 2 ranks]",
@@ -120,13 +120,16 @@ def fidelity(
     except OSError as error:
         raise InvalidInput(f"{output}: cannot write there: {error.strerror}", "name another folder with -o") from None
     partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
-    with progress("fidelity", total=num_launches(chosen, options)) as advance:
+    with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
         for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
             document = result.to_json()
             write_whole(partial, json.dumps(document, indent=1) + "\n")
             note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
     if not document["points"]:
-        raise Error("nothing could be measured: " + "; ".join(document["failures"]), "`hocket doctor` tells what works")
+        raise Error(
+            f"nothing could be measured: all {len(document['failures'])} attempts failed, as told above",
+            "`hocket doctor` tells what works",
+        )
     write_whole(output / "index.html", render(document))
     partial.replace(output / "fidelity.json")
     if as_json:

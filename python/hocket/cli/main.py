@@ -100,7 +100,8 @@ def main() -> NoReturn:
     debug = "--debug" in arguments[:end]
     arguments = [word for i, word in enumerate(arguments) if i >= end or word != "--debug"] or ["--help"]
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _terminate)
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # hocket.__main__ made it so
             signal.signal(signal.SIGINT, signal.default_int_handler)

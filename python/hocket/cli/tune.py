@@ -13,6 +13,7 @@ import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table
 from hocket.cli.options import (
+    FiniteRange,
     generator_options,
     load_network,
     message_cost_options,
@@ -27,7 +28,7 @@ from hocket.errors import InvalidInput
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
 @result_options("hocket-result", least_repetitions=5)
-@click.option("--timeout", "timeout_s", type=click.FloatRange(min=1), metavar="S", help="End a run that takes longer.")
+@click.option("--timeout", "timeout_s", type=FiniteRange(min=1), metavar="S", help="End a run that takes longer.")
 @click.option(
     "--launches",
     type=click.IntRange(2, 100),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hocket.advise.advise import advise, simulate_call
 from hocket.advise.costs import MessageCosts
-from hocket.fidelity.points import LARGE_BYTES, Point
+from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
 from hocket.plan import Plan
 from hocket.tune.compare import measure_once
@@ -22,6 +22,7 @@ from hocket.tune.costs import measure_costs
 from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.emulation import emulated, emulated_costs
 from hocket.tune.evidence import Launch, ratio_of
+from hocket.tune.leftovers import working_folder
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -33,13 +34,18 @@ if TYPE_CHECKING:
 
 
 # One launch does not tell how much launches differ: where one decides, a schedule must be faster by this factor.
-ONE_LAUNCH_MARGIN = 1.1
+ONE_LAUNCH_MARGIN = 1.2
+# Of fewer the interval says nothing: one launch cannot tell how the next differs, two hardly.
+ENOUGH_LAUNCHES = 3
+
+# Calls of less take a few milliseconds at most, and differ from launch to launch.
+SHORT_BYTES = 256 << 10
 
 
 @dataclass(frozen=True)
 class FidelityOptions:
     launches: int = 3  # that measure, after some that decide what is kept
-    short_launches: int = 3  # those of short messages, if more: their times differ from launch to launch
+    short_launches: int = 6  # those of short messages; the more without native
     trials: int = 3  # those that decide
     repetitions: int = 5  # of each kind in a launch; of short calls up to 20 times as many
     algorithms: int = 2  # the best so many schedules of each case
@@ -73,7 +79,7 @@ class Bench:
             self.emulated,
             range(self.ranks),
             emulated_costs(MessageCosts(rendezvous_bytes=limit)),
-            lambda entries: self.launch(entries, "what messages cost"),
+            lambda entries: self.launch(entries, "what messages cost", only_schedules=True),
             self.options.trainings,
         )
 
@@ -98,7 +104,8 @@ class Bench:
         for (case, choice), deciding, of_case in zip(tried, zip(*trials, strict=True), launches, strict=True):
             measured = [launch for launch, _ in of_case]
             equal = all(same for _, same in (*deciding, *of_case))
-            ratio = ratio_of(measured)
+            with_native = [launch for launch in measured if launch.native_s]
+            ratio = ratio_of(with_native)
             points.append(
                 Point(
                     network=self.network.name,
@@ -113,9 +120,10 @@ class Bench:
                     ),
                     measured_s=_median(launch.tuned_s for launch in measured),
                     measured_launches_s=tuple(statistics.median(launch.tuned_s) for launch in measured),
-                    native_s=_median(launch.native_s for launch in measured),
+                    native_s=_median(launch.native_s for launch in with_native),
+                    beside_native_s=_median(launch.tuned_s for launch in with_native),
                     wire_limit_s=choice.lower_bound_s,
-                    ratio_interval=(ratio.low, ratio.high),
+                    ratio_interval=(ratio.low, ratio.high) if len(with_native) >= ENOUGH_LAUNCHES else None,
                     first=first,
                     kept=equal and _is_faster([launch for launch, _ in deciding]),
                     equal=equal,
@@ -128,21 +136,24 @@ class Bench:
         found: list[list[tuple[Launch, bool]]] = [[] for _ in tried]
         for turn in range(max(self.options.launches, self.options.short_launches)):
             every = turn < self.options.launches
-            some = [i for i, (case, _) in enumerate(tried) if every or case.size_bytes < LARGE_BYTES]
+            some = [i for i, (case, _) in enumerate(tried) if every or case.size_bytes < SHORT_BYTES]
             if some:
-                for i, one in zip(some, self.launch([tried[i][1].entry() for i in some], what), strict=True):
+                entries = [tried[i][1].entry() for i in some]
+                for i, one in zip(some, self.launch(entries, what, only_schedules=not every), strict=True):
                     found[i].append(one)
         return found
 
-    def launch(self, entries: Sequence[PlanEntry], what: str) -> list[tuple[Launch, bool]]:
+    def launch(
+        self, entries: Sequence[PlanEntry], what: str, only_schedules: bool = False
+    ) -> list[tuple[Launch, bool]]:
         self.told(what)
-        with tempfile.TemporaryDirectory(prefix="hocket-fidelity-") as folder:
-            path = Path(folder) / "plan.json"
+        with working_folder("hocket-fidelity-", Path(tempfile.gettempdir())) as folder:
+            path = folder / "plan.json"
             Plan(self.ranks, self.network.name, tuple(entries)).write(path)
             options = self.options
             return measure_once(
                 self.command, path, len(entries), options.repetitions, self.machine, self.parts, options.timeout_s,
-                options.seconds,
+                options.seconds, only_schedules,
             )  # fmt: skip
 
 

@@ -29,9 +29,10 @@ class Point:
     predicted_s: float
     measured_s: float
     measured_launches_s: tuple[float, ...]  # the medians of the launches
-    native_s: float  # in turns with `measured_s`
+    native_s: float
+    beside_native_s: float  # as measured_s, of the launches alone that have native calls, in turns with these
     wire_limit_s: float
-    ratio_interval: tuple[float, float]  # of native_s / measured_s, 95 % confidence
+    ratio_interval: tuple[float, float] | None  # of the speed-up, 95 % confidence; None: of too few launches
     first: bool  # the schedule that the model calls best for this case
     kept: bool  # launches before these showed that it is faster than native
     equal: bool  # both left the same data
@@ -43,7 +44,7 @@ class Point:
     @property
     def speedup(self) -> float:
         """Of the schedule itself, whether it would be kept or not."""
-        return self.native_s / self.measured_s
+        return self.native_s / self.beside_native_s
 
     @property
     def gained(self) -> float:

@@ -50,6 +50,14 @@ def with_program(command: Sequence[str], program: Sequence[str]) -> list[str]:
     return [*command[: program_index(command)], *program]
 
 
+def with_hosts(command: Sequence[str], hosts: str, family: str) -> tuple[str, ...]:
+    """The launcher told to start ranks on these hosts, `a,b,c`, by the option of its MPI's family."""
+    names = hosts.split(",")
+    if not all(names):
+        raise InvalidInput(f"--hosts {hosts}: a name is empty", "expected names with commas between them: a,b,c")
+    return (command[0], "-hosts" if family == "mpich" else "--host", hosts, *command[1:])
+
+
 def require_one_program(command: Sequence[str]) -> None:
     if ":" in command:
         raise InvalidInput(

@@ -79,6 +79,8 @@ def _decode(kind: Any, value: Any, file: str, key: str) -> Any:
             pass  # refused below
     # bool is a subclass of int in Python, but true is not a number in JSON; 1e999 parses as infinity
     elif type(value) is kind and not (kind is float and not math.isfinite(value)):
+        if kind is int and not -(2**63) <= value < 2**63:
+            raise InvalidInput(f"{file}{key}: found a whole number of more than 64 bits")
         return value
     raise InvalidInput(f"{file}{key}: found {_show(value)}, expected {_KIND_NAMES[kind]}")
 

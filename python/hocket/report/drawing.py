@@ -231,12 +231,15 @@ def _edges(a: _Box, b: _Box) -> tuple[float, float]:
 
 
 def _cable_label(there: _Bundle, back: _Bundle) -> Markup:
-    """The bandwidth, or the bytes of the busier direction; near the lower end, where a switch's cables are apart."""
+    """The bandwidth, or the bytes of the busier direction; near the lower end, where a switch's cables are apart.
+
+    Two bandwidths are one above the other: side by side they would touch those of the next host.
+    """
     if there.bytes is not None and back.bytes is not None:
-        label = text.byte_count(max(there.bytes, back.bytes))
+        lines = [text.byte_count(max(there.bytes, back.bytes))]
     else:
         rates = (text.bandwidth(bundle.first_link.bandwidth_bytes_per_s) for bundle in (there, back))
-        label = " / ".join(dict.fromkeys(rates))
+        lines = list(dict.fromkeys(rates))
     upper, lower = sorted((there.start, there.end), key=lambda box: box.y)
     if upper.y == lower.y:
         x, y = (upper.x + lower.x) / 2, upper.y - 8
@@ -244,7 +247,8 @@ def _cable_label(there: _Bundle, back: _Bundle) -> Markup:
         # the line is not steep where the boxes are far apart: stay near the column of the lower one
         x = lower.x + max(-12.0, min(12.0, 0.2 * (upper.x - lower.x)))
         y = lower.y - BOX_HEIGHT / 2 - 9
-    return Markup('<text class="cable" x="{:.1f}" y="{:.1f}">{}</text>').format(x, y, label)
+    label = Markup('<text class="cable" x="{:.1f}" y="{:.1f}">{}</text>')
+    return Markup("").join(label.format(x, y - 12 * i, line) for i, line in enumerate(reversed(lines)))
 
 
 def _draw_box(box: _Box) -> Markup:

@@ -165,6 +165,8 @@ class CostsResult:
         for name, value in dataclasses.asdict(self).items():
             if isinstance(value, (int, float)) and value < 0:
                 raise InvalidInput(f"{name}: found {value}, expected at least 0")
+        if self.cores >= 2**31:
+            raise InvalidInput(f"cores: found {self.cores}, expected less than 2^31")
         if (self.source == "fitted") != (self.training_error_median is not None):
             raise InvalidInput("training_error_median: expected with fitted costs, and only with them")
 

@@ -26,11 +26,13 @@ def seconds(value: float | None) -> str:
 
 
 def byte_count(value: float | None) -> str:
-    return (
-        NOT_MEASURED
-        if value is None
-        else _scaled(value, "B", ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, "")))
-    )
+    """64 KiB as such, as people write sizes of messages; what has no short name of that kind in powers of 1000."""
+    if value is None:
+        return NOT_MEASURED
+    for power, prefix in ((40, "T"), (30, "G"), (20, "M"), (10, "K")):
+        if value and value % (1 << power) == 0 and value % 1000 and value < 1024 << power:
+            return f"{value / (1 << power):.0f} {prefix}iB"
+    return _scaled(value, "B", ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, "")))
 
 
 def bandwidth(bytes_per_s: float | None) -> str:
@@ -38,6 +40,11 @@ def bandwidth(bytes_per_s: float | None) -> str:
     if bytes_per_s is None or math.isinf(bytes_per_s):
         return "unlimited"
     return _scaled(8 * bytes_per_s, "bit/s", ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1, "")))
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """ "1 switch", "2 switches"; `more` = `one` with an s unless given."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def percent(fraction: float, signed: bool = False) -> str:

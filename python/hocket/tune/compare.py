@@ -90,20 +90,33 @@ def measure_once(
     parts: MpiParts,
     timeout_s: float | None,
     seconds_per_entry: float = SECONDS_PER_ENTRY,
+    only_schedules: bool = False,
 ) -> list[tuple[Launch, bool]]:
-    """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree."""
+    """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree.
+
+    `only_schedules`: not the MPI's own collectives; `native_s` is empty, and no data are compared.
+    """
     options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
+    if only_schedules:
+        options += ["--only", "schedules"]
     changed = with_program(command, [str(parts.compare), *options])
     run = machine.run(changed, timeout_s=timeout_s, what="the comparison of the collectives")
     try:
         measured = [
-            (Launch(tuple(map(float, entry["native_s"])), tuple(map(float, entry["tuned_s"]))), bool(entry["equal"]))
+            (
+                Launch(tuple(map(float, entry["native_s"])), tuple(map(float, entry["tuned_s"]))),
+                entry["equal"] is True or only_schedules,
+            )
             for entry in json.loads(run.stdout)["entries"]
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise Error(f"hocket-compare gave no result that can be read: {run.stdout[:200]!r}") from error
     if len(measured) != num_entries:
         raise Error(f"hocket-compare measured {len(measured)} entries of {num_entries}")
-    if any(not launch.native_s or len(launch.native_s) != len(launch.tuned_s) for launch, _ in measured):
+    expected = [0 if only_schedules else len(launch.tuned_s) for launch, _ in measured]
+    if any(
+        not launch.tuned_s or len(launch.native_s) != count
+        for (launch, _), count in zip(measured, expected, strict=True)
+    ):
         raise Error(f"hocket-compare left out measurements: {run.stdout[:200]!r}")
     return measured

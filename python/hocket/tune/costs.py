@@ -75,7 +75,8 @@ def measure_costs(
     from hocket._core import place
     from hocket.calibrate.costs import Sample, fit_costs
 
-    entries = [dataclasses.replace(entry, members=tuple(members)) for entry in training_entries(len(members))]
+    training = training_entries(len(members), known.rendezvous_limit_bytes)
+    entries = [dataclasses.replace(entry, members=tuple(members)) for entry in training]
     measured = [measure(entries) for _ in range(launches)]
     samples = [
         Sample(

@@ -17,7 +17,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Launch:
-    """Times of single calls in one launch of hocket-compare, each the maximum over the ranks; i-th beside i-th."""
+    """Times of single calls in one launch of hocket-compare, each until the last rank was done; i-th beside i-th."""
 
     native_s: tuple[float, ...]
     tuned_s: tuple[float, ...]

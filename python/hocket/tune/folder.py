@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from hocket.errors import InvalidInput
+from hocket.errors import Error, InvalidInput
 from hocket.report.result import RESULT_FILE
 from hocket.tune.leftovers import working_folder
 
@@ -20,10 +21,12 @@ from hocket.tune.leftovers import working_folder
 def result_folder(target: Path) -> Iterator[Path]:
     """A folder to write into; becomes `target` when the block ends without an error.
 
-    An older result there is replaced; anything else is refused at once.
+    An older result there is replaced; anything else is refused at once. What has come there in the meantime is left
+    alone: the result then keeps a name of its own, which the Error tells.
     """
-    target = target.absolute()
     check_target(target)
+    target = target.resolve()  # a symbolic link stays one
+    found = _mark(target)
     with contextlib.ExitStack() as stack:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -34,6 +37,9 @@ def result_folder(target: Path) -> Iterator[Path]:
             ) from None
         aside.chmod(0o777 & ~_umask())
         yield aside
+        if _mark(target) != found:
+            kept = _rename_beside(aside, target)
+            raise Error(f"{target}: something else was written there in the meantime; the result is in {kept}")
         if target.exists():
             shutil.rmtree(target)
         aside.rename(target)
@@ -41,12 +47,32 @@ def result_folder(target: Path) -> Iterator[Path]:
 
 def check_target(target: Path) -> None:
     """Raises InvalidInput if something that is not a result of hocket stands where the result shall go."""
+    if target.is_mount():
+        raise InvalidInput(f"{target}: a file system is mounted there", hint="name a folder in it with -o")
     if target.is_dir() and ((target / RESULT_FILE).is_file() or not any(target.iterdir())):
         return
     if target.exists() or target.is_symlink():
         raise InvalidInput(
             f"{target}: exists and is not a result of hocket; it is left alone", hint="name another folder with -o"
         )
+
+
+def _mark(target: Path) -> tuple[int, int] | None:
+    """Tells one result from another. None = nothing, or an empty folder."""
+    with contextlib.suppress(OSError):
+        result = (target / RESULT_FILE).stat()
+        return result.st_ino, result.st_mtime_ns
+    with contextlib.suppress(OSError):
+        return None if not any(target.iterdir()) else (0, 0)
+    return (0, 0) if target.exists() else None
+
+
+def _rename_beside(aside: Path, target: Path) -> Path:
+    for number in itertools.count(2):
+        path = target.with_name(f"{target.name}-{number}")
+        if not path.exists():
+            break
+    return aside.rename(path)
 
 
 def _umask() -> int:

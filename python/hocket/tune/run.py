@@ -29,6 +29,11 @@ def run_with_plan(
         plan.check_ranks(ranks, str(plan_path))
     parts = build_mpi_parts(mpi, notify=note)
     environment = {"HOCKET_PLAN": str(plan_path.absolute()), "HOCKET_SUMMARY": "1"}
+    others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})
+    if others:
+        environment["HOCKET_EVIDENCE"] = "off"
+        if note is not None:
+            note(f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again")
     if self_check is not None:
         environment["HOCKET_SELF_CHECK"] = "on" if self_check else "off"
     elif "HOCKET_SELF_CHECK" in os.environ:  # not every launcher passes the environment on

@@ -5,30 +5,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hocket.plan import PlanEntry
 
 # Collective, algorithm, bytes as in a plan, pieces.
 _TRAINING = (
     ("bcast", "binomial", 24, 1),
+    ("bcast", "binomial", 3_000, 1),
+    ("bcast", "linear", 40, 1),
     ("bcast", "pipelined_chain", 150_000, 20),
     ("bcast", "scatter_allgather", 20_000, 1),
     ("reduce", "binomial", 48, 1),
+    ("reduce", "binomial", 3_000, 1),
+    ("reduce", "linear", 40, 1),
     ("reduce", "pipelined_chain", 180_000, 24),
     ("allreduce", "recursive_doubling", 24, 1),
     ("allreduce", "recursive_doubling", 2_400, 1),
     ("allreduce", "ring", 400_000, 2),
     ("allgather", "recursive_doubling", 24, 1),
+    ("allgather", "recursive_doubling", 600, 1),
     ("allgather", "ring", 1_500, 1),
     ("allgather", "ring", 24_000, 1),
     ("alltoall", "bruck", 6, 1),
+    ("alltoall", "bruck", 300, 1),
     ("alltoall", "linear", 48, 1),
     ("alltoall", "linear", 1_500, 1),
     ("alltoall", "pairwise", 20_000, 1),
 )
 
 
-def training_entries(ranks: int) -> tuple[PlanEntry, ...]:
-    """Without those algorithms that do not serve this number of ranks."""
+_MOST_PIECES = 64
+
+
+def training_entries(ranks: int, rendezvous_bytes: int) -> tuple[PlanEntry, ...]:
+    """Without those algorithms that do not serve this number of ranks.
+
+    In pieces below `rendezvous_bytes`, as schedules are used: the simulator does not know what else a message costs
+    that waits for its receiver, which is up to a millisecond with MPICH 4.0.
+    """
     from hocket.errors import InvalidInput
 
     members = tuple(range(ranks))
@@ -36,8 +51,17 @@ def training_entries(ranks: int) -> tuple[PlanEntry, ...]:
     for collective, algorithm, size, pieces in _TRAINING:
         entry = PlanEntry(collective, members, size, size, algorithm, pieces)
         try:
-            entry.schedule(0)
+            while _largest_message(entry) >= rendezvous_bytes and entry.pieces < _MOST_PIECES:
+                entry = replace(entry, pieces=entry.pieces + 1)
+            if _largest_message(entry) < rendezvous_bytes:  # not every algorithm cuts
+                found.append(entry)
         except InvalidInput:
             continue
-        found.append(entry)
     return tuple(found)
+
+
+def _largest_message(entry: PlanEntry) -> int:
+    from hocket import lower
+
+    program = lower(entry.schedule(0), entry.bytes_max)
+    return max((op.bytes for rank in range(program.num_ranks) for op in program.ops(rank)), default=0)

@@ -187,9 +187,14 @@ class _Job:
         result = self.used.to_result()
         self.say(f"  {describe_costs(result)}")
         if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
+            why = (
+                "a busy machine, or few cores for many ranks, does that to small messages"
+                if self.machine.testbed is not None
+                else "is the network file that of the hosts that the ranks ran on?"
+            )
             self.notes.append(
                 f"even of the collectives that showed what messages cost predictions are "
-                f"{result.training_error_median:.0%} off: is the network file that of the hosts that the ranks ran on?"
+                f"{result.training_error_median:.0%} off: {why}"
             )
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from hocket.cli.options import OutputPath, generator_options, network_option
+from hocket.cli.options import FiniteRange, OutputPath, generator_options, network_option
 from hocket.cli.schedule.output import FORMATS
 from hocket.errors import InvalidInput
 
@@ -58,7 +58,7 @@ def schedule_options(function: Function) -> Function:
         click.option(
             "--time-limit",
             "time_limit_s",
-            type=click.FloatRange(0, min_open=True),
+            type=FiniteRange(0, min_open=True),
             default=60.0,
             show_default=True,
             metavar="SECONDS",
@@ -66,7 +66,7 @@ def schedule_options(function: Function) -> Function:
         ),
         click.option(
             "--gap",
-            type=click.FloatRange(0),
+            type=FiniteRange(0),
             default=0.0,
             show_default=True,
             metavar="PART",

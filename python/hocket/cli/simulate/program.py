@@ -45,9 +45,9 @@ def run(
     outputs: Outputs,
     **_others: Any,  # of patterns; they were not given
 ) -> int:
-    from hocket import parse_bytes
+    from hocket import algorithms, parse_bytes
     from hocket.plan import Plan
-    from hocket.simulation import ProgramOptions, Request, simulate_what
+    from hocket.simulation import ProgramOptions, Request, kind_of, simulate_what
     from hocket.simulation_statistics import peak_rss_bytes
 
     begin_s = time.perf_counter()
@@ -91,6 +91,11 @@ def run(
 
         rows = [(one.name, f"{one.timeline.makespan_s * 1e3:.3f} ms", one.timeline.num_events) for one in found]
         print_table(["", "time", "events"], rows, f"{what} on {network.name}, sharing {costs.sharing}")
+        if pieces == 1 and kind_of(what) == "collective":
+            collective = what.partition(":")[0]
+            pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
+            if pipelined & {one.name for one in found}:
+                click.echo(f"(in 1 piece: --pieces N cuts it into N; `hocket schedule {collective}` finds the best)")
         if len(found) == 1:
             cells = [
                 (
