@@ -14,7 +14,19 @@
  *
  * Functions return HOCKET_OK or a negative status; hocket_last_error() says more. Nothing is printed and nothing aborts, except that
  * MPI itself may call the error handler of the communicator given to hocket_communicator_create.
- * Handles may be used by one thread at a time. All handles must be freed before MPI_Finalize. */
+ * Without waiting, and many at once:
+ *
+ *   hocket_engine *engine;
+ *   hocket_engine_parameters how = {sizeof how, "thread", HOCKET_CORE_ANY, 0};
+ *   hocket_request *request;
+ *   hocket_engine_create(&how, &engine);
+ *   hocket_operation_start(bcast, &with, engine, &request);
+ *   compute();
+ *   hocket_request_wait(request);
+ *   hocket_request_free(request);
+ *
+ * Handles may be used by one thread at a time; different requests of one engine by different threads. All handles must be freed
+ * before MPI_Finalize. */
 #ifndef HOCKET_H
 #define HOCKET_H
 
@@ -34,7 +46,8 @@ typedef enum hocket_status {
     HOCKET_ERROR_MPI = -2,     /* MPI returned an error: hocket_last_mpi_error() */
     HOCKET_ERROR_MEMORY = -3,
     HOCKET_ERROR_ORDER = -4, /* the schedule does not keep the order that a non-commutative operator needs */
-    HOCKET_ERROR_INTERNAL = -5
+    HOCKET_ERROR_INTERNAL = -5,
+    HOCKET_ERROR_THREAD_LEVEL = -6 /* an engine with a thread needs MPI_THREAD_MULTIPLE */
 } hocket_status;
 
 HOCKET_API const char* hocket_status_string(hocket_status status);
@@ -59,7 +72,7 @@ typedef struct hocket_schedule_parameters {
     const char*
         collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
                                "gather", "barrier" */
-    const char* algorithm; /* "pipelined_chain", ...: hocket_algorithm_get */
+    const char* algorithm; /* "pipelined_chain", ...: hocket_algorithm_get; "native" = the MPI's own function */
     int root;              /* of bcast, reduce, scatter, gather; else 0 */
     int pieces;            /* how fine to cut for pipelining, >= 1 */
     const int* order;      /* a cyclic order of all ranks; NULL = 0 .. p-1 */
@@ -92,6 +105,56 @@ typedef struct hocket_operation_arguments {
 /* Collective and blocking. */
 HOCKET_API hocket_status hocket_operation_execute(hocket_operation* operation,
                                                   const hocket_operation_arguments* arguments);
+
+/* What makes requests move on. */
+typedef struct hocket_engine hocket_engine;
+
+/* Where the thread of an engine runs; a number from 0 on is that core. */
+#define HOCKET_CORE_ANY (-1)  /* where the process may run */
+#define HOCKET_CORE_IDLE (-2) /* one that the process is not bound to, where there is one */
+
+typedef struct hocket_engine_parameters {
+    size_t struct_size;
+    /* "function": the calls of the program (test, wait, progress); needs no thread.
+     * "thread": a thread that naps between looks and sleeps when nothing is pending.
+     * "spin": a thread that always looks, to compare with.
+     * "queue": a thread that carries out one request after another, in the order of their start. */
+    const char* kind;
+    int core;
+    int capacity; /* requests pending at once, after which a start waits for one; 0 = 1024 */
+} hocket_engine_parameters;
+
+/* Local. Those with a thread need MPI_THREAD_MULTIPLE. */
+HOCKET_API hocket_status hocket_engine_create(const hocket_engine_parameters* parameters, hocket_engine** engine);
+/* Waits for all that is pending. Requests that are bound to it must have been freed. */
+HOCKET_API hocket_status hocket_engine_free(hocket_engine* engine);
+/* CPU time that the engine's thread has used, seconds; 0 without one. */
+HOCKET_API hocket_status hocket_engine_get_cpu(hocket_engine* engine, double* seconds);
+/* Moves on what is pending, without waiting. */
+HOCKET_API hocket_status hocket_progress(hocket_engine* engine);
+
+/* An operation that is bound to buffers, and can be started again and again. */
+typedef struct hocket_request hocket_request;
+
+/* Local. An operator of the program's own must live as long as the request; datatypes need not. Algorithm "native": MPI matches such
+ * calls by their order, so that all requests of native operations on one communicator must have one engine, of one kind on all ranks. */
+HOCKET_API hocket_status hocket_request_create(hocket_operation* operation, const hocket_operation_arguments* arguments,
+                                               hocket_engine* engine, hocket_request** request);
+/* Collective, does not wait for other ranks. All ranks start requests on a communicator, and execute operations, in one order. */
+HOCKET_API hocket_status hocket_request_start(hocket_request* request);
+/* Both of the above. */
+HOCKET_API hocket_status hocket_operation_start(hocket_operation* operation,
+                                                const hocket_operation_arguments* arguments, hocket_engine* engine,
+                                                hocket_request** request);
+/* `done` becomes 1 if it has ended, or was never started. Tells the error of the communication once it has. */
+HOCKET_API hocket_status hocket_request_test(hocket_request* request, int* done);
+HOCKET_API hocket_status hocket_request_wait(hocket_request* request);
+/* For all, also if some fail; tells the first failure. NULL entries are passed over. */
+HOCKET_API hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]);
+/* Waits for a pending one. */
+HOCKET_API hocket_status hocket_request_free(hocket_request* request);
+/* Waits for all that is pending in any engine: before MPI_Finalize, or before what they use is freed. */
+HOCKET_API hocket_status hocket_finalize(void);
 
 #ifdef __cplusplus
 }

@@ -130,7 +130,8 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     if (operations.size() == max_roots) operations.erase(operations.begin());
     const Rank self{communicator.rank};
     const runtime::Role role{route.entry->collective, communicator.size, root, self, route.entry->schedule_pieces()};
-    operations.push_back(std::make_unique<Operation>(role, route.entry->rank_schedule(root, self), communicator.own));
+    auto graph = std::make_shared<const runtime::RankGraph>(route.entry->rank_schedule(root, self));
+    operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.own));
     return *operations.back();
 }
 
@@ -167,10 +168,10 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
-        EntryCount& count = session.count(routes[static_cast<std::size_t>(target)].index);
-        count.num_slower = checked.num_slower;
-        count.native_ns = checked.native_ns;
-        count.schedule_ns = checked.schedule_ns;
+        EntryCount& noted = session.count(routes[static_cast<std::size_t>(target)].index);
+        noted.num_slower = checked.num_slower;
+        noted.native_ns = checked.native_ns;
+        noted.schedule_ns = checked.schedule_ns;
     }
     return way;
 }

@@ -2,78 +2,29 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 #include <memory>
-#include <new>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
-#include "hocket.h"
-#include "hocket/base/error.hpp"
 #include "hocket/schedule/validate.hpp"
-#include "runtime/operation.hpp"
-#include "runtime/plan.hpp"
-
-struct hocket_communicator {
-    MPI_Comm own;
-    int num_ranks;
-    int self;
-    std::uint64_t num_calls;
-};
-
-struct hocket_operation {
-    hocket_communicator& communicator;
-    hocket::runtime::PlanEntry entry;
-    hocket::runtime::Operation operation;
-};
-
-namespace {
+#include "runtime/handles.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
 
-thread_local std::string last_error;
-thread_local int last_mpi_error = MPI_SUCCESS;
-
-struct MpiFailure {
-    int code;
-};
-
-void require(int code) {
-    if (code != MPI_SUCCESS) throw MpiFailure{code};
-}
-
-void require_argument(bool good, const char* what) {
-    if (!good) throw InvalidInput(what);
-}
-
-/// Turns whatever `work` throws into a status.
-template <class Work>
-hocket_status guarded(Work work) noexcept {
-    try {
-        return work();
-    } catch (const InvalidInput& error) {
-        last_error = error.what();
-        return HOCKET_ERROR_INVALID;
-    } catch (const MpiFailure& failure) {
-        char text[MPI_MAX_ERROR_STRING + 1] = "";
-        int length = 0;
-        PMPI_Error_string(failure.code, text, &length);
-        last_mpi_error = failure.code;
-        last_error = text;
-        return HOCKET_ERROR_MPI;
-    } catch (const std::bad_alloc&) {
-        last_error = "out of memory";
-        return HOCKET_ERROR_MEMORY;
-    } catch (const std::exception& error) {
-        last_error = error.what();
-        return HOCKET_ERROR_INTERNAL;
-    }
-}
+namespace {
 
 hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank root) {
     const Rank self{communicator.self};
     const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces()};
-    RankSchedule part = entry.rank_schedule(root, self);
-    return new hocket_operation{communicator, std::move(entry), Operation(role, std::move(part), communicator.own)};
+    auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self));
+    return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}};
+}
+
+hocket_operation* make_native(hocket_communicator& communicator, Collective collective, int root) {
+    require_argument(root >= 0 && root < communicator.num_ranks, "there is no such root");
+    const Role role{collective, communicator.num_ranks, Rank{root}, Rank{communicator.self}, 1};
+    return new hocket_operation{communicator, role, {}, {}, {}, {}};
 }
 
 }  // namespace
@@ -92,6 +43,8 @@ const char* hocket_status_string(hocket_status status) {
             return "the schedule does not keep the order that a non-commutative operator needs";
         case HOCKET_ERROR_INTERNAL:
             return "internal error";
+        case HOCKET_ERROR_THREAD_LEVEL:
+            return "an engine with a thread needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread for it";
     }
     return "unknown status";
 }
@@ -139,6 +92,10 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
                          "collective or algorithm is NULL");
         PlanEntry entry;
         entry.collective = collective_from(parameters->collective);
+        if (parameters->algorithm == std::string_view("native")) {
+            *operation = make_native(*communicator, entry.collective, parameters->root);
+            return HOCKET_OK;
+        }
         entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
         entry.algorithm = &collectives::find_algorithm(entry.collective, parameters->algorithm);
         entry.pieces = parameters->pieces;
@@ -176,27 +133,45 @@ hocket_status hocket_operation_free(hocket_operation* operation) {
     return HOCKET_OK;
 }
 
+hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
+                                              const hocket_operation_arguments& given, Arguments& arguments) {
+    require_argument(given.struct_size >= sizeof(hocket_operation_arguments), "struct_size is too small");
+    require_argument(given.send_count >= 0 && given.recv_count >= 0, "a count is negative");
+    arguments.send = {const_cast<void*>(given.send_buffer), given.send_count, given.send_type};
+    arguments.recv = {given.recv_buffer, given.recv_count, given.recv_type};
+    arguments.op = given.op;
+    if (!combines(operation.role.collective)) return HOCKET_OK;
+    require_argument(arguments.op != MPI_OP_NULL, "a reduction needs an operator");
+    if (operation.is_native() || is_commutative(arguments.op)) return HOCKET_OK;
+    return operation.entry.preserves_order(operation.role.root) ? HOCKET_OK : fail(HOCKET_ERROR_ORDER);
+}
+
 hocket_status hocket_operation_execute(hocket_operation* operation, const hocket_operation_arguments* arguments) {
     return guarded([&] {
         require_argument(operation != nullptr && arguments != nullptr, "an argument is NULL");
-        require_argument(arguments->struct_size >= sizeof(hocket_operation_arguments), "struct_size is too small");
-        const std::uint64_t call = ++operation->communicator.num_calls;  // also one that is wrong on this rank alone
-        require_argument(arguments->send_count >= 0 && arguments->recv_count >= 0, "a count is negative");
-        const Role& role = operation->operation.role();
+        hocket_communicator& communicator = operation->communicator;
+        const std::uint64_t call = ++communicator.num_calls;  // also one that is wrong on this rank alone
         Arguments given;
-        given.send = {const_cast<void*>(arguments->send_buffer), arguments->send_count, arguments->send_type};
-        given.recv = {arguments->recv_buffer, arguments->recv_count, arguments->recv_type};
-        given.op = arguments->op;
-        if (combines(role.collective)) {
-            require_argument(given.op != MPI_OP_NULL, "a reduction needs an operator");
-            int commutative = 0;
-            require(PMPI_Op_commutative(given.op, &commutative));
-            if (commutative == 0 && !operation->entry.preserves_order(role.root)) {
-                last_error = hocket_status_string(HOCKET_ERROR_ORDER);
-                return HOCKET_ERROR_ORDER;
-            }
+        const hocket_status status = read_arguments(*operation, *arguments, given);
+        if (status != HOCKET_OK) return status;
+        const Role& role = operation->role;
+        // MPI matches native calls by their order, and blocking ones with blocking ones alone.
+        bool helps = needs_help();
+        if (operation->is_native() && communicator.has_started_native) {
+            helps = !communicator.native_by_queue;
+            if (!helps && communicator.num_native_requests > 0) drain(*communicator.native_engine);
         }
-        require(operation->operation.execute(given, call));
+        if (helps) {
+            require(execute_helping(*operation, given, call));
+            return HOCKET_OK;
+        }
+        if (operation->is_native()) {
+            require(call_native(role.collective, given, role.root.value, communicator.own));
+            return HOCKET_OK;
+        }
+        if (!operation->blocking)
+            operation->blocking = std::make_unique<Operation>(role, operation->graph, communicator.own);
+        require(operation->blocking->execute(given, call));
         return HOCKET_OK;
     });
 }

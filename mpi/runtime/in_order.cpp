@@ -7,8 +7,6 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/patience.hpp"
-
 namespace hocket::runtime {
 
 namespace {
@@ -133,44 +131,48 @@ bool InOrder::place_messages() {
     return true;
 }
 
-int InOrder::execute(MPI_Op op, bool commutative, int first_tag) {
+void InOrder::start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors) {
+    op_ = op;
+    commutative_ = commutative;
+    first_tag_ = first_tag;
+    returned_errors_ = &errors;
     error_ = MPI_SUCCESS;
-    try {
-        run_steps(op, commutative, first_tag);
-    } catch (...) {
-        for (std::int32_t left = 0; left < graph_.num_ops(); ++left) {
-            if (requests_[static_cast<std::size_t>(left)] != MPI_REQUEST_NULL) abandon(left);
-        }
-        returned_errors_.reset();
-        throw;
-    }
-    returned_errors_.reset();
-    return error_;
+    next_step_ = 0;
 }
 
-void InOrder::run_steps(MPI_Op op, bool commutative, int first_tag) {
-    for (const Step& step : steps_) {
+bool InOrder::progress() {
+    advanced_ = false;
+    for (; next_step_ < steps_.size(); ++next_step_) {
+        const Step& step = steps_[next_step_];
         switch (step.action) {
             case Action::receive:
             case Action::send:
-                post(step.op, first_tag);
+                post(step.op);
                 break;
             case Action::wait:
-                wait_for(step.op);
+                if (!test(step.op)) return false;
                 break;
             case Action::combine:
-                combine(step.op, op, commutative);
+                combine(step.op);
                 break;
         }
+        advanced_ = true;
+    }
+    return true;
+}
+
+void InOrder::abandon() noexcept {
+    for (std::int32_t op = 0; op < graph_.num_ops(); ++op) {
+        if (requests_[static_cast<std::size_t>(op)] != MPI_REQUEST_NULL) abandon(op);
     }
 }
 
-void InOrder::post(std::int32_t op, int first_tag) {
+void InOrder::post(std::int32_t op) {
     const Op& what = graph_.op(op);
     const Message& message = messages_[static_cast<std::size_t>(op)];
     MPI_Request* const request = &requests_[static_cast<std::size_t>(op)];
     const MPI_Datatype type = what.num_ranges > 0 ? memory_.element_type() : MPI_BYTE;
-    const int tag = first_tag + graph_.tag(op);
+    const int tag = first_tag_ + graph_.tag(op);
     const bool in_slot = reduces(what.kind) || !message.parts.empty();
     char* const address = in_slot ? slot(message) : message.address;
     if (what.kind == OpKind::send) {
@@ -181,20 +183,24 @@ void InOrder::post(std::int32_t op, int first_tag) {
     }
 }
 
-void InOrder::wait_for(std::int32_t op) {
+bool InOrder::test(std::int32_t op) {
     MPI_Request& request = requests_[static_cast<std::size_t>(op)];
+    const bool receives = graph_.op(op).kind != OpKind::send;
 #ifndef OPEN_MPI  // it asks the communicator of the request; elsewhere the handler is exchanged while the message is under way
-    if (graph_.op(op).kind != OpKind::send && !returned_errors_) returned_errors_.emplace();
+    if (receives) catch_errors();
 #endif
-    Patience patience;
-    while (request != MPI_REQUEST_NULL) {
-        int done = 0;
+    int done = 1;
+    if (request != MPI_REQUEST_NULL) {
         const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
         check(code);
-        if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) return abandon(op);
-        if (done == 0) patience.pause();
+        if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) {
+            abandon(op);
+            return true;
+        }
+        if (code != MPI_SUCCESS) done = 1;
     }
-    if (graph_.op(op).kind != OpKind::send) scatter(messages_[static_cast<std::size_t>(op)]);
+    if (done != 0 && receives) scatter(messages_[static_cast<std::size_t>(op)]);
+    return done != 0;
 }
 
 void InOrder::gather(const Message& message) const {
@@ -215,7 +221,7 @@ void InOrder::scatter(const Message& message) const {
     }
 }
 
-void InOrder::abandon(std::int32_t op) {  // MPI does not tell whether the message has ended
+void InOrder::abandon(std::int32_t op) noexcept {  // MPI does not tell whether the message has ended
     MPI_Request& request = requests_[static_cast<std::size_t>(op)];
     if (graph_.op(op).kind != OpKind::send) PMPI_Cancel(&request);
     PMPI_Request_free(&request);
@@ -225,21 +231,21 @@ void InOrder::abandon(std::int32_t op) {  // MPI does not tell whether the messa
     placed_.reset();
 }
 
-void InOrder::combine(std::int32_t op, MPI_Op with, bool commutative) {
+void InOrder::combine(std::int32_t op) {
     const Message& message = messages_[static_cast<std::size_t>(op)];
     if (error_ != MPI_SUCCESS || message.count == 0) return;
     const MPI_Datatype type = memory_.element_type();
-    if ((with != tried_op_ || type != tried_type_) && !returned_errors_) returned_errors_.emplace();
+    if (op_ != tried_op_ || type != tried_type_) catch_errors();
     char* const received = slot(message);
     // MPI_Reduce_local(a, b) computes b = a (op) b.
-    if (graph_.op(op).kind == OpKind::recv_reduce_left || commutative) {
-        check(PMPI_Reduce_local(received, message.address, message.count, type, with));
+    if (graph_.op(op).kind == OpKind::recv_reduce_left || commutative_) {
+        check(PMPI_Reduce_local(received, message.address, message.count, type, op_));
     } else {
-        check(PMPI_Reduce_local(message.address, received, message.count, type, with));
+        check(PMPI_Reduce_local(message.address, received, message.count, type, op_));
         check(copy({received, message.count, type}, {message.address, message.count, type}, comm_));
     }
     if (error_ != MPI_SUCCESS || !memory_.element().named) return;
-    tried_op_ = with;
+    tried_op_ = op_;
     tried_type_ = type;
 }
 

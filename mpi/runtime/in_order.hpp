@@ -25,8 +25,16 @@ public:
 
     /// Whether the call on the buffers that `memory` has opened can be executed by this.
     [[nodiscard]] bool serves();
-    /// After serves(). Arguments and result as of Executor.
-    int execute(MPI_Op op, bool commutative, int first_tag);
+    /// After serves(). Arguments as of Executor.
+    void start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors);
+    /// Goes on to the next message that has not ended. True when all is done.
+    bool progress();
+    /// Ends the collective at once when something was thrown: withdraws its messages.
+    void abandon() noexcept;
+    /// Whether the last progress() got further.
+    [[nodiscard]] bool advanced() const { return advanced_; }
+    /// MPI_SUCCESS or the first error.
+    [[nodiscard]] int error() const { return error_; }
 
 private:
     enum class Action : std::uint8_t { receive, send, wait, combine };
@@ -46,14 +54,16 @@ private:
     [[nodiscard]] char* slot(const Message& message) const { return slots_begin_ + message.slot_at; }
     void gather(const Message& message) const;
     void scatter(const Message& message) const;
-    void run_steps(MPI_Op op, bool commutative, int first_tag);
-    void post(std::int32_t op, int first_tag);
-    void wait_for(std::int32_t op);
-    void combine(std::int32_t op, MPI_Op with, bool commutative);
+    void post(std::int32_t op);
+    bool test(std::int32_t op);
+    void combine(std::int32_t op);
+    void catch_errors() {
+        if (!*returned_errors_) returned_errors_->emplace();
+    }
     void check(int code) {
         if (error_ == MPI_SUCCESS) error_ = code;
     }
-    void abandon(std::int32_t op);
+    void abandon(std::int32_t op) noexcept;
 
     const RankGraph& graph_;
     Memory& memory_;
@@ -67,7 +77,12 @@ private:
     char* slots_begin_ = nullptr;
     MPI_Op tried_op_ = MPI_OP_NULL;  // that MPI_Reduce_local has taken for tried_type_, a named one
     MPI_Datatype tried_type_ = MPI_DATATYPE_NULL;
-    std::optional<ReturnedErrors> returned_errors_;
+    MPI_Op op_ = MPI_OP_NULL;
+    bool commutative_ = true;
+    int first_tag_ = 0;
+    std::size_t next_step_ = 0;
+    bool advanced_ = false;
+    std::optional<ReturnedErrors>* returned_errors_ = nullptr;
     int error_ = MPI_SUCCESS;
 };
 

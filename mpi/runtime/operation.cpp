@@ -54,42 +54,65 @@ bool is_commutative(MPI_Op op) {
     return PMPI_Op_commutative(op, &commutative) == MPI_SUCCESS && commutative != 0;
 }
 
-Operation::Operation(const Role& role, RankSchedule schedule, MPI_Comm own)
+Operation::Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm own)
     : role_(role),
-      graph_(std::move(schedule)),
-      memory_(role_, graph_),
+      graph_(std::move(graph)),
+      memory_(role_, *graph_),
       comm_(own),
-      in_order_(graph_, memory_, comm_),
-      executor_(graph_, memory_, comm_) {}
+      in_order_(*graph_, memory_, comm_),
+      executor_(*graph_, memory_, comm_) {}
 
 int Operation::execute(const Arguments& arguments, std::uint64_t call) {
-    const int opened = memory_.open(arguments, comm_);
-    const std::uint64_t number = call < num_call_tags() ? call : call % num_call_tags();
-    const int code = execute_opened(arguments.op, static_cast<int>(number * num_message_tags));
-    if (opened != MPI_SUCCESS) return opened;
-    return code != MPI_SUCCESS ? code : memory_.close(arguments, comm_);
+    begin(arguments, call);
+    Patience patience;
+    while (!advance(patience.worried())) {
+        if (advanced()) {
+            patience.reset();
+        } else {
+            patience.pause();
+            if (patience.exhausted()) lift_limits();
+        }
+    }
+    return end();
 }
 
-int Operation::execute_opened(MPI_Op op, int first_tag) {
-    const bool commutative = !combines(role_.collective) || is_commutative(op);
-    if (in_order_.serves()) return in_order_.execute(op, commutative, first_tag);
-    std::optional<ReturnedErrors> errors;
+void Operation::begin(const Arguments& arguments, std::uint64_t call) {
+    arguments_ = arguments;
+    opened_ = memory_.open(arguments, comm_);
+    const bool commutative = !combines(role_.collective) || is_commutative(arguments.op);
+    const std::uint64_t number = call < num_call_tags() ? call : call % num_call_tags();
+    const auto first_tag = static_cast<int>(number * num_message_tags);
+    in_order_serves_ = in_order_.serves();
+    if (in_order_serves_) {
+        in_order_.start(arguments.op, commutative, first_tag, errors_);
+    } else {
+        executor_.start(arguments.op, commutative, first_tag, errors_);
+    }
+}
+
+bool Operation::advance(bool at_all) {
     try {
-        executor_.start(op, commutative, first_tag, errors);
-        Patience patience;
-        while (!executor_.progress(patience.worried())) {
-            if (executor_.advanced()) {
-                patience.reset();
-            } else {
-                patience.pause();
-                if (patience.exhausted()) executor_.lift_limits();
-            }
-        }
+        return in_order_serves_ ? in_order_.progress() : executor_.progress(at_all);
     } catch (...) {
-        executor_.abandon();
+        abandon();
         throw;
     }
-    return executor_.error();
+}
+
+int Operation::end() {
+    errors_.reset();
+    if (opened_ != MPI_SUCCESS) return opened_;
+    const int code = in_order_serves_ ? in_order_.error() : executor_.error();
+    return code != MPI_SUCCESS ? code : memory_.close(arguments_, comm_);
+}
+
+void Operation::abandon() noexcept {
+    if (in_order_serves_) {
+        in_order_.abandon();
+    } else {
+        executor_.abandon();
+    }
+    errors_.reset();
 }
 
 }  // namespace hocket::runtime

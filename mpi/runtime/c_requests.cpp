@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "runtime/handles.hpp"
+#include "runtime/patience.hpp"
+
+using namespace hocket;
+using namespace hocket::runtime;
+
+namespace {
+
+std::mutex engines_mutex;
+std::vector<hocket_engine*> engines;
+
+std::unique_ptr<Engine> make_engine(std::string_view kind, int core, std::size_t capacity) {
+    if (kind == "function") return make_function_engine(capacity);
+    if (kind == "thread") return make_thread_engine(core, capacity);
+    if (kind == "spin") return make_spinning_engine(core, capacity);
+    return make_queue_engine(core, capacity);
+}
+
+bool help_all() {
+    const std::lock_guard lock(engines_mutex);
+    bool moved = false;
+    for (hocket_engine* const engine : engines) {
+        if (!engine->has_thread && engine->engine->help()) moved = true;
+    }
+    return moved;
+}
+
+hocket_status result_of(const hocket_request& request) {
+    const int code = request.task->error();
+    if (code == MPI_ERR_NO_MEM) throw std::bad_alloc();
+    require(code);
+    return HOCKET_OK;
+}
+
+hocket_status create(hocket_operation* operation, const hocket_operation_arguments* arguments, hocket_engine* engine,
+                     hocket_request** request) {
+    require_argument(operation != nullptr && arguments != nullptr && engine != nullptr && request != nullptr,
+                     "an argument is NULL");
+    Arguments given;
+    const hocket_status status = read_arguments(*operation, *arguments, given);
+    if (status != HOCKET_OK) return status;
+    hocket_communicator& communicator = operation->communicator;
+    if (operation->is_native()) {
+        require_argument(communicator.num_native_requests == 0 || communicator.native_engine == engine,
+                         "requests of native operations on one communicator must have one engine");
+    }
+    auto made = std::make_unique<hocket_request>(hocket_request{*operation, *engine, take_task(*operation)});
+    require(made->task->bind(given));
+    if (operation->is_native()) {
+        communicator.native_engine = engine;
+        ++communicator.num_native_requests;
+    }
+    *request = made.release();
+    return HOCKET_OK;
+}
+
+void start(hocket_request& request) {
+    require_argument(request.task->is_done(), "the request is pending: wait for it before it is started again");
+    hocket_communicator& communicator = request.operation.communicator;
+    if (request.operation.is_native()) {
+        communicator.has_started_native = true;
+        communicator.native_by_queue = request.engine.is_queue;
+    }
+    request.task->arm(++communicator.num_calls);
+    request.engine.engine->start(*request.task);
+}
+
+}  // namespace
+
+bool hocket::runtime::needs_help() {
+    const std::lock_guard lock(engines_mutex);
+    return std::any_of(engines.begin(), engines.end(), [](const hocket_engine* engine) {
+        return !engine->has_thread && engine->engine->num_pending() > 0;
+    });
+}
+
+void hocket::runtime::wait_for(hocket_engine& engine, const Task& task) {
+    if (task.is_done()) return;
+    const bool is_alone = [&] {
+        const std::lock_guard lock(engines_mutex);
+        return std::none_of(engines.begin(), engines.end(), [&](const hocket_engine* other) {
+            return other != &engine && !other->has_thread && other->engine->num_pending() > 0;
+        });
+    }();
+    if (is_alone) return engine.engine->wait(task);
+    Patience patience;
+    while (!task.is_done()) {
+        const bool moved = engine.engine->help();
+        if (help_all() || moved) {
+            patience.reset();
+        } else if (!task.is_done()) {
+            patience.pause();
+        }
+    }
+}
+
+void hocket::runtime::drain(hocket_engine& engine) {
+    Patience patience;
+    while (engine.engine->num_pending() > 0) {
+        const bool moved = engine.engine->help();
+        if (!help_all() && !moved) patience.pause();
+    }
+}
+
+std::unique_ptr<CollectiveTask> hocket::runtime::take_task(hocket_operation& operation) {
+    if (!operation.idle.empty()) {
+        std::unique_ptr<CollectiveTask> task = std::move(operation.idle.back());
+        operation.idle.pop_back();
+        return task;
+    }
+    const Role& role = operation.role;
+    const MPI_Comm own = operation.communicator.own;
+    return operation.is_native() ? make_native_task(role.collective, role.root.value, own)
+                                 : make_schedule_task(role, operation.graph, own);
+}
+
+int hocket::runtime::execute_helping(hocket_operation& operation, const Arguments& arguments, std::uint64_t call) {
+    std::unique_ptr<CollectiveTask> task = take_task(operation);
+    require(task->bind(arguments));
+    task->arm(call);
+    Patience patience;
+    for (auto state = Task::State::waiting; state != Task::State::done;) {
+        state = task->advance();
+        if (help_all() || state == Task::State::moved) {
+            patience.reset();
+        } else if (state == Task::State::waiting) {
+            patience.pause();
+        }
+    }
+    const int code = task->error();
+    task->unbind();
+    operation.idle.push_back(std::move(task));
+    return code;
+}
+
+hocket_status hocket_engine_create(const hocket_engine_parameters* parameters, hocket_engine** engine) {
+    return guarded([&] {
+        require_argument(parameters != nullptr && engine != nullptr, "an argument is NULL");
+        require_argument(parameters->struct_size >= sizeof(hocket_engine_parameters), "struct_size is too small");
+        const std::string_view kind = parameters->kind == nullptr ? "" : parameters->kind;
+        const bool is_function = kind == "function";
+        if (!is_function && kind != "thread" && kind != "spin" && kind != "queue") {
+            throw InvalidInput("engine \"" + std::string(kind) + "\"; accepted: function, thread, spin, queue");
+        }
+        require_argument(parameters->core >= HOCKET_CORE_IDLE,
+                         "core: accepted are HOCKET_CORE_ANY, HOCKET_CORE_IDLE and numbers");
+        require_argument(parameters->capacity >= 0, "the capacity is negative");
+        int level = MPI_THREAD_SINGLE;
+        require(PMPI_Query_thread(&level));
+        if (!is_function && level != MPI_THREAD_MULTIPLE) return fail(HOCKET_ERROR_THREAD_LEVEL);
+        const auto capacity =
+            parameters->capacity == 0 ? default_capacity : static_cast<std::size_t>(parameters->capacity);
+        auto made = std::make_unique<hocket_engine>(
+            hocket_engine{make_engine(kind, parameters->core, capacity), !is_function, kind == "queue"});
+        const std::lock_guard lock(engines_mutex);
+        engines.push_back(made.get());
+        *engine = made.release();
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_engine_free(hocket_engine* engine) {
+    return guarded([&] {
+        const std::unique_ptr<hocket_engine> owned(engine);
+        if (!owned) return HOCKET_OK;
+        drain(*owned);
+        const std::lock_guard lock(engines_mutex);
+        std::erase(engines, engine);
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_engine_get_cpu(hocket_engine* engine, double* seconds) {
+    return guarded([&] {
+        require_argument(engine != nullptr && seconds != nullptr, "an argument is NULL");
+        *seconds = engine->engine->thread_cpu_s();
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_progress(hocket_engine* engine) {
+    return guarded([&] {
+        require_argument(engine != nullptr, "no engine given");
+        engine->engine->help();
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_request_create(hocket_operation* operation, const hocket_operation_arguments* arguments,
+                                    hocket_engine* engine, hocket_request** request) {
+    return guarded([&] { return create(operation, arguments, engine, request); });
+}
+
+hocket_status hocket_request_start(hocket_request* request) {
+    return guarded([&] {
+        require_argument(request != nullptr, "no request given");
+        start(*request);
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_operation_start(hocket_operation* operation, const hocket_operation_arguments* arguments,
+                                     hocket_engine* engine, hocket_request** request) {
+    return guarded([&] {
+        const hocket_status status = create(operation, arguments, engine, request);
+        if (status == HOCKET_OK) {
+            start(**request);
+        } else if (operation != nullptr) {
+            ++operation->communicator.num_calls;  // wrong on this rank alone, perhaps
+        }
+        return status;
+    });
+}
+
+hocket_status hocket_request_test(hocket_request* request, int* done) {
+    return guarded([&] {
+        require_argument(request != nullptr && done != nullptr, "an argument is NULL");
+        if (!request->task->is_done()) request->engine.engine->help();
+        *done = request->task->is_done() ? 1 : 0;
+        return *done != 0 ? result_of(*request) : HOCKET_OK;
+    });
+}
+
+hocket_status hocket_request_wait(hocket_request* request) {
+    return guarded([&] {
+        require_argument(request != nullptr, "no request given");
+        wait_for(request->engine, *request->task);
+        return result_of(*request);
+    });
+}
+
+hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]) {
+    hocket_status first = HOCKET_OK;
+    std::string why;
+    for (int i = 0; i < count; ++i) {
+        const hocket_status status = requests[i] == nullptr ? HOCKET_OK : hocket_request_wait(requests[i]);
+        if (status == HOCKET_OK || first != HOCKET_OK) continue;
+        first = status;
+        why = last_error;
+    }
+    if (first != HOCKET_OK) last_error = why;
+    return first;
+}
+
+hocket_status hocket_request_free(hocket_request* request) {
+    return guarded([&] {
+        const std::unique_ptr<hocket_request> owned(request);
+        if (!owned) return HOCKET_OK;
+        wait_for(owned->engine, *owned->task);
+        owned->task->unbind();
+        hocket_operation& operation = owned->operation;
+        if (operation.is_native()) --operation.communicator.num_native_requests;
+        operation.idle.push_back(std::move(owned->task));
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_finalize(void) {
+    return guarded([&] {
+        const std::vector<hocket_engine*> all = [] {
+            const std::lock_guard lock(engines_mutex);
+            return engines;
+        }();
+        for (hocket_engine* const engine : all) drain(*engine);
+        return HOCKET_OK;
+    });
+}

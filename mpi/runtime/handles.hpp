@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "hocket.h"
+#include "hocket/base/error.hpp"
+#include "runtime/collective_task.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/plan.hpp"
+
+/// What the handles of hocket.h are.
+
+struct hocket_communicator {
+    MPI_Comm own;
+    int num_ranks;
+    int self;
+    std::uint64_t num_calls;
+    hocket_engine* native_engine = nullptr;  ///< that the requests of native operations are bound to
+    int num_native_requests = 0;             ///< that are bound to it
+    bool has_started_native = false;         ///< alike on all ranks, as the order of starts is
+    bool native_by_queue = false;            ///< so that they were the blocking functions
+};
+
+struct hocket_engine {
+    std::unique_ptr<hocket::runtime::Engine> engine;
+    bool has_thread;
+    bool is_queue;
+};
+
+struct hocket_operation {
+    hocket_communicator& communicator;
+    hocket::runtime::Role role;
+    hocket::runtime::PlanEntry entry;                         ///< without an algorithm if native
+    std::shared_ptr<const hocket::runtime::RankGraph> graph;  ///< null if native
+    std::unique_ptr<hocket::runtime::Operation> blocking;     ///< for hocket_operation_execute, made when needed
+    std::vector<std::unique_ptr<hocket::runtime::CollectiveTask>> idle;  ///< of requests that were freed
+
+    [[nodiscard]] bool is_native() const { return graph == nullptr; }
+};
+
+struct hocket_request {
+    hocket_operation& operation;
+    hocket_engine& engine;
+    std::unique_ptr<hocket::runtime::CollectiveTask> task;
+};
+
+namespace hocket::runtime {
+
+inline thread_local std::string last_error;
+inline thread_local int last_mpi_error = MPI_SUCCESS;
+
+struct MpiFailure {
+    int code;
+};
+
+inline void require(int code) {
+    if (code != MPI_SUCCESS) throw MpiFailure{code};
+}
+
+inline void require_argument(bool good, const char* what) {
+    if (!good) throw InvalidInput(what);
+}
+
+inline hocket_status fail(hocket_status status) {
+    last_error = hocket_status_string(status);
+    return status;
+}
+
+/// Turns whatever `work` throws into a status.
+template <class Work>
+hocket_status guarded(Work work) noexcept {
+    try {
+        return work();
+    } catch (const InvalidInput& error) {
+        last_error = error.what();
+        return HOCKET_ERROR_INVALID;
+    } catch (const MpiFailure& failure) {
+        char text[MPI_MAX_ERROR_STRING + 1] = "";
+        int length = 0;
+        PMPI_Error_string(failure.code, text, &length);
+        last_mpi_error = failure.code;
+        last_error = text;
+        return HOCKET_ERROR_MPI;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory";
+        return HOCKET_ERROR_MEMORY;
+    } catch (const std::exception& error) {
+        last_error = error.what();
+        return HOCKET_ERROR_INTERNAL;
+    }
+}
+
+/// Reads and checks the arguments of a call of `operation`. HOCKET_ERROR_ORDER if its schedule must not be used for them.
+hocket_status read_arguments(const hocket_operation& operation, const hocket_operation_arguments& given,
+                             Arguments& arguments);
+
+/// Until `task` is done. Meanwhile what is pending in engines without a thread moves on too: another rank may wait for that first.
+void wait_for(hocket_engine& engine, const Task& task);
+/// Until nothing is pending in it; also meanwhile.
+void drain(hocket_engine& engine);
+/// Whether anything is pending that moves on in the calls of the program alone.
+bool needs_help();
+/// A blocking call during which all that moves on. Returns an MPI error code.
+int execute_helping(hocket_operation& operation, const Arguments& arguments, std::uint64_t call);
+/// One of a request that was freed, or a new one.
+std::unique_ptr<CollectiveTask> take_task(hocket_operation& operation);
+
+}  // namespace hocket::runtime

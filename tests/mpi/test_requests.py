@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Requests: many in flight under every engine, against the MPI's own collectives: see requests_check.cpp."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from mpi_parts import compile_check
+
+from hocket.mpi.build import build_mpi_parts
+from mpis import MpiRunner
+
+ENGINES = ("function", "thread", "spin", "queue")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_requests_in_flight(runner: MpiRunner, engine: str) -> None:
+    program = compile_check(runner, build_mpi_parts(runner.mpi), "requests_check", "-lhocket")
+    # A thread that always looks takes the cores from the ranks: it has no business with more ranks than cores.
+    for ranks, rounds in ((1, 5), (2, 20), (3, 10)) if engine == "spin" else ((1, 5), (2, 20), (3, 10), (5, 8), (8, 4)):
+        seed = 200 + ranks
+        result = runner.run(ranks, program, seed, engine, rounds, timeout=200)
+        found = re.search(r"seed \d+, \w+: (\d+) calls, (\d+) refused, (\d+) wrong", result.stdout)
+        assert found, result.stdout + result.stderr
+        calls, refused, wrong = map(int, found.groups())
+        assert wrong == 0, result.stdout
+        assert calls > 100 * ranks
+        assert refused < calls / 10  # non-commutative operators on schedules that do not keep the order
