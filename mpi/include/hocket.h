@@ -142,7 +142,10 @@ HOCKET_API hocket_status hocket_request_create(hocket_operation* operation, cons
                                                hocket_engine* engine, hocket_request** request);
 /* Collective, does not wait for other ranks. All ranks start requests on a communicator, and execute operations, in one order. */
 HOCKET_API hocket_status hocket_request_start(hocket_request* request);
-/* Both of the above. */
+/* As hocket_request_start for each in turn, and all ranks start the same ones together: small reductions of one operation become one,
+ * which takes little longer than each. */
+HOCKET_API hocket_status hocket_request_start_all(int count, hocket_request* const requests[]);
+/* Create and start. */
 HOCKET_API hocket_status hocket_operation_start(hocket_operation* operation,
                                                 const hocket_operation_arguments* arguments, hocket_engine* engine,
                                                 hocket_request** request);

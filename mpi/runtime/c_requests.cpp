@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -36,7 +37,7 @@ bool help_all() {
 }
 
 hocket_status result_of(const hocket_request& request) {
-    const int code = request.task->error();
+    const int code = request.error();
     if (code == MPI_ERR_NO_MEM) throw std::bad_alloc();
     require(code);
     return HOCKET_OK;
@@ -54,7 +55,7 @@ hocket_status create(hocket_operation* operation, const hocket_operation_argumen
         require_argument(communicator.num_native_requests == 0 || communicator.native_engine == engine,
                          "requests of native operations on one communicator must have one engine");
     }
-    auto made = std::make_unique<hocket_request>(hocket_request{*operation, *engine, take_task(*operation)});
+    auto made = std::make_unique<hocket_request>(hocket_request{*operation, *engine, take_task(*operation), {}, false});
     require(made->task->bind(given));
     if (operation->is_native()) {
         communicator.native_engine = engine;
@@ -64,15 +65,60 @@ hocket_status create(hocket_operation* operation, const hocket_operation_argumen
     return HOCKET_OK;
 }
 
-void start(hocket_request& request) {
-    require_argument(request.task->is_done(), "the request is pending: wait for it before it is started again");
+/// The number of the call, alike on all ranks.
+std::uint64_t number_call(hocket_request& request) {
     hocket_communicator& communicator = request.operation.communicator;
     if (request.operation.is_native()) {
         communicator.has_started_native = true;
         communicator.native_by_queue = request.engine.is_queue;
     }
-    request.task->arm(++communicator.num_calls);
+    return ++communicator.num_calls;
+}
+
+void require_ended(const hocket_request& request) {
+    require_argument(request.running().is_done(), "the request is pending: wait for it before it is started again");
+}
+
+void start(hocket_request& request) {
+    require_ended(request);
+    request.is_fused = false;
+    request.task->arm(number_call(request));
     request.engine.engine->start(*request.task);
+}
+
+/// How many requests from the first on can be one. All ranks see the same.
+std::size_t num_fusable(std::span<hocket_request* const> requests) {
+    const hocket_request& first = *requests.front();
+    const Arguments& wanted = first.task->arguments();
+    std::int64_t bytes = 0;
+    std::size_t num = 0;
+    for (const hocket_request* const request : requests) {
+        const Arguments& call = request->task->arguments();
+        if (&request->operation != &first.operation || &request->engine != &first.engine) break;
+        if (!FusedTask::suits(first.operation.role.collective, call)) break;
+        if (call.recv.type != wanted.recv.type || call.op != wanted.op) break;
+        bytes += call.recv.count * size_of(call.recv.type);
+        if (bytes > FusedTask::max_bytes) break;
+        ++num;
+    }
+    return num;
+}
+
+void start_fused(std::span<hocket_request* const> requests) {
+    std::vector<const Arguments*> calls;
+    for (const hocket_request* const request : requests) calls.push_back(&request->task->arguments());
+    hocket_request& first = *requests.front();
+    std::shared_ptr<FusedTask> fused = first.fused;
+    if (!fused || fused->calls() != calls) {
+        fused = std::make_shared<FusedTask>(first.operation.role, take_task(first.operation));
+        require(fused->bind(std::move(calls)));
+    }
+    for (hocket_request* const request : requests) {
+        request->fused = fused;
+        request->is_fused = true;
+    }
+    fused->arm(number_call(first));
+    first.engine.engine->start(*fused);
 }
 
 }  // namespace
@@ -209,6 +255,30 @@ hocket_status hocket_request_start(hocket_request* request) {
     });
 }
 
+hocket_status hocket_request_start_all(int count, hocket_request* const requests[]) {
+    return guarded([&] {
+        require_argument(count >= 0 && (count == 0 || requests != nullptr), "no requests given");
+        std::span<hocket_request* const> left(requests, static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            require_argument(left[i] != nullptr, "no request given");
+            require_ended(*left[i]);
+            require_argument(std::find(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(i), left[i]) ==
+                                 left.begin() + static_cast<std::ptrdiff_t>(i),
+                             "a request is given twice");
+        }
+        while (!left.empty()) {
+            const std::size_t num = num_fusable(left);
+            if (num > 1) {
+                start_fused(left.first(num));
+            } else {
+                start(*left.front());
+            }
+            left = left.subspan(std::max<std::size_t>(num, 1));
+        }
+        return HOCKET_OK;
+    });
+}
+
 hocket_status hocket_operation_start(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                      hocket_engine* engine, hocket_request** request) {
     return guarded([&] {
@@ -225,8 +295,8 @@ hocket_status hocket_operation_start(hocket_operation* operation, const hocket_o
 hocket_status hocket_request_test(hocket_request* request, int* done) {
     return guarded([&] {
         require_argument(request != nullptr && done != nullptr, "an argument is NULL");
-        if (!request->task->is_done()) request->engine.engine->help();
-        *done = request->task->is_done() ? 1 : 0;
+        if (!request->running().is_done()) request->engine.engine->help();
+        *done = request->running().is_done() ? 1 : 0;
         return *done != 0 ? result_of(*request) : HOCKET_OK;
     });
 }
@@ -234,7 +304,7 @@ hocket_status hocket_request_test(hocket_request* request, int* done) {
 hocket_status hocket_request_wait(hocket_request* request) {
     return guarded([&] {
         require_argument(request != nullptr, "no request given");
-        wait_for(request->engine, *request->task);
+        wait_for(request->engine, request->running());
         return result_of(*request);
     });
 }
@@ -256,7 +326,8 @@ hocket_status hocket_request_free(hocket_request* request) {
     return guarded([&] {
         const std::unique_ptr<hocket_request> owned(request);
         if (!owned) return HOCKET_OK;
-        wait_for(owned->engine, *owned->task);
+        wait_for(owned->engine, owned->running());
+        if (owned->fused) owned->fused->forget();
         owned->task->unbind();
         hocket_operation& operation = owned->operation;
         if (operation.is_native()) --operation.communicator.num_native_requests;

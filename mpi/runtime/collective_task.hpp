@@ -24,6 +24,7 @@ public:
     }
     /// Keeps nothing of them.
     void unbind() { held_.release(); }
+    [[nodiscard]] const Arguments& arguments() const { return held_.get(); }
     /// Before each start, in the order in which all ranks make their calls; `call` as of Operation::execute.
     virtual void arm(std::uint64_t call) = 0;
     /// Of the last call, once it is done: MPI_SUCCESS or the first error.

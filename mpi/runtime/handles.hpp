@@ -14,6 +14,7 @@
 #include "hocket/base/error.hpp"
 #include "runtime/collective_task.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/fused_task.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/plan.hpp"
 
@@ -51,6 +52,13 @@ struct hocket_request {
     hocket_operation& operation;
     hocket_engine& engine;
     std::unique_ptr<hocket::runtime::CollectiveTask> task;
+    std::shared_ptr<hocket::runtime::FusedTask> fused;  ///< of the last start, if it was one with others
+    bool is_fused = false;                              ///< whether it was
+
+    [[nodiscard]] const hocket::runtime::Task& running() const {
+        return is_fused ? static_cast<const hocket::runtime::Task&>(*fused) : *task;
+    }
+    [[nodiscard]] int error() const { return is_fused ? fused->error() : task->error(); }
 };
 
 namespace hocket::runtime {

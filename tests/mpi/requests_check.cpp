@@ -201,6 +201,67 @@ void restart(MPI_Comm comm, Operations& operations, hocket_engine* engine, int t
     }
 }
 
+/// Reductions that are started together, of which the small ones become one; some are freed and made again in between.
+void together(MPI_Comm comm, Operations& operations, hocket_engine* engine, std::mt19937& shared, int times) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    struct One {
+        std::vector<double> from, to;
+        hocket_request* request = nullptr;
+        bool everywhere = true;  // or at the root alone
+        bool is_max = false;     // and in place, or a sum
+    };
+    std::deque<One> all(16);
+    const auto make = [&](One& one) {
+        static constexpr int counts[] = {0, 1, 1, 1, 5, 100, 3000};
+        const auto count = static_cast<std::size_t>(counts[shared() % 7]);
+        one.from.assign(count, 0);
+        one.to.assign(count, -1);
+        const unsigned way = shared() % 4;
+        one.everywhere = way != 0;
+        one.is_max = shared() % 5 == 0 && one.everywhere;
+        const Algorithm algorithm = way == 0   ? Algorithm{"reduce", "binomial"}
+                                    : way == 1 ? Algorithm{"allreduce", "native"}
+                                               : Algorithm{"allreduce", "recursive_doubling"};
+        const auto elements = static_cast<std::int64_t>(count);
+        const hocket_operation_arguments with = {sizeof with,   one.is_max ? MPI_IN_PLACE : one.from.data(),
+                                                 elements,      MPI_DOUBLE,
+                                                 one.to.data(), elements,
+                                                 MPI_DOUBLE,    one.is_max ? MPI_MAX : MPI_SUM};
+        expect(hocket_request_create(operations.get(algorithm, 0, 1), &with, engine, &one.request) == HOCKET_OK,
+               "create");
+    };
+    for (One& one : all) make(one);
+    for (int i = 0; i < times; ++i) {
+        std::vector<hocket_request*> requests;
+        for (One& one : all) {
+            for (std::size_t k = 0; k < one.from.size(); ++k) {
+                one.from[k] = i + rank + static_cast<double>(k);
+                one.to[k] = one.is_max ? one.from[k] : -1;
+            }
+            requests.push_back(one.request);
+        }
+        expect(hocket_request_start_all(16, requests.data()) == HOCKET_OK, "start_all");
+        expect(hocket_request_wait_all(16, requests.data()) == HOCKET_OK, "wait_all");
+        num_run += 16;
+        for (const One& one : all) {
+            for (std::size_t k = 0; k < one.to.size() && (one.everywhere || rank == 0); ++k) {
+                const double first = i + static_cast<double>(k);
+                const double wanted = one.is_max ? first + size - 1 : size * first + size * (size - 1) / 2;
+                if (one.to[k] != wanted) return fail("together");
+            }
+        }
+        One& other = all[shared() % 16];
+        expect(hocket_request_free(other.request) == HOCKET_OK, "free");
+        make(other);
+        if (shared() % 4 == 0) std::swap(all[shared() % 16], all[shared() % 16]);
+    }
+    hocket_request* const twice[2] = {all[0].request, all[0].request};
+    expect(hocket_request_start_all(2, twice) == HOCKET_ERROR_INVALID, "a request given twice");
+    for (One& one : all) expect(hocket_request_free(one.request) == HOCKET_OK, "free");
+}
+
 void misuse(MPI_Comm comm, Operations& operations, hocket_engine* engine) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
@@ -262,6 +323,7 @@ int main(int argc, char** argv) {
             for (int i = 0; i < num_rounds; ++i)
                 round(comm, operations, engine, algorithms, shared, own, types, native);
             restart(comm, operations, engine, 20);
+            together(comm, operations, engine, shared, 20);
         }
     }
     expect(hocket_engine_free(engine) == HOCKET_OK, "engine_free");
