@@ -156,6 +156,31 @@ HOCKET_API hocket_status hocket_request_wait(hocket_request* request);
 HOCKET_API hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]);
 /* Waits for a pending one. */
 HOCKET_API hocket_status hocket_request_free(hocket_request* request);
+/* Several ways to carry out a call that recurs, of which the fastest is found while the program runs, alike on all ranks: by what they
+ * take from the start to the end of the wait, with what the program computes in between. */
+typedef struct hocket_selection hocket_selection;
+
+typedef struct hocket_arm {
+    const char* name;            /* for the report */
+    hocket_operation* operation; /* of one collective and root in all arms */
+    hocket_engine*
+        engine; /* NULL: carried out in the start, which waits then; other requests do not move on meanwhile */
+    double
+        expected_s; /* by a model or a measurement; 0 = not known. Who is expected to take thrice the best is not tried */
+} hocket_arm;
+
+/* Collective over `communicator`, which carries what the ranks agree on. Arm 0 is the MPI's own way: no other one is kept that is more than
+ * 3 % slower. `max_in_flight`: calls that are started before the first of them has been waited for, >= 1. */
+HOCKET_API hocket_status hocket_selection_create(hocket_communicator* communicator, int count, const hocket_arm arms[],
+                                                 int max_in_flight, hocket_selection** selection);
+/* As hocket_operation_start. */
+HOCKET_API hocket_status hocket_selection_start(hocket_selection* selection,
+                                                const hocket_operation_arguments* arguments, hocket_request** request);
+/* What was chosen and why, as JSON text that is valid until the next call for this selection; NULL without memory. */
+HOCKET_API const char* hocket_selection_get_report(hocket_selection* selection);
+/* Requests of it must have been freed. */
+HOCKET_API hocket_status hocket_selection_free(hocket_selection* selection);
+
 /* Waits for all that is pending in any engine: before MPI_Finalize, or before what they use is freed. */
 HOCKET_API hocket_status hocket_finalize(void);
 

@@ -43,47 +43,18 @@ hocket_status result_of(const hocket_request& request) {
     return HOCKET_OK;
 }
 
-hocket_status create(hocket_operation* operation, const hocket_operation_arguments* arguments, hocket_engine* engine,
-                     hocket_request** request) {
-    require_argument(operation != nullptr && arguments != nullptr && engine != nullptr && request != nullptr,
-                     "an argument is NULL");
-    Arguments given;
-    const hocket_status status = read_arguments(*operation, *arguments, given);
-    if (status != HOCKET_OK) return status;
-    hocket_communicator& communicator = operation->communicator;
-    if (operation->is_native()) {
-        require_argument(communicator.num_native_requests == 0 || communicator.native_engine == engine,
-                         "requests of native operations on one communicator must have one engine");
-    }
-    auto made = std::make_unique<hocket_request>(hocket_request{*operation, *engine, take_task(*operation), {}, false});
-    require(made->task->bind(given));
-    if (operation->is_native()) {
-        communicator.native_engine = engine;
-        ++communicator.num_native_requests;
-    }
-    *request = made.release();
-    return HOCKET_OK;
-}
-
 /// The number of the call, alike on all ranks.
 std::uint64_t number_call(hocket_request& request) {
     hocket_communicator& communicator = request.operation.communicator;
-    if (request.operation.is_native()) {
+    if (request.operation.is_native() && request.engine != nullptr) {
         communicator.has_started_native = true;
-        communicator.native_by_queue = request.engine.is_queue;
+        communicator.native_by_queue = request.engine->is_queue;
     }
     return ++communicator.num_calls;
 }
 
 void require_ended(const hocket_request& request) {
     require_argument(request.running().is_done(), "the request is pending: wait for it before it is started again");
-}
-
-void start(hocket_request& request) {
-    require_ended(request);
-    request.is_fused = false;
-    request.task->arm(number_call(request));
-    request.engine.engine->start(*request.task);
 }
 
 /// How many requests from the first on can be one. All ranks see the same.
@@ -94,7 +65,7 @@ std::size_t num_fusable(std::span<hocket_request* const> requests) {
     std::size_t num = 0;
     for (const hocket_request* const request : requests) {
         const Arguments& call = request->task->arguments();
-        if (&request->operation != &first.operation || &request->engine != &first.engine) break;
+        if (&request->operation != &first.operation || request->engine != first.engine) break;
         if (!FusedTask::suits(first.operation.role.collective, call)) break;
         if (call.recv.type != wanted.recv.type || call.op != wanted.op) break;
         bytes += call.recv.count * size_of(call.recv.type);
@@ -118,7 +89,7 @@ void start_fused(std::span<hocket_request* const> requests) {
         request->is_fused = true;
     }
     fused->arm(number_call(first));
-    first.engine.engine->start(*fused);
+    first.engine->engine->start(*fused);
 }
 
 }  // namespace
@@ -130,18 +101,18 @@ bool hocket::runtime::needs_help() {
     });
 }
 
-void hocket::runtime::wait_for(hocket_engine& engine, const Task& task) {
-    if (task.is_done()) return;
+void hocket::runtime::wait_for(hocket_engine* engine, const Task& task) {
+    if (engine == nullptr || task.is_done()) return;
     const bool is_alone = [&] {
         const std::lock_guard lock(engines_mutex);
         return std::none_of(engines.begin(), engines.end(), [&](const hocket_engine* other) {
-            return other != &engine && !other->has_thread && other->engine->num_pending() > 0;
+            return other != engine && !other->has_thread && other->engine->num_pending() > 0;
         });
     }();
-    if (is_alone) return engine.engine->wait(task);
+    if (is_alone) return engine->engine->wait(task);
     Patience patience;
     while (!task.is_done()) {
-        const bool moved = engine.engine->help();
+        const bool moved = engine->engine->help();
         if (help_all() || moved) {
             patience.reset();
         } else if (!task.is_done()) {
@@ -187,6 +158,38 @@ int hocket::runtime::execute_helping(hocket_operation& operation, const Argument
     task->unbind();
     operation.idle.push_back(std::move(task));
     return code;
+}
+
+hocket_status hocket::runtime::create_request(hocket_operation* operation, const hocket_operation_arguments* arguments,
+                                              hocket_engine* engine, hocket_request** request) {
+    require_argument(operation != nullptr && arguments != nullptr && request != nullptr, "an argument is NULL");
+    Arguments given;
+    const hocket_status status = read_arguments(*operation, *arguments, given);
+    if (status != HOCKET_OK) return status;
+    hocket_communicator& communicator = operation->communicator;
+    if (operation->is_native() && engine != nullptr) {
+        require_argument(communicator.num_native_requests == 0 || communicator.native_engine == engine,
+                         "requests of native operations on one communicator must have one engine");
+    }
+    auto made = std::make_unique<hocket_request>(hocket_request{*operation, engine, take_task(*operation)});
+    require(made->task->bind(given));
+    if (operation->is_native() && engine != nullptr) {
+        communicator.native_engine = engine;
+        ++communicator.num_native_requests;
+    }
+    *request = made.release();
+    return HOCKET_OK;
+}
+
+void hocket::runtime::start_request(hocket_request& request) {
+    require_ended(request);
+    request.is_fused = false;
+    request.task->arm(number_call(request));
+    if (request.engine == nullptr) {
+        request.task->complete();
+    } else {
+        request.engine->engine->start(*request.task);
+    }
 }
 
 hocket_status hocket_engine_create(const hocket_engine_parameters* parameters, hocket_engine** engine) {
@@ -244,13 +247,16 @@ hocket_status hocket_progress(hocket_engine* engine) {
 
 hocket_status hocket_request_create(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                     hocket_engine* engine, hocket_request** request) {
-    return guarded([&] { return create(operation, arguments, engine, request); });
+    return guarded([&] {
+        require_argument(engine != nullptr, "no engine given");
+        return create_request(operation, arguments, engine, request);
+    });
 }
 
 hocket_status hocket_request_start(hocket_request* request) {
     return guarded([&] {
         require_argument(request != nullptr, "no request given");
-        start(*request);
+        start_request(*request);
         return HOCKET_OK;
     });
 }
@@ -271,7 +277,7 @@ hocket_status hocket_request_start_all(int count, hocket_request* const requests
             if (num > 1) {
                 start_fused(left.first(num));
             } else {
-                start(*left.front());
+                start_request(*left.front());
             }
             left = left.subspan(std::max<std::size_t>(num, 1));
         }
@@ -282,9 +288,10 @@ hocket_status hocket_request_start_all(int count, hocket_request* const requests
 hocket_status hocket_operation_start(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                      hocket_engine* engine, hocket_request** request) {
     return guarded([&] {
-        const hocket_status status = create(operation, arguments, engine, request);
+        require_argument(engine != nullptr, "no engine given");
+        const hocket_status status = create_request(operation, arguments, engine, request);
         if (status == HOCKET_OK) {
-            start(**request);
+            start_request(**request);
         } else if (operation != nullptr) {
             ++operation->communicator.num_calls;  // wrong on this rank alone, perhaps
         }
@@ -295,8 +302,9 @@ hocket_status hocket_operation_start(hocket_operation* operation, const hocket_o
 hocket_status hocket_request_test(hocket_request* request, int* done) {
     return guarded([&] {
         require_argument(request != nullptr && done != nullptr, "an argument is NULL");
-        if (!request->running().is_done()) request->engine.engine->help();
+        if (!request->running().is_done()) request->engine->engine->help();
         *done = request->running().is_done() ? 1 : 0;
+        if (*done != 0) note_end(*request);
         return *done != 0 ? result_of(*request) : HOCKET_OK;
     });
 }
@@ -305,6 +313,7 @@ hocket_status hocket_request_wait(hocket_request* request) {
     return guarded([&] {
         require_argument(request != nullptr, "no request given");
         wait_for(request->engine, request->running());
+        note_end(*request);
         return result_of(*request);
     });
 }
@@ -327,10 +336,11 @@ hocket_status hocket_request_free(hocket_request* request) {
         const std::unique_ptr<hocket_request> owned(request);
         if (!owned) return HOCKET_OK;
         wait_for(owned->engine, owned->running());
+        note_end(*owned);
         if (owned->fused) owned->fused->forget();
         owned->task->unbind();
         hocket_operation& operation = owned->operation;
-        if (operation.is_native()) --operation.communicator.num_native_requests;
+        if (operation.is_native() && owned->engine != nullptr) --operation.communicator.num_native_requests;
         operation.idle.push_back(std::move(owned->task));
         return HOCKET_OK;
     });

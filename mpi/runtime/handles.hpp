@@ -50,10 +50,13 @@ struct hocket_operation {
 
 struct hocket_request {
     hocket_operation& operation;
-    hocket_engine& engine;
+    hocket_engine* engine;  ///< null if it ended in its start
     std::unique_ptr<hocket::runtime::CollectiveTask> task;
-    std::shared_ptr<hocket::runtime::FusedTask> fused;  ///< of the last start, if it was one with others
-    bool is_fused = false;                              ///< whether it was
+    std::shared_ptr<hocket::runtime::FusedTask> fused{};  ///< of the last start, if it was one with others
+    bool is_fused = false;                                ///< whether it was
+    hocket_selection* selection = nullptr;                ///< that wants to know how long it takes, until it has ended
+    std::size_t arm = 0;
+    std::int64_t started_ns = 0;
 
     [[nodiscard]] const hocket::runtime::Task& running() const {
         return is_fused ? static_cast<const hocket::runtime::Task&>(*fused) : *task;
@@ -112,9 +115,15 @@ hocket_status read_arguments(const hocket_operation& operation, const hocket_ope
                              Arguments& arguments);
 
 /// Until `task` is done. Meanwhile what is pending in engines without a thread moves on too: another rank may wait for that first.
-void wait_for(hocket_engine& engine, const Task& task);
+void wait_for(hocket_engine* engine, const Task& task);
 /// Until nothing is pending in it; also meanwhile.
 void drain(hocket_engine& engine);
+/// The request has ended: tells its selection.
+void note_end(hocket_request& request);
+/// hocket_request_create and hocket_request_start; `engine` may be null.
+hocket_status create_request(hocket_operation* operation, const hocket_operation_arguments* arguments,
+                             hocket_engine* engine, hocket_request** request);
+void start_request(hocket_request& request);
 /// Whether anything is pending that moves on in the calls of the program alone.
 bool needs_help();
 /// A blocking call during which all that moves on. Returns an MPI error code.

@@ -70,6 +70,8 @@ public:
         return operation;
     }
 
+    [[nodiscard]] hocket_communicator* communicator() const { return communicator_; }
+
 private:
     hocket_communicator* communicator_ = nullptr;
     std::map<std::tuple<std::string, std::string, int, int>, hocket_operation*> made_;
@@ -262,6 +264,54 @@ void together(MPI_Comm comm, Operations& operations, hocket_engine* engine, std:
     for (One& one : all) expect(hocket_request_free(one.request) == HOCKET_OK, "free");
 }
 
+/// Calls of which a selection chooses the way, several in flight, with results that tell their number.
+void select(MPI_Comm comm, Operations& operations, hocket_engine* engine, std::size_t num_in_flight, int times) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    Operations others(comm);  // blocking native calls do not match those of the engine
+    const hocket_arm arms[] = {{"native", operations.get({"allreduce", "native"}, 0, 1), engine, 0},
+                               {"ring", operations.get({"allreduce", "ring"}, 0, 1), engine, 0},
+                               {"doubling", operations.get({"allreduce", "recursive_doubling"}, 0, 1), engine, 0},
+                               {"blocking", others.get({"allreduce", "native"}, 0, 1), nullptr, 0}};
+    hocket_selection* selection = nullptr;
+    expect(hocket_selection_create(others.communicator(), 4, arms, static_cast<int>(num_in_flight), &selection) ==
+               HOCKET_OK,
+           "selection_create");
+    struct One {
+        double from[2], to[2];
+        int number;
+        hocket_request* request;
+    };
+    std::deque<One> in_flight;
+    const auto end_first = [&] {
+        One& one = in_flight.front();
+        expect(hocket_request_wait(one.request) == HOCKET_OK, "wait");
+        expect(hocket_request_free(one.request) == HOCKET_OK, "free");
+        if (one.to[0] != size * one.number || one.to[1] != size * (size - 1) / 2) fail("selection");
+        ++num_run;
+        in_flight.pop_front();
+    };
+    for (int i = 0; i < times; ++i) {
+        if (in_flight.size() == num_in_flight) {
+            hocket_request* more = nullptr;
+            const hocket_operation_arguments none = {sizeof none, nullptr, 0,          MPI_DOUBLE,
+                                                     nullptr,     0,       MPI_DOUBLE, MPI_SUM};
+            expect(hocket_selection_start(selection, &none, &more) == HOCKET_ERROR_INVALID, "too many in flight");
+            end_first();
+        }
+        in_flight.push_back({{1.0 * i, 1.0 * rank}, {-1, -1}, i, nullptr});
+        One& one = in_flight.back();
+        const hocket_operation_arguments with = {sizeof with, one.from, 2, MPI_DOUBLE, one.to, 2, MPI_DOUBLE, MPI_SUM};
+        if (hocket_selection_start(selection, &with, &one.request) != HOCKET_OK) fail("selection_start");
+    }
+    while (!in_flight.empty()) end_first();
+    const std::string report = hocket_selection_get_report(selection);
+    expect(report.find("\"settled\": true") != std::string::npos, "settled");
+    if (rank == 0 && comm == MPI_COMM_WORLD) std::printf("%s\n", report.c_str());
+    expect(hocket_selection_free(selection) == HOCKET_OK, "selection_free");
+}
+
 void misuse(MPI_Comm comm, Operations& operations, hocket_engine* engine) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
@@ -324,6 +374,7 @@ int main(int argc, char** argv) {
                 round(comm, operations, engine, algorithms, shared, own, types, native);
             restart(comm, operations, engine, 20);
             together(comm, operations, engine, shared, 20);
+            select(comm, operations, engine, 1 + static_cast<std::size_t>(c), 100);
         }
     }
     expect(hocket_engine_free(engine) == HOCKET_OK, "engine_free");

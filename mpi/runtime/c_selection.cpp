@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <time.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hocket/base/json_text.hpp"
+#include "runtime/handles.hpp"
+#include "runtime/patience.hpp"
+#include "runtime/selector.hpp"
+
+using namespace hocket;
+using namespace hocket::runtime;
+
+struct hocket_selection {
+    struct Arm {
+        std::string name;
+        hocket_operation* operation;
+        hocket_engine* engine;
+    };
+    std::vector<Arm> arms;
+    Selector selector;
+    int max_in_flight;
+    int num_in_flight = 0;
+    MPI_Comm own = MPI_COMM_NULL;  // for statements alone: MPI matches them by their order
+    Selector::Statement mine{}, all{};
+    MPI_Request exchange = MPI_REQUEST_NULL;
+    std::string report{};
+};
+
+namespace {
+
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+std::string seconds_text(std::int64_t time_ns) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", 1e-9 * static_cast<double>(time_ns));
+    return text.data();
+}
+
+/// The exchange began with a call that this rank has waited for. So all ranks have begun it, and wait for no act of this one.
+void conclude(hocket_selection& selection) {
+    Patience patience;
+    for (int done = 0; done == 0;) {
+        require(PMPI_Test(&selection.exchange, &done, MPI_STATUS_IGNORE));
+        if (done == 0) patience.pause();
+    }
+    selection.selector.conclude(selection.all);
+}
+
+void exchange(hocket_selection& selection) {
+    selection.mine = selection.selector.statement();
+    selection.all = selection.mine;
+    require(PMPI_Iallreduce(selection.mine.data(), selection.all.data(), static_cast<int>(selection.mine.size()),
+                            MPI_INT64_T, MPI_MAX, selection.own, &selection.exchange));
+}
+
+}  // namespace
+
+void hocket::runtime::note_end(hocket_request& request) {
+    if (request.selection == nullptr) return;
+    request.selection->selector.took(request.arm, now_ns() - request.started_ns);
+    --request.selection->num_in_flight;
+    request.selection = nullptr;
+}
+
+hocket_status hocket_selection_create(hocket_communicator* communicator, int count, const hocket_arm arms[],
+                                      int max_in_flight, hocket_selection** selection) {
+    return guarded([&] {
+        require_argument(communicator != nullptr && arms != nullptr && selection != nullptr, "an argument is NULL");
+        require_argument(count >= 1, "a selection needs an arm");
+        require_argument(max_in_flight >= 1, "max_in_flight must be 1 or more");
+        std::vector<hocket_selection::Arm> all;
+        std::vector<double> prior;
+        bool has_prior = true;
+        for (int i = 0; i < count; ++i) {
+            require_argument(arms[i].operation != nullptr, "an arm has no operation");
+            const Role &role = arms[i].operation->role, &first = arms[0].operation->role;
+            require_argument(
+                role.collective == first.collective && role.root == first.root && role.num_ranks == first.num_ranks,
+                "the arms are not of one collective and root");
+            all.push_back(
+                {arms[i].name == nullptr ? std::to_string(i) : arms[i].name, arms[i].operation, arms[i].engine});
+            prior.push_back(arms[i].expected_s);
+            has_prior = has_prior && arms[i].expected_s > 0;
+        }
+        if (!has_prior) prior.clear();
+        auto made = std::make_unique<hocket_selection>(hocket_selection{
+            std::move(all),
+            Selector(prior.size() == 0 ? static_cast<std::size_t>(count) : prior.size(), 0, max_in_flight, prior),
+            max_in_flight});
+        require(duplicate(communicator->own, &made->own));
+        *selection = made.release();
+        return HOCKET_OK;
+    });
+}
+
+hocket_status hocket_selection_start(hocket_selection* selection, const hocket_operation_arguments* arguments,
+                                     hocket_request** request) {
+    return guarded([&] {
+        require_argument(selection != nullptr, "no selection given");
+        require_argument(selection->num_in_flight < selection->max_in_flight,
+                         "more calls are in flight than the selection was made for");
+        Selector& selector = selection->selector;
+        if (selector.is_due()) conclude(*selection);
+        const std::size_t chosen = selector.next();
+        if (selector.exchanges()) exchange(*selection);
+        std::size_t arm = chosen;
+        const std::int64_t started_ns = now_ns();
+        const auto create = [&] {
+            return create_request(selection->arms[arm].operation, arguments, selection->arms[arm].engine, request);
+        };
+        hocket_status status = create();
+        if (status == HOCKET_ERROR_ORDER) {  // all ranks have this operator
+            arm = 0;
+            status = create();
+        }
+        if (status != HOCKET_OK) return status;
+        (*request)->selection = selection;
+        (*request)->arm = arm;
+        (*request)->started_ns = started_ns;
+        ++selection->num_in_flight;
+        start_request(**request);
+        return HOCKET_OK;
+    });
+}
+
+const char* hocket_selection_get_report(hocket_selection* selection) {
+    const hocket_status status = guarded([&] {
+        require_argument(selection != nullptr, "no selection given");
+        const Selector& selector = selection->selector;
+        std::string& text = selection->report;
+        text = "{\"chosen\": " + base::json_text(selection->arms[selector.chosen()].name) +
+               ", \"settled\": " + (selector.is_settled() ? "true" : "false") +
+               ", \"changes\": " + std::to_string(selector.num_changes()) + ", \"arms\": [";
+        for (std::size_t i = 0; i < selector.num_arms(); ++i) {
+            const Selector::Arm& arm = selector.arm(i);
+            const std::string seconds =
+                arm.agreed_ns == Selector::no_time ? "null" : seconds_text(arm.agreed_ns);
+            const char* why = i == selector.chosen()     ? "the fastest, or the MPI's own within 3 % of it"
+                              : arm.dropped_in_round < 0 ? "expected to take more than thrice the best: not tried"
+                              : arm.dropped_in_round > 0 ? "far behind the fastest: tried no more"
+                              : arm.agreed_ns == Selector::no_time ? "not tried yet"
+                                                                   : "slower";
+            text += std::string(i == 0 ? "" : ", ") + "{\"name\": " + base::json_text(selection->arms[i].name) +
+                    ", \"calls\": " + std::to_string(arm.calls) + ", \"time_s\": " + seconds +
+                    ", \"why\": " + base::json_text(why) + "}";
+        }
+        text += "]}";
+        return HOCKET_OK;
+    });
+    return status == HOCKET_OK ? selection->report.c_str() : nullptr;
+}
+
+hocket_status hocket_selection_free(hocket_selection* selection) {
+    return guarded([&] {
+        const std::unique_ptr<hocket_selection> owned(selection);
+        if (!owned) return HOCKET_OK;
+        if (owned->exchange != MPI_REQUEST_NULL) conclude(*owned);
+        require(release(&owned->own));
+        return HOCKET_OK;
+    });
+}
