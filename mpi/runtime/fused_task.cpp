@@ -44,7 +44,7 @@ void FusedTask::arm(std::uint64_t call) {
     char* to = buffer_;
     for (const Arguments* one : calls_) {
         const std::size_t bytes = bytes_of(*one);
-        std::memcpy(to, one->send.in_place() ? one->recv.address : one->send.address, bytes);
+        if (bytes > 0) std::memcpy(to, one->send.in_place() ? one->recv.address : one->send.address, bytes);
         to += bytes;
     }
     whole_->arm(call);
@@ -66,7 +66,7 @@ void FusedTask::hand_over() noexcept {
     const char* from = buffer_;
     for (const Arguments* call : calls_) {
         const std::size_t bytes = bytes_of(*call);
-        std::memcpy(call->recv.address, from, bytes);
+        if (bytes > 0) std::memcpy(call->recv.address, from, bytes);
         from += bytes;
     }
 }
