@@ -49,6 +49,8 @@ PAIRS = Network.from_text(
 PLACES: dict[str, Callable[[], Network]] = {
     "star-200M": lambda: Network.generate("star:8", bandwidth=25e6),
     "star-1G": lambda: Network.generate("star:8", bandwidth=125e6),
+    "four-200M": lambda: Network.generate("star:4", bandwidth=25e6),
+    "four-1G": lambda: Network.generate("star:4", bandwidth=125e6),
     "two-clusters": lambda: Network.from_file(str(NETWORKS / "two-clusters.toml")),
     "tree": lambda: Network.from_file(str(NETWORKS / "three-level-tree.toml")),
     "4x2": lambda: PAIRS,
