@@ -72,10 +72,12 @@ typedef struct hocket_schedule_parameters {
     const char*
         collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
                                "gather", "barrier" */
-    const char* algorithm; /* "pipelined_chain", ...: hocket_algorithm_get; "native" = the MPI's own function */
-    int root;              /* of bcast, reduce, scatter, gather; else 0 */
-    int pieces;            /* how fine to cut for pipelining, >= 1 */
-    const int* order;      /* a cyclic order of all ranks; NULL = 0 .. p-1 */
+    /* "pipelined_chain", ...: hocket_algorithm_get. "native": the MPI's own function; also of the collectives "allgatherv", "alltoallv",
+     * "alltoallw", "gatherv", "scatterv", "reduce_scatter", "scan" and "exscan". */
+    const char* algorithm;
+    int root;         /* of bcast, reduce, scatter, gather; else 0 */
+    int pieces;       /* how fine to cut for pipelining, >= 1 */
+    const int* order; /* a cyclic order of all ranks; NULL = 0 .. p-1 */
 } hocket_schedule_parameters;
 
 /* A collective operation, ready to be executed any number of times with any buffers. */
@@ -100,6 +102,14 @@ typedef struct hocket_operation_arguments {
     int64_t recv_count; /* of one block, as in MPI; for reductions the count */
     MPI_Datatype recv_type;
     MPI_Op op;
+    /* Of collectives whose blocks differ, for each rank, as MPI's functions have them; else NULL. They must last until a request has
+     * ended. */
+    const int* send_counts;
+    const int* send_displacements;
+    const int* recv_counts;
+    const int* recv_displacements;
+    const MPI_Datatype* send_types; /* of alltoallw */
+    const MPI_Datatype* recv_types;
 } hocket_operation_arguments;
 
 /* Collective and blocking. */

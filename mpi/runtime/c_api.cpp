@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,13 +19,16 @@ hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank 
     const Rank self{communicator.self};
     const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces()};
     auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self));
-    return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}};
+    return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}, {}};
 }
 
-hocket_operation* make_native(hocket_communicator& communicator, Collective collective, int root) {
+hocket_operation* make_native(hocket_communicator& communicator, NativeCollective collective, int root) {
     require_argument(root >= 0 && root < communicator.num_ranks, "there is no such root");
-    const Role role{collective, communicator.num_ranks, Rank{root}, Rank{communicator.self}, 1};
-    return new hocket_operation{communicator, role, {}, {}, {}, {}};
+    // The role tells what is alike in all of them; a schedule has no use for it.
+    const auto like =
+        collective <= NativeCollective::barrier ? static_cast<Collective>(collective) : Collective::barrier;
+    const Role role{like, communicator.num_ranks, Rank{root}, Rank{communicator.self}, 1};
+    return new hocket_operation{communicator, role, {}, {}, collective, {}, {}};
 }
 
 }  // namespace
@@ -90,12 +94,13 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
         require_argument(parameters->struct_size >= sizeof(hocket_schedule_parameters), "struct_size is too small");
         require_argument(parameters->collective != nullptr && parameters->algorithm != nullptr,
                          "collective or algorithm is NULL");
-        PlanEntry entry;
-        entry.collective = collective_from(parameters->collective);
-        if (parameters->algorithm == std::string_view("native")) {
-            *operation = make_native(*communicator, entry.collective, parameters->root);
+        const auto native = native_collective_from(parameters->collective);
+        if (parameters->algorithm == std::string_view("native") && native) {
+            *operation = make_native(*communicator, *native, parameters->root);
             return HOCKET_OK;
         }
+        PlanEntry entry;
+        entry.collective = collective_from(parameters->collective);
         entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
         entry.algorithm = &collectives::find_algorithm(entry.collective, parameters->algorithm);
         entry.pieces = parameters->pieces;
@@ -134,13 +139,21 @@ hocket_status hocket_operation_free(hocket_operation* operation) {
 }
 
 hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
-                                              const hocket_operation_arguments& given, Arguments& arguments) {
-    require_argument(given.struct_size >= sizeof(hocket_operation_arguments), "struct_size is too small");
+                                              const hocket_operation_arguments& given, Arguments& arguments,
+                                              BlockArguments& blocks) {
+    require_argument(given.struct_size >= offsetof(hocket_operation_arguments, send_counts),
+                     "struct_size is too small");
     require_argument(given.send_count >= 0 && given.recv_count >= 0, "a count is negative");
     arguments.send = {const_cast<void*>(given.send_buffer), given.send_count, given.send_type};
     arguments.recv = {given.recv_buffer, given.recv_count, given.recv_type};
     arguments.op = given.op;
-    if (!combines(operation.role.collective)) return HOCKET_OK;
+    if (operation.is_native() && has_blocks(operation.native)) {
+        require_argument(given.struct_size >= sizeof given, "the collective needs counts for each rank");
+        blocks = {given.send_counts,        given.send_displacements, given.recv_counts,
+                  given.recv_displacements, given.send_types,         given.recv_types};
+    }
+    const bool is_reduction = operation.is_native() ? combines(operation.native) : combines(operation.role.collective);
+    if (!is_reduction) return HOCKET_OK;
     require_argument(arguments.op != MPI_OP_NULL, "a reduction needs an operator");
     if (operation.is_native() || is_commutative(arguments.op)) return HOCKET_OK;
     return operation.entry.preserves_order(operation.role.root) ? HOCKET_OK : fail(HOCKET_ERROR_ORDER);
@@ -152,7 +165,8 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
         hocket_communicator& communicator = operation->communicator;
         const std::uint64_t call = ++communicator.num_calls;  // also one that is wrong on this rank alone
         Arguments given;
-        const hocket_status status = read_arguments(*operation, *arguments, given);
+        BlockArguments blocks;
+        const hocket_status status = read_arguments(*operation, *arguments, given, blocks);
         if (status != HOCKET_OK) return status;
         const Role& role = operation->role;
         // MPI matches native calls by their order, and blocking ones with blocking ones alone.
@@ -162,11 +176,11 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
             if (!helps && communicator.num_native_requests > 0) drain(*communicator.native_engine);
         }
         if (helps) {
-            require(execute_helping(*operation, given, call));
+            require(execute_helping(*operation, given, blocks, call));
             return HOCKET_OK;
         }
         if (operation->is_native()) {
-            require(call_native(role.collective, given, role.root.value, communicator.own));
+            require(call_native(operation->native, given, blocks, role.root.value, communicator.own));
             return HOCKET_OK;
         }
         if (!operation->blocking)

@@ -137,13 +137,14 @@ std::unique_ptr<CollectiveTask> hocket::runtime::take_task(hocket_operation& ope
     }
     const Role& role = operation.role;
     const MPI_Comm own = operation.communicator.own;
-    return operation.is_native() ? make_native_task(role.collective, role.root.value, own)
+    return operation.is_native() ? make_native_task(operation.native, role.root.value, own)
                                  : make_schedule_task(role, operation.graph, own);
 }
 
-int hocket::runtime::execute_helping(hocket_operation& operation, const Arguments& arguments, std::uint64_t call) {
+int hocket::runtime::execute_helping(hocket_operation& operation, const Arguments& arguments,
+                                     const BlockArguments& blocks, std::uint64_t call) {
     std::unique_ptr<CollectiveTask> task = take_task(operation);
-    require(task->bind(arguments));
+    require(task->bind(arguments, blocks, operation.role.num_ranks));
     task->arm(call);
     Patience patience;
     for (auto state = Task::State::waiting; state != Task::State::done;) {
@@ -164,7 +165,8 @@ hocket_status hocket::runtime::create_request(hocket_operation* operation, const
                                               hocket_engine* engine, hocket_request** request) {
     require_argument(operation != nullptr && arguments != nullptr && request != nullptr, "an argument is NULL");
     Arguments given;
-    const hocket_status status = read_arguments(*operation, *arguments, given);
+    BlockArguments blocks;
+    const hocket_status status = read_arguments(*operation, *arguments, given, blocks);
     if (status != HOCKET_OK) return status;
     hocket_communicator& communicator = operation->communicator;
     if (operation->is_native() && engine != nullptr) {
@@ -172,7 +174,7 @@ hocket_status hocket::runtime::create_request(hocket_operation* operation, const
                          "requests of native operations on one communicator must have one engine");
     }
     auto made = std::make_unique<hocket_request>(hocket_request{*operation, engine, take_task(*operation)});
-    require(made->task->bind(given));
+    require(made->task->bind(given, blocks, operation->role.num_ranks));
     if (operation->is_native() && engine != nullptr) {
         communicator.native_engine = engine;
         ++communicator.num_native_requests;

@@ -42,6 +42,14 @@ std::int64_t now_ns() {
     return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+/// Of native ones that no schedule has, the role does not tell which.
+bool like(const hocket_operation& a, const hocket_operation& b) {
+    const auto other = [](const hocket_operation& one) {
+        return one.is_native() && one.native > NativeCollective::barrier ? one.native : NativeCollective::barrier;
+    };
+    return other(a) == other(b);
+}
+
 std::string seconds_text(std::int64_t time_ns) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.4g", 1e-9 * static_cast<double>(time_ns));
@@ -86,9 +94,9 @@ hocket_status hocket_selection_create(hocket_communicator* communicator, int cou
         for (int i = 0; i < count; ++i) {
             require_argument(arms[i].operation != nullptr, "an arm has no operation");
             const Role &role = arms[i].operation->role, &first = arms[0].operation->role;
-            require_argument(
-                role.collective == first.collective && role.root == first.root && role.num_ranks == first.num_ranks,
-                "the arms are not of one collective and root");
+            require_argument(role.collective == first.collective && role.root == first.root &&
+                                 role.num_ranks == first.num_ranks && like(*arms[i].operation, *arms[0].operation),
+                             "the arms are not of one collective and root");
             all.push_back(
                 {arms[i].name == nullptr ? std::to_string(i) : arms[i].name, arms[i].operation, arms[i].engine});
             prior.push_back(arms[i].expected_s);
@@ -145,8 +153,7 @@ const char* hocket_selection_get_report(hocket_selection* selection) {
                ", \"changes\": " + std::to_string(selector.num_changes()) + ", \"arms\": [";
         for (std::size_t i = 0; i < selector.num_arms(); ++i) {
             const Selector::Arm& arm = selector.arm(i);
-            const std::string seconds =
-                arm.agreed_ns == Selector::no_time ? "null" : seconds_text(arm.agreed_ns);
+            const std::string seconds = arm.agreed_ns == Selector::no_time ? "null" : seconds_text(arm.agreed_ns);
             const char* why = i == selector.chosen()     ? "the fastest, or the MPI's own within 3 % of it"
                               : arm.dropped_in_round < 0 ? "expected to take more than thrice the best: not tried"
                               : arm.dropped_in_round > 0 ? "far behind the fastest: tried no more"

@@ -18,9 +18,9 @@ namespace hocket::runtime {
 class CollectiveTask : public Task {
 public:
     /// Binds it to buffers. Not while it is pending. Returns an MPI error code.
-    int bind(const Arguments& arguments) {
+    int bind(const Arguments& arguments, const BlockArguments& blocks = {}, int num_ranks = 0) {
         held_.release();
-        return held_.hold(arguments);
+        return held_.hold(arguments, blocks, num_ranks);
     }
     /// Keeps nothing of them.
     void unbind() { held_.release(); }
@@ -40,9 +40,6 @@ std::unique_ptr<CollectiveTask> make_schedule_task(const Role& role, std::shared
                                                    MPI_Comm own);
 /// By the MPI's own function: the non-blocking one, or the blocking one in an engine that makes one call after another. MPI matches
 /// such calls by their order, so that all on a communicator must go through one engine.
-std::unique_ptr<CollectiveTask> make_native_task(Collective collective, int root, MPI_Comm own);
-
-/// The MPI's own blocking function. Returns an MPI error code.
-int call_native(Collective collective, const Arguments& arguments, int root, MPI_Comm comm);
+std::unique_ptr<CollectiveTask> make_native_task(NativeCollective collective, int root, MPI_Comm own);
 
 }  // namespace hocket::runtime

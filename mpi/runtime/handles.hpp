@@ -42,6 +42,7 @@ struct hocket_operation {
     hocket::runtime::Role role;
     hocket::runtime::PlanEntry entry;                         ///< without an algorithm if native
     std::shared_ptr<const hocket::runtime::RankGraph> graph;  ///< null if native
+    hocket::runtime::NativeCollective native;                 ///< if native
     std::unique_ptr<hocket::runtime::Operation> blocking;     ///< for hocket_operation_execute, made when needed
     std::vector<std::unique_ptr<hocket::runtime::CollectiveTask>> idle;  ///< of requests that were freed
 
@@ -112,7 +113,7 @@ hocket_status guarded(Work work) noexcept {
 
 /// Reads and checks the arguments of a call of `operation`. HOCKET_ERROR_ORDER if its schedule must not be used for them.
 hocket_status read_arguments(const hocket_operation& operation, const hocket_operation_arguments& given,
-                             Arguments& arguments);
+                             Arguments& arguments, BlockArguments& blocks);
 
 /// Until `task` is done. Meanwhile what is pending in engines without a thread moves on too: another rank may wait for that first.
 void wait_for(hocket_engine* engine, const Task& task);
@@ -127,7 +128,8 @@ void start_request(hocket_request& request);
 /// Whether anything is pending that moves on in the calls of the program alone.
 bool needs_help();
 /// A blocking call during which all that moves on. Returns an MPI error code.
-int execute_helping(hocket_operation& operation, const Arguments& arguments, std::uint64_t call);
+int execute_helping(hocket_operation& operation, const Arguments& arguments, const BlockArguments& blocks,
+                    std::uint64_t call);
 /// One of a request that was freed, or a new one.
 std::unique_ptr<CollectiveTask> take_task(hocket_operation& operation);
 
