@@ -8,7 +8,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -18,9 +17,11 @@
 
 #include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
+#include "bench/option_values.hpp"
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
+#include "interpose/reroute.hpp"
 #include "interpose/session.hpp"
 #include "runtime/plan.hpp"
 
@@ -28,7 +29,7 @@ namespace {
 
 using namespace hocket;
 using base::json_text;
-using bench::now_s, bench::require, bench::wait_aside;
+using bench::now_s, bench::number_of, bench::require, bench::wait_aside;
 using interpose::session;
 
 constexpr const char* usage =
@@ -55,17 +56,6 @@ struct Options {
     double seconds = 10;
     bool only_schedules = false;
 };
-
-template <class Number>
-Number number_of(const std::string& option, const char* text) {
-    Number number{};
-    const char* const end = text + std::strlen(text);
-    const auto [stop, code] = std::from_chars(text, end, number);
-    if (code != std::errc{} || stop != end || !(number > 0)) {
-        throw InvalidInput(option + " is \"" + text + "\"; accepted: a number above 0");
-    }
-    return number;
-}
 
 Options read_options(int argc, char** argv) {
     Options options;
@@ -162,7 +152,8 @@ public:
 
 private:
     int call_rerouted(bench::Workload& workload) {
-        const int code = workload.call_rerouted(comm_);
+        const auto native = [&] { return workload.call_native(comm_); };
+        const int code = interpose::reroute({role_.collective, workload.arguments(), role_.root.value, comm_}, native);
         if (session.count(0).rerouted != ++num_rerouted_) throw Error("a call was left to the MPI's own function");
         return code;
     }

@@ -9,7 +9,6 @@
 #include <random>
 
 #include "hocket/base/error.hpp"
-#include "interpose/reroute.hpp"
 
 namespace hocket::bench {
 
@@ -136,9 +135,32 @@ int Workload::call_native(MPI_Comm comm) {
     return MPI_ERR_INTERN;
 }
 
-int Workload::call_rerouted(MPI_Comm comm) {
-    const auto native = [&] { return call_native(comm); };
-    return interpose::reroute({role_.collective, arguments(), role_.root.value, comm}, native);
+int Workload::start_native(MPI_Comm comm, MPI_Request* request) {
+    const int count = static_cast<int>(block_elements_);
+    const int root = role_.root.value;
+    void* const send = send_.data();
+    void* const recv = recv_.data();
+    switch (role_.collective) {
+        case Collective::bcast:
+            return PMPI_Ibcast(recv, count, type_, root, comm, request);
+        case Collective::reduce:
+            return PMPI_Ireduce(send, recv, count, type_, op(), root, comm, request);
+        case Collective::allreduce:
+            return PMPI_Iallreduce(send, recv, count, type_, op(), comm, request);
+        case Collective::allgather:
+            return PMPI_Iallgather(send, count, type_, recv, count, type_, comm, request);
+        case Collective::alltoall:
+            return PMPI_Ialltoall(send, count, type_, recv, count, type_, comm, request);
+        case Collective::reduce_scatter_block:
+            return PMPI_Ireduce_scatter_block(send, recv, count, type_, op(), comm, request);
+        case Collective::scatter:
+            return PMPI_Iscatter(send, count, type_, recv, count, type_, root, comm, request);
+        case Collective::gather:
+            return PMPI_Igather(send, count, type_, recv, count, type_, root, comm, request);
+        case Collective::barrier:
+            return PMPI_Ibarrier(comm, request);
+    }
+    return MPI_ERR_INTERN;
 }
 
 }  // namespace hocket::bench

@@ -23,8 +23,8 @@ public:
     [[nodiscard]] runtime::Arguments arguments();
     /// The MPI's own function. Returns its error code.
     int call_native(MPI_Comm comm);
-    /// The same call as a program with the interposed library makes it. Returns its error code.
-    int call_rerouted(MPI_Comm comm);
+    /// The MPI's own non-blocking function. Returns its error code.
+    int start_native(MPI_Comm comm, MPI_Request* request);
     /// What the call has left on this rank.
     [[nodiscard]] const std::vector<char>& received() const { return recv_; }
 
