@@ -233,8 +233,8 @@ std::string Bench::json() const {
         modes += std::string(modes.empty() ? "\n  " : ",\n  ") + "{\"mode\": " + json_text(mode.mode.name) +
                  ", \"communication\": " + json_text(mode.known->carrier.name()) + ", " + fields(mode.times) + "}";
     }
-    return "\"compute\": {" + fields(compute_alone_) + "}, \"communication\": {" + communication + "}, \"modes\": [" +
-           modes + "]";
+    return "\"outer_iterations\": " + std::to_string(compute_->num_iterations()) + ", \"compute\": {" +
+           fields(compute_alone_) + "}, \"communication\": {" + communication + "}, \"modes\": [" + modes + "]";
 }
 
 int run(int argc, char** argv, int rank, bool threads) {

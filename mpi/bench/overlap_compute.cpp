@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
@@ -23,14 +24,21 @@ namespace hocket::bench {
 
 namespace {
 
+constexpr int most_iterations = 200;
+constexpr double least_iteration_s = 50e-6;  // of less, a nap is mostly the system's part of it
+constexpr int calibrating_runs = 5;
+
 class FreeCore final : public Compute {
 public:
-    void set(double seconds, MPI_Comm) override { seconds_ = seconds; }
+    void set(double seconds, MPI_Comm comm) override {
+        Compute::set(seconds, comm);
+        seconds_ = seconds;
+    }
 
     void run(const std::function<void()>& after_each) override {
         double slept_s = 0;
-        for (int i = 1; i <= outer_iterations; ++i) {
-            const double nap_s = seconds_ * i / outer_iterations - slept_s;
+        for (int i = 1; i <= num_iterations(); ++i) {
+            const double nap_s = seconds_ * i / num_iterations() - slept_s;
             if (nap_s > 0) {
                 const double begin_s = now_s(), whole_s = std::floor(nap_s);
                 const timespec nap{static_cast<time_t>(whole_s), static_cast<long>((nap_s - whole_s) * 1e9)};
@@ -51,23 +59,20 @@ public:
     MatrixVector() : matrix_(rows * columns, 1.0), vector_(columns, 1.0), result_(rows) {}
 
     void set(double seconds, MPI_Comm comm) override {
+        Compute::set(seconds, comm);
         num_rows_ = rows;
         run([] {});
-        for (int i = 0; i < 3; ++i) {  // from the second on as long as it will be
-            require(PMPI_Barrier(comm), "MPI_Barrier");
-            const double begin_s = now_s();
-            run([] {});
-            double took_s = now_s() - begin_s, longest_s = 0;
-            require(PMPI_Allreduce(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
-            const double wanted = seconds / longest_s * static_cast<double>(num_rows_);
-            num_rows_ = std::max<std::ptrdiff_t>(1, std::lround(wanted));
-        }
+        adjust(seconds, run_s(comm));
+        std::array<double, calibrating_runs> times{};  // now as long as it will be
+        for (double& time_s : times) time_s = run_s(comm);
+        std::sort(times.begin(), times.end());
+        adjust(seconds, times[times.size() / 2]);
     }
 
     void run(const std::function<void()>& after_each) override {
-        for (int i = 0; i < outer_iterations; ++i) {
-            const std::ptrdiff_t first = num_rows_ * i / outer_iterations;
-            const std::ptrdiff_t last = num_rows_ * (i + 1) / outer_iterations;
+        for (int i = 0; i < num_iterations(); ++i) {
+            const std::ptrdiff_t first = num_rows_ * i / num_iterations();
+            const std::ptrdiff_t last = num_rows_ * (i + 1) / num_iterations();
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)
 #endif
@@ -87,12 +92,29 @@ public:
     }
 
 private:
+    /// Of the slowest rank.
+    double run_s(MPI_Comm comm) {
+        require(PMPI_Barrier(comm), "MPI_Barrier");
+        const double begin_s = now_s();
+        run([] {});
+        double took_s = now_s() - begin_s, longest_s = 0;
+        require(PMPI_Allreduce(&took_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+        return longest_s;
+    }
+    void adjust(double wanted_s, double measured_s) {
+        num_rows_ = std::max<std::ptrdiff_t>(1, std::lround(wanted_s / measured_s * static_cast<double>(num_rows_)));
+    }
+
     static constexpr std::ptrdiff_t rows = 1000, columns = 4000;
     std::vector<double> matrix_, vector_, result_;
     std::ptrdiff_t num_rows_ = 0;
 };
 
 }  // namespace
+
+void Compute::set(double seconds, MPI_Comm) {
+    num_iterations_ = static_cast<int>(std::clamp(seconds / least_iteration_s, 1.0, double{most_iterations}));
+}
 
 std::unique_ptr<Compute> make_compute(std::string_view model) {
     if (model == "free-core") return std::make_unique<FreeCore>();

@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table, progress
-from hocket.cli.options import OutputPath, load_network
+from hocket.cli.options import FiniteRange, OutputPath, generator_options, load_network
 from hocket.errors import Error, InvalidInput
+
+if TYPE_CHECKING:
+    from hocket.mpi.discover import Mpi
 
 _PLACEMENTS = ("in order", "interleaved")
 
@@ -22,9 +27,15 @@ def command() -> None:
     """Run a benchmark suite with the MPIs of this machine.
 
     \b
-    Example:
+    Examples:
       hocket bench fidelity --quick
+      hocket bench overlap --network star:2 --bandwidth "200 Mbit/s" --mpi mpich-5
     """
+
+
+_mpi_option = click.option(
+    "--mpi", "mpi_names", multiple=True, metavar="TEXT", help="Only MPIs with this in their name, such as mpich-5."
+)
 
 
 @command.command()
@@ -33,9 +44,7 @@ def command() -> None:
     "-N", "--network", "network_texts", multiple=True, metavar="FILE|KIND:SHAPE",
     help="To emulate; several times.  [default: a star, two clusters, a tree of three levels, 4 hosts x 2 ranks]",
 )  # fmt: skip
-@click.option(
-    "--mpi", "mpi_names", multiple=True, metavar="TEXT", help="Only MPIs with this in their name, such as mpich-5."
-)
+@_mpi_option
 @click.option("--placement", "placement_names", multiple=True, type=click.Choice(_PLACEMENTS), help="Only these.")
 @click.option("--collective", "collectives", multiple=True, help="Only these.")
 @click.option(
@@ -81,8 +90,7 @@ def fidelity(
     from hocket.fidelity.fidelity import QUICK, num_launches, run, settings
     from hocket.fidelity.measure import FidelityOptions
     from hocket.fidelity.settings import COLLECTIVES, PLACEMENTS, QUICK_SIZES, SIZES, all_cases, bundled_networks
-    from hocket.files import check_room, write_whole
-    from hocket.mpi.discover import find_mpis
+    from hocket.files import write_whole
     from hocket.report.fidelity_page import render
 
     for name in collectives:
@@ -92,13 +100,7 @@ def fidelity(
     if launches is not None:
         options = dataclasses.replace(options, launches=launches)
     networks = [load_network(text) for text in network_texts] or bundled_networks()
-    found = find_mpis()
-    mpis = [mpi for mpi in found if not mpi_names or any(name in mpi.label for name in mpi_names)]
-    if not mpis:
-        raise Error(
-            f"no MPI of this machine is called {' or '.join(mpi_names) or 'anything'}",
-            f"found: {', '.join(mpi.label for mpi in found) or 'none'}; `hocket doctor` tells more",
-        )
+    mpis = _chosen(mpi_names)
     names = [network.name for network in networks]
     if len(set(names)) < len(names):
         raise InvalidInput(
@@ -114,11 +116,7 @@ def fidelity(
     chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
     if not chosen:
         raise InvalidInput("--placement: on these networks of equal hosts around a switch all orders are one: in order")
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        check_room(output)
-    except OSError as error:
-        raise InvalidInput(f"{output}: cannot write there: {error.strerror}", "name another folder with -o") from None
+    _make_room(output)
     partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
     with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
         for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
@@ -137,6 +135,153 @@ def fidelity(
         return
     _print(document)
     click.echo(f"{output / 'index.html'}: every point")
+
+
+@command.command()
+@click.option(
+    "-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", help="To emulate.  [default: this machine as it is]"
+)
+@generator_options
+@_mpi_option
+@click.option("-n", "--ranks", type=click.IntRange(2, 100_000), help="Without --network.  [default: 2]")
+@click.option("--collective", default="alltoall", show_default=True, help="One of MPI's with data.")
+@click.option(
+    "-b", "--bytes", "sizes", multiple=True, metavar="BYTES",
+    help="Of a block, as MPI counts: of alltoall what a rank sends to each other one; several times.  [default: 1 MB]",
+)  # fmt: skip
+@click.option(
+    "--in-flight", multiple=True, type=click.IntRange(1, 1000), metavar="K",
+    help="Collectives at once; several times.  [default: 1]",
+)  # fmt: skip
+@click.option(
+    "--compute", type=click.Choice(["real", "free-core", "both"]), default="both", show_default=True,
+    help="A matrix-vector product, which shares its cores with the communication, or naps, which leave them free.",
+)  # fmt: skip
+@click.option(
+    "--ratio", type=FiniteRange(min=0, min_open=True), default=1.0, show_default=True,
+    help="Computation / the MPI's own communication.",
+)  # fmt: skip
+@click.option("--mode", "modes", multiple=True, metavar="NAME", help="Only these, and MPI.  [default: all]")
+@click.option("--algorithm", help="Of the schedules.  [default: one as LibNBC has it]")
+@click.option("--pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, help="Of the algorithm.")
+@click.option(
+    "--core", default="any", show_default=True, metavar="any|idle|NUMBER", help="Where threads of engines run."
+)
+@click.option("--launches", type=click.IntRange(1, 100), default=3, show_default=True)
+@click.option(
+    "--repetitions", type=click.IntRange(1, 10_000), default=5, show_default=True, help="Of each mode in a launch."
+)
+@click.option(
+    "-o", "--output", type=OutputPath(), default=Path("hocket-overlap"), show_default=True, help="Result folder."
+)
+@json_option
+def overlap(
+    network_text: str | None,
+    bandwidth: str | None,
+    latency: str | None,
+    mpi_names: tuple[str, ...],
+    ranks: int | None,
+    collective: str,
+    sizes: tuple[str, ...],
+    in_flight: tuple[int, ...],
+    compute: str,
+    ratio: float,
+    modes: tuple[str, ...],
+    algorithm: str | None,
+    pieces: int,
+    core: str,
+    launches: int,
+    repetitions: int,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Compare ways to hide collectives behind computation.
+
+    A program starts collectives, computes for as long as the MPI's own take alone, and waits for them: with the
+    function and the thread of LibNBC, with the MPI's blocking collectives in a thread, with engines that nap, with the
+    MPI's own non-blocking collectives. All ways run in turns, and their data are compared. Writes overlap.json and
+    index.html with plots. OMP_NUM_THREADS threads of each rank compute, one unless it is set.
+
+    \b
+    Examples:
+      hocket bench overlap --network star:2 --bandwidth "200 Mbit/s" --mpi mpich-5
+      hocket bench overlap --network networks/star8.toml --bytes 125kB --compute free-core --in-flight 1 --in-flight 4
+    """
+    from hocket import parse_bytes
+    from hocket.bench.overlap import Case, OverlapOptions
+    from hocket.bench.overlap_modes import COMPUTE_MODELS, check_choices
+    from hocket.bench.overlap_run import num_launches, run
+    from hocket.files import write_whole
+    from hocket.report.overlap_page import render
+
+    check_choices(collective, algorithm, modes, core)
+    if network_text is None and (bandwidth or latency):
+        raise InvalidInput("--bandwidth and --latency are for generated networks", "name one: --network star:2")
+    network = None if network_text is None else load_network(network_text, bandwidth, latency)
+    if network is not None and ranks is not None:
+        raise InvalidInput(f"--ranks: network {network.name} says how many there are: {network.num_ranks}")
+    if network is not None and network.num_ranks < 2:
+        raise InvalidInput(f"network {network.name} has one rank: nothing is sent", "give it more hosts or ranks")
+    num_ranks = network.num_ranks if network is not None else ranks or 2
+    mpis = _chosen(mpi_names)
+    models = COMPUTE_MODELS if compute == "both" else (compute,)
+    blocks = [parse_bytes(size, "--bytes") for size in sizes or ("1 MB",)]
+    if min(blocks) < 1:
+        raise InvalidInput("--bytes: 0 bytes are nothing to hide", "give 1 B or more")
+    cases = [
+        Case(collective, size, count, model)
+        for size in dict.fromkeys(blocks)
+        for count in dict.fromkeys(in_flight or (1,))
+        for model in models
+    ]
+    options = OverlapOptions(num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions)
+    _make_room(output)
+    with progress("overlap", total=num_launches(cases, mpis, options), lines=True) as advance:
+        document = run(cases, mpis, network, options, advance, note)
+    if document["rows"]:
+        write_whole(output / "index.html", render(document))
+        write_whole(output / "overlap.json", json.dumps(document, indent=1) + "\n")
+        if as_json:
+            print_json(document)
+        else:
+            _print_overlap(document)
+            click.echo(f"{output / 'index.html'}: plots of all")
+    if document["failures"]:
+        raise Error(f"{len(document['failures'])} of {len(mpis) * len(cases)} measurements failed, as told above")
+
+
+def _chosen(names: Sequence[str]) -> list[Mpi]:
+    """The MPIs with one of `names` in theirs; without names all."""
+    from hocket.mpi.discover import find_mpis
+
+    found = find_mpis()
+    mpis = [mpi for mpi in found if not names or any(name in mpi.label for name in names)]
+    if not mpis:
+        raise Error(
+            f"no MPI of this machine is called {' or '.join(names) or 'anything'}",
+            f"found: {', '.join(mpi.label for mpi in found) or 'none'}; `hocket doctor` tells more",
+        )
+    return mpis
+
+
+def _make_room(folder: Path) -> None:
+    """To know before a measurement is better than after it."""
+    from hocket.files import check_room
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_room(folder)
+    except OSError as error:
+        raise InvalidInput(f"{folder}: cannot write there: {error.strerror}", "name another folder with -o") from None
+
+
+def _print_overlap(document: dict[str, object]) -> None:
+    from hocket.report.overlap_tables import sentences, tables
+
+    for table in tables(document):
+        print_table(*table)
+    for line in sentences(document):
+        click.echo(line)
 
 
 def _print(document: dict[str, object]) -> None:

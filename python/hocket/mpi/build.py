@@ -69,6 +69,11 @@ class MpiParts:
         return self.folder / "bin/hocket-transfers"
 
     @property
+    def overlap(self) -> Path:
+        """The MPI program that overlaps collectives with computation in several ways."""
+        return self.folder / "bin/hocket-overlap"
+
+    @property
     def include(self) -> Path:
         """The folder of hocket.h."""
         return self.folder / "include"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The ways to run the program that overlaps, as mpi/bench/overlap_modes.cpp has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hocket.errors import InvalidInput
+
+BASE = "MPI"  # what all are compared with
+MODES = {
+    BASE: "the MPI's own blocking collective, then the computation",
+    "native-ovlp-test": "the MPI's own non-blocking collective, tested once in each outer iteration",
+    "native-ovlp-notest": "the same, not tested",
+}
+COLLECTIVES = (
+    "alltoall", "allreduce", "bcast", "reduce", "allgather", "reduce_scatter_block", "scatter", "gather",
+)  # fmt: skip
+# What LibNBC takes for large messages, or the nearest that there is.
+ALGORITHMS = {
+    "alltoall": "linear",
+    "allreduce": "ring",
+    "bcast": "binomial",
+    "reduce": "binomial",
+    "allgather": "ring",
+    "reduce_scatter_block": "ring",
+    "scatter": "linear",
+    "gather": "linear",
+}
+COMPUTE_MODELS = ("free-core", "real")
+
+
+def check_choices(collective: str, algorithm: str | None, modes: Sequence[str], core: str) -> None:
+    """Raises InvalidInput."""
+    from hocket import algorithms
+
+    if collective not in COLLECTIVES:
+        raise InvalidInput(f"--collective: {collective} is none of {', '.join(COLLECTIVES)}")
+    known = [one.name for one in algorithms() if one.collective == collective]
+    if algorithm is not None and algorithm not in known:
+        raise InvalidInput(f"--algorithm: {algorithm} is no algorithm of {collective}; accepted: {', '.join(known)}")
+    for mode in modes:
+        if mode not in MODES:
+            raise InvalidInput(f"--mode: {mode} is none of {', '.join(MODES)}")
+    if core not in ("any", "idle") and not (core.isascii() and core.isdecimal() and int(core) < 2**31):
+        raise InvalidInput(f"--core: {core} is neither any nor idle nor the number of a core")

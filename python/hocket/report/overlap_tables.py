@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Tables and sentences of an overlap result, for the terminal and the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hocket.report import text
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]], str]  # columns, rows, title
+COLUMNS = ("mode", "time", "speed-up", "quartiles", "overlap", "of native", "time / max", "compute", "CPU")
+
+
+def cases(document: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of each case, with all MPIs."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in document["rows"]:
+        groups.setdefault(tuple(row[key] for key in ("bytes", "in_flight", "compute_model")), []).append(row)
+    return list(groups.values())
+
+
+def mpis(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(row["mpi"] for row in rows))
+
+
+def title(row: dict[str, Any]) -> str:
+    """Of a case."""
+    several = f"{row['in_flight']} at once: " if row["in_flight"] > 1 else ""
+    compute = "real computation" if row["compute_model"] == "real" else "computation on cores of its own"
+    where = f"{row['ranks']} ranks" + (f" on {row['network']}" if row["network"] else "")
+    return f"{several}{row['collective']}, {text.byte_count(row['bytes'])}, {where}, {compute}"
+
+
+def tables(document: dict[str, Any]) -> list[Table]:
+    """One for each case and MPI."""
+    found = []
+    for rows in cases(document):
+        for mpi in mpis(rows):
+            own = [row for row in rows if row["mpi"] == mpi]
+            first = own[0]
+            alone = (
+                f"native {text.seconds(first['native_s'])}, computation {text.seconds(first['compute_s'])} alone, "
+                f"limit {text.ratio(first['speedup_limit'])}"
+            )
+            found.append((COLUMNS, [_cells(row) for row in own], f"{title(first)}, {mpi}: {alone}"))
+    return found
+
+
+def sentences(document: dict[str, Any]) -> list[str]:
+    lines = []
+    for rows in cases(document):
+        for mpi in mpis(rows):
+            best = max((row for row in rows if row["mpi"] == mpi), key=lambda row: row["speedup"])
+            lines.append(f"{title(best)}, {mpi}: {best['mode']} is fastest, {text.ratio(best['speedup'])}")
+    bimodal = sum(row["bimodal"] for row in document["rows"])
+    if bimodal:
+        lines.append(
+            f"marked with ~: {text.counted(bimodal, 'time')} with quartiles more than 1.3 times apart: trust them less"
+        )
+    return lines + [f"not measured: {failure}" for failure in document["failures"]]
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    low, high = row["speedup_quartiles"]
+    return (
+        row["mode"],
+        ("~" if row["bimodal"] else "") + text.seconds(row["time_s"]),
+        text.ratio(row["speedup"]),
+        f"{low:.2f} .. {high:.2f}",
+        f"{row['overlap']:.2f}",
+        f"{row['overlap_native']:.2f}",
+        f"{row['time_per_max']:.2f}",
+        text.ratio(row["compute_inflation"]),
+        text.seconds(row["cpu_s"]),
+    )
