@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
@@ -111,7 +111,7 @@ def _overlap(communication_s: float, compute_s: float, time_s: float) -> float:
     return (communication_s + compute_s - time_s) / min(communication_s, compute_s)
 
 
-def _median(lists: Any) -> float:
+def _median(lists: Iterable[Sequence[float]]) -> float:
     return statistics.median(chain.from_iterable(lists))
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hocket.bench.overlap import Case, OverlapOptions, measure_case
+from hocket.bench.overlap_modes import MODES
 from hocket.bench.overlap_rows import rows
 from hocket.errors import Error
 from hocket.mpi.build import build_mpi_parts
@@ -70,6 +71,7 @@ def run(
         "machine": f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores",
         "compute_threads": max(threads, default=1),
         "options": asdict(options),
+        "modes": {name: MODES[name] for name in dict.fromkeys(row["mode"] for row in found)},
         "rows": found,
         "failures": failures,
     }

@@ -9,7 +9,6 @@ from itertools import cycle
 from typing import Any
 
 from hocket import __version__
-from hocket.bench.overlap_modes import MODES
 from hocket.report import text
 from hocket.report.figure_parts import Figure, plain
 from hocket.report.html import render_page
@@ -31,7 +30,7 @@ def render(document: dict[str, Any]) -> str:
         version=__version__,
         document=document,
         titles=[title(rows[0]) for rows in groups],
-        modes=[(name, MODES.get(name, "")) for name in dict.fromkeys(row["mode"] for row in document["rows"])],
+        modes=document["modes"],
         sentences=sentences(document),
         tables=tables(document),
         charts=charts,

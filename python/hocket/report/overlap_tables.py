@@ -35,7 +35,7 @@ def title(row: dict[str, Any]) -> str:
 
 def tables(document: dict[str, Any]) -> list[Table]:
     """One for each case and MPI."""
-    found = []
+    found: list[Table] = []
     for rows in cases(document):
         for mpi in mpis(rows):
             own = [row for row in rows if row["mpi"] == mpi]
