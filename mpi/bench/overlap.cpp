@@ -24,6 +24,7 @@
 #include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
 #include "bench/overlap_compute.hpp"
+#include "bench/overlap_engines.hpp"
 #include "bench/overlap_options.hpp"
 #include "bench/overlap_transport.hpp"
 #include "bench/workload.hpp"
@@ -128,9 +129,11 @@ private:
         for (auto& known : carriers_) {
             if (known->carrier == wanted) return *known;
         }
-        const bool blocking = wanted.operation == Carrier::Operation::blocking;
-        carriers_.push_back(std::make_unique<KnownCarrier>(
-            KnownCarrier{wanted, bench::make_mpi_transport(blocking, workloads_, comm_), {}}));
+        auto transport =
+            wanted.engine[0] == '\0'
+                ? bench::make_mpi_transport(wanted.operation == Carrier::Operation::blocking, workloads_, comm_)
+                : engines_.make_transport(wanted, workloads_, options_, comm_);
+        carriers_.push_back(std::make_unique<KnownCarrier>(KnownCarrier{wanted, std::move(transport), {}}));
         return *carriers_.back();
     }
 
@@ -206,6 +209,7 @@ private:
     std::vector<bench::Workload> workloads_;
     std::vector<std::vector<char>> expected_;
     bench::CommonStart start_;
+    bench::Engines engines_;
     std::vector<std::unique_ptr<KnownCarrier>> carriers_;
     std::vector<Timed> modes_;
     Times compute_alone_;

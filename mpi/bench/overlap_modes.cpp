@@ -17,6 +17,14 @@ using enum Mode::Order;
 // As hocket-overlap's other half lists them: python/hocket/overlap/modes.py.
 constexpr Mode modes[] = {
     {"MPI", {blocking}, wait_first},
+    {"NBCF-noovlp", {schedule, "function"}, wait_first},
+    {"NBCF-ovlp-test", {schedule, "function"}, overlap_test},
+    {"NBCF-ovlp-notest", {schedule, "function"}, overlap},
+    {"NBCT-ovlp", {schedule, "spin"}, overlap},
+    {"TCC-ovlp", {native, "queue"}, overlap},
+    {"TCC-schedule", {schedule, "queue"}, overlap},
+    {"nap-ovlp", {schedule, "thread"}, overlap},
+    {"nap-native", {native, "thread"}, overlap},
     {"native-ovlp-test", {nonblocking}, overlap_test},
     {"native-ovlp-notest", {nonblocking}, overlap},
 };

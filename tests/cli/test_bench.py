@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket bench fidelity` on a small emulated network."""
+"""`hocket bench` on small emulated networks."""
 
 from __future__ import annotations
 
@@ -69,3 +69,63 @@ def test_the_output_may_not_be_a_file(hocket_cli, tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "taken" in result.stderr
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+@pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
+@pytest.mark.one_of_each_family  # the program behind it runs with all in tests/mpi/test_overlap.py
+def test_overlap_on_an_emulated_network(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    network = ["--network", "star:2", "--bandwidth", "200 Mbit/s", "--mpi", mpi.label]
+    chosen = ["--bytes", "100 kB", "--in-flight", "2", "--mode", "nap-ovlp", "--mode", "TCC-schedule"]
+    result = hocket_cli("bench", "overlap", *network, *chosen, "--launches", "1", "--repetitions", "3", "--json")
+    assert result.returncode == 0, result.stderr
+    assert f"hocket: overlap: {mpi.name}, 2 x alltoall of 100000 B" in result.stderr
+    found = json.loads(result.stdout)
+    assert found == json.loads((tmp_path / "hocket-overlap/overlap.json").read_text())
+    assert found["failures"] == []
+    assert [(row["compute_model"], row["mode"]) for row in found["rows"]] == [
+        (model, mode) for model in ("free-core", "real") for mode in ("MPI", "TCC-schedule", "nap-ovlp")
+    ]
+    for row in found["rows"]:
+        assert (row["mpi"], row["ranks"], row["collective"], row["bytes"], row["in_flight"]) == (
+            mpi.name, 2, "alltoall", 100_000, 2,
+        )  # fmt: skip
+        # Two messages of 100 kB take 8 ms at least, but for what fits the buckets of the shapers.
+        assert row["native_s"] > 0.005
+        for name in ("time_s", "speedup", "communication_s", "compute_s", "time_per_max", "compute_inflation", "cpu_s"):
+            assert row[name] > 0
+    assert mpi.name in (tmp_path / "hocket-overlap/index.html").read_text()
+
+
+@pytest.mark.one_of_each_family
+def test_overlap_on_this_machine(mpi: Mpi, hocket_cli) -> None:
+    chosen = ["--mpi", mpi.label, "--collective", "bcast", "--ranks", "3", "--compute", "free-core"]
+    result = hocket_cli("bench", "overlap", *chosen, "--launches", "1", "--repetitions", "1", "-o", "here")
+    assert result.returncode == 0, result.stderr
+    assert "bcast, 1 MB, 3 ranks, computation on cores of its own" in result.stdout
+    assert "nap-ovlp" in result.stdout
+
+
+def test_overlap_says_what_it_accepts(hocket_cli) -> None:
+    for arguments, accepted in (
+        (["--collective", "barrier"], "alltoall, allreduce"),
+        (["--algorithm", "telepathy"], "linear, pairwise, bruck"),
+        (["--mode", "TCC"], "TCC-ovlp"),
+        (["--core", "best"], "any"),
+        (["--core", "-1"], "any"),
+        (["--mpi", "lam-7"], MPIS[0].label),
+        (["--bytes", "many"], "--bytes"),
+        (["--bytes", "0 B"], "--bytes"),
+        (["--network", "moebius:3"], "star"),
+        (["--network", "star:2", "--ranks", "2"], "--ranks"),
+        (["--network", "star:1"], "one rank"),
+        (["--bandwidth", "1 Gbit/s"], "--network"),
+        (["--compute", "imaginary"], "free-core"),
+        (["--in-flight", "0"], "--in-flight"),
+        (["--ratio", "0"], "--ratio"),
+        (["--ranks", "1"], "--ranks"),
+    ):
+        result = hocket_cli("bench", "overlap", *arguments)
+        assert result.returncode in (1, 2), arguments
+        assert accepted in result.stderr, arguments
+        assert "Traceback" not in result.stderr
+        assert result.stdout == ""

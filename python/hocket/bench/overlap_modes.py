@@ -12,6 +12,14 @@ from hocket.errors import InvalidInput
 BASE = "MPI"  # what all are compared with
 MODES = {
     BASE: "the MPI's own blocking collective, then the computation",
+    "NBCF-noovlp": "a schedule in the calls of the program, waited for before the computation",
+    "NBCF-ovlp-test": "the same under the computation, moved on once in each outer iteration",
+    "NBCF-ovlp-notest": "the same, moved on only by the wait",
+    "NBCT-ovlp": "a schedule in a thread that always looks, as LibNBC's",
+    "TCC-ovlp": "the MPI's own blocking collective in a thread, one after another",
+    "TCC-schedule": "a schedule in the same thread, one after another: the algorithm of NBCF and NBCT",
+    "nap-ovlp": "a schedule in a thread that naps between looks",
+    "nap-native": "the MPI's own non-blocking collective, tested by that thread",
     "native-ovlp-test": "the MPI's own non-blocking collective, tested once in each outer iteration",
     "native-ovlp-notest": "the same, not tested",
 }

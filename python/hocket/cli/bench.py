@@ -172,6 +172,10 @@ def fidelity(
     "--repetitions", type=click.IntRange(1, 10_000), default=5, show_default=True, help="Of each mode in a launch."
 )
 @click.option(
+    "--timeout", "timeout_s", type=FiniteRange(min=1), default=300.0, show_default=True, metavar="S",
+    help="End a launch that takes longer.",
+)  # fmt: skip
+@click.option(
     "-o", "--output", type=OutputPath(), default=Path("hocket-overlap"), show_default=True, help="Result folder."
 )
 @json_option
@@ -192,6 +196,7 @@ def overlap(
     core: str,
     launches: int,
     repetitions: int,
+    timeout_s: float,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -234,7 +239,9 @@ def overlap(
         for count in dict.fromkeys(in_flight or (1,))
         for model in models
     ]
-    options = OverlapOptions(num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions)
+    options = OverlapOptions(
+        num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions, timeout_s=timeout_s
+    )
     _make_room(output)
     with progress("overlap", total=num_launches(cases, mpis, options), lines=True) as advance:
         document = run(cases, mpis, network, options, advance, note)

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <hocket.h>
+#include <mpi.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/overlap_options.hpp"
+#include "bench/overlap_transport.hpp"
+#include "bench/workload.hpp"
+
+namespace hocket::bench {
+
+/// The engines of hocket.h, each made when it is first needed, and what they carry out.
+class Engines {
+public:
+    Engines() = default;
+    Engines(const Engines&) = delete;
+    Engines& operator=(const Engines&) = delete;
+    /// The transports must be gone.
+    ~Engines();
+
+    /// Collective. `workloads` must outlive the result. @throws InvalidInput, Error
+    std::unique_ptr<Transport> make_transport(const Carrier& carrier, std::vector<Workload>& workloads,
+                                              const OverlapOptions& options, MPI_Comm comm);
+
+private:
+    std::map<std::string, hocket_engine*> engines_;
+};
+
+}  // namespace hocket::bench
