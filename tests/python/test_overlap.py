@@ -91,3 +91,9 @@ def test_the_page_and_the_tables_tell_what_the_rows_say() -> None:
     told = sentences(document)
     assert any("nap-ovlp is fastest" in line for line in told)
     assert any("there: it hung" in line for line in told)
+
+
+def test_a_busy_machine_is_told() -> None:
+    found = rows(Case("alltoall", 10**6, 1, "real"), "MPICH 5.0.2", None, 2, [_launch([10.0], [7.0])])
+    assert any("had a core for 0% of the time" in line for line in sentences(_document(found)))
+    assert not any("had a core" in line for line in sentences(_document(_rows(_launch([10.0], [7.0])))))

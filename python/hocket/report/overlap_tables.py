@@ -9,6 +9,7 @@ from typing import Any
 
 from hocket.report import text
 
+ENOUGH_CORE = 0.85  # of the time of the computation; what ranks that are done early wait for the last is little of it
 Table = tuple[tuple[str, ...], list[tuple[str, ...]], str]  # columns, rows, title
 COLUMNS = ("mode", "time", "speed-up", "quartiles", "overlap", "of native", "time / max", "compute", "CPU")
 
@@ -54,6 +55,12 @@ def sentences(document: dict[str, Any]) -> list[str]:
         for mpi in mpis(rows):
             best = max((row for row in rows if row["mpi"] == mpi), key=lambda row: row["speedup"])
             lines.append(f"{title(best)}, {mpi}: {best['mode']} is fastest, {text.ratio(best['speedup'])}")
+            share = best["compute_cpu_s"] / (best["compute_s"] * document["compute_threads"])
+            if best["compute_model"] == "real" and share < ENOUGH_CORE:
+                lines.append(
+                    f"{title(best)}, {mpi}: a computing thread had a core for {share:.0%} of the time: others were "
+                    "busy, or there are more ranks than cores"
+                )
     bimodal = sum(row["bimodal"] for row in document["rows"])
     if bimodal:
         lines.append(
