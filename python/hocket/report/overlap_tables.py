@@ -76,9 +76,13 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         ("~" if row["bimodal"] else "") + text.seconds(row["time_s"]),
         text.ratio(row["speedup"]),
         f"{low:.2f} .. {high:.2f}",
-        f"{row['overlap']:.2f}",
-        f"{row['overlap_native']:.2f}",
+        _part(row["overlap"]),
+        _part(row["overlap_native"]),
         f"{row['time_per_max']:.2f}",
         text.ratio(row["compute_inflation"]),
         text.seconds(row["cpu_s"]),
     )
+
+
+def _part(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # no -0.00
