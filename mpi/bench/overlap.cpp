@@ -40,6 +40,7 @@ using bench::now_s, bench::require, bench::wait_aside;
 constexpr int min_repetitions = 3;
 constexpr int calibrating_calls = 5;
 constexpr int most_starts = 4;
+constexpr int most_trials = 200;  // of what finds out how to communicate
 constexpr long settle_ns = 1'000'000;
 
 /// Of one run of the program, in seconds.
@@ -86,7 +87,11 @@ public:
             native_s.push_back(measure(&native, Mode::Order::overlap, false).whole);
         const double target_s = options_.ratio * median(native_s);
         compute_->set(target_s, comm_);
-        for (Timed& mode : modes_) check(mode);
+        for (Timed& mode : modes_) {
+            check(mode);
+            for (int i = 0; i < most_trials && !mode.known->transport->is_settled(); ++i)
+                measure(mode.known->transport.get(), mode.mode.order, true);
+        }
 
         std::vector<std::function<void()>> turns{
             [this] { add(compute_alone_, measure(nullptr, Mode::Order::overlap, true)); }};
@@ -234,8 +239,10 @@ std::string Bench::json() const {
                          fields(known->alone) + "}";
     }
     for (const auto& mode : modes_) {
+        const std::string report = mode.known->transport->report();
         modes += std::string(modes.empty() ? "\n  " : ",\n  ") + "{\"mode\": " + json_text(mode.mode.name) +
-                 ", \"communication\": " + json_text(mode.known->carrier.name()) + ", " + fields(mode.times) + "}";
+                 ", \"communication\": " + json_text(mode.known->carrier.name()) + ", " + fields(mode.times) +
+                 (report.empty() ? "" : ", \"selection\": " + report) + "}";
     }
     return "\"outer_iterations\": " + std::to_string(compute_->num_iterations()) + ", \"compute\": {" +
            fields(compute_alone_) + "}, \"communication\": {" + communication + "}, \"modes\": [" + modes + "]";

@@ -31,6 +31,8 @@ public:
                                               const OverlapOptions& options, MPI_Comm comm);
 
 private:
+    hocket_engine* engine(const std::string& kind, int core);
+
     std::map<std::string, hocket_engine*> engines_;
 };
 

@@ -27,6 +27,7 @@ constexpr Mode modes[] = {
     {"nap-native", {native, "thread"}, overlap},
     {"native-ovlp-test", {nonblocking}, overlap_test},
     {"native-ovlp-notest", {nonblocking}, overlap},
+    {"adaptive", {selection, "thread"}, overlap_test},
 };
 
 std::string names() {
@@ -53,6 +54,8 @@ std::string Carrier::name() const {
             return std::string("native, ") + engine;
         case schedule:
             return std::string("schedule, ") + engine;
+        case selection:
+            return "selection";
     }
     return "";
 }

@@ -17,6 +17,7 @@ struct Carrier {
         nonblocking,  ///< the MPI's own MPI_I* and its requests
         native,       ///< the MPI's own, in an engine
         schedule,     ///< a schedule of ours, in an engine
+        selection,    ///< whichever of these has been found to be the fastest
     };
     Operation operation;
     const char* engine = "";  ///< as in hocket_engine_parameters

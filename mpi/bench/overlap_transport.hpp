@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/overlap_modes.hpp"
@@ -25,6 +26,10 @@ public:
     /// Lets the collectives move on in this call; does not wait.
     virtual void test() = 0;
     virtual void wait() = 0;
+    /// Whether it still tries ways of its own; alike on all ranks.
+    [[nodiscard]] virtual bool is_settled() const { return true; }
+    /// What it has found, as JSON; empty if it has nothing to find.
+    [[nodiscard]] virtual std::string report() const { return ""; }
 };
 
 /// By MPI alone: blocking or non-blocking. `workloads` must outlive the result.

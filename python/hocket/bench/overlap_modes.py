@@ -22,6 +22,7 @@ MODES = {
     "nap-native": "the MPI's own non-blocking collective, tested by that thread",
     "native-ovlp-test": "the MPI's own non-blocking collective, tested once in each outer iteration",
     "native-ovlp-notest": "the same, not tested",
+    "adaptive": "what a selection has found to be the fastest of these, tested once in each outer iteration",
 }
 COLLECTIVES = (
     "alltoall", "allreduce", "bcast", "reduce", "allgather", "reduce_scatter_block", "scatter", "gather",

@@ -46,6 +46,7 @@ class Row:
     compute_cpu_s: float  # the same of the computation alone
     bimodal: bool
     samples: int
+    selection: dict[str, Any] | None  # of a mode that finds the way: what it has chosen and why, in the last launch
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -102,6 +103,7 @@ def rows(case: Case, mpi: str, network: str | None, ranks: int, launches: Sequen
                 compute_cpu_s=_median(launch["compute"]["cpu_s"] for launch in launches),
                 bimodal=high_s > BIMODAL * low_s,
                 samples=len(times_s),
+                selection=measured[-1].get("selection"),
             )
         )
     return found

@@ -55,6 +55,11 @@ def sentences(document: dict[str, Any]) -> list[str]:
         for mpi in mpis(rows):
             best = max((row for row in rows if row["mpi"] == mpi), key=lambda row: row["speedup"])
             lines.append(f"{title(best)}, {mpi}: {best['mode']} is fastest, {text.ratio(best['speedup'])}")
+            lines += [
+                f"{title(row)}, {mpi}: {row['mode']} came to {row['selection']['chosen']} in the last launch"
+                for row in rows
+                if row["mpi"] == mpi and row.get("selection")
+            ]
             share = best["compute_cpu_s"] / (best["compute_s"] * document["compute_threads"])
             if best["compute_model"] == "real" and share < ENOUGH_CORE:
                 lines.append(
