@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "interpose/choice.hpp"
 #include "interpose/self_check.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/plan.hpp"
@@ -42,6 +43,7 @@ struct Communicator {
     std::vector<int> members;    ///< world ranks; empty if no entry can serve it
     std::array<std::vector<Route>, num_collectives> routes;
     std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
+    std::shared_ptr<Choices> choices;               ///< of its non-blocking collectives; made at the first
     bool has_inherited = false;                     ///< what the checks of earlier communicators have found
 };
 

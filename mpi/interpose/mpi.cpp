@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
 #include "interpose/reroute.hpp"
 #include "interpose/session.hpp"
@@ -13,14 +14,8 @@ using hocket::Collective;
 using hocket::interpose::is_active;
 using hocket::interpose::next;
 using hocket::interpose::reroute;
-using hocket::interpose::session;
 using hocket::runtime::Arguments;
 using hocket::runtime::Buffer;
-
-#define HOCKET_DEFINE(name, parameters)                                                                \
-    extern "C" __attribute__((visibility("default"))) int MPI_##name parameters;                       \
-    extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
-    extern "C" int MPI_##name parameters
 
 // A collective without entries pays for one look; `native` takes the addresses of the arguments, which would cost it more.
 #define HOCKET_NATIVE_UNLESS_ACTIVE(collective, call)    \
@@ -51,21 +46,4 @@ Buffer buffer_of(const void* address, std::int64_t count, MPI_Datatype type) {
 HOCKET_DEFINE(Barrier, (MPI_Comm comm)) {
     HOCKET_NATIVE_UNLESS_ACTIVE(barrier, next.Barrier(comm))
     return reroute({Collective::barrier, {}, 0, comm}, native);
-}
-
-HOCKET_DEFINE(Init, (int* argc, char*** argv)) {
-    const int code = next.Init(argc, argv);
-    if (code == MPI_SUCCESS) session.start();
-    return code;
-}
-
-HOCKET_DEFINE(Init_thread, (int* argc, char*** argv, int required, int* provided)) {
-    const int code = next.Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) session.start();
-    return code;
-}
-
-HOCKET_DEFINE(Finalize, (void)) {
-    session.stop();
-    return next.Finalize();
 }

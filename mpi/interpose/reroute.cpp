@@ -3,8 +3,6 @@
 
 #include "interpose/reroute.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -13,7 +11,9 @@
 #include <vector>
 
 #include "interpose/arguments.hpp"
+#include "interpose/clock.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/inside.hpp"
 #include "interpose/next.hpp"
 #include "interpose/self_check.hpp"
 #include "interpose/session.hpp"
@@ -27,15 +27,6 @@ using runtime::Operation;
 
 // Prepared operations are kept for the roots used last.
 constexpr std::size_t max_roots = 8;
-
-// MPI's own functions may call collective functions by their public names; those are not the program's.
-thread_local int depth = 0;
-struct Inside {
-    Inside() { ++depth; }
-    ~Inside() { --depth; }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-};
 
 /// The buffer whose size all ranks see alike: the message, or the block of one rank.
 const Buffer& sizing_buffer(const Call& call, const Communicator& communicator) {
@@ -144,12 +135,6 @@ int execute(Route& route, Communicator& communicator, const Call& call) noexcept
     } catch (const std::exception&) {
         return MPI_ERR_INTERN;
     }
-}
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
 /// Before a call that all ranks make, whatever is wrong with it.

@@ -6,6 +6,8 @@
 #include <mpi.h>
 
 #include <array>
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -44,11 +46,37 @@ void share(std::string& text) {
     next.Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
+Progress::Mode asked_progress() {
+    const std::string mode = environment("HOCKET_PROGRESS");
+    if (mode == "on") return Progress::Mode::on;
+    if (mode == "auto") return Progress::Mode::automatic;
+    if (!mode.empty() && mode != "off")
+        say("HOCKET_PROGRESS is \"" + mode + "\"; accepted: off, on, auto; it stays off");
+    return Progress::Mode::off;
+}
+
+int asked_core() {
+    const std::string core = environment("HOCKET_PROGRESS_CORE");
+    if (core == "idle") return runtime::idle_core;
+    if (core.empty() || core == "any") return runtime::any_core;
+    int number = 0;
+    const auto [end, error] = std::from_chars(core.data(), core.data() + core.size(), number);
+    if (error == std::errc{} && end == core.data() + core.size() && number >= 0) return number;
+    say("HOCKET_PROGRESS_CORE is \"" + core + "\"; accepted: any, idle, the number of a core; it stays any");
+    return runtime::any_core;
+}
+
 }  // namespace
+
+bool wants_progress() {
+    const std::string mode = environment("HOCKET_PROGRESS");
+    return mode == "on" || mode == "auto";
+}
 
 void Session::share_settings(int world_rank) {
     enum : unsigned { tells = 1, reports = 2, checks_itself = 4, ignores_evidence = 8 };
     unsigned settings = 0;
+    int progress_settings[2] = {};
     if (world_rank == 0) {
         plan_path_ = environment("HOCKET_PLAN");
         if (environment("HOCKET_VERBOSE") == "1" || environment("HOCKET_SUMMARY") == "1") settings |= tells | reports;
@@ -58,6 +86,8 @@ void Session::share_settings(int world_rank) {
         if (environment("HOCKET_EVIDENCE") == "off") settings |= ignores_evidence;
         if (!plan_path_.empty() && !check.empty() && check != "off" && check != "on")
             say("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
+        progress_settings[0] = static_cast<int>(asked_progress());
+        progress_settings[1] = asked_core();
     }
     if (!plan_path_.empty()) {
         try {
@@ -68,13 +98,16 @@ void Session::share_settings(int world_rank) {
     }
     share(plan_text_);
     next.Bcast(&settings, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    next.Bcast(progress_settings, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    progress_mode_ = static_cast<Progress::Mode>(progress_settings[0]);
+    progress_core_ = progress_settings[1];
     tells_ = (settings & tells) != 0;
     reports_ = (settings & reports) != 0;
     checks_itself_ = (settings & checks_itself) != 0;
     ignores_evidence_ = (settings & ignores_evidence) != 0;
 }
 
-void Session::start() {
+void Session::start(int program_level) {
     static std::atomic_flag started = ATOMIC_FLAG_INIT;
     if (started.test_and_set()) return;
     // A spawned program is another program: the plan was made for the one that the user started.
@@ -82,11 +115,16 @@ void Session::start() {
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) return;
 
-    int world_rank = 0, world_size = 0;
+    int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     share_settings(world_rank);
-    if (plan_text_.empty()) return;
+    if (!plan_text_.empty()) start_plan(world_rank);
+    if (progress_mode_ != Progress::Mode::off) start_progress(world_rank, program_level);
+}
+
+void Session::start_plan(int world_rank) {
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     runtime::Plan plan{};
     try {
         plan = runtime::parse_plan(plan_text_, "plan " + plan_path_);
@@ -105,6 +143,23 @@ void Session::start() {
     use(std::move(plan));
 }
 
+void Session::start_progress(int world_rank, int program_level) {
+    int level = MPI_THREAD_SINGLE;
+    next.Query_thread(&level);
+    // The environment of a rank may lack what rank 0 has; then its MPI has the program's thread level.
+    int can = level == MPI_THREAD_MULTIPLE ? 1 : 0, num_can = 0, num_ranks = 0;
+    if (can != 0) {
+        if (!has_communicators_) prepare_communicators();
+        has_communicators_ = true;
+        can = progress.start(progress_mode_, progress_core_, program_level) ? 1 : 0;
+    }
+    next.Reduce(&can, &num_can, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    if (world_rank != 0 || num_can == num_ranks) return;
+    say("no progress in the background on " + std::to_string(num_ranks - num_can) + " of " + std::to_string(num_ranks) +
+        " ranks: " + (level == MPI_THREAD_MULTIPLE ? "no thread" : "no MPI_THREAD_MULTIPLE"));
+}
+
 void Session::use(runtime::Plan plan) {
     plan_ = std::move(plan);
     counts_ = std::make_unique<EntryCount[]>(plan_.entries.size());
@@ -112,6 +167,7 @@ void Session::use(runtime::Plan plan) {
     for (const auto& entry : plan_.entries) active |= 1U << static_cast<unsigned>(entry.collective);
     if (active != 0) {
         prepare_communicators();
+        has_communicators_ = true;
         prepare_arguments();
     }
     active_collectives.store(active, std::memory_order_release);
@@ -119,10 +175,13 @@ void Session::use(runtime::Plan plan) {
 
 void Session::stop() {
     active_collectives.store(0, std::memory_order_release);
-    if (plan_.entries.empty()) return;
-    if (reports_) report();
-    release_communicators();
-    release_arguments();
+    progress.stop();
+    if (plan_.entries.empty() && progress_mode_ == Progress::Mode::off) return;
+    int world_rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    if (reports_) report(world_rank);
+    if (has_communicators_) release_communicators();
+    if (!plan_.entries.empty()) release_arguments();
     runtime::forget_datatypes();
 }
 
@@ -138,7 +197,7 @@ void Session::tell_fall_back(std::size_t entry, std::int64_t call) const {
         " on");
 }
 
-void Session::report() const {
+std::string Session::report_entries(int world_rank) const {
     const std::size_t num = plan_.entries.size();
     struct Counts {
         long long rerouted, kept_native, self_check, after_fall_back, fell_back_at_call;
@@ -152,9 +211,7 @@ void Session::report() const {
     }
     // Rank 0 need not be a member of the communicators that an entry serves.
     next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * num), MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
-    int world_rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    if (world_rank != 0) return;
+    if (world_rank != 0) return {};
 
     std::string entries;
     long long rerouted = 0, used = 0;
@@ -188,11 +245,60 @@ void Session::report() const {
             std::to_string(num) + " entries of the plan");
         if (rerouted == 0) say("no call was one that the plan is for: is it the plan of another program or input?");
     }
+    return entries;
+}
+
+std::string Session::report_progress(int world_rank) const {
+    struct Counts {
+        long long calls, in_background;
+    };
+    std::vector<Counts> mine, sum(num_functions * num_size_classes);
+    for (const auto& sizes : progress.counts())
+        for (const auto& count : sizes) mine.push_back({count.calls, count.in_background});
+    next.Reduce(mine.data(), sum.data(), static_cast<int>(2 * mine.size()), MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    double cpu_s = progress.thread_cpu_s(), most_cpu_s = 0;
+    next.Reduce(&cpu_s, &most_cpu_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (world_rank != 0) return {};
+    std::string calls;
+    long long all = 0, in_background = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        const Counts& count = sum[i];
+        if (count.calls == 0) continue;
+        all += count.calls;
+        in_background += count.in_background;
+        const std::string name = function_names[i / num_size_classes];
+        const std::size_t size_class = i % num_size_classes;
+        const long long bytes_min = size_class == 0 ? 0 : 1LL << (size_class - 1);
+        calls += std::string(calls.empty() ? "" : ",") + "\n  {\"function\": " + json_text(name) +
+                 ", \"bytes_min\": " + std::to_string(bytes_min) + ", \"calls\": " + std::to_string(count.calls) +
+                 ", \"in_background\": " + std::to_string(count.in_background) + "}";
+        if (environment("HOCKET_VERBOSE") == "1")
+            say(name + " from " + std::to_string(bytes_min) + " B: " + std::to_string(count.in_background) + " of " +
+                std::to_string(count.calls) + " calls in the background");
+    }
+    std::array<char, 64> cpu{};
+    std::snprintf(cpu.data(), cpu.size(), "%.3g", most_cpu_s);
+    if (environment("HOCKET_SUMMARY") == "1" || environment("HOCKET_VERBOSE") == "1")
+        say(std::to_string(in_background) + " of " + std::to_string(all) +
+            " non-blocking calls in the background, by threads that used " + cpu.data() + " s of CPU time at most");
+    return std::string(R"({"mode": )") + (progress_mode_ == Progress::Mode::on ? R"("on")" : R"("auto")") +
+           R"(, "thread_cpu_s": )" + cpu.data() + R"(, "calls": [)" + calls + "\n]}";
+}
+
+void Session::report(int world_rank) const {
+    std::string entries, background;
+    if (!plan_.entries.empty()) entries = report_entries(world_rank);
+    if (progress_mode_ != Progress::Mode::off) background = report_progress(world_rank);
+    if (world_rank != 0) return;
     const std::string path = environment("HOCKET_STATISTICS");
     if (path.empty()) return;
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     std::ofstream file(path);
-    file << "{\"format\": \"hocket.statistics/1\", \"plan\": " << json_text(plan_path_)
-         << ", \"ranks\": " << plan_.num_ranks << ", \"entries\": [" << entries << "\n]}\n";
+    file << "{\"format\": \"hocket.statistics/1\", \"plan\": " << (plan_path_.empty() ? "null" : json_text(plan_path_))
+         << ", \"ranks\": " << world_size << ", \"entries\": [" << entries << "\n]";
+    if (!background.empty()) file << ", \"progress\": " << background;
+    file << "}\n";
     file.close();
     if (!file) say(path + ": cannot write the statistics (" + std::strerror(errno) + ")");
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "hocket/schedule/schedule.hpp"
+#include "interpose/progress.hpp"
 #include "runtime/plan.hpp"
 
 namespace hocket::interpose {
@@ -31,11 +32,13 @@ struct EntryCount {
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
 ///   HOCKET_SELF_CHECK  off = do not look whether entries have become slower than the MPI's own functions
 ///   HOCKET_EVIDENCE    off = do not count on what was measured when the plan was made: it was with another MPI
+///   HOCKET_PROGRESS    off, on, auto: whether non-blocking communication progresses in the background (progress.hpp)
+///   HOCKET_PROGRESS_CORE  where its thread runs: any, idle or the number of a core
 ///   HOCKET_STATISTICS  path of a JSON file with the same, format "hocket.statistics/1"
 class Session {
 public:
-    /// After MPI_Init. Collective over the world.
-    void start();
+    /// After MPI_Init. Collective over the world. `program_level` is the thread level that the program knows of.
+    void start(int program_level);
     /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without these.
     void use(runtime::Plan plan);
     /// Before MPI_Finalize. Collective over the world.
@@ -50,7 +53,11 @@ public:
 
 private:
     void share_settings(int world_rank);
-    void report() const;
+    void start_plan(int world_rank);
+    void start_progress(int world_rank, int program_level);
+    void report(int world_rank) const;
+    [[nodiscard]] std::string report_entries(int world_rank) const;
+    [[nodiscard]] std::string report_progress(int world_rank) const;
 
     runtime::Plan plan_{};
     std::unique_ptr<EntryCount[]> counts_;
@@ -60,10 +67,16 @@ private:
     bool checks_itself_ = true;
     bool ignores_evidence_ = false;
     std::string plan_text_;
+    Progress::Mode progress_mode_ = Progress::Mode::off;  // as asked for
+    int progress_core_ = runtime::any_core;
+    bool has_communicators_ = false;
 };
 
 /// Not destroyed, since other threads may still run when the process ends.
 extern Session& session;
+
+/// Whether this process's environment asks for progress: only then its MPI gets a thread level above the program's own.
+bool wants_progress();
 
 /// Bit c: the plan has entries for collective c and the session is on. The only thing that a call looks at if not.
 extern std::atomic<std::uint32_t> active_collectives;

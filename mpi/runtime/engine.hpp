@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "runtime/task.hpp"
@@ -26,6 +27,8 @@ public:
     virtual bool help() = 0;
     /// Until `task` is done. The caller's core is free for it: it helps.
     virtual void wait(const Task& task);
+    /// Until `holds` says so, which is asked between looks at the tasks.
+    virtual void wait_until(const std::function<bool()>& holds);
     /// Until nothing is pending.
     virtual void drain() = 0;
 

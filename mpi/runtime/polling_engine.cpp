@@ -17,11 +17,15 @@ void Task::complete() noexcept {
 }
 
 void Engine::wait(const Task& task) {
+    wait_until([&] { return task.is_done(); });
+}
+
+void Engine::wait_until(const std::function<bool()>& holds) {
     Patience patience;
-    while (!task.is_done()) {
+    while (!holds()) {
         if (help()) {
             patience.reset();
-        } else if (!task.is_done()) {
+        } else {
             patience.pause();
         }
     }

@@ -58,9 +58,9 @@ public:
         const std::lock_guard lock(sleeping_);
         wake_.notify_one();
     }
-    void wait(const Task& task) override {
+    void wait_until(const std::function<bool()>& holds) override {
         num_waiting_.fetch_add(1, std::memory_order_relaxed);
-        PollingEngine::wait(task);
+        PollingEngine::wait_until(holds);
         num_waiting_.fetch_sub(1, std::memory_order_relaxed);
     }
     [[nodiscard]] double thread_cpu_s() const override { return thread_.cpu_s(); }

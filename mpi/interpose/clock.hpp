@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace hocket::interpose {
+
+inline std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
+}  // namespace hocket::interpose

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// MPI functions that start communication which may progress in the background.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <tuple>
+
+#include "interpose/mpi_define.hpp"
+#include "interpose/next.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/sizes.hpp"
+
+using hocket::interpose::Block;
+using hocket::interpose::Blocks;
+using hocket::interpose::Combined;
+using hocket::interpose::CombinedBlocks;
+using hocket::interpose::depth;
+using hocket::interpose::Function;
+using hocket::interpose::is_progress_on;
+using hocket::interpose::next;
+using hocket::interpose::NoBlock;
+using hocket::interpose::OwnBlock;
+using hocket::interpose::progress;
+using hocket::interpose::Started;
+
+namespace {
+
+template <class Function>
+struct Signature;
+template <class... Parameters>
+struct Signature<int (*)(Parameters...)> {
+    template <std::size_t i>
+    using Parameter = std::tuple_element_t<i, std::tuple<Parameters...>>;
+};
+
+// Of inter-communicators it depends on the root what matters.
+bool is_inter(MPI_Comm comm) {
+    int inter = 0;
+    return PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0;
+}
+
+/// The communicator is the parameter before the `num_after` last ones.
+template <class Size, std::size_t num_after, class... Arguments>
+__attribute__((noinline)) Started describe(Function function, Arguments... arguments) {
+    const std::tuple<Arguments...> all{arguments...};
+    const MPI_Comm comm = std::get<sizeof...(Arguments) - num_after - 1>(all);
+    Started started{function, comm, is_inter(comm) ? 0 : Size::bytes(all, comm)};
+    if constexpr (Size::op != hocket::interpose::no_operator) started.op = std::get<Size::op>(all);
+    return started;
+}
+
+bool is_to_adopt(int code) { return code == MPI_SUCCESS && depth == 0; }
+
+template <class Size, class... Arguments>
+int start_collective(Function function, int (*call)(Arguments...), Arguments... arguments) {
+    const int code = call(arguments...);
+    if (is_to_adopt(code))
+        progress.adopt(describe<Size, 1>(function, arguments...),
+                       std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    return code;
+}
+
+template <class Size, class... Arguments>
+int make_persistent(Function function, int (*call)(Arguments...), Arguments... arguments) {
+    const int code = call(arguments...);
+    if (is_to_adopt(code))
+        progress.adopt_persistent(describe<Size, 2>(function, arguments...),
+                                  *std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    return code;
+}
+
+template <class Size, class... Arguments>
+int start_message(Function function, int (*call)(Arguments...), Arguments... arguments) {
+    const int code = call(arguments...);
+    const std::tuple<Arguments...> all{arguments...};
+    const MPI_Comm comm = std::get<sizeof...(Arguments) - 2>(all);
+    if (is_to_adopt(code))
+        progress.adopt_message({function, comm, Size::bytes(all, comm)}, *std::get<sizeof...(Arguments) - 1>(all));
+    return code;
+}
+
+}  // namespace
+
+// A parameter has the type that the MPI's header gives it.
+#define HOCKET_PARAMETER(name, i) Signature<decltype(&PMPI_##name)>::Parameter<i> a##i
+#define HOCKET_PARAMETERS_2(name) HOCKET_PARAMETER(name, 0), HOCKET_PARAMETER(name, 1)
+#define HOCKET_PARAMETERS_3(name) HOCKET_PARAMETERS_2(name), HOCKET_PARAMETER(name, 2)
+#define HOCKET_PARAMETERS_4(name) HOCKET_PARAMETERS_3(name), HOCKET_PARAMETER(name, 3)
+#define HOCKET_PARAMETERS_5(name) HOCKET_PARAMETERS_4(name), HOCKET_PARAMETER(name, 4)
+#define HOCKET_PARAMETERS_6(name) HOCKET_PARAMETERS_5(name), HOCKET_PARAMETER(name, 5)
+#define HOCKET_PARAMETERS_7(name) HOCKET_PARAMETERS_6(name), HOCKET_PARAMETER(name, 6)
+#define HOCKET_PARAMETERS_8(name) HOCKET_PARAMETERS_7(name), HOCKET_PARAMETER(name, 7)
+#define HOCKET_PARAMETERS_9(name) HOCKET_PARAMETERS_8(name), HOCKET_PARAMETER(name, 8)
+#define HOCKET_PARAMETERS_10(name) HOCKET_PARAMETERS_9(name), HOCKET_PARAMETER(name, 9)
+#define HOCKET_PARAMETERS_11(name) HOCKET_PARAMETERS_10(name), HOCKET_PARAMETER(name, 10)
+#define HOCKET_ARGUMENTS_2 a0, a1
+#define HOCKET_ARGUMENTS_3 HOCKET_ARGUMENTS_2, a2
+#define HOCKET_ARGUMENTS_4 HOCKET_ARGUMENTS_3, a3
+#define HOCKET_ARGUMENTS_5 HOCKET_ARGUMENTS_4, a4
+#define HOCKET_ARGUMENTS_6 HOCKET_ARGUMENTS_5, a5
+#define HOCKET_ARGUMENTS_7 HOCKET_ARGUMENTS_6, a6
+#define HOCKET_ARGUMENTS_8 HOCKET_ARGUMENTS_7, a7
+#define HOCKET_ARGUMENTS_9 HOCKET_ARGUMENTS_8, a8
+#define HOCKET_ARGUMENTS_10 HOCKET_ARGUMENTS_9, a9
+#define HOCKET_ARGUMENTS_11 HOCKET_ARGUMENTS_10, a10
+
+#define HOCKET_UNBRACKETED(...) __VA_ARGS__
+#define HOCKET_STARTING(how, function, name, arity, size)                                   \
+    HOCKET_DEFINE(name, (HOCKET_PARAMETERS_##arity(name))) {                                \
+        if (!is_progress_on()) return next.name(HOCKET_ARGUMENTS_##arity);                  \
+        return how<HOCKET_UNBRACKETED size>(function, next.name, HOCKET_ARGUMENTS_##arity); \
+    }
+#define HOCKET_ONE_MORE_2 3
+#define HOCKET_ONE_MORE_6 7
+#define HOCKET_ONE_MORE_7 8
+#define HOCKET_ONE_MORE_8 9
+#define HOCKET_ONE_MORE_9 10
+#define HOCKET_ONE_MORE_10 11
+// Twice, so that the number of parameters is known when names are made of it.
+#define HOCKET_STARTING_2(how, function, name, arity, size) HOCKET_STARTING(how, function, name, arity, size)
+
+#define HOCKET_NONBLOCKING(X, name, persistent, arity, size)                                           \
+    HOCKET_STARTING(start_collective, Function::name, name, arity, size)                               \
+    HOCKET_IF_LARGE(HOCKET_STARTING(start_collective, Function::name, name##_c, arity, size))          \
+    HOCKET_IF_PERSISTENT(                                                                              \
+        HOCKET_STARTING_2(make_persistent, Function::name, persistent, HOCKET_ONE_MORE_##arity, size)) \
+    HOCKET_IF_PERSISTENT(HOCKET_IF_LARGE(                                                              \
+        HOCKET_STARTING_2(make_persistent, Function::name, persistent##_c, HOCKET_ONE_MORE_##arity, size)))
+HOCKET_FOR_EACH_NONBLOCKING(HOCKET_NONBLOCKING, )
+
+HOCKET_STARTING(start_collective, Function::Ibarrier, Ibarrier, 2, (NoBlock))
+HOCKET_IF_PERSISTENT(HOCKET_STARTING(make_persistent, Function::Ibarrier, Barrier_init, 3, (NoBlock)))
+
+#define HOCKET_MESSAGE(name)                                               \
+    HOCKET_STARTING(start_message, Function::name, name, 7, (Block<1, 2>)) \
+    HOCKET_IF_LARGE(HOCKET_STARTING(start_message, Function::name, name##_c, 7, (Block<1, 2>)))
+HOCKET_FOR_EACH_MESSAGE(HOCKET_MESSAGE)

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/progress.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include "interpose/clock.hpp"
+#include "interpose/communicators.hpp"
+#include "interpose/next.hpp"
+#include "runtime/operation.hpp"
+
+namespace hocket::interpose {
+
+Progress& progress = *new Progress;
+std::atomic<bool> progress_is_on{false};
+
+namespace {
+
+// A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread wait.
+constexpr int max_proxies = 1000;
+// Shorter messages are sent without asking their receiver first, so that there is nothing to do for them while the program computes.
+constexpr std::int64_t min_message_bytes = 4096;
+constexpr std::int64_t worried_ns = 10'000'000'000;
+
+/// An operator of the user's runs in the thread that makes the collective move on.
+bool is_predefined(MPI_Op op) {
+    for (const MPI_Op known : {MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
+                               MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
+        if (op == known) return true;
+    return false;
+}
+
+}  // namespace
+
+/// Enters the MPI while the program has large messages under way.
+class Progress::Poke final : public runtime::Task {
+public:
+    Poke() { runtime::duplicate(MPI_COMM_SELF, &comm_); }
+    ~Poke() override { PMPI_Comm_free(&comm_); }
+
+    State advance() noexcept override {
+        const Inside inside;
+        if (!progress.watches.any_message()) {
+            progress.is_poking_.store(false);
+            if (!progress.watches.any_message() || progress.is_poking_.exchange(true)) return State::done;
+        }
+        if (progress.num_waits_.load(std::memory_order_relaxed) > 0 || !progress.enter_mpi()) return State::waiting;
+        int found = 0;
+        PMPI_Iprobe(0, 0, comm_, &found, MPI_STATUS_IGNORE);
+        progress.leave_mpi();
+        return State::waiting;
+    }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+bool Progress::start(Mode mode, int core, int program_level) {
+    try {
+        engine_ = runtime::make_thread_engine(core);
+    } catch (const std::system_error&) {
+        return false;
+    }
+    mode_ = mode;
+    runs_user_operators_ = program_level == MPI_THREAD_MULTIPLE;
+    if (mode == Mode::automatic) message_choices_ = std::make_shared<Choices>();
+    poke_ = std::make_unique<Poke>();
+    std::atexit([] { progress.end_at_exit(); });
+    progress_is_on.store(true);
+    return true;
+}
+
+void Progress::stop() {
+    progress_is_on.store(false);
+    if (!engine_) return;
+    watches.forget_messages();
+    const std::int64_t begin_ns = now_ns();
+    bool told = false;
+    engine_->wait_until([&] {
+        const std::size_t num_pending = engine_->num_pending();
+        if (num_pending > 0 && !told && now_ns() - begin_ns > worried_ns) {
+            told = true;
+            std::fprintf(stderr, "hocket: MPI_Finalize waits for %zu non-blocking collective(s) that have not ended\n",
+                         num_pending);
+        }
+        return num_pending == 0;
+    });
+    thread_cpu_s_ = engine_->thread_cpu_s();
+    engine_.reset();
+    poke_.reset();
+    const std::lock_guard lock(pool_mutex_);
+    for (const Proxy* proxy : pool_) delete proxy;
+    pool_.clear();
+}
+
+// A process that ends without MPI_Finalize takes the MPI down while the thread may still be in it. The thread cannot be waited for: the one that
+// ends the process may hold a lock of the MPI.
+void Progress::end_at_exit() {
+    is_ending_.store(true);
+    const std::int64_t begin_ns = now_ns();
+    while (depth == 0 && num_inside_.load() > 0 && now_ns() - begin_ns < 100'000'000) sched_yield();
+}
+
+bool Progress::may_leave(const Started& started) const { return runs_user_operators_ || is_predefined(started.op); }
+
+Choice::Way Progress::choose(Function function, std::size_t size_class, Watch& watch) {
+    auto way = Choice::Way::background;
+    if (mode_ == Mode::automatic) {
+        watch.choice = &watch.choices->at(function, size_class);
+        way = watch.choice->next();
+    }
+    Count& count = counts_[static_cast<std::size_t>(function)][size_class];
+    count.calls.fetch_add(1, std::memory_order_relaxed);
+    if (way == Choice::Way::background) count.in_background.fetch_add(1, std::memory_order_relaxed);
+    watch.in_background = way == Choice::Way::background;
+    watch.begun_ns = mode_ == Mode::automatic && way != Choice::Way::native ? now_ns() : 0;
+    return way;
+}
+
+std::shared_ptr<Choices> Progress::choices_of(MPI_Comm comm) {
+    if (mode_ != Mode::automatic) return nullptr;
+    Communicator* const communicator = find_communicator(comm);
+    if (communicator == nullptr) return nullptr;
+    if (!communicator->choices) communicator->choices = std::make_shared<Choices>();
+    return communicator->choices;
+}
+
+bool Progress::begin(Proxy& proxy, MPI_Request real, bool is_persistent) {
+    int is_over = 0;
+    if (next.Request_get_status(real, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_over != 0) return false;
+    if (num_proxies_.fetch_add(1) < max_proxies && proxy.open(real, is_persistent)) return true;
+    num_proxies_.fetch_sub(1);
+    proxy.active = false;
+    return false;
+}
+
+void Progress::adopt(const Started& started, MPI_Request* request) {
+    const Inside inside;
+    if (!may_leave(started)) return;
+    Watch watch;
+    watch.choices = choices_of(started.comm);
+    if (mode_ == Mode::automatic && !watch.choices) return;
+    const Choice::Way way = choose(started.function, size_class_of(started.bytes), watch);
+    if (way == Choice::Way::native) return;
+    if (way == Choice::Way::background) {
+        Proxy* const proxy = take();
+        if (begin(*proxy, *request, false)) {
+            watch.kind = Watch::proxy;
+            watch.of = proxy;
+            *request = proxy->handle();
+            watches.add(*request, std::move(watch));
+            engine_->start(*proxy);
+            return;
+        }
+        give_back(proxy);
+    }
+    if (watch.choice != nullptr) watches.add(*request, std::move(watch));
+}
+
+void Progress::adopt_message(const Started& started, MPI_Request request) {
+    if (started.bytes < min_message_bytes) return;
+    const Inside inside;
+    Watch watch;
+    watch.choices = message_choices_;
+    const Choice::Way way = choose(started.function, size_class_of(started.bytes), watch);
+    if (way == Choice::Way::native) return;
+    if (way == Choice::Way::background) watch.kind = Watch::message;
+    watches.add(request, std::move(watch));
+    if (way == Choice::Way::background && !is_poking_.exchange(true)) {
+        while (!poke_->is_done()) sched_yield();  // it is just ending
+        engine_->start(*poke_);
+    }
+}
+
+void Progress::adopt_persistent(const Started& started, MPI_Request request) {
+    const Inside inside;
+    if (!may_leave(started)) return;
+    Watch watch;
+    watch.choices = choices_of(started.comm);
+    if (mode_ == Mode::automatic && !watch.choices) return;
+    watch.kind = Watch::persistent;
+    watch.of = take();
+    watch.of->function = started.function;
+    watch.of->size_class = size_class_of(started.bytes);
+    watches.add(request, std::move(watch));
+}
+
+void Progress::restart(Watch watch, MPI_Request request) {
+    const Inside inside;
+    Proxy& proxy = *watch.of;
+    const Choice::Way way = choose(proxy.function, proxy.size_class, watch);
+    const bool has_proxy = way == Choice::Way::background && begin(proxy, request, true);
+    watches.update(request, watch);
+    if (has_proxy) engine_->start(proxy);
+}
+
+void Progress::help() {
+    if (!engine_ || !must_help()) return;
+    const Inside inside;
+    engine_->help();
+}
+
+void Progress::wait_until(const std::function<bool()>& holds) {
+    const Inside inside;
+    engine_->wait_until(holds);
+}
+
+Proxy* Progress::take() {
+    const std::lock_guard lock(pool_mutex_);
+    if (pool_.empty() || !pool_.front()->is_done()) return new Proxy;
+    Proxy* const proxy = pool_.front();
+    pool_.pop_front();
+    return proxy;
+}
+
+void Progress::give_back(Proxy* proxy) {
+    const std::lock_guard lock(pool_mutex_);
+    pool_.push_back(proxy);
+}
+
+}  // namespace hocket::interpose

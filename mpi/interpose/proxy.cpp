@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/proxy.hpp"
+
+#include <sched.h>
+
+#include "interpose/inside.hpp"
+#include "interpose/next.hpp"
+#include "interpose/progress.hpp"
+
+namespace hocket::interpose {
+
+namespace {
+
+// What the program is told instead is the status of the real request.
+int query(void*, MPI_Status* status) {
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+// Nobody has the handle any more, and it means no other request yet.
+int forget(void* proxy) {
+    const auto* const of = static_cast<const Proxy*>(proxy);
+    progress.watches.remove(of->handle(), of);
+    return MPI_SUCCESS;
+}
+
+// A collective cannot be cancelled [MPI41, sec. 6.12].
+int refuse_cancel(void*, int complete) { return complete != 0 ? MPI_SUCCESS : MPI_ERR_REQUEST; }
+
+}  // namespace
+
+bool Proxy::open(MPI_Request real, bool is_persistent) {
+    // What completed the request before may not have left its engine yet.
+    while (!is_done()) sched_yield();
+    real_ = real;
+    is_persistent_ = is_persistent;
+    fresh_ = true;
+    fate_.store(pending);
+    active = true;
+    return PMPI_Grequest_start(query, forget, refuse_cancel, this, &handle_) == MPI_SUCCESS;
+}
+
+runtime::Task::State Proxy::advance() noexcept {
+    const Inside inside;
+    if (fresh_) {  // whoever starts it has just looked
+        fresh_ = false;
+        return State::waiting;
+    }
+    if (!progress.enter_mpi()) return State::waiting;
+    // Not MPI_Test: it would call the program's error handler in this thread.
+    int is_over = 0;
+    const int code = next.Request_get_status(real_, &is_over, MPI_STATUS_IGNORE);
+    if (is_over == 0 && code == MPI_SUCCESS) {
+        progress.leave_mpi();
+        return State::waiting;
+    }
+    progress.ended();
+    Fate was = pending;
+    const bool kept = fate_.compare_exchange_strong(was, done);
+    if (!kept) release_real();
+    PMPI_Grequest_complete(handle_);
+    progress.leave_mpi();
+    if (!kept) progress.give_back(this);
+    return State::done;
+}
+
+void Proxy::release_real() {
+    if (is_persistent_) {
+        next.Request_free(&real_);
+    } else {
+        next.Wait(&real_, MPI_STATUS_IGNORE);
+    }
+}
+
+int Proxy::finish(MPI_Status* status) {
+    MPI_Request real = real_;
+    const int code = next.Wait(&real, status);
+    active = false;
+    if (!is_persistent_) progress.give_back(this);
+    return code;
+}
+
+void Proxy::abandon() {
+    active = false;
+    Fate was = pending;
+    if (fate_.compare_exchange_strong(was, abandoned)) return;
+    release_real();
+    progress.give_back(this);
+}
+
+}  // namespace hocket::interpose

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+#include "interpose/functions.hpp"
+#include "runtime/task.hpp"
+
+namespace hocket::interpose {
+
+/// A pending collective of the program. The request that the MPI made for it is looked at by the engine alone while the task is
+/// pending; the program holds a generalized request instead, which says whether it is over. Then the program's thread completes
+/// the MPI's request, so that errors come up in the program's own call, by the MPI's own means.
+class Proxy final : public runtime::Task {
+public:
+    /// Makes the generalized request, before the engine is given the task. False if the MPI does not.
+    bool open(MPI_Request real, bool is_persistent);
+    [[nodiscard]] MPI_Request handle() const { return handle_; }
+    [[nodiscard]] MPI_Request real() const { return real_; }
+
+    State advance() noexcept override;
+
+    /// The program has completed the generalized request: completes the real one. Returns what the MPI says of it.
+    int finish(MPI_Status* status);
+    /// The program has freed the request before it has completed it.
+    void abandon();
+
+    /// Of a persistent one: what its starts count as.
+    Function function = Function::Ibarrier;
+    std::size_t size_class = 0;
+    bool active = false;  ///< it has a generalized request now
+
+private:
+    enum Fate { pending, done, abandoned };
+    void release_real();
+
+    MPI_Request real_ = MPI_REQUEST_NULL, handle_ = MPI_REQUEST_NULL;
+    bool is_persistent_ = false;
+    bool fresh_ = false;
+    std::atomic<Fate> fate_{done};
+};
+
+}  // namespace hocket::interpose

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/requests.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "interpose/clock.hpp"
+#include "interpose/next.hpp"
+#include "interpose/progress.hpp"
+
+namespace hocket::interpose {
+
+namespace {
+
+bool is_in_status(int code) {
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(code, &error_class);
+    return error_class == MPI_ERR_IN_STATUS;
+}
+
+/// A watched request of a call.
+struct Item {
+    int place;
+    MPI_Request handle;
+    Watch watch;
+    Proxy* proxy;  ///< that has a generalized request now, or null
+};
+
+/// The requests of one call. MPI is given handles(): of a persistent request that has a proxy, the generalized request.
+class Batch {
+public:
+    Batch(int count, MPI_Request* requests) : requests_(requests) {
+        for (int i = 0; i < count; ++i) {
+            if (requests[i] == MPI_REQUEST_NULL) continue;
+            std::optional<Watch> watch = progress.watches.find(requests[i]);
+            if (!watch) continue;
+            takes_times_ = takes_times_ || watch->begun_ns != 0;
+            Proxy* const proxy = watch->of != nullptr && watch->of->active ? watch->of : nullptr;
+            if (watch->kind == Watch::persistent && proxy != nullptr) {
+                if (handles_.empty()) handles_.assign(requests, requests + count);
+                handles_[static_cast<std::size_t>(i)] = proxy->handle();
+            }
+            items_.push_back({i, requests[i], *std::move(watch), proxy});
+        }
+        if (takes_times_) entered_ns_ = now_ns();
+    }
+
+    [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+    [[nodiscard]] MPI_Request* handles() { return handles_.empty() ? requests_ : handles_.data(); }
+
+    /// `wait` is MPI_Wait... of the call, and `test` MPI_Test..., which says whether it is done.
+    template <class Test, class Wait>
+    int wait(const Test& test, const Wait& wait) {
+        if (!progress.must_help()) {
+            progress.enter_wait();
+            const int code = wait();
+            progress.leave_wait();
+            return code;
+        }
+        // Not MPI_Wait: it would take the core from the thread that makes the collectives move on.
+        int code = MPI_SUCCESS;
+        progress.wait_until([&] {
+            int is_done = 0;
+            code = test(&is_done);
+            return is_done != 0 || code != MPI_SUCCESS;
+        });
+        return code;
+    }
+
+    /// The request at `place` is complete. Returns the error of what it stood for, the status of which replaces `status`.
+    int finish(int place, MPI_Status* status) {
+        const auto before = [](const Item& item, int of) { return item.place < of; };
+        const auto found = std::lower_bound(items_.begin(), items_.end(), place, before);
+        if (found == items_.end() || found->place != place) return MPI_SUCCESS;
+        Watch& watch = found->watch;
+        const int code = found->proxy != nullptr ? finish(*found->proxy, status) : MPI_SUCCESS;
+        if (watch.begun_ns != 0)
+            watch.choice->took(watch.in_background, entered_ns_ - watch.begun_ns, now_ns() - entered_ns_);
+        if (watch.kind == Watch::persistent) {
+            watch.begun_ns = 0;
+            progress.watches.update(found->handle, watch);
+        } else if (watch.kind != Watch::proxy) {
+            progress.watches.remove(found->handle, watch.id);
+        }
+        return code;
+    }
+
+    /// Gives the program what MPI has written into the handles that are the program's own.
+    void copy_back() {
+        if (handles_.empty()) return;
+        for (const Item& item : items_) {
+            if (item.watch.kind == Watch::persistent) handles_[static_cast<std::size_t>(item.place)] = item.handle;
+        }
+        std::copy(handles_.begin(), handles_.end(), requests_);
+    }
+
+private:
+    static int finish(Proxy& proxy, MPI_Status* status) {
+        MPI_Status real{};
+        const int code = proxy.finish(&real);
+        if (status == MPI_STATUS_IGNORE) return code;
+        real.MPI_ERROR = status->MPI_ERROR;
+        *status = real;
+        return code;
+    }
+
+    MPI_Request* requests_;
+    std::vector<MPI_Request> handles_;  // empty: the program's own array
+    std::vector<Item> items_;
+    bool takes_times_ = false;
+    std::int64_t entered_ns_ = 0;
+};
+
+int end_one(Batch& batch, int code, bool is_done, MPI_Status* status) {
+    if (code != MPI_SUCCESS) is_done = batch.handles()[0] == MPI_REQUEST_NULL;
+    batch.copy_back();
+    const int real = is_done ? batch.finish(0, status) : MPI_SUCCESS;
+    return code != MPI_SUCCESS ? code : real;
+}
+
+int end_any(Batch& batch, int code, int index, MPI_Status* status) {
+    batch.copy_back();
+    const int real = code == MPI_SUCCESS && index != MPI_UNDEFINED ? batch.finish(index, status) : MPI_SUCCESS;
+    return code != MPI_SUCCESS ? code : real;
+}
+
+/// Where the call reports on `num` requests, the i-th of which has place_of(i).
+template <class PlaceOf>
+int end_several(Batch& batch, int code, int num, const PlaceOf& place_of, MPI_Status* statuses) {
+    const bool in_status = code != MPI_SUCCESS && is_in_status(code);
+    batch.copy_back();
+    if (code != MPI_SUCCESS && !in_status) return code;
+    if (code == MPI_SUCCESS) {
+        for (int i = 0; i < num; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    for (int i = 0; i < num; ++i) {
+        if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) continue;
+        const int real = batch.finish(place_of(i), &statuses[i]);
+        if (real == MPI_SUCCESS) continue;
+        statuses[i].MPI_ERROR = real;
+        code = MPI_ERR_IN_STATUS;
+    }
+    return code;
+}
+
+/// Statuses to look into, also where the program wants none.
+class Statuses {
+public:
+    Statuses(int count, MPI_Status* users) : users_(users) {
+        if (users == MPI_STATUSES_IGNORE) own_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    }
+    MPI_Status* data() { return users_ == MPI_STATUSES_IGNORE ? own_.data() : users_; }
+
+private:
+    MPI_Status* users_;
+    std::vector<MPI_Status> own_;
+};
+
+int itself(int place) { return place; }
+
+void restart(MPI_Request request) {
+    std::optional<Watch> watch = progress.watches.find(request);
+    if (watch && watch->kind == Watch::persistent) progress.restart(*std::move(watch), request);
+}
+
+}  // namespace
+
+int wait_one(MPI_Request* request, MPI_Status* status) {
+    Batch batch(1, request);
+    const int code = batch.wait([&](int* flag) { return next.Test(batch.handles(), flag, status); },
+                                [&] { return next.Wait(batch.handles(), status); });
+    return end_one(batch, code, true, status);
+}
+
+int test_one(MPI_Request* request, int* flag, MPI_Status* status) {
+    progress.help();
+    Batch batch(1, request);
+    const int code = next.Test(batch.handles(), flag, status);
+    return end_one(batch, code, *flag != 0, status);
+}
+
+int wait_all(int count, MPI_Request* requests, MPI_Status* users) {
+    Batch batch(count, requests);
+    Statuses statuses(count, users);
+    const int code = batch.wait([&](int* flag) { return next.Testall(count, batch.handles(), flag, statuses.data()); },
+                                [&] { return next.Waitall(count, batch.handles(), statuses.data()); });
+    return end_several(batch, code, count, itself, statuses.data());
+}
+
+int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* users) {
+    progress.help();
+    Batch batch(count, requests);
+    Statuses statuses(count, users);
+    const int code = next.Testall(count, batch.handles(), flag, statuses.data());
+    return code == MPI_SUCCESS && *flag == 0 ? code : end_several(batch, code, count, itself, statuses.data());
+}
+
+int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    Batch batch(count, requests);
+    const int code = batch.wait([&](int* flag) { return next.Testany(count, batch.handles(), index, flag, status); },
+                                [&] { return next.Waitany(count, batch.handles(), index, status); });
+    return end_any(batch, code, *index, status);
+}
+
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+    progress.help();
+    Batch batch(count, requests);
+    const int code = next.Testany(count, batch.handles(), index, flag, status);
+    return code == MPI_SUCCESS && *flag == 0 ? code : end_any(batch, code, *index, status);
+}
+
+int wait_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* users) {
+    Batch batch(count, requests);
+    Statuses statuses(count, users);
+    const auto test = [&](int* flag) {
+        const int code = next.Testsome(count, batch.handles(), num_done, indices, statuses.data());
+        *flag = *num_done != 0;  // also MPI_UNDEFINED: nothing is active
+        return code;
+    };
+    const int code =
+        batch.wait(test, [&] { return next.Waitsome(count, batch.handles(), num_done, indices, statuses.data()); });
+    const int num = *num_done == MPI_UNDEFINED ? 0 : *num_done;
+    return end_several(batch, code, num, [&](int i) { return indices[i]; }, statuses.data());
+}
+
+int test_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* users) {
+    progress.help();
+    Batch batch(count, requests);
+    Statuses statuses(count, users);
+    const int code = next.Testsome(count, batch.handles(), num_done, indices, statuses.data());
+    const int num = *num_done == MPI_UNDEFINED ? 0 : *num_done;
+    return end_several(batch, code, num, [&](int i) { return indices[i]; }, statuses.data());
+}
+
+int get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    progress.help();
+    Batch batch(1, &request);
+    return next.Request_get_status(*batch.handles(), flag, status);
+}
+
+int free_request(MPI_Request* request) {
+    Batch batch(1, request);
+    if (batch.items().empty()) return next.Request_free(request);
+    const Item& item = batch.items().front();
+    progress.watches.remove(item.handle, item.watch.id);
+    if (item.watch.of == nullptr) return next.Request_free(request);
+    MPI_Request handle = *batch.handles();
+    const int code = next.Request_free(&handle);
+    *request = MPI_REQUEST_NULL;
+    if (item.proxy != nullptr) {
+        item.proxy->abandon();
+    } else {
+        progress.give_back(item.watch.of);
+    }
+    return code;
+}
+
+int start(MPI_Request* request) {
+    const int code = next.Start(request);
+    if (code == MPI_SUCCESS) restart(*request);
+    return code;
+}
+
+int start_all(int count, MPI_Request* requests) {
+    const int code = next.Startall(count, requests);
+    if (code == MPI_SUCCESS) std::for_each(requests, requests + count, restart);
+    return code;
+}
+
+}  // namespace hocket::interpose

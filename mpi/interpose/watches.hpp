@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "interpose/choice.hpp"
+
+namespace hocket::interpose {
+
+class Proxy;
+
+/// What is known of a request that the program holds.
+struct Watch {
+    enum Kind {
+        proxy,       ///< a generalized request that stands for the one of a collective
+        persistent,  ///< of a collective, the MPI's own; has a generalized request while it is active
+        timed,       ///< the MPI's own, of a collective
+        message,     ///< the MPI's own, of a large message
+    };
+    Kind kind = timed;
+    Proxy* of = nullptr;
+    std::shared_ptr<Choices> choices;  ///< keeps `choice` alive when the communicator is freed
+    Choice* choice = nullptr;          ///< null: no times are taken
+    std::int64_t begun_ns = 0;         ///< 0: neither
+    bool in_background = false;        ///< what the times are of
+    std::uint64_t id = 0;  ///< of all watches, so that a handle that has come to mean another request is known
+};
+
+/// By handle. A request that the program completes by a function that this library does not define leaves a watch behind,
+/// which the next request of that handle replaces.
+class Watches {
+public:
+    void add(MPI_Request request, Watch watch) {
+        const std::lock_guard lock(mutex_);
+        watch.id = ++last_id_;
+        if (watch.kind == Watch::message) num_messages_.fetch_add(1);
+        const auto [place, is_new] = watches_.try_emplace(request);
+        if (is_new) num_.fetch_add(1, std::memory_order_relaxed);
+        if (!is_new && place->second.kind == Watch::message) num_messages_.fetch_sub(1);
+        place->second = std::move(watch);
+    }
+    /// Nothing if it is not watched.
+    std::optional<Watch> find(MPI_Request request) {
+        const std::lock_guard lock(mutex_);
+        const auto found = watches_.find(request);
+        return found == watches_.end() ? std::nullopt : std::optional(found->second);
+    }
+    /// For a persistent one that starts. It stays a watch of the same request.
+    void update(MPI_Request request, const Watch& watch) {
+        const std::lock_guard lock(mutex_);
+        const auto found = watches_.find(request);
+        if (found != watches_.end()) found->second = watch;
+    }
+    /// Messages are left to the MPI from now on.
+    void forget_messages() { num_messages_.store(0); }
+    /// False if it has gone already.
+    bool remove(MPI_Request request, std::uint64_t id) {
+        return remove_if(request, [id](const Watch& watch) { return watch.id == id; });
+    }
+    bool remove(MPI_Request request, const Proxy* of) {
+        return remove_if(request, [of](const Watch& watch) { return watch.of == of; });
+    }
+    [[nodiscard]] bool any() const { return num_.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool any_message() const { return num_messages_.load() != 0; }
+
+private:
+    template <class Predicate>
+    bool remove_if(MPI_Request request, Predicate predicate) {
+        const std::lock_guard lock(mutex_);
+        const auto found = watches_.find(request);
+        if (found == watches_.end() || !predicate(found->second)) return false;
+        if (found->second.kind == Watch::message) num_messages_.fetch_sub(1);
+        watches_.erase(found);
+        num_.fetch_sub(1, std::memory_order_relaxed);
+        return true;
+    }
+
+    std::atomic<std::int64_t> num_{0}, num_messages_{0};
+    std::mutex mutex_;
+    std::uint64_t last_id_ = 0;
+    std::unordered_map<MPI_Request, Watch> watches_;
+};
+
+}  // namespace hocket::interpose
