@@ -75,14 +75,28 @@ int mixed(unsigned seed, int rounds) {
     return wrong;
 }
 
+/// How requests are completed among which there are persistent collectives: other functions of these MPIs fail then, or do not
+/// pass over inactive ones.
+unsigned way_for_persistent(std::mt19937& random) {
+#if !defined(MPICH_NUMVERSION)
+    const unsigned ways[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+#elif MPICH_NUMVERSION >= 50000000
+    const unsigned ways[] = {0, 1, 2, 3, 4, 5, 6, 7, 9};
+#else
+    const unsigned ways[] = {0, 1, 2, 3, 9};
+#endif
+    return ways[random() % (sizeof ways / sizeof *ways)];
+}
+
 /// All persistent collectives, started again and again, some of them in each round, beside others.
-int persistent_ones(unsigned seed, int rounds) {
+int persistent_ones(unsigned seed, int rounds, const std::string& kinds) {
     int wrong = 0;
 #if HAS_PERSISTENT
     std::mt19937 shared(seed), own(seed + 1000U * static_cast<unsigned>(rank + 1));
     std::deque<Collective> collectives;
     std::vector<MPI_Request> all;
     for (int kind = 0; kind < num_kinds; ++kind) {
+        if (!kinds.empty() && kinds.find(static_cast<char>('a' + kind)) == std::string::npos) continue;
         collectives.emplace_back(static_cast<Kind>(kind), MPI_COMM_WORLD, shared, 2000);
         wrong += collectives.back().make(&all.emplace_back()) != MPI_SUCCESS;
     }
@@ -90,7 +104,7 @@ int persistent_ones(unsigned seed, int rounds) {
         std::vector<MPI_Request> started, requests;
         std::vector<std::size_t> which;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (shared() % 2 == 0) continue;
+            if (round > 0 && shared() % 2 == 0) continue;  // MPICH 4.0 waits for ever for one that was never started
             collectives[i].refill(static_cast<int>(shared() % 1000));
             which.push_back(i);
             started.push_back(all[i]);
@@ -104,20 +118,21 @@ int persistent_ones(unsigned seed, int rounds) {
         requests = started;
         Ring ring(MPI_COMM_WORLD, shared, 50000);
         Collective other(alltoall, MPI_COMM_WORLD, shared, 1000);
-        ring.start(0, &requests.emplace_back(), &requests.emplace_back());
-        other.start(&requests.emplace_back());
+        requests.resize(started.size() + 3);
+        ring.start(0, &requests[started.size()], &requests[started.size() + 1]);
+        other.start(&requests[started.size() + 2]);
         if (own() % 3 == 0) requests.push_back(MPI_REQUEST_NULL);
-        wrong += complete(requests, own(), own);
+        wrong += complete(requests, way_for_persistent(own), own);
         for (std::size_t i = 0; i < handles.size(); ++i) wrong += requests[i] != handles[i];
         for (const std::size_t i : which) wrong += !collectives[i].is_right();
         wrong += !ring.is_right() + !other.is_right();
         // Inactive ones are passed over.
-        wrong += complete(all, own() % 9, own);
+        wrong += complete(all, own() % 4, own);
     }
     for (MPI_Request& request : all) wrong += MPI_Request_free(&request) != MPI_SUCCESS;
     for (const MPI_Request request : all) wrong += request != MPI_REQUEST_NULL;
 #else
-    (void)seed, (void)rounds;
+    (void)seed, (void)rounds, (void)kinds;
 #endif
     return wrong;
 }
@@ -243,7 +258,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int wrong = level(told);
     if (scenario == "mixed" || scenario == "funneled") wrong += mixed(seed, rounds);
-    if (scenario == "persistent") wrong += persistent_ones(seed, rounds);
+    if (scenario == "persistent") wrong += persistent_ones(seed, rounds, argc > 4 ? argv[4] : "");
     if (scenario == "freed-handles") wrong += freed_handles(seed, rounds);
     if (scenario == "freed-requests") wrong += freed_requests(seed, rounds);
     if (scenario == "late") wrong += late(seed, rounds);
