@@ -106,6 +106,52 @@ def test_evidence_of_another_mpi_is_none(runner, hocket_cli, tmp_path):
     assert fallen_back("MPICH 1.0") == ([told], True)
 
 
+OVERLAPS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+    static int from[100000], to[100000];
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 20; ++i) {
+        MPI_Request request;
+        for (int j = 0; j < 100000; ++j) from[j] = rank + i;
+        MPI_Ialltoall(from, 50000, MPI_INT, to, 50000, MPI_INT, MPI_COMM_WORLD, &request);
+        usleep(1000);
+        MPI_Bcast(&rank, 0, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (to[0] != i || to[99999] != i + 1) printf("wrong\\n");
+    }
+    if (rank == 0) printf("done\\n");
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.timeout(400)
+def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
+    command = runner.command(2, runner.compile(OVERLAPS))
+    done = hocket_cli("run", "--progress", "on", "--progress-core", "idle", "--", *command, timeout=240)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "hocket: 40 of 40 non-blocking calls in the background" in done.stderr
+    assert "rerouted" not in done.stderr
+    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
+    done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command, timeout=240)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "of 40 non-blocking calls in the background" in done.stderr
+    assert "hocket: 20 collective call(s) rerouted" in done.stderr
+
+
+def test_neither_plan_nor_progress(hocket_cli):
+    refused(hocket_cli("run", "--", "mpiexec", "-n", "2", "true"), "nothing to run the program with")
+    done = hocket_cli("run", "--progress", "on", "--progress-core", "warm", "--", "mpiexec", "-n", "2", "true")
+    refused(done, "--progress-core: 'warm' is not a core")
+    assert hocket_cli("run", "--progress", "fast", "--", "mpiexec", "-n", "2", "true").returncode == 2
+
+
 def refused(done, message, status=2):
     assert done.returncode == status
     assert done.stdout == ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket run`: an MPI program with a plan."""
+"""`hocket run`: an MPI program with a plan, with progress in the background, or both."""
 
 from __future__ import annotations
 
@@ -10,23 +10,55 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import command_argument, note
+from hocket.errors import InvalidInput
 
 
 @click.command()
-@click.option("--plan", "plan_path", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The plan.")
+@click.option("--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="The plan.")
 @click.option(
     "--self-check/--no-self-check",
     default=None,
     help="Compare the schedules with native calls now and then, and fall back where they are slower.  [default: yes]",
 )
+@click.option(
+    "--progress",
+    type=click.Choice(["off", "on", "auto"]),
+    help="Whether non-blocking communication goes on while the program computes; auto: where that is seen to help."
+    "  [default: off]",
+)
+@click.option(
+    "--progress-core",
+    metavar="any|idle|N",
+    callback=lambda context, parameter, value: _core(value),
+    help="Where the thread runs that does it: where the program may, on a core that no rank of it is bound to, "
+    "or on core N.  [default: any]",
+)
 @command_argument
-def command(plan_path: Path, self_check: bool | None, command: tuple[str, ...]) -> int:
-    """Run an MPI program, unchanged, with the collective schedules of a plan.
+def command(
+    plan_path: Path | None,
+    self_check: bool | None,
+    progress: str | None,
+    progress_core: str | None,
+    command: tuple[str, ...],
+) -> int:
+    """Run an MPI program, unchanged, with the collective schedules of a plan, with progress in the background, or both.
 
     \b
-    Example:
+    Examples:
       hocket run --plan plan.json -- mpiexec -n 8 ./app
+      hocket run --progress auto -- mpiexec -n 8 ./app
     """
     from hocket.tune.run import run_with_plan
 
-    return run_with_plan(command, plan_path, note, self_check)
+    if plan_path is None and progress is None:
+        raise InvalidInput("nothing to run the program with", "name a plan with --plan FILE, or give --progress auto")
+    return run_with_plan(command, plan_path, note, self_check, progress, progress_core)
+
+
+def _core(value: str | None) -> str | None:
+    if value is not None and value not in ("any", "idle") and not (value.isascii() and value.isdigit()):
+        raise InvalidInput(
+            f"--progress-core: {value!r} is not a core; accepted: any, idle, or a number from 0 on",
+            "`lscpu --extended` shows the numbers",
+        )
+    return value

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Runs a program with a plan, its input and output untouched."""
+"""Runs a program with a plan, with progress in the background, or both; its input and output untouched."""
 
 from __future__ import annotations
 
@@ -16,28 +16,43 @@ from hocket.plan import Plan
 
 
 def run_with_plan(
-    command: Sequence[str], plan_path: Path, note: Callable[[str], None] | None = None, self_check: bool | None = None
+    command: Sequence[str],
+    plan_path: Path | None,
+    note: Callable[[str], None] | None = None,
+    self_check: bool | None = None,
+    progress: str | None = None,
+    progress_core: str | None = None,
 ) -> int:
     """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks.
 
-    `self_check`: whether the running program compares the plan with native calls; None = as HOCKET_SELF_CHECK says.
+    `self_check`: whether the running program compares the plan with native calls. `progress`: "off", "on" or "auto",
+    whether its non-blocking communication progresses in the background; `progress_core`: "any", "idle" or the number of
+    the core that does it. None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say.
     """
-    plan = Plan.from_file(plan_path)
+    plan = None if plan_path is None else Plan.from_file(plan_path)
     mpi = mpi_of_command(command)
-    ranks = num_ranks(command)
-    if ranks is not None:
-        plan.check_ranks(ranks, str(plan_path))
+    environment = {"HOCKET_SUMMARY": "1"}
+    if plan is not None:
+        ranks = num_ranks(command)
+        if ranks is not None:
+            plan.check_ranks(ranks, str(plan_path))
     parts = build_mpi_parts(mpi, notify=note)
-    environment = {"HOCKET_PLAN": str(plan_path.absolute()), "HOCKET_SUMMARY": "1"}
-    others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})
-    if others:
-        environment["HOCKET_EVIDENCE"] = "off"
-        if note is not None:
-            note(f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again")
-    if self_check is not None:
-        environment["HOCKET_SELF_CHECK"] = "on" if self_check else "off"
-    elif "HOCKET_SELF_CHECK" in os.environ:  # not every launcher passes the environment on
-        environment["HOCKET_SELF_CHECK"] = os.environ["HOCKET_SELF_CHECK"]
+    if plan_path is not None and plan is not None:
+        environment["HOCKET_PLAN"] = str(plan_path.absolute())
+        others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})
+        if others:
+            environment["HOCKET_EVIDENCE"] = "off"
+            if note is not None:
+                note(f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again")
+    settings = {
+        "HOCKET_SELF_CHECK": None if self_check is None else "on" if self_check else "off",
+        "HOCKET_PROGRESS": progress,
+        "HOCKET_PROGRESS_CORE": progress_core,
+    }
+    for name, value in settings.items():
+        chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
+        if chosen is not None:
+            environment[name] = chosen
     changed, needed = with_preload(command, mpi, [parts.interpose], environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status
