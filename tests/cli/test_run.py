@@ -142,7 +142,7 @@ def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
     done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "of 40 non-blocking calls in the background" in done.stderr
-    assert "hocket: 20 collective call(s) rerouted" in done.stderr
+    assert "collective call(s) rerouted, by 1 of 1 entries of the plan" in done.stderr
 
 
 def test_neither_plan_nor_progress(hocket_cli):
