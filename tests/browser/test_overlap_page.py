@@ -33,7 +33,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("overlap") / "index.html"
     rows = [_row(mode, mpi, model) for model in ("free-core", "real") for mpi in ("A", HOSTILE) for mode in MODES]
     path.write_text(
-        render({"machine": "here", "compute_threads": 1, "modes": MODES, "rows": rows, "failures": []}), "utf-8"
+        render({"machine": "here", "compute_threads": 1, "modes": MODES, "rows": rows, "notes": [], "failures": []}),
+        "utf-8",
     )
     return path
 

@@ -74,6 +74,7 @@ def _document(found: list[Row]) -> dict[str, Any]:
         "compute_threads": 1,
         "modes": MODES,
         "rows": [row.to_dict() for row in found],
+        "notes": ["no latencies"],
         "failures": ["there: it hung"],
     }
 
@@ -90,6 +91,7 @@ def test_the_page_and_the_tables_tell_what_the_rows_say() -> None:
     assert "1.43\N{MULTIPLICATION SIGN}" in found[0][1][1]
     told = sentences(document)
     assert any("nap-ovlp is fastest" in line for line in told)
+    assert "note: no latencies" in told
     assert any("there: it hung" in line for line in told)
 
 

@@ -43,6 +43,7 @@ def run(
 
     found: list[dict[str, Any]] = []
     failures: list[str] = []
+    notes: list[str] = []
     threads: set[int] = set()
     with ExitStack() as stack:
         bed = None
@@ -50,6 +51,7 @@ def run(
             from hocket.testbed import Testbed
 
             bed = stack.enter_context(Testbed(network))
+            notes += bed.notes  # such as that latencies are not emulated: results are of another network then
         for mpi in mpis:
             parts = build_mpi_parts(mpi, notify=note)
             machine = Machine(mpi, bed, parts.workarounds if bed is not None else ())
@@ -73,5 +75,6 @@ def run(
         "options": asdict(options),
         "modes": {name: MODES[name] for name in dict.fromkeys(row["mode"] for row in found)},
         "rows": found,
+        "notes": notes,
         "failures": failures,
     }

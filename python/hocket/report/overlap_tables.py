@@ -71,6 +71,7 @@ def sentences(document: dict[str, Any]) -> list[str]:
         lines.append(
             f"marked with ~: {text.counted(bimodal, 'time')} with quartiles more than 1.3 times apart: trust them less"
         )
+    lines += [f"note: {note}" for note in document["notes"]]
     return lines + [f"not measured: {failure}" for failure in document["failures"]]
 
 
