@@ -76,7 +76,9 @@ def test_the_output_may_not_be_a_file(hocket_cli, tmp_path: Path) -> None:
 def test_overlap_on_an_emulated_network(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     network = ["--network", "star:2", "--bandwidth", "200 Mbit/s", "--mpi", mpi.label]
     chosen = ["--bytes", "100 kB", "--in-flight", "2", "--mode", "nap-ovlp", "--mode", "TCC-schedule"]
-    result = hocket_cli("bench", "overlap", *network, *chosen, "--launches", "1", "--repetitions", "3", "--json")
+    result = hocket_cli(
+        "bench", "overlap", *network, *chosen, "--launches", "1", "--repetitions", "3", "--json", timeout=110
+    )
     assert result.returncode == 0, result.stderr
     assert f"hocket: overlap: {mpi.name}, 2 x alltoall of 100000 B" in result.stderr
     found = json.loads(result.stdout)
@@ -99,7 +101,7 @@ def test_overlap_on_an_emulated_network(mpi: Mpi, hocket_cli, tmp_path: Path) ->
 @pytest.mark.one_of_each_family
 def test_overlap_on_this_machine(mpi: Mpi, hocket_cli) -> None:
     chosen = ["--mpi", mpi.label, "--collective", "bcast", "--ranks", "3", "--compute", "free-core"]
-    result = hocket_cli("bench", "overlap", *chosen, "--launches", "1", "--repetitions", "1", "-o", "here")
+    result = hocket_cli("bench", "overlap", *chosen, "--launches", "1", "--repetitions", "1", "-o", "here", timeout=110)
     assert result.returncode == 0, result.stderr
     assert "bcast, 1 MB, 3 ranks, computation on cores of its own" in result.stdout
     assert "nap-ovlp" in result.stdout
