@@ -12,8 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <random>
 #include <sstream>
