@@ -52,7 +52,7 @@ def main() -> int:
         parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            program = compiled(mpi, parts, folder)
+            program = compiled("requests", mpi, parts, folder)
             machine = Machine(mpi)
             if options.hosts:
                 network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
@@ -66,11 +66,11 @@ def main() -> int:
     return 0
 
 
-def compiled(mpi: Mpi, parts: MpiParts, folder: Path) -> Path:
-    library, program = parts.runtime.parent, folder / "requests"
+def compiled(name: str, mpi: Mpi, parts: MpiParts, folder: Path) -> Path:
+    library, program = parts.runtime.parent, folder / name
     # gcc 12 takes MPI_STATUSES_IGNORE of MPICH for an array that is too short.
     flags = ["-O2", "-Wno-stringop-overflow", f"-I{parts.include}", f"-L{library}", f"-Wl,-rpath,{library}", "-lhocket"]
-    subprocess.run([str(mpi.mpicc), str(HERE / "requests.c"), "-o", str(program), *flags], check=True)
+    subprocess.run([str(mpi.mpicc), str(HERE / f"{name}.c"), "-o", str(program), *flags], check=True)
     return program
 
 
