@@ -48,16 +48,18 @@ void Choice::took(bool in_background, std::int64_t compute_ns, std::int64_t wait
     const std::int64_t total_ns = median(std::span(total_ns_).first(num));
     const std::int64_t gain_ns = median(std::span(gain_ns_).first(num));
     num_samples_ = 0;
-    if (in_background) return settle(total_ns < native_ns_);
-    if (gain_ns < std::max(min_gain_ns, total_ns / min_gain_fraction)) return settle(false);
+    if (in_background) return settle(total_ns < native_ns_, true);
+    if (gain_ns < std::max(min_gain_ns, total_ns / min_gain_fraction)) return settle(false, false);
     native_ns_ = total_ns;
     step_ = Step::background;
 }
 
-void Choice::settle(bool in_background) {
+void Choice::settle(bool in_background, bool can_gain) {
     background_ = in_background;
-    calls_left_ = interval_;
-    interval_ = std::min(4 * interval_, longest_interval);
+    if (can_gain || !is_large_) {
+        calls_left_ = interval_;
+        interval_ = std::min(4 * interval_, longest_interval);
+    }
     step_ = Step::settled;
 }
 
@@ -70,7 +72,7 @@ Choices::~Choices() {
 Choice& Choices::at(Function function, std::size_t size_class) {
     std::atomic<Choice*>& place = choices_[static_cast<std::size_t>(function)][size_class];
     if (Choice* const found = place.load(std::memory_order_acquire)) return *found;
-    auto made = std::make_unique<Choice>();
+    auto made = std::make_unique<Choice>(size_class >= first_large_class);
     Choice* first = nullptr;
     if (!place.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel)) return *first;
     return *made.release();

@@ -23,6 +23,9 @@ public:
     static constexpr std::int64_t min_gain_ns = 10'000;                          ///< some times what a proxy costs
     static constexpr std::int64_t min_gain_fraction = 50;                        ///< one 50th of the time
 
+    /// Of large messages each call is timed, which costs little beside them, so that a change of the program is seen at once.
+    explicit Choice(bool is_large) : is_large_(is_large) {}
+
     enum class Way {
         native,
         timed_native,  ///< and took() is to be told
@@ -34,8 +37,9 @@ public:
 
 private:
     enum class Step { settled, native, background };
-    void settle(bool in_background);
+    void settle(bool in_background, bool can_gain);
 
+    const bool is_large_;
     std::atomic<std::int64_t> calls_left_{0};  // until it is looked at again
     std::atomic<Step> step_{Step::settled};
     std::atomic<bool> background_{false};
@@ -54,6 +58,8 @@ inline std::size_t size_class_of(std::int64_t bytes) {
     for (; bytes > 0 && log2 + 1 < num_size_classes; bytes >>= 1) ++log2;
     return log2;
 }
+
+constexpr std::size_t first_large_class = 13;  ///< 4096 bytes
 
 /// By function and size.
 class Choices {

@@ -24,8 +24,6 @@ namespace {
 
 // A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread wait.
 constexpr int max_proxies = 1000;
-// Shorter messages are sent without asking their receiver first, so that there is nothing to do for them while the program computes.
-constexpr std::int64_t min_message_bytes = 4096;
 constexpr std::int64_t worried_ns = 10'000'000'000;
 
 /// An operator of the user's runs in the thread that makes the collective move on.
@@ -164,7 +162,8 @@ void Progress::adopt(const Started& started, MPI_Request* request) {
 }
 
 void Progress::adopt_message(const Started& started, MPI_Request request) {
-    if (started.bytes < min_message_bytes) return;
+    // Shorter ones are sent without asking their receiver first: there is nothing to do for them while the program computes.
+    if (size_class_of(started.bytes) < first_large_class) return;
     const Inside inside;
     Watch watch;
     watch.choices = message_choices_;
