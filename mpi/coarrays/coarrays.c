@@ -26,9 +26,9 @@ static MPI_Comm team(void) { return CAF_COMM_WORLD; }
 #else
 #include <dlfcn.h>
 #define DEFINED(name) _gfortran_caf_##name
-#define ORIGINAL(name) (*(original_##name*)next("_gfortran_caf_" #name))
-static void* next(const char* name) {
-    void* found = dlsym(RTLD_NEXT, name);
+#define ORIGINAL(name) (*(original_##name*)find(RTLD_NEXT, "_gfortran_caf_" #name))
+static void* find(void* where, const char* name) {
+    void* found = dlsym(where, name);
     if (found != NULL) return found;
     fprintf(stderr,
             "hocket: no %s behind libhocket_coarrays.so: the program contains OpenCoarrays; link it with `hocket "
@@ -38,7 +38,7 @@ static void* next(const char* name) {
 }
 static MPI_Comm team(void) {
     static const MPI_Comm* found = NULL;
-    if (found == NULL) found = next("CAF_COMM_WORLD");
+    if (found == NULL) found = find(RTLD_DEFAULT, "CAF_COMM_WORLD");
     return *found;
 }
 #define DECLARE_ORIGINAL(name, parameters) typedef void original_##name parameters;

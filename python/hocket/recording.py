@@ -16,6 +16,7 @@ from pathlib import Path
 from hocket import __version__
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import Mpi, mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
 from hocket.trace import Trace
@@ -43,7 +44,8 @@ def record(
     parts = build_mpi_parts(mpi, notify=notify)
     folder = folder.absolute()
     _make_folder(folder, force)
-    changed, needed = with_preload(command, mpi, [parts.record], {"HOCKET_TRACE": str(folder)})
+    libraries = [parts.record, *coarray_libraries(command, parts)]
+    changed, needed = with_preload(command, mpi, libraries, {"HOCKET_TRACE": str(folder)})
     try:
         done = run_command(changed, env=needed)
     except BaseException:

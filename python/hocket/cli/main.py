@@ -27,6 +27,7 @@ VERBS = {
     "calibrate": "Measure this MPI and fit a network model.",
     "advise": "Choose faster schedules for a recorded program and write a plan.",
     "run": "Run a command with a plan.",
+    "coarrays": "Compile a coarray program with faster collective subroutines.",
     "simulate": "Predict the time of a traffic pattern, a schedule, a program or a trace on a network.",
     "schedule": "Build, search, check and show the schedule of a collective.",
     "cost": "Closed forms and lower bounds.",

@@ -48,6 +48,16 @@ class MpiParts:
         return self.folder / "lib/libhocket.so"
 
     @property
+    def coarrays(self) -> Path:
+        """The library with the collective subroutines of coarray programs that need libcaf as a shared library."""
+        return self.folder / "lib/libhocket_coarrays.so"
+
+    @property
+    def coarrays_archive(self) -> Path:
+        """The same to be linked into programs: `hocket.mpi.coarrays.link_flags`."""
+        return self.folder / "lib/libhocket_coarrays.a"
+
+    @property
     def workarounds(self) -> tuple[Path, ...]:
         """Libraries to preload last into every program over several hosts, also a native one: they mend this MPI."""
         library = self.folder / "lib/libhocket_workaround.so"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks, run_command, with_preload
 from hocket.plan import Plan
@@ -53,6 +54,6 @@ def run_with_plan(
         chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
         if chosen is not None:
             environment[name] = chosen
-    changed, needed = with_preload(command, mpi, [parts.interpose], environment)
+    changed, needed = with_preload(command, mpi, [parts.interpose, *coarray_libraries(command, parts)], environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status

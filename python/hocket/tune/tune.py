@@ -21,6 +21,7 @@ from hocket import __version__
 from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls, unserved_calls
 from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
@@ -85,14 +86,15 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
     with ExitStack() as stack:
         folder = stack.enter_context(result_folder(target))
         parts = build_mpi_parts(mpi, notify=say)
-        machine = Machine(mpi)
+        mended = tuple(coarray_libraries(command, parts))
+        machine = Machine(mpi, None, mended)
         if options.testbed:
             from hocket.testbed import Testbed
             from hocket.tune.emulation import emulated, emulated_costs
 
             say(f"setting up the emulated network {network.name}")
             bed = stack.enter_context(Testbed(network))
-            machine, network = Machine(mpi, bed, parts.workarounds), emulated(network, bed)
+            machine, network = Machine(mpi, bed, (*mended, *parts.workarounds)), emulated(network, bed)
             options = dataclasses.replace(
                 options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
             )
