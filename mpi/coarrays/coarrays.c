@@ -149,12 +149,27 @@ struct reduction {
     int root, rank; /* root < 0: all images get the result */
 };
 
+/* In place at the image that gets the result. */
+static int reduce_here(const struct reduction* what, char* address, int count) {
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+    /* MPICH 4.0 crashes in that above 2 KB, unless it is rank 0: github.com/pmodels/mpich, issue 6540. */
+    const size_t bytes = (size_t)count * what->element_bytes;
+    char* const copy = malloc(bytes > 0 ? bytes : 1);
+    if (copy == NULL) return MPI_ERR_NO_MEM;
+    if (bytes > 0) memcpy(copy, address, bytes);
+    const int code = MPI_Reduce(copy, address, count, what->type, what->op, what->root, team());
+    free(copy);
+    return code;
+#else
+    return MPI_Reduce(MPI_IN_PLACE, address, count, what->type, what->op, what->root, team());
+#endif
+}
+
 static int reduce_part(size_t first, int count, void* data) {
     const struct reduction* what = data;
     char* const address = what->address + first * what->element_bytes;
     if (what->root < 0) return MPI_Allreduce(MPI_IN_PLACE, address, count, what->type, what->op, team());
-    if (what->root == what->rank)
-        return MPI_Reduce(MPI_IN_PLACE, address, count, what->type, what->op, what->root, team());
+    if (what->root == what->rank) return reduce_here(what, address, count);
     return MPI_Reduce(address, NULL, count, what->type, what->op, what->root, team());
 }
 

@@ -18,12 +18,7 @@ size_t num_elements(const struct descriptor* array) {
     return num;
 }
 
-static ptrdiff_t step_bytes(const struct descriptor* array) {
-    return array->span != 0 && array->rank > 0 ? array->span : (ptrdiff_t)array->element_bytes;
-}
-
 int is_contiguous(const struct descriptor* array) {
-    if (step_bytes(array) != (ptrdiff_t)array->element_bytes) return 0;
     ptrdiff_t elements = 1;
     for (int i = 0; i < array->rank; ++i) {
         if (array->dimensions[i].stride != elements && extent(&array->dimensions[i]) > 1) return 0;
@@ -35,7 +30,6 @@ int is_contiguous(const struct descriptor* array) {
 /* Copies every element to the array or from it. */
 static void for_each(const struct descriptor* array, char* packed, int to_array) {
     const size_t bytes = array->element_bytes, num = num_elements(array);
-    const ptrdiff_t step = step_bytes(array);
     ptrdiff_t index[max_rank] = {0}, at = 0; /* at: bytes from the first element */
     for (size_t i = 0; i < num; ++i) {
         if (to_array) {
@@ -45,9 +39,10 @@ static void for_each(const struct descriptor* array, char* packed, int to_array)
         }
         packed += bytes;
         for (int d = 0; d < array->rank; ++d) { /* the next index, the first dimension fastest */
-            at += array->dimensions[d].stride * step;
+            const ptrdiff_t step = array->dimensions[d].stride * (ptrdiff_t)bytes;
+            at += step;
             if (++index[d] < extent(&array->dimensions[d])) break;
-            at -= index[d] * array->dimensions[d].stride * step;
+            at -= index[d] * step;
             index[d] = 0;
         }
     }

@@ -21,7 +21,9 @@ struct descriptor {
     int version;
     signed char rank, type;
     short attribute;
-    ptrdiff_t span; /* bytes of a step of one in an array that points into another; 0 = element_bytes */
+    /* Bytes of a step of one, which differ from element_bytes where a pointer points to components. Not to be used: gfortran 12 leaves
+     * it unset for the components of a derived type that it broadcasts one by one. */
+    ptrdiff_t span;
     struct dimension dimensions[];
 };
 
