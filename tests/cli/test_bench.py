@@ -72,7 +72,7 @@ def test_the_output_may_not_be_a_file(hocket_cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
-@pytest.mark.one_of_each_family  # the program behind it runs with all in tests/mpi/test_overlap.py
+@pytest.mark.one_of_each_family  # the program behind it runs with all in tests/mpi/test_overlap_modes.py
 def test_overlap_on_an_emulated_network(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     network = ["--network", "star:2", "--bandwidth", "200 Mbit/s", "--mpi", mpi.label]
     chosen = ["--bytes", "100 kB", "--in-flight", "2", "--mode", "nap-ovlp", "--mode", "TCC-schedule"]

@@ -54,6 +54,7 @@ def test_every_mode_is_measured_as_often(runner: MpiRunner, parts: MpiParts, com
         assert all(0 < inside <= whole for inside, whole in zip(mode["compute_s"], mode["time_s"], strict=True))
 
 
+@pytest.mark.one_of_each_family  # the algorithms run with all in test_requests.py
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_collective_leaves_the_native_data(runner: MpiRunner, parts: MpiParts, collective: str) -> None:
     # Several at once, on ranks that are no power of two; 1001 B are summed as bytes.
@@ -85,6 +86,7 @@ def test_lost_data_are_an_error(runner: MpiRunner, parts: MpiParts) -> None:
     assert result.stdout.strip() == "" or "overlap-times" not in result.stdout
 
 
+@pytest.mark.one_of_each_family
 @pytest.mark.one_of_each_family
 @pytest.mark.parametrize(
     ("arguments", "said"),
