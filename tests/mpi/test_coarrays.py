@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -48,8 +47,6 @@ def compiled(runner: MpiRunner, source: str, ours: str) -> Path:
     command = [wrapper, *options]
     if ours == "linked":
         command = compile_command(command)
-        if os.environ.get("HOCKET_SANITIZE"):
-            command.append(f"-fsanitize={os.environ['HOCKET_SANITIZE']}")
     elif ours == "preloaded":
         shown = subprocess.run([wrapper, "--show"], capture_output=True, text=True, check=True).stdout.split()
         archive = Path(shown[-1])

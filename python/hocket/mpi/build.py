@@ -64,6 +64,12 @@ class MpiParts:
         return (library,) if library.exists() else ()
 
     @property
+    def fortran(self) -> Path | None:
+        """The library behind the modules hocket and hocket_f08, where this MPI has a Fortran compiler."""
+        library = self.folder / "lib/libhocket_fortran.a"
+        return library if library.exists() else None
+
+    @property
     def compare(self) -> Path:
         """The MPI program that measures native and rerouted collectives, interleaved."""
         return self.folder / "bin/hocket-compare"
@@ -85,7 +91,7 @@ class MpiParts:
 
     @property
     def include(self) -> Path:
-        """The folder of hocket.h."""
+        """The folder of hocket.h and of the Fortran modules."""
         return self.folder / "include"
 
 
@@ -157,8 +163,9 @@ def _key(mpi: Mpi) -> str:
         str(mpi.library.resolve()),
         mpi.version,
         mpi.compile_line,
-        _compiler_version("CC", "cc"),
-        _compiler_version("CXX", "c++"),
+        _compiler_version(os.environ.get("CC", "cc")),
+        _compiler_version(os.environ.get("CXX", "c++")),
+        f"{mpi.mpifort} {_compiler_version(str(mpi.mpifort))}" if mpi.mpifort else "",
         os.environ.get("CFLAGS", ""),
         os.environ.get("CXXFLAGS", ""),
         os.environ.get("HOCKET_SANITIZE", ""),
@@ -182,11 +189,9 @@ def _sources(source: Path) -> Iterator[Path]:
                 yield path
 
 
-def _compiler_version(variable: str, default: str) -> str:
+def _compiler_version(compiler: str) -> str:
     try:
-        result = subprocess.run(
-            [os.environ.get(variable, default), "--version"], capture_output=True, text=True, check=False
-        )
+        result = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
     except OSError:
         return "none"
     return result.stdout
@@ -238,6 +243,7 @@ def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
         *("-G", "Ninja" if _program("ninja") else "Unix Makefiles"),
         f"-DCMAKE_MAKE_PROGRAM={tool}",
         f"-DMPI_C_COMPILER={mpi.mpicc}",
+        f"-DHOCKET_MPIFORT={mpi.mpifort or ''}",
         f"-DPython3_EXECUTABLE={sys.executable}",
         f"-DHOCKET_CORE_SOURCE={source / 'src'}",
         f"-DHOCKET_THIRD_PARTY={source / 'third_party'}",
