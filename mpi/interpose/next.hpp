@@ -67,11 +67,11 @@ struct Next {
     HOCKET_FOR_EACH_MESSAGE(HOCKET_MEMBERS)
     HOCKET_FOR_EACH_NONBLOCKING(HOCKET_NAMES_OF_NONBLOCKING, HOCKET_MEMBER)
     HOCKET_FOR_EACH_COMPLETION(HOCKET_MEMBER)
-#define HOCKET_FOR_EACH_OTHER(X)                                                                                      \
-    X(Barrier)                                                                                                        \
-    X(Ibarrier)                                                                                                       \
-    HOCKET_IF_PERSISTENT(X(Barrier_init)) X(Start) X(Startall) X(Request_free) X(Init) X(Init_thread) X(Query_thread) \
-        X(Finalize)
+#define HOCKET_FOR_EACH_OTHER(X)          \
+    X(Barrier)                            \
+    X(Ibarrier)                           \
+    HOCKET_IF_PERSISTENT(X(Barrier_init)) \
+    X(Start) X(Startall) X(Request_free) X(Init) X(Init_thread) X(Query_thread) X(Finalize)
     HOCKET_FOR_EACH_OTHER(HOCKET_MEMBER)
 #undef HOCKET_MEMBERS
 #undef HOCKET_MEMBER
