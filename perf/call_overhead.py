@@ -37,6 +37,10 @@ def main() -> int:
             record = compile_with(mpi, "record_overhead", folder)
             print(f"{mpi.name}: not rerouted")
             print(run(mpi, interpose, [parts.interpose], {"HOCKET_PLAN": str(plan)}))
+            for progress in ("on", "auto"):
+                print(f"{mpi.name}: the non-blocking ones with progress {progress}")
+                lines = run(mpi, interpose, [parts.interpose], {"HOCKET_PROGRESS": progress}).splitlines()
+                print("\n".join(lines[-2:]))
             without, with_recorder = [], []
             for i in range(ROUNDS):  # in turns, since the machine's speed drifts
                 without.append(float(run(mpi, record, [], {})))

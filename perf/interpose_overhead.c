@@ -7,7 +7,8 @@
  *   mpicc -O2 perf/interpose_overhead.c -o overhead -ldl
  *   HOCKET_PLAN=plan.json LD_PRELOAD=libhocket_interpose.so ./overhead
  *
- * with a plan for 1 rank that has an entry for bcast of members [0] with 1000 to 2000 bytes and none for allreduce. */
+ * with a plan for 1 rank that has an entry for bcast of members [0] with 1000 to 2000 bytes and none for allreduce. The last two rows
+ * are of non-blocking calls, with HOCKET_PROGRESS=off, on or auto. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -19,6 +20,11 @@ enum { batches = 4000, calls = 100 };
 
 static int (*native_bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
 static int (*native_allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+static int (*native_iallreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
+static int (*native_isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+static int (*native_irecv)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+static int (*native_wait)(MPI_Request*, MPI_Status*);
+static int (*native_waitall)(int, MPI_Request*, MPI_Status*);
 static MPI_Comm comms[2];
 static MPI_Datatype derived;
 static int buffer[64], result[64];
@@ -37,6 +43,28 @@ static void derived_native(int i) { (void)i, native_bcast(buffer, 1, derived, 0,
 static void derived_interposed(int i) { (void)i, MPI_Bcast(buffer, 1, derived, 0, comms[0]); }
 static void alternating_native(int i) { native_bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
 static void alternating_interposed(int i) { MPI_Bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
+static void collective_native(int i) {
+    MPI_Request request;
+    (void)i, native_iallreduce(buffer, result, 1, MPI_INT, MPI_SUM, comms[0], &request);
+    native_wait(&request, MPI_STATUS_IGNORE);
+}
+static void collective_interposed(int i) {
+    MPI_Request request;
+    (void)i, MPI_Iallreduce(buffer, result, 1, MPI_INT, MPI_SUM, comms[0], &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void message_native(int i) {
+    MPI_Request requests[2];
+    (void)i, native_irecv(result, 8, MPI_INT, 0, 0, comms[0], &requests[0]);
+    native_isend(buffer, 8, MPI_INT, 0, 0, comms[0], &requests[1]);
+    native_waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+static void message_interposed(int i) {
+    MPI_Request requests[2];
+    (void)i, MPI_Irecv(result, 8, MPI_INT, 0, 0, comms[0], &requests[0]);
+    MPI_Isend(buffer, 8, MPI_INT, 0, 0, comms[0], &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
 
 static int compare(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
@@ -67,6 +95,11 @@ int main(int argc, char** argv) {
     if (library == NULL) return 1;
     *(void**)&native_bcast = dlsym(library, "PMPI_Bcast");
     *(void**)&native_allreduce = dlsym(library, "PMPI_Allreduce");
+    *(void**)&native_iallreduce = dlsym(library, "PMPI_Iallreduce");
+    *(void**)&native_isend = dlsym(library, "PMPI_Isend");
+    *(void**)&native_irecv = dlsym(library, "PMPI_Irecv");
+    *(void**)&native_wait = dlsym(library, "PMPI_Wait");
+    *(void**)&native_waitall = dlsym(library, "PMPI_Waitall");
     comms[0] = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Type_vector(4, 1, 2, MPI_INT, &derived);
@@ -76,6 +109,8 @@ int main(int argc, char** argv) {
     measure("collective in the plan with other bytes", other_native, other_interposed);
     measure("the same with a derived datatype", derived_native, derived_interposed);
     measure("the same on two communicators in turn", alternating_native, alternating_interposed);
+    measure("Iallreduce and Wait, 2 calls", collective_native, collective_interposed);
+    measure("Irecv, Isend and Waitall, 3 calls", message_native, message_interposed);
     MPI_Type_free(&derived);
     MPI_Comm_free(&comms[1]);
     MPI_Finalize();
