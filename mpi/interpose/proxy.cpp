@@ -29,7 +29,7 @@ int forget(void* proxy) {
     return MPI_SUCCESS;
 }
 
-// A collective cannot be cancelled [MPI41, sec. 6.12].
+// MPI forbids to cancel a collective.
 int refuse_cancel(void*, int complete) { return complete != 0 ? MPI_SUCCESS : MPI_ERR_REQUEST; }
 
 }  // namespace

@@ -140,8 +140,8 @@ int persistent_ones(unsigned seed, int rounds) {
     return wrong;
 }
 
-/// Communicators and datatypes that are freed while a collective on them is pending.
-int freed_handles(unsigned seed, int rounds) {
+/// Communicators or datatypes that are freed while a collective on them is pending.
+int freed_handles(unsigned seed, int rounds, bool frees_types) {
     std::mt19937 shared(seed), own(seed + static_cast<unsigned>(rank));
     int wrong = 0;
     for (int i = 0; i < rounds; ++i) {
@@ -157,9 +157,11 @@ int freed_handles(unsigned seed, int rounds) {
         MPI_Type_commit(&pair);
         std::vector<int> data(20000, rank == 0 ? i : -1);
         MPI_Ibcast(data.data(), 10000, pair, 0, comm, &requests[2]);
-        MPI_Type_free(&pair);
-        MPI_Comm_free(&comm);
+        if (frees_types) MPI_Type_free(&pair);
+        if (!frees_types) MPI_Comm_free(&comm);
         wrong += complete(requests, own(), own);
+        if (frees_types) MPI_Comm_free(&comm);
+        if (!frees_types) MPI_Type_free(&pair);
         wrong += !first.is_right() + !second.is_right() + (data.back() != i);
     }
     return wrong;
@@ -260,13 +262,23 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int wrong = level(told);
-    if (scenario == "mixed" || scenario == "funneled") wrong += mixed(seed, rounds);
-    if (scenario == "persistent") wrong += persistent_ones(seed, rounds);
-    if (scenario == "freed-handles") wrong += freed_handles(seed, rounds);
-    if (scenario == "freed-requests") wrong += freed_requests(seed, rounds);
-    if (scenario == "late") wrong += late(seed, rounds);
-    if (scenario == "threads") wrong += threads(seed, rounds);
-    if (scenario == "cancel") wrong += cancel(seed, rounds);
+    if (scenario == "mixed" || scenario == "funneled") {
+        wrong += mixed(seed, rounds);
+    } else if (scenario == "persistent") {
+        wrong += persistent_ones(seed, rounds);
+    } else if (scenario == "freed-communicators" || scenario == "freed-types") {
+        wrong += freed_handles(seed, rounds, scenario == "freed-types");
+    } else if (scenario == "freed-requests") {
+        wrong += freed_requests(seed, rounds);
+    } else if (scenario == "late") {
+        wrong += late(seed, rounds);
+    } else if (scenario == "threads") {
+        wrong += threads(seed, rounds);
+    } else if (scenario == "cancel") {
+        wrong += cancel(seed, rounds);
+    } else {
+        ++wrong;
+    }
     int all = wrong;
     if (scenario != "freed-requests") MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) std::printf("%s seed %u: wrong %d\n", scenario.c_str(), seed, all);

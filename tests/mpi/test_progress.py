@@ -17,8 +17,6 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
 
 MODES = ("on", "auto")
-# With these a collective that is pending when its communicator is freed ends in a crash, also natively.
-FREED_HANDLES_CRASH = ("openmpi-4.1.4", "openmpi-5.0.11")
 
 
 @pytest.fixture
@@ -64,11 +62,12 @@ def test_persistent_collectives(runner: MpiRunner, parts: MpiParts, mode: str) -
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("mode", MODES)
-def test_handles_freed_while_pending(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
-    if runner.mpi.label in FREED_HANDLES_CRASH:
+@pytest.mark.parametrize("handles", ["communicators", "types"])
+def test_handles_freed_while_pending(runner: MpiRunner, parts: MpiParts, mode: str, handles: str) -> None:
+    if runner.mpi.family == "openmpi" and handles == "communicators":
         pytest.skip(f"{runner.mpi.name} crashes with such a program, without hocket too")
     for ranks in (2, 3, 5):
-        check(runner, parts, ranks, mode, "freed-handles", ranks, 30)
+        check(runner, parts, ranks, mode, f"freed-{handles}", ranks, 30)
 
 
 def test_freed_requests(runner: MpiRunner, parts: MpiParts) -> None:
@@ -125,6 +124,60 @@ def test_auto_leaves_what_is_waited_for_at_once(runner: MpiRunner, parts: MpiPar
     runner.run(2, runner.compile(OVERLAPS), libraries=[parts.interpose], env=env)
     (calls,) = json.loads(statistics.read_text())["progress"]["calls"]
     assert (calls["function"], calls["calls"], calls["in_background"]) == ("MPI_Ialltoall", 80, 0)
+
+
+EXITS = r"""
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    static int data[1000000];
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Ibcast(data, 1000000, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    exit(7);
+}
+"""
+
+
+def test_an_exit_while_a_collective_is_pending(runner: MpiRunner, parts: MpiParts) -> None:
+    program = runner.compile(EXITS)
+    env = {"HOCKET_PROGRESS": "on"}
+    for _ in range(3):
+        assert runner.run(2, program, libraries=[parts.interpose], env=env, check=False).returncode == 7
+
+
+FAILS = r"""
+#include <mpi.h>
+#include <stdio.h>
+static int calls;
+static void count(MPI_Comm *comm, int *code, ...) { ++calls; }
+int main(int argc, char **argv) {
+    static int data[100];
+    int rank, code;
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(count, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Ibcast(data, rank ? 10 : 100, MPI_INT, 0, comm, &request);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) printf("failed %d, handler called %d\n", code != MPI_SUCCESS, calls);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_an_error_comes_up_in_the_programs_wait(runner: MpiRunner, parts: MpiParts) -> None:
+    program = runner.compile(FAILS)
+    native = runner.run(2, program, check=False)
+    if native.returncode != 0:
+        pytest.skip(f"{runner.mpi.name} ends a program whose collective fails")
+    result = runner.run(2, program, libraries=[parts.interpose], env={"HOCKET_PROGRESS": "on"})
+    assert result.stdout == native.stdout == "failed 1, handler called 1\n"
 
 
 def test_settings_that_are_wrong(runner: MpiRunner, parts: MpiParts) -> None:
