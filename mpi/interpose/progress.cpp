@@ -85,6 +85,7 @@ bool Progress::start(Mode mode, int core, int program_level) {
 void Progress::stop() {
     progress_is_on.store(false);
     if (!engine_) return;
+    const Inside inside;
     watches.forget_messages();
     const std::int64_t begin_ns = now_ns();
     bool told = false;

@@ -57,10 +57,11 @@ public:
     void enter_wait() { num_waits_.fetch_add(1, std::memory_order_relaxed); }
     void leave_wait() { num_waits_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// The engine enters the MPI, unless the process is ending without MPI_Finalize.
+    /// A look at what is pending enters the MPI. That of the engine's thread does not while the process is ending, those in calls of the
+    /// program do: functions that it has given to atexit, and destructors, may wait and call MPI_Finalize.
     bool enter_mpi() {
         num_inside_.fetch_add(1);
-        if (!is_ending_.load()) return true;
+        if (depth > depth_in_thread || !is_ending_.load()) return true;
         leave_mpi();
         return false;
     }
@@ -81,6 +82,7 @@ public:
 
 private:
     class Poke;
+    static constexpr int depth_in_thread = 1;  ///< of a look; in a call of the program that is inside as well
     void end_at_exit();
     [[nodiscard]] bool may_leave(const Started& started) const;
     std::shared_ptr<Choices> choices_of(MPI_Comm comm);

@@ -191,6 +191,44 @@ def test_settings_that_are_wrong(runner: MpiRunner, parts: MpiParts) -> None:
     ]
 
 
+LEAVES_IT_TO_EXIT = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static MPI_Request request;
+static int late;
+static void finish(void) {
+    if (late) usleep(300000);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    puts("finalized");
+}
+int main(int argc, char **argv) {
+    int rank, size, bytes = 1000000;
+    atexit(finish);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    char *from = calloc(size, bytes), *to = calloc(size, bytes);
+    if (rank == 1) usleep(300000);
+    MPI_Ialltoall(from, bytes, MPI_CHAR, to, bytes, MPI_CHAR, MPI_COMM_WORLD, &request);
+    late = rank == 0;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_the_program_leaves_to_exit(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
+    """A function that it has given to atexit before MPI_Init runs after ours."""
+    env = {"HOCKET_PROGRESS": mode}
+    result = runner.run(2, runner.compile(LEAVES_IT_TO_EXIT), libraries=[parts.interpose], env=env, timeout=30)
+    assert result.stdout.split() == ["finalized"] * 2
+
+
 FORTRAN = r"""
 program check
   {use}
