@@ -66,6 +66,7 @@ std::size_t num_fusable(std::span<hocket_request* const> requests) {
     for (const hocket_request* const request : requests) {
         const Arguments& call = request->task->arguments();
         if (&request->operation != &first.operation || request->engine != first.engine) break;
+        if (request->engine == nullptr) break;  // of a selection, whose arm has none
         if (!FusedTask::suits(first.operation.role.collective, call)) break;
         if (call.recv.type != wanted.recv.type || call.op != wanted.op) break;
         bytes += call.recv.count * size_of(call.recv.type);
@@ -321,6 +322,11 @@ hocket_status hocket_request_wait(hocket_request* request) {
 }
 
 hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]) {
+    const hocket_status good = guarded([&] {
+        require_argument(count >= 0 && (count == 0 || requests != nullptr), "no requests given");
+        return HOCKET_OK;
+    });
+    if (good != HOCKET_OK) return good;
     hocket_status first = HOCKET_OK;
     std::string why;
     for (int i = 0; i < count; ++i) {

@@ -221,6 +221,26 @@ inline void select(MPI_Comm comm, Operations& operations, hocket_engine* engine,
     expect(hocket_selection_free(selection) == HOCKET_OK, "selection_free");
 }
 
+/// Requests of a selection whose arm has no engine, started again.
+inline void restart_selected(Operations& operations) {
+    const hocket_arm arm = {"blocking", operations.get({"allreduce", "ring"}, 0, 1), nullptr, 0};
+    hocket_selection* selection = nullptr;
+    expect(hocket_selection_create(operations.communicator(), 1, &arm, 2, &selection) == HOCKET_OK, "selection");
+    int one = 1, sums[2];
+    hocket_request* requests[2];
+    for (int i = 0; i < 2; ++i) {
+        const hocket_operation_arguments with = {sizeof with, &one, 1, MPI_INT, &sums[i], 1, MPI_INT, MPI_SUM};
+        expect(hocket_selection_start(selection, &with, &requests[i]) == HOCKET_OK, "selection_start");
+    }
+    const int sum = sums[0];
+    sums[0] = sums[1] = 0;
+    expect(hocket_request_wait_all(2, requests) == HOCKET_OK, "wait_all");
+    expect(hocket_request_start_all(2, requests) == HOCKET_OK, "start_all without an engine");
+    expect(hocket_request_wait_all(2, requests) == HOCKET_OK && sums[0] == sum && sums[1] == sum, "restarted");
+    for (hocket_request* const request : requests) hocket_request_free(request);
+    expect(hocket_selection_free(selection) == HOCKET_OK, "selection_free");
+}
+
 /// Collectives that no schedule has: all at once, against the blocking ones.
 inline void blocks(MPI_Comm comm, Operations& operations, hocket_engine* engine, std::mt19937& shared) {
     int rank, size;

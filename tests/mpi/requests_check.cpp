@@ -127,6 +127,7 @@ void misuse(MPI_Comm comm, Operations& operations, hocket_engine* engine) {
     expect(hocket_request_test(request, &done) == HOCKET_OK && done == 1 && sum == size, "finalize drains");
     expect(hocket_request_free(request) == HOCKET_OK, "free");
     expect(hocket_request_free(nullptr) == HOCKET_OK && hocket_engine_free(nullptr) == HOCKET_OK, "NULL is freed");
+    expect(hocket_request_wait_all(1, nullptr) == HOCKET_ERROR_INVALID, "no requests");
     hocket_engine* none = nullptr;
     const hocket_engine_parameters unknown = {sizeof unknown, "magic", HOCKET_CORE_ANY, 0};
     expect(hocket_engine_create(&unknown, &none) == HOCKET_ERROR_INVALID, "an engine of an unknown kind");
@@ -173,6 +174,7 @@ int main(int argc, char** argv) {
             for (int i = 0; i < 5; ++i) blocks(comm, operations, engine, shared);
             together(comm, operations, engine, shared, 20);
             select(comm, operations, engine, 1 + static_cast<std::size_t>(c), 100);
+            restart_selected(operations);
         }
     }
     expect(hocket_engine_free(engine) == HOCKET_OK, "engine_free");
