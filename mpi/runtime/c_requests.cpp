@@ -43,6 +43,20 @@ hocket_status result_of(const hocket_request& request) {
     return HOCKET_OK;
 }
 
+/// Another rank may wait for what is pending in other engines before it starts what lets `engine` take one more.
+void start_in(hocket_engine& engine, Task& task) {
+    Patience patience;
+    while (engine.engine->is_full()) {
+        const bool moved = engine.engine->help();
+        if (help_all() || moved) {
+            patience.reset();
+        } else {
+            patience.pause();
+        }
+    }
+    engine.engine->start(task);
+}
+
 /// The number of the call, alike on all ranks.
 std::uint64_t number_call(hocket_request& request) {
     hocket_communicator& communicator = request.operation.communicator;
@@ -90,7 +104,7 @@ void start_fused(std::span<hocket_request* const> requests) {
         request->is_fused = true;
     }
     fused->arm(number_call(first));
-    first.engine->engine->start(*fused);
+    start_in(*first.engine, *fused);
 }
 
 }  // namespace
@@ -191,7 +205,7 @@ void hocket::runtime::start_request(hocket_request& request) {
     if (request.engine == nullptr) {
         request.task->complete();
     } else {
-        request.engine->engine->start(*request.task);
+        start_in(*request.engine, *request.task);
     }
 }
 

@@ -33,6 +33,8 @@ public:
     virtual void drain() = 0;
 
     [[nodiscard]] virtual std::size_t num_pending() const = 0;
+    /// Whether start() would wait.
+    [[nodiscard]] virtual bool is_full() const = 0;
     /// CPU time that the engine's own thread has used, seconds; 0 without one.
     [[nodiscard]] virtual double thread_cpu_s() const { return 0; }
 

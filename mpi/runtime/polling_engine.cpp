@@ -33,7 +33,7 @@ void Engine::wait_until(const std::function<bool()>& holds) {
 
 void PollingEngine::start(Task& task) {
     Patience patience;
-    while (num_pending() >= capacity_) {
+    while (is_full()) {
         if (!help()) patience.pause();
     }
     begin(task);

@@ -20,6 +20,7 @@ public:
     bool help() override;
     void drain() override;
     [[nodiscard]] std::size_t num_pending() const override { return num_pending_.load(); }
+    [[nodiscard]] bool is_full() const override { return num_pending() >= capacity_; }
 
 protected:
     /// One look at each task. True if anything moved. The caller holds `working`.

@@ -45,6 +45,7 @@ public:
         const std::lock_guard lock(mutex_);
         return queue_.size();
     }
+    [[nodiscard]] bool is_full() const override { return num_pending() >= capacity_; }
     [[nodiscard]] double thread_cpu_s() const override { return thread_.cpu_s(); }
 
 private:

@@ -221,6 +221,36 @@ inline void select(MPI_Comm comm, Operations& operations, hocket_engine* engine,
     expect(hocket_selection_free(selection) == HOCKET_OK, "selection_free");
 }
 
+/// A start that waits for room in its engine, on which the others wait for what is pending in another one.
+inline void fill(MPI_Comm comm, Operations& operations, const std::string& kind) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    hocket_operation* const ring = operations.get({"allreduce", "ring"}, 0, 1);
+    hocket_engine *narrow = nullptr, *wide = nullptr;
+    const hocket_engine_parameters one = {sizeof one, kind.c_str(), HOCKET_CORE_ANY, 1};
+    const hocket_engine_parameters many = {sizeof many, "function", HOCKET_CORE_ANY, 0};
+    expect(hocket_engine_create(&one, &narrow) == HOCKET_OK && hocket_engine_create(&many, &wide) == HOCKET_OK,
+           "engines");
+    constexpr int count = 100000;
+    const std::vector<int> from(count, 1);
+    std::vector<int> to[3];
+    hocket_request* requests[3];
+    for (int i = 0; i < 3; ++i) {
+        to[i].assign(count, 0);
+        const hocket_operation_arguments with = {sizeof with,  from.data(), count,   MPI_INT,
+                                                 to[i].data(), count,       MPI_INT, MPI_SUM};
+        expect(hocket_operation_start(ring, &with, i == 0 ? wide : narrow, &requests[i]) == HOCKET_OK, "start");
+        if (i == 0 && rank == size - 1) expect(hocket_request_wait(requests[0]) == HOCKET_OK, "wait");
+    }
+    expect(hocket_request_wait_all(3, requests) == HOCKET_OK, "wait_all");
+    for (int i = 0; i < 3; ++i) {
+        expect(to[i].front() == size && to[i].back() == size, "a full engine");
+        expect(hocket_request_free(requests[i]) == HOCKET_OK, "free");
+    }
+    expect(hocket_engine_free(narrow) == HOCKET_OK && hocket_engine_free(wide) == HOCKET_OK, "engine_free");
+}
+
 /// Requests of a selection whose arm has no engine, started again.
 inline void restart_selected(Operations& operations) {
     const hocket_arm arm = {"blocking", operations.get({"allreduce", "ring"}, 0, 1), nullptr, 0};
