@@ -202,11 +202,12 @@ void hocket::runtime::start_request(hocket_request& request) {
     require_ended(request);
     request.is_fused = false;
     request.task->arm(number_call(request));
-    if (request.engine == nullptr) {
-        request.task->complete();
-    } else {
-        start_in(*request.engine, *request.task);
-    }
+    if (request.engine != nullptr) return start_in(*request.engine, *request.task);
+    // MPI matches native calls by their order, and those in a queue may not have been made yet.
+    hocket_communicator& communicator = request.operation.communicator;
+    if (request.operation.is_native() && communicator.native_by_queue && communicator.num_native_requests > 0)
+        drain(*communicator.native_engine);
+    request.task->complete();
 }
 
 hocket_status hocket_engine_create(const hocket_engine_parameters* parameters, hocket_engine** engine) {

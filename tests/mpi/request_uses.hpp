@@ -174,15 +174,17 @@ inline void together(MPI_Comm comm, Operations& operations, hocket_engine* engin
 }
 
 /// Calls of which a selection chooses the way, several in flight, with results that tell their number.
-inline void select(MPI_Comm comm, Operations& operations, hocket_engine* engine, std::size_t num_in_flight, int times) {
+inline void select(MPI_Comm comm, Operations& operations, hocket_engine* engine, bool is_queue,
+                   std::size_t num_in_flight, int times) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    Operations others(comm);  // blocking native calls do not match those of the engine
-    const hocket_arm arms[] = {{"native", operations.get({"allreduce", "native"}, 0, 1), engine, 0},
-                               {"ring", operations.get({"allreduce", "ring"}, 0, 1), engine, 0},
-                               {"doubling", operations.get({"allreduce", "recursive_doubling"}, 0, 1), engine, 0},
-                               {"blocking", others.get({"allreduce", "native"}, 0, 1), nullptr, 0}};
+    Operations others(comm);  // blocking native calls do not match those of the engine, unless it is a queue
+    const hocket_arm arms[] = {
+        {"native", operations.get({"allreduce", "native"}, 0, 1), engine, 0},
+        {"ring", operations.get({"allreduce", "ring"}, 0, 1), engine, 0},
+        {"doubling", operations.get({"allreduce", "recursive_doubling"}, 0, 1), engine, 0},
+        {"blocking", (is_queue ? operations : others).get({"allreduce", "native"}, 0, 1), nullptr, 0}};
     hocket_selection* selection = nullptr;
     expect(hocket_selection_create(others.communicator(), 4, arms, static_cast<int>(num_in_flight), &selection) ==
                HOCKET_OK,

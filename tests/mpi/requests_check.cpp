@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
             restart(comm, operations, engine, 20);
             for (int i = 0; i < 5; ++i) blocks(comm, operations, engine, shared);
             together(comm, operations, engine, shared, 20);
-            select(comm, operations, engine, 1 + static_cast<std::size_t>(c), 100);
+            select(comm, operations, engine, kind == "queue", 1 + static_cast<std::size_t>(c), 300);
             fill(comm, operations, kind);
             restart_selected(operations);
         }
