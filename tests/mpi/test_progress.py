@@ -191,6 +191,38 @@ def test_settings_that_are_wrong(runner: MpiRunner, parts: MpiParts) -> None:
     ]
 
 
+WRONG_REQUESTS = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    static char from[200000], to[200000];
+    int flag, failed = 0;
+    MPI_Request request, *volatile none = NULL;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Ialltoall(from, 100000, MPI_CHAR, to, 100000, MPI_CHAR, MPI_COMM_WORLD, &request);
+    failed += MPI_Waitall(-1, &request, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+    failed += MPI_Waitall(1, none, MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+    failed += MPI_Wait(none, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    failed += MPI_Test(none, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    printf("failed %d\n", failed);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_the_mpi_tells_of_requests_that_are_wrong(runner: MpiRunner, parts: MpiParts) -> None:
+    program = runner.compile(WRONG_REQUESTS)
+    said = [
+        runner.run(2, program, libraries=[parts.interpose], env={"HOCKET_PROGRESS": mode}).stdout
+        for mode in ("off", "on")
+    ]
+    assert said[0] == said[1]
+
+
 LEAVES_IT_TO_EXIT = r"""
 #include <mpi.h>
 #include <stdio.h>
