@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "interpose/choice.hpp"
+#include "interpose/choices.hpp"
 #include "interpose/self_check.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/plan.hpp"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "interpose/choice.hpp"
+#include "interpose/choices.hpp"
 
 namespace hocket::interpose {
 
