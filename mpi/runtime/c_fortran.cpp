@@ -53,6 +53,12 @@ HOCKET_API hocket_status hocket_fortran_operation_call(hocket_operation* operati
             from->recv_count,
             PMPI_Type_f2c(from->recv_type),
             PMPI_Op_f2c(from->op),
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
         };
         if (request == nullptr) return hocket_operation_execute(operation, &with);
         return start != 0 ? hocket_operation_start(operation, &with, engine, request)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -50,7 +51,7 @@ def command(
     """
     from hocket.tune.run import run_with_plan
 
-    if plan_path is None and progress is None:
+    if plan_path is None and progress is None and "HOCKET_PROGRESS" not in os.environ:
         raise InvalidInput("nothing to run the program with", "name a plan with --plan FILE, or give --progress auto")
     return run_with_plan(command, plan_path, note, self_check, progress, progress_core)
 
