@@ -10,11 +10,13 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "interpose/clock.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/next.hpp"
+#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
+
+using runtime::now_ns;
 
 Progress& progress = *new Progress;
 std::atomic<bool> progress_is_on{false};

@@ -7,11 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "interpose/clock.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
+#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
+
+using runtime::now_ns;
 
 namespace {
 

@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "interpose/arguments.hpp"
-#include "interpose/clock.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
 #include "interpose/self_check.hpp"
 #include "interpose/session.hpp"
+#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
+
+using runtime::now_ns;
 
 namespace {
 

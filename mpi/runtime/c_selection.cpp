@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include <time.h>
-
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "hocket/base/json_text.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/handles.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/selector.hpp"
@@ -35,12 +34,6 @@ struct hocket_selection {
 };
 
 namespace {
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 /// Of native ones that no schedule has, the role does not tell which.
 bool like(const hocket_operation& a, const hocket_operation& b) {

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "runtime/clock.hpp"
+
 namespace hocket::runtime {
 
 namespace {
@@ -22,12 +24,6 @@ constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
 constexpr std::int64_t worried_ns = 500'000;
 constexpr std::int64_t exhausted_ns = 50'000'000;
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 }  // namespace
 

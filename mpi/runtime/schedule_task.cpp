@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include <time.h>
-
 #include <new>
 #include <utility>
 
+#include "runtime/clock.hpp"
 #include "runtime/collective_task.hpp"
 
 namespace hocket::runtime {
@@ -16,12 +15,6 @@ namespace {
 constexpr int looks_before_all = 2;
 constexpr int looks_for_each_clock = 64;
 constexpr std::int64_t exhausted_ns = 50'000'000;
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 class ScheduleTask final : public CollectiveTask {
 public:

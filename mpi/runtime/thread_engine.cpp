@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "runtime/clock.hpp"
 #include "runtime/engine_thread.hpp"
 #include "runtime/polling_engine.hpp"
 
@@ -27,12 +28,6 @@ constexpr std::int64_t max_nap_after_long_look_ns = 1'000'000;
 
 // To wake a sleeping thread costs the program more than a small collective. So it naps for a while before it sleeps.
 constexpr std::int64_t linger_ns = 5'000'000;
-
-std::int64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
 
 void nap(std::int64_t duration_ns) {
     const timespec duration{0, duration_ns};

@@ -7,12 +7,13 @@
 
 #include <cstdint>
 
-namespace hocket::interpose {
+namespace hocket::runtime {
 
+/// A clock of this host that never goes back.
 inline std::int64_t now_ns() {
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-}  // namespace hocket::interpose
+}  // namespace hocket::runtime
