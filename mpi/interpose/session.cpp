@@ -147,15 +147,30 @@ void Session::start_progress(int world_rank, int program_level) {
     int level = MPI_THREAD_SINGLE;
     next.Query_thread(&level);
     // The environment of a rank may lack what rank 0 has; then its MPI has the program's thread level.
-    int can = level == MPI_THREAD_MULTIPLE ? 1 : 0, num_can = 0, num_ranks = 0;
+    int can = level == MPI_THREAD_MULTIPLE ? 1 : 0, num_ranks = 0;
+    std::string why;
     if (can != 0) {
         if (!has_communicators_) prepare_communicators();
         has_communicators_ = true;
-        can = progress.start(progress_mode_, progress_core_, program_level) ? 1 : 0;
+        const auto start = [&](int core) { return progress.start(progress_mode_, core, program_level) ? 1 : 0; };
+        try {
+            can = start(progress_core_);
+        } catch (const InvalidInput& error) {
+            why = error.what();
+            can = start(runtime::any_core);
+        }
     }
-    next.Reduce(&can, &num_can, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    const int mine[2] = {can, why.empty() ? 0 : 1};
+    int sum[2] = {};
+    next.Reduce(mine, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-    if (world_rank != 0 || num_can == num_ranks) return;
+    if (world_rank != 0) return;
+    const auto [num_can, num_elsewhere] = sum;
+    if (num_elsewhere > 0)
+        say("HOCKET_PROGRESS_CORE: " +
+            (why.empty() ? "core " + std::to_string(progress_core_) + " cannot be used" : why) + "; it stays any on " +
+            std::to_string(num_elsewhere) + " of " + std::to_string(num_ranks) + " ranks");
+    if (num_can == num_ranks) return;
     say("no progress in the background on " + std::to_string(num_ranks - num_can) + " of " + std::to_string(num_ranks) +
         " ranks: " + (level == MPI_THREAD_MULTIPLE ? "no thread" : "no MPI_THREAD_MULTIPLE"));
 }

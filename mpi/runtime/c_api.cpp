@@ -143,6 +143,15 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
                                               BlockArguments& blocks) {
     require_argument(given.struct_size >= offsetof(hocket_operation_arguments, send_counts),
                      "struct_size is too small");
+    const bool is_reduction = operation.is_native() ? combines(operation.native) : combines(operation.role.collective);
+    if (is_reduction) {
+        require_argument(given.op != MPI_OP_NULL, "a reduction needs an operator");
+        // First of what may be wrong on this rank alone, because all ranks see this alike.
+        if (!operation.is_native() && !is_commutative(given.op) &&
+            !operation.entry.preserves_order(operation.role.root))
+            return fail(HOCKET_ERROR_ORDER);
+        require_argument(given.recv_type != MPI_DATATYPE_NULL, "a reduction needs a datatype: recv_type");
+    }
     require_argument(given.send_count >= 0 && given.recv_count >= 0, "a count is negative");
     arguments.send = {const_cast<void*>(given.send_buffer), given.send_count, given.send_type};
     arguments.recv = {given.recv_buffer, given.recv_count, given.recv_type};
@@ -151,12 +160,11 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
         require_argument(given.struct_size >= sizeof given, "the collective needs counts for each rank");
         blocks = {given.send_counts,        given.send_displacements, given.recv_counts,
                   given.recv_displacements, given.send_types,         given.recv_types};
+        if (const char* const missing =
+                missing_of(operation.native, blocks, arguments.send.in_place(), operation.role.is_root()))
+            throw InvalidInput(std::string("NULL: ") + missing + ", which the collective needs on this rank");
     }
-    const bool is_reduction = operation.is_native() ? combines(operation.native) : combines(operation.role.collective);
-    if (!is_reduction) return HOCKET_OK;
-    require_argument(arguments.op != MPI_OP_NULL, "a reduction needs an operator");
-    if (operation.is_native() || is_commutative(arguments.op)) return HOCKET_OK;
-    return operation.entry.preserves_order(operation.role.root) ? HOCKET_OK : fail(HOCKET_ERROR_ORDER);
+    return HOCKET_OK;
 }
 
 hocket_status hocket_operation_execute(hocket_operation* operation, const hocket_operation_arguments* arguments) {

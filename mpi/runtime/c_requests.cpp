@@ -27,15 +27,6 @@ std::unique_ptr<Engine> make_engine(std::string_view kind, int core, std::size_t
     return make_queue_engine(core, capacity);
 }
 
-bool help_all() {
-    const std::lock_guard lock(engines_mutex);
-    bool moved = false;
-    for (hocket_engine* const engine : engines) {
-        if (!engine->has_thread && engine->engine->help()) moved = true;
-    }
-    return moved;
-}
-
 hocket_status result_of(const hocket_request& request) {
     const int code = request.error();
     if (code == MPI_ERR_NO_MEM) throw std::bad_alloc();
@@ -55,16 +46,6 @@ void start_in(hocket_engine& engine, Task& task) {
         }
     }
     engine.engine->start(task);
-}
-
-/// The number of the call, alike on all ranks.
-std::uint64_t number_call(hocket_request& request) {
-    hocket_communicator& communicator = request.operation.communicator;
-    if (request.operation.is_native() && request.engine != nullptr) {
-        communicator.has_started_native = true;
-        communicator.native_by_queue = request.engine->is_queue;
-    }
-    return ++communicator.num_calls;
 }
 
 void require_ended(const hocket_request& request) {
@@ -103,11 +84,20 @@ void start_fused(std::span<hocket_request* const> requests) {
         request->fused = fused;
         request->is_fused = true;
     }
-    fused->arm(number_call(first));
+    fused->arm(number_call(first.operation, first.engine));
     start_in(*first.engine, *fused);
 }
 
 }  // namespace
+
+bool hocket::runtime::help_all() {
+    const std::lock_guard lock(engines_mutex);
+    bool moved = false;
+    for (hocket_engine* const engine : engines) {
+        if (!engine->has_thread && engine->engine->help()) moved = true;
+    }
+    return moved;
+}
 
 bool hocket::runtime::needs_help() {
     const std::lock_guard lock(engines_mutex);
@@ -142,6 +132,15 @@ void hocket::runtime::drain(hocket_engine& engine) {
         const bool moved = engine.engine->help();
         if (!help_all() && !moved) patience.pause();
     }
+}
+
+std::uint64_t hocket::runtime::number_call(const hocket_operation& operation, const hocket_engine* engine) {
+    hocket_communicator& communicator = operation.communicator;
+    if (operation.is_native() && engine != nullptr) {
+        communicator.has_started_native = true;
+        communicator.native_by_queue = engine->is_queue;
+    }
+    return ++communicator.num_calls;
 }
 
 std::unique_ptr<CollectiveTask> hocket::runtime::take_task(hocket_operation& operation) {
@@ -198,10 +197,9 @@ hocket_status hocket::runtime::create_request(hocket_operation* operation, const
     return HOCKET_OK;
 }
 
-void hocket::runtime::start_request(hocket_request& request) {
-    require_ended(request);
+void hocket::runtime::start_request(hocket_request& request, std::uint64_t call) {
     request.is_fused = false;
-    request.task->arm(number_call(request));
+    request.task->arm(call);
     if (request.engine != nullptr) return start_in(*request.engine, *request.task);
     // MPI matches native calls by their order, and those in a queue may not have been made yet.
     hocket_communicator& communicator = request.operation.communicator;
@@ -274,7 +272,8 @@ hocket_status hocket_request_create(hocket_operation* operation, const hocket_op
 hocket_status hocket_request_start(hocket_request* request) {
     return guarded([&] {
         require_argument(request != nullptr, "no request given");
-        start_request(*request);
+        require_ended(*request);
+        start_request(*request, number_call(request->operation, request->engine));
         return HOCKET_OK;
     });
 }
@@ -295,7 +294,7 @@ hocket_status hocket_request_start_all(int count, hocket_request* const requests
             if (num > 1) {
                 start_fused(left.first(num));
             } else {
-                start_request(*left.front());
+                start_request(*left.front(), number_call(left.front()->operation, left.front()->engine));
             }
             left = left.subspan(std::max<std::size_t>(num, 1));
         }
@@ -306,13 +305,10 @@ hocket_status hocket_request_start_all(int count, hocket_request* const requests
 hocket_status hocket_operation_start(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                      hocket_engine* engine, hocket_request** request) {
     return guarded([&] {
-        require_argument(engine != nullptr, "no engine given");
-        const hocket_status status = create_request(operation, arguments, engine, request);
-        if (status == HOCKET_OK) {
-            start_request(**request);
-        } else if (operation != nullptr) {
-            ++operation->communicator.num_calls;  // wrong on this rank alone, perhaps
-        }
+        require_argument(operation != nullptr, "no operation given");
+        const hocket_status status = hocket_request_create(operation, arguments, engine, request);
+        const std::uint64_t call = number_call(*operation, engine);
+        if (status == HOCKET_OK) start_request(**request, call);
         return status;
     });
 }

@@ -49,12 +49,13 @@ std::string seconds_text(std::int64_t time_ns) {
     return text.data();
 }
 
-/// The exchange began with a call that this rank has waited for. So all ranks have begun it, and wait for no act of this one.
+/// The exchange began with a call that this rank has waited for, so that all ranks have begun it; if not, in a program that has too many
+/// calls in flight, another rank may wait for what is pending here first.
 void conclude(hocket_selection& selection) {
     Patience patience;
     for (int done = 0; done == 0;) {
         require(PMPI_Test(&selection.exchange, &done, MPI_STATUS_IGNORE));
-        if (done == 0) patience.pause();
+        if (done == 0 && !help_all()) patience.pause();
     }
     selection.selector.conclude(selection.all);
 }
@@ -110,8 +111,6 @@ hocket_status hocket_selection_start(hocket_selection* selection, const hocket_o
                                      hocket_request** request) {
     return guarded([&] {
         require_argument(selection != nullptr, "no selection given");
-        require_argument(selection->num_in_flight < selection->max_in_flight,
-                         "more calls are in flight than the selection was made for");
         Selector& selector = selection->selector;
         if (selector.is_due()) conclude(*selection);
         const std::size_t chosen = selector.next();
@@ -119,19 +118,24 @@ hocket_status hocket_selection_start(hocket_selection* selection, const hocket_o
         std::size_t arm = chosen;
         const std::int64_t started_ns = now_ns();
         const auto create = [&] {
-            return create_request(selection->arms[arm].operation, arguments, selection->arms[arm].engine, request);
+            return guarded([&] {
+                require_argument(selection->num_in_flight < selection->max_in_flight,
+                                 "more calls are in flight than the selection was made for");
+                return create_request(selection->arms[arm].operation, arguments, selection->arms[arm].engine, request);
+            });
         };
         hocket_status status = create();
         if (status == HOCKET_ERROR_ORDER) {  // all ranks have this operator
             arm = 0;
             status = create();
         }
+        const std::uint64_t call = number_call(*selection->arms[arm].operation, selection->arms[arm].engine);
         if (status != HOCKET_OK) return status;
         (*request)->selection = selection;
         (*request)->arm = arm;
         (*request)->started_ns = started_ns;
         ++selection->num_in_flight;
-        start_request(**request);
+        start_request(**request, call);
         return HOCKET_OK;
     });
 }

@@ -57,7 +57,7 @@ enum Core : int {
 std::unique_ptr<Engine> make_function_engine(std::size_t capacity = default_capacity);
 
 /// Moves tasks on in a thread that naps between looks, and sleeps when nothing is pending. Needs MPI_THREAD_MULTIPLE for tasks that
-/// call MPI. @throws std::system_error  if no thread can be started
+/// call MPI. @throws std::system_error  if no thread can be started  @throws InvalidInput  if the process cannot use the core
 std::unique_ptr<Engine> make_thread_engine(int core = any_core, std::size_t capacity = default_capacity);
 
 /// A thread that never naps, as asynchronous progress of the MPIs does: to compare with. @throws as make_thread_engine

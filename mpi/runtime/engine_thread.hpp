@@ -12,6 +12,7 @@ namespace hocket::runtime {
 class EngineThread {
 public:
     /// `core` as in Core. @throws std::system_error  no thread can be started
+    /// @throws InvalidInput  the process cannot use that core
     EngineThread(std::function<void()> work, int core);
     void join() { thread_.join(); }
     /// CPU time used so far, seconds.

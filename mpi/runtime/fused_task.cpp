@@ -23,7 +23,8 @@ bool FusedTask::suits(Collective collective, const Arguments& arguments) {
     // Blocks of others would have to be sorted. With other collectives the ranks may not have the same count and type.
     if (collective != Collective::allreduce && collective != Collective::reduce) return false;
     const TypeInfo type = describe(arguments.recv.type);
-    return type.named && type.contiguous && arguments.recv.count * type.size_bytes <= max_call_bytes;
+    return type.named && type.contiguous && type.size_bytes > 0 &&
+           arguments.recv.count <= max_call_bytes / type.size_bytes;
 }
 
 int FusedTask::bind(std::vector<const Arguments*> calls) {

@@ -124,7 +124,11 @@ void note_end(hocket_request& request);
 /// hocket_request_create and hocket_request_start; `engine` may be null.
 hocket_status create_request(hocket_operation* operation, const hocket_operation_arguments* arguments,
                              hocket_engine* engine, hocket_request** request);
-void start_request(hocket_request& request);
+void start_request(hocket_request& request, std::uint64_t call);
+/// The number of the call that begins now, alike on all ranks: it counts also where it is wrong on this rank alone.
+std::uint64_t number_call(const hocket_operation& operation, const hocket_engine* engine);
+/// Moves on what is pending in engines without a thread. True if anything moved.
+bool help_all();
 /// Whether anything is pending that moves on in the calls of the program alone.
 bool needs_help();
 /// A blocking call during which all that moves on. Returns an MPI error code.

@@ -96,6 +96,21 @@ bool has_blocks(NativeCollective collective) {
     return collective >= NativeCollective::allgatherv && collective <= NativeCollective::reduce_scatter;
 }
 
+const char* missing_of(NativeCollective collective, const BlockArguments& blocks, bool in_place, bool is_root) {
+    using enum NativeCollective;
+    const bool is_w = collective == alltoallw, is_all = collective == alltoallv || is_w;
+    const bool sends = (is_all && !in_place) || (collective == scatterv && is_root);
+    const bool places = is_all || collective == allgatherv || (collective == gatherv && is_root);
+    const bool receives = places || collective == reduce_scatter;
+    if (sends && blocks.send_counts == nullptr) return "send_counts";
+    if (sends && blocks.send_displacements == nullptr) return "send_displacements";
+    if (sends && is_w && blocks.send_types == nullptr) return "send_types";
+    if (receives && blocks.recv_counts == nullptr) return "recv_counts";
+    if (places && blocks.recv_displacements == nullptr) return "recv_displacements";
+    if (is_w && blocks.recv_types == nullptr) return "recv_types";
+    return nullptr;
+}
+
 int call_native(NativeCollective collective, const Arguments& arguments, const BlockArguments& blocks, int root,
                 MPI_Comm comm) {
     if (is_large(arguments)) return call_large(collective, arguments, root, comm);

@@ -46,6 +46,9 @@ struct BlockArguments {
     const MPI_Datatype *send_types = nullptr, *recv_types = nullptr;
 };
 
+/// The first array that the collective reads on this rank and that is null, by its name in hocket.h; null if none is.
+const char* missing_of(NativeCollective collective, const BlockArguments& blocks, bool in_place, bool is_root);
+
 /// The MPI's own functions. Return an MPI error code.
 int call_native(NativeCollective collective, const Arguments& arguments, const BlockArguments& blocks, int root,
                 MPI_Comm comm);
