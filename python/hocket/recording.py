@@ -44,7 +44,7 @@ def record(
     parts = build_mpi_parts(mpi, notify=notify)
     folder = folder.absolute()
     _make_folder(folder, force)
-    libraries = [parts.record, *coarray_libraries(command, parts)]
+    libraries = [parts.record, *coarray_libraries(command, parts), *parts.workarounds]
     changed, needed = with_preload(command, mpi, libraries, {"HOCKET_TRACE": str(folder)})
     try:
         done = run_command(changed, env=needed)

@@ -54,6 +54,7 @@ def run_with_plan(
         chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
         if chosen is not None:
             environment[name] = chosen
-    changed, needed = with_preload(command, mpi, [parts.interpose, *coarray_libraries(command, parts)], environment)
+    libraries = [parts.interpose, *coarray_libraries(command, parts), *parts.workarounds]
+    changed, needed = with_preload(command, mpi, libraries, environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status
