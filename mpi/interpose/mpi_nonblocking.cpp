@@ -56,6 +56,11 @@ bool is_to_adopt(int code) { return code == MPI_SUCCESS && depth == 0; }
 
 template <class Size, class... Arguments>
 int start_collective(Function function, int (*call)(Arguments...), Arguments... arguments) {
+    if constexpr (Size::op != hocket::interpose::no_operator) {
+        const std::tuple<Arguments...> all{arguments...};
+        if (depth == 0 && !progress.is_for_any_thread(std::get<Size::op>(all)))
+            return progress.start_alone([&] { return call(arguments...); }, std::get<sizeof...(Arguments) - 1>(all));
+    }
     const int code = call(arguments...);
     if (is_to_adopt(code))
         progress.adopt(describe<Size, 1>(function, arguments...),

@@ -27,7 +27,6 @@ namespace {
 constexpr int max_proxies = 1000;
 constexpr std::int64_t worried_ns = 10'000'000'000;
 
-/// An operator of the user's runs in the thread that makes the collective move on.
 bool is_predefined(MPI_Op op) {
     for (const MPI_Op known : {MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
                                MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
@@ -54,9 +53,9 @@ public:
 
     State advance() noexcept override {
         const Inside inside;
-        if (!progress.watches.any_message()) {
+        if (!progress.watches.any(Watch::message)) {
             progress.is_poking_.store(false);
-            if (!progress.watches.any_message() || progress.is_poking_.exchange(true)) return State::done;
+            if (!progress.watches.any(Watch::message) || progress.is_poking_.exchange(true)) return State::done;
         }
         if (progress.num_waits_.load(std::memory_order_relaxed) > 0 || !progress.enter_mpi()) return State::waiting;
         int is_over = 0;
@@ -116,7 +115,23 @@ void Progress::end_at_exit() {
     while (depth == 0 && num_inside_.load() > 0 && now_ns() - begin_ns < 100'000'000) sched_yield();
 }
 
-bool Progress::may_leave(const Started& started) const { return runs_user_operators_ || is_predefined(started.op); }
+bool Progress::is_for_any_thread(MPI_Op op) const { return runs_user_operators_ || is_predefined(op); }
+
+int Progress::start_alone(const std::function<int()>& start, MPI_Request* request) {
+    num_starting_alone_.fetch_add(1);
+    while (num_inside_.load() > 0) sched_yield();
+    const int code = start();
+    const Inside inside;
+    int is_over = 0;
+    if (code == MPI_SUCCESS && next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+        is_over == 0) {
+        Watch watch;
+        watch.kind = Watch::alone;
+        watches.add(*request, std::move(watch));
+    }
+    num_starting_alone_.fetch_sub(1);
+    return code;
+}
 
 Choice::Way Progress::choose(Function function, std::size_t size_class, Watch& watch) {
     auto way = Choice::Way::background;
@@ -151,7 +166,6 @@ bool Progress::begin(Proxy& proxy, MPI_Request real, bool is_persistent) {
 
 void Progress::adopt(const Started& started, MPI_Request* request) {
     const Inside inside;
-    if (!may_leave(started)) return;
     Watch watch;
     watch.choices = choices_of(started.comm);
     if (mode_ == Mode::automatic && !watch.choices) return;
@@ -176,6 +190,7 @@ void Progress::adopt_message(const Started& started, MPI_Request request) {
     // Shorter ones are sent without asking their receiver first: there is nothing to do for them while the program computes.
     if (size_class_of(started.bytes) < first_large_class) return;
     const Inside inside;
+    leave_wait();
     Watch watch;
     watch.choices = message_choices_;
     const Choice::Way way = choose(started.function, size_class_of(started.bytes), watch);
@@ -190,7 +205,7 @@ void Progress::adopt_message(const Started& started, MPI_Request request) {
 
 void Progress::adopt_persistent(const Started& started, MPI_Request request) {
     const Inside inside;
-    if (!may_leave(started)) return;
+    if (!is_for_any_thread(started.op)) return;
     Watch watch;
     watch.choices = choices_of(started.comm);
     if (mode_ == Mode::automatic && !watch.choices) return;

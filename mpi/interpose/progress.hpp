@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "interpose/functions.hpp"
 #include "interpose/inside.hpp"
@@ -42,6 +43,11 @@ public:
     void stop();
     [[nodiscard]] Mode mode() const { return mode_; }
 
+    /// An operator of the program's own runs in whatever thread is inside the MPI: the program must expect several.
+    [[nodiscard]] bool is_for_any_thread(MPI_Op op) const;
+    /// Starts a reduction whose operator is not. Until it has been completed the engine's thread stays outside the MPI.
+    int start_alone(const std::function<int()>& start, MPI_Request* request);
+
     /// The non-blocking collective that has just been started: puts a proxy in the place of its request, or does not.
     void adopt(const Started& started, MPI_Request* request);
     void adopt_message(const Started& started, MPI_Request request);
@@ -53,15 +59,22 @@ public:
     void help();
     [[nodiscard]] bool must_help() const { return num_proxies_.load(std::memory_order_relaxed) > 0; }
     void wait_until(const std::function<bool()>& holds);
-    /// The caller is about to wait inside the MPI, which makes messages move.
-    void enter_wait() { num_waits_.fetch_add(1, std::memory_order_relaxed); }
-    void leave_wait() { num_waits_.fetch_sub(1, std::memory_order_relaxed); }
+    /// The caller is about to wait inside the MPI, which makes messages move. An error handler of the program may leave the wait by
+    /// longjmp: the thread counts once, and no longer when it sends or receives.
+    void enter_wait() {
+        if (!std::exchange(is_waiting_, true)) num_waits_.fetch_add(1, std::memory_order_relaxed);
+    }
+    void leave_wait() {
+        if (std::exchange(is_waiting_, false)) num_waits_.fetch_sub(1, std::memory_order_relaxed);
+    }
 
-    /// A look at what is pending enters the MPI. That of the engine's thread does not while the process is ending, those in calls of the
-    /// program do: functions that it has given to atexit, and destructors, may wait and call MPI_Finalize.
+    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, nor while
+    /// the process is ending; those in calls of the program do: functions that it has given to atexit, and destructors, may wait and
+    /// call MPI_Finalize.
     bool enter_mpi() {
         num_inside_.fetch_add(1);
-        if (depth > depth_in_thread || !is_ending_.load()) return true;
+        if (depth > depth_in_thread) return true;
+        if (!is_ending_.load() && num_starting_alone_.load() == 0 && !watches.any(Watch::alone)) return true;
         leave_mpi();
         return false;
     }
@@ -84,7 +97,6 @@ private:
     class Poke;
     static constexpr int depth_in_thread = 1;  ///< of a look; in a call of the program that is inside as well
     void end_at_exit();
-    [[nodiscard]] bool may_leave(const Started& started) const;
     std::shared_ptr<Choices> choices_of(MPI_Comm comm);
     Choice::Way choose(Function function, std::size_t size_class, Watch& watch);
     bool begin(Proxy& proxy, MPI_Request real, bool is_persistent);
@@ -97,8 +109,10 @@ private:
     std::atomic<bool> is_poking_{false};
     std::atomic<int> num_proxies_{0};  // pending
     std::atomic<int> num_inside_{0};
+    std::atomic<int> num_starting_alone_{0};
     std::atomic<bool> is_ending_{false};
     std::atomic<int> num_waits_{0};
+    static inline thread_local bool is_waiting_ = false;
     std::mutex pool_mutex_;
     std::deque<Proxy*> pool_;  // guarded
     Counts counts_;

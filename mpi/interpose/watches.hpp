@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,8 @@ struct Watch {
         persistent,  ///< of a collective, the MPI's own; has a generalized request while it is active
         timed,       ///< the MPI's own, of a collective
         message,     ///< the MPI's own, of a large message
+        alone,       ///< the MPI's own, of a reduction that none but the program may move on
+        num_kinds,
     };
     Kind kind = timed;
     Proxy* of = nullptr;
@@ -42,10 +45,10 @@ public:
     void add(MPI_Request request, Watch watch) {
         const std::lock_guard lock(mutex_);
         watch.id = ++last_id_;
-        if (watch.kind == Watch::message) num_messages_.fetch_add(1);
+        num_of_[watch.kind].fetch_add(1);
         const auto [place, is_new] = watches_.try_emplace(request);
         if (is_new) num_.fetch_add(1, std::memory_order_relaxed);
-        if (!is_new && place->second.kind == Watch::message) num_messages_.fetch_sub(1);
+        if (!is_new) num_of_[place->second.kind].fetch_sub(1);
         place->second = std::move(watch);
     }
     /// Nothing if it is not watched.
@@ -61,7 +64,7 @@ public:
         if (found != watches_.end()) found->second = watch;
     }
     /// Messages are left to the MPI from now on.
-    void forget_messages() { num_messages_.store(0); }
+    void forget_messages() { num_of_[Watch::message].store(0); }
     /// False if it has gone already.
     bool remove(MPI_Request request, std::uint64_t id) {
         return remove_if(request, [id](const Watch& watch) { return watch.id == id; });
@@ -70,7 +73,7 @@ public:
         return remove_if(request, [of](const Watch& watch) { return watch.of == of; });
     }
     [[nodiscard]] bool any() const { return num_.load(std::memory_order_relaxed) != 0; }
-    [[nodiscard]] bool any_message() const { return num_messages_.load() != 0; }
+    [[nodiscard]] bool any(Watch::Kind kind) const { return num_of_[kind].load() != 0; }
 
 private:
     template <class Predicate>
@@ -78,13 +81,14 @@ private:
         const std::lock_guard lock(mutex_);
         const auto found = watches_.find(request);
         if (found == watches_.end() || !predicate(found->second)) return false;
-        if (found->second.kind == Watch::message) num_messages_.fetch_sub(1);
+        num_of_[found->second.kind].fetch_sub(1);
         watches_.erase(found);
         num_.fetch_sub(1, std::memory_order_relaxed);
         return true;
     }
 
-    std::atomic<std::int64_t> num_{0}, num_messages_{0};
+    std::atomic<std::int64_t> num_{0};
+    std::array<std::atomic<std::int64_t>, Watch::num_kinds> num_of_{};
     std::mutex mutex_;
     std::uint64_t last_id_ = 0;
     std::unordered_map<MPI_Request, Watch> watches_;
