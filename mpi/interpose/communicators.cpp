@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "interpose/lane.hpp"
 #include "interpose/session.hpp"
 
 namespace hocket::interpose {
@@ -49,6 +50,7 @@ int forget(MPI_Comm, int, void* attribute, void*) {
     }
     for (auto& routes : communicator->routes) routes.clear();
     if (communicator->own != MPI_COMM_NULL) runtime::release(&communicator->own);
+    if (communicator->lane) close_lane(std::move(communicator->lane));
     delete communicator;
     return MPI_SUCCESS;
 }

@@ -21,6 +21,8 @@ namespace hocket::interpose {
 
 constexpr std::size_t num_collectives = 9;
 
+class Lane;
+
 /// A plan entry on a communicator that it serves.
 struct Route {
     const runtime::PlanEntry* entry;
@@ -43,8 +45,9 @@ struct Communicator {
     std::vector<int> members;    ///< world ranks; empty if no entry can serve it
     std::array<std::vector<Route>, num_collectives> routes;
     std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
-    std::shared_ptr<Choices> choices;               ///< of its non-blocking collectives; made at the first
-    bool has_inherited = false;                     ///< what the checks of earlier communicators have found
+    std::shared_ptr<Lane> lane;  ///< of its non-blocking collectives that the plan may serve; null: there are none
+    std::shared_ptr<Choices> choices;  ///< of its non-blocking collectives; made at the first
+    bool has_inherited = false;        ///< what the checks of earlier communicators have found
 };
 
 /// Once, before find_communicator.

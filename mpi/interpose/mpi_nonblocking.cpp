@@ -6,35 +6,40 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <tuple>
 
+#include "interpose/call_of.hpp"
+#include "interpose/lane.hpp"
 #include "interpose/mpi_define.hpp"
+#include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/session.hpp"
 #include "interpose/sizes.hpp"
 
 using hocket::interpose::Block;
 using hocket::interpose::Blocks;
+using hocket::interpose::Call;
+using hocket::interpose::call_of;
 using hocket::interpose::Combined;
 using hocket::interpose::CombinedBlocks;
 using hocket::interpose::depth;
 using hocket::interpose::Function;
+using hocket::interpose::Inside;
+using hocket::interpose::is_active;
 using hocket::interpose::is_progress_on;
 using hocket::interpose::next;
 using hocket::interpose::NoBlock;
 using hocket::interpose::OwnBlock;
+using hocket::interpose::plan_call;
+using hocket::interpose::plan_is_in_background;
+using hocket::interpose::PlannedCall;
 using hocket::interpose::progress;
 using hocket::interpose::Started;
 
 namespace {
-
-template <class Function>
-struct Signature;
-template <class... Parameters>
-struct Signature<int (*)(Parameters...)> {
-    template <std::size_t i>
-    using Parameter = std::tuple_element_t<i, std::tuple<Parameters...>>;
-};
 
 // Of inter-communicators it depends on the root what matters.
 bool is_inter(MPI_Comm comm) {
@@ -54,22 +59,39 @@ __attribute__((noinline)) Started describe(Function function, Arguments... argum
 
 bool is_to_adopt(int code) { return code == MPI_SUCCESS && depth == 0; }
 
-template <class Size, class... Arguments>
-int start_collective(Function function, int (*call)(Arguments...), Arguments... arguments) {
+/// Instead of the MPI's own function, if the plan has something for it; else nothing.
+template <Function function, class... Arguments>
+std::optional<int> start_planned(const std::tuple<Arguments...>& all) {
+    const std::optional<Call> call = call_of<function>(all);
+    if (!call || depth > 0 || !plan_is_in_background.load(std::memory_order_relaxed) || !is_active(call->collective))
+        return {};
+    int code = MPI_SUCCESS;
+    {
+        const Inside inside;
+        std::unique_ptr<PlannedCall> planned = plan_call(*call, &code);
+        if (!planned && code == MPI_SUCCESS) return {};
+        if (planned) code = progress.launch(std::move(planned), function, std::get<sizeof...(Arguments) - 1>(all));
+    }
+    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call->comm, code);
+    return code;
+}
+
+template <Function function, class Size, class... Arguments>
+int start_collective(int (*call)(Arguments...), Arguments... arguments) {
+    const std::tuple<Arguments...> all{arguments...};
+    if (const auto code = start_planned<function>(all)) return *code;
     if constexpr (Size::op != hocket::interpose::no_operator) {
-        const std::tuple<Arguments...> all{arguments...};
         if (depth == 0 && !progress.is_for_any_thread(std::get<Size::op>(all)))
             return progress.start_alone([&] { return call(arguments...); }, std::get<sizeof...(Arguments) - 1>(all));
     }
     const int code = call(arguments...);
     if (is_to_adopt(code))
-        progress.adopt(describe<Size, 1>(function, arguments...),
-                       std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+        progress.adopt(describe<Size, 1>(function, arguments...), std::get<sizeof...(Arguments) - 1>(all));
     return code;
 }
 
-template <class Size, class... Arguments>
-int make_persistent(Function function, int (*call)(Arguments...), Arguments... arguments) {
+template <Function function, class Size, class... Arguments>
+int make_persistent(int (*call)(Arguments...), Arguments... arguments) {
     const int code = call(arguments...);
     if (is_to_adopt(code))
         progress.adopt_persistent(describe<Size, 2>(function, arguments...),
@@ -77,8 +99,8 @@ int make_persistent(Function function, int (*call)(Arguments...), Arguments... a
     return code;
 }
 
-template <class Size, class... Arguments>
-int start_message(Function function, int (*call)(Arguments...), Arguments... arguments) {
+template <Function function, class Size, class... Arguments>
+int start_message(int (*call)(Arguments...), Arguments... arguments) {
     const int code = call(arguments...);
     const std::tuple<Arguments...> all{arguments...};
     const MPI_Comm comm = std::get<sizeof...(Arguments) - 2>(all);
@@ -89,34 +111,11 @@ int start_message(Function function, int (*call)(Arguments...), Arguments... arg
 
 }  // namespace
 
-// A parameter has the type that the MPI's header gives it.
-#define HOCKET_PARAMETER(name, i) Signature<decltype(&PMPI_##name)>::Parameter<i> a##i
-#define HOCKET_PARAMETERS_2(name) HOCKET_PARAMETER(name, 0), HOCKET_PARAMETER(name, 1)
-#define HOCKET_PARAMETERS_3(name) HOCKET_PARAMETERS_2(name), HOCKET_PARAMETER(name, 2)
-#define HOCKET_PARAMETERS_4(name) HOCKET_PARAMETERS_3(name), HOCKET_PARAMETER(name, 3)
-#define HOCKET_PARAMETERS_5(name) HOCKET_PARAMETERS_4(name), HOCKET_PARAMETER(name, 4)
-#define HOCKET_PARAMETERS_6(name) HOCKET_PARAMETERS_5(name), HOCKET_PARAMETER(name, 5)
-#define HOCKET_PARAMETERS_7(name) HOCKET_PARAMETERS_6(name), HOCKET_PARAMETER(name, 6)
-#define HOCKET_PARAMETERS_8(name) HOCKET_PARAMETERS_7(name), HOCKET_PARAMETER(name, 7)
-#define HOCKET_PARAMETERS_9(name) HOCKET_PARAMETERS_8(name), HOCKET_PARAMETER(name, 8)
-#define HOCKET_PARAMETERS_10(name) HOCKET_PARAMETERS_9(name), HOCKET_PARAMETER(name, 9)
-#define HOCKET_PARAMETERS_11(name) HOCKET_PARAMETERS_10(name), HOCKET_PARAMETER(name, 10)
-#define HOCKET_ARGUMENTS_2 a0, a1
-#define HOCKET_ARGUMENTS_3 HOCKET_ARGUMENTS_2, a2
-#define HOCKET_ARGUMENTS_4 HOCKET_ARGUMENTS_3, a3
-#define HOCKET_ARGUMENTS_5 HOCKET_ARGUMENTS_4, a4
-#define HOCKET_ARGUMENTS_6 HOCKET_ARGUMENTS_5, a5
-#define HOCKET_ARGUMENTS_7 HOCKET_ARGUMENTS_6, a6
-#define HOCKET_ARGUMENTS_8 HOCKET_ARGUMENTS_7, a7
-#define HOCKET_ARGUMENTS_9 HOCKET_ARGUMENTS_8, a8
-#define HOCKET_ARGUMENTS_10 HOCKET_ARGUMENTS_9, a9
-#define HOCKET_ARGUMENTS_11 HOCKET_ARGUMENTS_10, a10
-
 #define HOCKET_UNBRACKETED(...) __VA_ARGS__
 #define HOCKET_STARTING(how, function, name, arity, size)                                   \
     HOCKET_DEFINE(name, (HOCKET_PARAMETERS_##arity(name))) {                                \
         if (!is_progress_on()) return next.name(HOCKET_ARGUMENTS_##arity);                  \
-        return how<HOCKET_UNBRACKETED size>(function, next.name, HOCKET_ARGUMENTS_##arity); \
+        return how<function, HOCKET_UNBRACKETED size>(next.name, HOCKET_ARGUMENTS_##arity); \
     }
 #define HOCKET_ONE_MORE_2 3
 #define HOCKET_ONE_MORE_6 7

@@ -52,6 +52,21 @@
 #define HOCKET_FOR_EACH_COMPLETION(X) \
     X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_get_status)
 
+// Name and number of parameters. The communicator that they make is the last one.
+#define HOCKET_FOR_EACH_MAKER(X) \
+    X(Comm_dup, 2)               \
+    X(Comm_dup_with_info, 3)     \
+    X(Comm_create, 3)            \
+    X(Comm_create_group, 4)      \
+    X(Comm_split, 4)             \
+    X(Comm_split_type, 5)        \
+    X(Intercomm_merge, 3)        \
+    X(Cart_create, 6)            \
+    X(Cart_sub, 3)               \
+    X(Graph_create, 6)           \
+    X(Dist_graph_create, 9)      \
+    X(Dist_graph_create_adjacent, 10)
+
 #define HOCKET_BOTH_COUNTS(X, name) X(name) HOCKET_IF_LARGE(X(name##_c))
 #define HOCKET_NAMES_OF_NONBLOCKING(X, name, persistent, arity, size) \
     HOCKET_BOTH_COUNTS(X, name) HOCKET_IF_PERSISTENT(HOCKET_BOTH_COUNTS(X, persistent))
@@ -73,6 +88,9 @@ struct Next {
     HOCKET_IF_PERSISTENT(X(Barrier_init)) \
     X(Start) X(Startall) X(Request_free) X(Init) X(Init_thread) X(Query_thread) X(Finalize)
     HOCKET_FOR_EACH_OTHER(HOCKET_MEMBER)
+#define HOCKET_MAKER(name, arity) HOCKET_MEMBER(name)
+    HOCKET_FOR_EACH_MAKER(HOCKET_MAKER)
+#undef HOCKET_MAKER
 #undef HOCKET_MEMBERS
 #undef HOCKET_MEMBER
 };

@@ -25,7 +25,11 @@ namespace {
 
 // A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread wait.
 constexpr int max_proxies = 1000;
+// Those that the plan serves are not left to the MPI, since the other ranks would not know.
+constexpr std::size_t capacity = 1 << 16;
 constexpr std::int64_t worried_ns = 10'000'000'000;
+
+}  // namespace
 
 bool is_predefined(MPI_Op op) {
     for (const MPI_Op known : {MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
@@ -33,8 +37,6 @@ bool is_predefined(MPI_Op op) {
         if (op == known) return true;
     return false;
 }
-
-}  // namespace
 
 /// Enters the MPI while the program has large messages under way, to look at a request that nothing completes: MPI_Iprobe of a
 /// message from itself makes nothing move in MPICH 4.0.
@@ -70,7 +72,7 @@ private:
 
 bool Progress::start(Mode mode, int core, int program_level) {
     try {
-        engine_ = runtime::make_thread_engine(core);
+        engine_ = runtime::make_thread_engine(core, capacity);
     } catch (const std::system_error&) {
         return false;
     }
@@ -184,6 +186,28 @@ void Progress::adopt(const Started& started, MPI_Request* request) {
         give_back(proxy);
     }
     if (watch.choice != nullptr) watches.add(*request, std::move(watch));
+}
+
+int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request) {
+    Count& count = counts_[static_cast<std::size_t>(function)][call->size_class()];
+    count.calls.fetch_add(1, std::memory_order_relaxed);
+    count.in_background.fetch_add(1, std::memory_order_relaxed);
+    Proxy* const proxy = take();
+    PlannedCall& planned = *call;
+    num_proxies_.fetch_add(1);
+    if (!proxy->open(std::move(call))) {
+        num_proxies_.fetch_sub(1);
+        planned.pass_over();
+        return MPI_ERR_INTERN;
+    }
+    Watch watch;
+    watch.kind = Watch::proxy;
+    watch.of = proxy;
+    *request = proxy->handle();
+    watches.add(*request, std::move(watch));
+    planned.enter();
+    engine_->start(*proxy);
+    return MPI_SUCCESS;
 }
 
 void Progress::adopt_message(const Started& started, MPI_Request request) {

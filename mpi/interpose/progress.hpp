@@ -22,6 +22,9 @@
 
 namespace hocket::interpose {
 
+/// Whether it is one of MPI's own. An operator of the user's runs in the thread that makes the collective move on.
+bool is_predefined(MPI_Op op);
+
 /// A call that has started communication.
 struct Started {
     Function function;
@@ -50,6 +53,8 @@ public:
 
     /// The non-blocking collective that has just been started: puts a proxy in the place of its request, or does not.
     void adopt(const Started& started, MPI_Request* request);
+    /// Starts a call by the plan instead. Returns an MPI error code.
+    int launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request);
     void adopt_message(const Started& started, MPI_Request request);
     /// The persistent one that has just been made, or started.
     void adopt_persistent(const Started& started, MPI_Request request);

@@ -5,6 +5,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
@@ -34,15 +36,26 @@ int refuse_cancel(void*, int complete) { return complete != 0 ? MPI_SUCCESS : MP
 
 }  // namespace
 
+bool Proxy::open() {
+    fate_.store(pending);
+    active = true;
+    return PMPI_Grequest_start(query, forget, refuse_cancel, this, &handle_) == MPI_SUCCESS;
+}
+
+// What completed the request before may not have left its engine yet.
 bool Proxy::open(MPI_Request real, bool is_persistent) {
-    // What completed the request before may not have left its engine yet.
     while (!is_done()) sched_yield();
     real_ = real;
     is_persistent_ = is_persistent;
     fresh_ = true;
-    fate_.store(pending);
-    active = true;
-    return PMPI_Grequest_start(query, forget, refuse_cancel, this, &handle_) == MPI_SUCCESS;
+    return open();
+}
+
+bool Proxy::open(std::unique_ptr<PlannedCall> planned) {
+    while (!is_done()) sched_yield();
+    planned_ = std::move(planned);
+    is_persistent_ = false;
+    return open();
 }
 
 runtime::Task::State Proxy::advance() noexcept {
@@ -52,12 +65,9 @@ runtime::Task::State Proxy::advance() noexcept {
         return State::waiting;
     }
     if (!progress.enter_mpi()) return State::waiting;
-    // Not MPI_Test: it would call the program's error handler in this thread.
-    int is_over = 0;
-    const int code = next.Request_get_status(real_, &is_over, MPI_STATUS_IGNORE);
-    if (is_over == 0 && code == MPI_SUCCESS) {
+    if (const State state = look(); state != State::done) {
         progress.leave_mpi();
-        return State::waiting;
+        return state;
     }
     Fate was = pending;
     const bool kept = fate_.compare_exchange_strong(was, done);
@@ -69,8 +79,18 @@ runtime::Task::State Proxy::advance() noexcept {
     return State::done;
 }
 
+runtime::Task::State Proxy::look() noexcept {
+    if (planned_) return planned_->advance();
+    // Not MPI_Test: it would call the program's error handler in this thread.
+    int is_over = 0;
+    const int code = next.Request_get_status(real_, &is_over, MPI_STATUS_IGNORE);
+    return is_over == 0 && code == MPI_SUCCESS ? State::waiting : State::done;
+}
+
 void Proxy::release_real() {
-    if (is_persistent_) {
+    if (planned_) {
+        planned_.reset();
+    } else if (is_persistent_) {
         next.Request_free(&real_);
     } else {
         next.Wait(&real_, MPI_STATUS_IGNORE);
@@ -78,6 +98,16 @@ void Proxy::release_real() {
 }
 
 int Proxy::finish(MPI_Status* status) {
+    if (planned_) {
+        const int code = planned_->finish();
+        planned_.reset();
+        query(nullptr, status);
+        status->MPI_SOURCE = MPI_ANY_SOURCE;
+        status->MPI_TAG = MPI_ANY_TAG;
+        active = false;
+        progress.give_back(this);
+        return code;
+    }
     MPI_Request real = real_;
     const int code = next.Wait(&real, status);
     active = false;

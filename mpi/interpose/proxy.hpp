@@ -6,19 +6,22 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <memory>
 
 #include "interpose/functions.hpp"
+#include "interpose/lane.hpp"
 #include "runtime/task.hpp"
 
 namespace hocket::interpose {
 
-/// A pending collective of the program. The request that the MPI made for it is looked at by the engine alone while the task is
+/// A pending collective of the program. Either it is the MPI's own: the request that the MPI made for it is looked at by the engine alone while the task is
 /// pending; the program holds a generalized request instead, which says whether it is over. Then the program's thread completes
-/// the MPI's request, so that errors come up in the program's own call, by the MPI's own means.
+/// the MPI's request, so that errors come up in the program's own call, by the MPI's own means. Or it is one that the plan serves.
 class Proxy final : public runtime::Task {
 public:
     /// Makes the generalized request, before the engine is given the task. False if the MPI does not.
     bool open(MPI_Request real, bool is_persistent);
+    bool open(std::unique_ptr<PlannedCall> planned);
     [[nodiscard]] MPI_Request handle() const { return handle_; }
     [[nodiscard]] MPI_Request real() const { return real_; }
 
@@ -36,9 +39,12 @@ public:
 
 private:
     enum Fate { pending, done, abandoned };
+    bool open();
+    State look() noexcept;
     void release_real();
 
     MPI_Request real_ = MPI_REQUEST_NULL, handle_ = MPI_REQUEST_NULL;
+    std::unique_ptr<PlannedCall> planned_;
     bool is_persistent_ = false;
     bool fresh_ = false;
     std::atomic<Fate> fate_{done};

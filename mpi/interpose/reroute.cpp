@@ -14,6 +14,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
+#include "interpose/routes.hpp"
 #include "interpose/self_check.hpp"
 #include "interpose/session.hpp"
 #include "runtime/clock.hpp"
@@ -24,46 +25,10 @@ using runtime::now_ns;
 
 namespace {
 
-using runtime::Buffer;
 using runtime::Operation;
 
 // Prepared operations are kept for the roots used last.
 constexpr std::size_t max_roots = 8;
-
-/// The buffer whose size all ranks see alike: the message, or the block of one rank.
-const Buffer& sizing_buffer(const Call& call, const Communicator& communicator) {
-    const bool is_root = call.root == communicator.rank;
-    const bool by_send =
-        call.collective == Collective::scatter ? is_root : call.collective == Collective::gather && !is_root;
-    return by_send ? call.arguments.send : call.arguments.recv;
-}
-
-std::int64_t size_of(MPI_Datatype type) {
-    if (const runtime::TypeInfo* const info = runtime::find_known(type)) return info->size_bytes;
-    int small = 0;
-    PMPI_Type_size(type, &small);
-    return small == MPI_UNDEFINED ? runtime::size_of(type) : small;
-}
-
-/// Negative if there is no such size, which the MPI's own function will complain about.
-std::int64_t bytes_of(const Call& call, const Communicator& communicator) {
-    if (call.collective == Collective::barrier) return 0;
-    const Buffer& buffer = sizing_buffer(call, communicator);
-    if (buffer.type == MPI_DATATYPE_NULL || buffer.count < 0) return -1;
-    const std::int64_t size = size_of(buffer.type);
-    std::int64_t bytes = 0;
-    return __builtin_mul_overflow(size, buffer.count, &bytes) ? -1 : bytes;
-}
-
-Route* find_route(Communicator& communicator, const Call& call) {
-    const std::int64_t bytes = bytes_of(call, communicator);
-    for (Route& route : communicator.routes[static_cast<std::size_t>(call.collective)]) {
-        const runtime::PlanEntry& entry = *route.entry;
-        if (bytes >= entry.bytes_min && bytes <= entry.bytes_max && (!entry.root || entry.root->value == call.root))
-            return &route;
-    }
-    return nullptr;
-}
 
 /// Whether the schedule may combine with the call's operator. The arguments are good.
 bool keeps_order(Route& route, const Call& call) {
@@ -169,7 +134,7 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
-        session.tell_fall_back(route.index, call);
+        session.tell_fall_back(route.index, call, SelfCheck::slower_comparisons);
 }
 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
@@ -178,7 +143,8 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     if (number_call(communicator) != MPI_SUCCESS) return {};
     auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
     SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
-    Route* const route = find_route(communicator, call);
+    const std::int64_t bytes = bytes_of(call, communicator);
+    Route* const route = find_route(communicator, call, bytes);
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
     const bool is_due = check.count(place);
     if (route == nullptr && !is_due) return {};
@@ -186,9 +152,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
         route == nullptr ? Verdict{Verdict::native} : judge(call, communicator.rank, communicator.size);
     const bool serves = verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
-    if (is_due)
-        way = agree(check, communicator, routes,
-                    serves ? CallKey{place, bytes_of(call, communicator), call.root} : CallKey{});
+    if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
     if (route == nullptr) return {};
     if (check.entry(place).given_up) {
         count_after_fall_back(*route, check.entry(place), communicator);

@@ -5,18 +5,9 @@
 
 #include <mpi.h>
 
-#include "hocket/schedule/schedule.hpp"
-#include "runtime/memory.hpp"
+#include "interpose/call.hpp"
 
 namespace hocket::interpose {
-
-/// One call of the program. The buffer of bcast is `arguments.recv`.
-struct Call {
-    Collective collective;
-    runtime::Arguments arguments;
-    int root;
-    MPI_Comm comm;
-};
 
 /// The MPI's own function with the arguments of one call.
 class Native {

@@ -19,6 +19,7 @@
 #include "hocket/base/json_text.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/lane.hpp"
 #include "interpose/next.hpp"
 #include "interpose/self_check.hpp"
 #include "runtime/datatype.hpp"
@@ -29,6 +30,7 @@ using base::json_text;
 
 Session& session = *new Session;
 std::atomic<std::uint32_t> active_collectives{0};
+std::atomic<bool> plan_is_in_background{false};
 
 namespace {
 
@@ -162,10 +164,14 @@ void Session::start_progress(int world_rank, int program_level) {
     }
     const int mine[2] = {can, why.empty() ? 0 : 1};
     int sum[2] = {};
-    next.Reduce(mine, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    next.Allreduce(mine, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-    if (world_rank != 0) return;
     const auto [num_can, num_elsewhere] = sum;
+    if (num_can == num_ranks && !plan_.entries.empty()) {
+        open_lane(MPI_COMM_WORLD);
+        plan_is_in_background.store(true);
+    }
+    if (world_rank != 0) return;
     if (num_elsewhere > 0)
         say("HOCKET_PROGRESS_CORE: " +
             (why.empty() ? "core " + std::to_string(progress_core_) + " cannot be used" : why) + "; it stays any on " +
@@ -190,23 +196,25 @@ void Session::use(runtime::Plan plan) {
 
 void Session::stop() {
     active_collectives.store(0, std::memory_order_release);
+    plan_is_in_background.store(false);
     progress.stop();
     if (plan_.entries.empty() && progress_mode_ == Progress::Mode::off) return;
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (reports_) report(world_rank);
     if (has_communicators_) release_communicators();
+    release_lanes();
     if (!plan_.entries.empty()) release_arguments();
     runtime::forget_datatypes();
 }
 
-void Session::tell_fall_back(std::size_t entry, std::int64_t call) const {
+void Session::tell_fall_back(std::size_t entry, std::int64_t call, int num_lost) const {
     if (!tells_) return;
     const EntryCount& count = counts_[entry];
     std::array<char, 160> why{};
     std::snprintf(why.data(), why.size(),
-                  "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last",
-                  SelfCheck::slower_comparisons, 1e-6 * static_cast<double>(count.schedule_ns.load()),
+                  "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
+                  1e-6 * static_cast<double>(count.schedule_ns.load()),
                   1e-6 * static_cast<double>(count.native_ns.load()));
     say(plan_.entries[entry].description() + ": " + why.data() + "; native from its call " + std::to_string(call) +
         " on");

@@ -49,7 +49,7 @@ public:
     void leave_check() { checks_itself_ = false; }
     EntryCount& count(std::size_t entry) { return counts_[entry]; }
     /// Says so, if anything is to be told. For one rank of the communicator.
-    void tell_fall_back(std::size_t entry, std::int64_t call) const;
+    void tell_fall_back(std::size_t entry, std::int64_t call, int num_lost) const;
 
 private:
     void share_settings(int world_rank);
@@ -80,6 +80,9 @@ bool wants_progress();
 
 /// Bit c: the plan has entries for collective c and the session is on. The only thing that a call looks at if not.
 extern std::atomic<std::uint32_t> active_collectives;
+
+/// The plan serves non-blocking collectives too: there is progress in the background, on all ranks.
+extern std::atomic<bool> plan_is_in_background;
 
 inline bool is_active(Collective collective) {
     return (active_collectives.load(std::memory_order_acquire) >> static_cast<unsigned>(collective) & 1U) != 0;

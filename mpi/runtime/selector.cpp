@@ -27,6 +27,13 @@ Selector::Selector(std::size_t num_arms, std::size_t native, std::int64_t delay,
     plan_round();
 }
 
+void Selector::trust(std::size_t arm, double native_per_arm) {
+    chosen_ = arm;
+    queue_.clear();
+    round_ = num_rounds;
+    rest(native_per_arm - 1);
+}
+
 void Selector::plan_round() {
     // Backwards in every other round: what an arm leaves behind does not always meet the same one.
     for (std::size_t i = 0; i < arms_.size(); ++i) {
@@ -55,11 +62,23 @@ void Selector::plan_comparison() {
         rest_left_ = last_rest;
         return;
     }
+    queue_comparison();
+}
+
+void Selector::queue_comparison() {
     for (auto& samples : samples_) samples.clear();
-    for (int i = 0; i < calls_a_side; ++i) {
-        queue_.push_back(chosen_);
-        queue_.push_back(challenger_);
+    if (delay_ == 1) {
+        for (int i = 0; i < calls_a_side; ++i) queue_.insert(queue_.end(), {chosen_, challenger_});
+        return;
     }
+    // Calls that are in flight together slow each other down: as many as that by one arm, then as many by the other.
+    const auto num = static_cast<std::size_t>(num_calls_a_side());
+    queue_.insert(queue_.end(), num, chosen_);
+    queue_.insert(queue_.end(), num, challenger_);
+}
+
+int Selector::num_calls_a_side() const {
+    return static_cast<int>(std::clamp<std::int64_t>(delay_, calls_a_side, most_calls_a_side));
 }
 
 std::size_t Selector::next() {
@@ -92,6 +111,11 @@ Selector::Statement Selector::statement() const {
 
 void Selector::conclude(const Statement& all) {
     exchange_at_ = 0;
+    if (delay_ < max_delay && lacks_a_time(all)) {  // calls had not ended: the same once more, with more patience
+        delay_ *= 2;
+        for (auto& samples : samples_) samples.clear();
+        return round_ < num_rounds ? plan_round() : queue_comparison();
+    }
     for (std::size_t i = 0; i < arms_.size(); ++i) {
         // What disturbs a call makes it longer: of several rounds the shortest time counts.
         const bool is_round = round_ > 1 && round_ < num_rounds;
@@ -103,6 +127,14 @@ void Selector::conclude(const Statement& all) {
     } else {
         end_comparison();
     }
+}
+
+bool Selector::lacks_a_time(const Statement& all) const {
+    if (round_ == num_rounds) return all[chosen_] == no_time || all[challenger_] == no_time;
+    for (std::size_t i = 0; i < arms_.size(); ++i) {
+        if (arms_[i].dropped_in_round == 0 && all[i] == no_time) return true;
+    }
+    return false;
 }
 
 void Selector::end_round() {
@@ -125,14 +157,16 @@ void Selector::end_round() {
 }
 
 void Selector::rest() {
-    rest_left_ = rest_;
     const std::size_t next = challenger();
-    if (arms_[next].agreed_ns == no_time || arms_[chosen_].agreed_ns == no_time) return;
-    // What the challenger is known to lose is waited for.
-    const double lost = static_cast<double>(arms_[next].agreed_ns) / static_cast<double>(arms_[chosen_].agreed_ns) - 1;
-    if (lost > 0)
+    const bool known = arms_[next].agreed_ns != no_time && arms_[chosen_].agreed_ns != no_time;
+    rest(known ? static_cast<double>(arms_[next].agreed_ns) / static_cast<double>(arms_[chosen_].agreed_ns) - 1 : 0);
+}
+
+void Selector::rest(double lost) {
+    rest_left_ = rest_;
+    if (lost > 0)  // what the challenger is known to lose is waited for
         rest_left_ =
-            std::max(rest_left_, static_cast<std::int64_t>(calls_for_cost * calls_a_side * std::min(lost, 1e6)));
+            std::max(rest_left_, static_cast<std::int64_t>(calls_for_cost * num_calls_a_side() * std::min(lost, 1e6)));
 }
 
 void Selector::end_comparison() {

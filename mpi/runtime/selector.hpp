@@ -21,8 +21,10 @@ class Selector {
 public:
     static constexpr int slower_percent = 3;
     static constexpr int lost_comparisons = 2;
+    static constexpr std::int64_t max_delay = 1024;
     static constexpr int num_rounds = 4;    ///< of trials; the first does not count
-    static constexpr int calls_a_side = 2;  ///< of a comparison
+    static constexpr int calls_a_side = 2;  ///< of a comparison, at least
+    static constexpr int most_calls_a_side = 64;
     static constexpr std::int64_t first_rest =
         50;  ///< calls from one comparison to the next, doubled by each that changes nothing
     static constexpr std::int64_t last_rest = 1000;
@@ -36,10 +38,12 @@ public:
     static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
 
     /// `native` is the arm of the MPI's own way, used until more is known. `delay`: calls from an exchange to its conclusion, which is how
-    /// many calls are in flight at once. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
+    /// many calls are in flight at once; where the ranks find that there are more, it is doubled. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
     /// than `hopeless` times as slow as the best is not tried.
     Selector(std::size_t num_arms, std::size_t native, std::int64_t delay, const std::vector<double>& prior_s = {});
     static constexpr double hopeless = 3;
+    /// It has been measured that the MPI's own way takes `native_per_arm` times as long as `arm`: that is used from now on, without trials.
+    void trust(std::size_t arm, double native_per_arm);
 
     /// Counts a call and gives its arm.
     std::size_t next();
@@ -68,9 +72,13 @@ public:
 private:
     void plan_round();
     void plan_comparison();
+    void queue_comparison();
+    [[nodiscard]] int num_calls_a_side() const;
+    [[nodiscard]] bool lacks_a_time(const Statement& all) const;
     void end_round();
     void end_comparison();
     void rest();
+    void rest(double lost);
     [[nodiscard]] std::size_t challenger() const;
 
     std::vector<Arm> arms_;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/lane.hpp"
+
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "interpose/arguments.hpp"
+#include "interpose/next.hpp"
+#include "interpose/routes.hpp"
+#include "interpose/session.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/operation.hpp"
+
+namespace hocket::interpose {
+
+using runtime::CollectiveTask;
+using runtime::now_ns;
+using runtime::Selector;
+using State = runtime::Task::State;
+
+namespace {
+
+// Prepared schedules are kept for so many calls.
+constexpr std::size_t max_idle = 32;
+
+std::mutex closed_mutex;
+std::vector<std::shared_ptr<Lane>> closed;  // what the program has freed while calls were pending
+
+void release_closed(bool waits) {
+    const std::lock_guard lock(closed_mutex);
+    std::erase_if(closed, [&](const auto& lane) { return lane.use_count() == 1 && lane->release(waits); });
+}
+
+/// Where arguments matter at the root only, others may have anything there.
+Call significant(Call call, int rank) {
+    if (call.root == rank) return call;
+    if (call.collective == Collective::gather) call.arguments.recv = {};
+    if (call.collective == Collective::scatter) call.arguments.send = {};
+    return call;
+}
+
+}  // namespace
+
+void Lane::enqueue(PlannedCall& call) {
+    const std::lock_guard lock(mutex_);
+    turns_.push_back({call.key_, call.entry_, call.compares_, &call});
+}
+
+void Lane::pass_over(const PlannedCall& refused) {
+    const std::lock_guard lock(mutex_);
+    turns_.push_back({refused.key_, refused.entry_, refused.compares_, nullptr});
+}
+
+Lane::Selection& Lane::selection_of(const Turn& turn) {
+    const auto found = selections_.find(turn.key);
+    if (found != selections_.end()) return found->second;
+    // How many calls are in flight is for the ranks to find out.
+    Selection& made = selections_.try_emplace(turn.key, Selection{Selector(2, native, 1)}).first->second;
+    made.selector.trust(schedule, turn.entry->native_per_tuned);
+    return made;
+}
+
+/// False if the ranks have not all told what they have measured.
+bool Lane::decide(const Turn& turn, Arm& arm) {
+    arm = schedule;
+    if (!turn.compares) return true;
+    Selection& selection = selection_of(turn);
+    if (selection.selector.is_due()) {
+        int done = 0;
+        const int code = next.Test(&selection.exchange, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && done == 0) return false;
+        selection.selector.conclude(selection.all);
+    }
+    arm = static_cast<Arm>(selection.selector.next());
+    if (selection.selector.exchanges()) {
+        selection.mine = selection.selector.statement();
+        selection.all = selection.mine;
+        next.Iallreduce(selection.mine.data(), selection.all.data(), static_cast<int>(selection.mine.size()),
+                        MPI_INT64_T, MPI_MAX, own_, &selection.exchange);
+    }
+    return true;
+}
+
+void Lane::count(const Turn& turn, Arm arm) {
+    const std::size_t entry = std::get<0>(turn.key);
+    EntryCount& count = session.count(entry);
+    if (arm == schedule) {
+        count.rerouted.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    const Selector& selector = selection_of(turn).selector;
+    if (selector.chosen() != native) {
+        count.self_check.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    count.after_fall_back.fetch_add(1, std::memory_order_relaxed);
+    std::int64_t none = 0;
+    const std::int64_t call = selector.arm(native).calls + selector.arm(schedule).calls;
+    if (!count.fell_back_at_call.compare_exchange_strong(none, call)) return;
+    count.native_ns = selector.arm(native).agreed_ns;
+    count.schedule_ns = selector.arm(schedule).agreed_ns;
+    if (rank_ == 0) session.tell_fall_back(entry, call, Selector::lost_comparisons);
+}
+
+std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm) {
+    const Call& of = call.call_;
+    auto& idle = idle_[{std::get<0>(call.key_), of.root, arm}];
+    if (!idle.empty()) {
+        std::unique_ptr<CollectiveTask> task = std::move(idle.back());
+        idle.pop_back();
+        --num_idle_;
+        return task;
+    }
+    if (arm == native)
+        return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, own_);
+    const Rank root{of.root}, self{rank_};
+    auto graph = std::make_shared<const runtime::RankGraph>(call.entry_->rank_schedule(root, self));
+    return runtime::make_schedule_task({of.collective, size_, root, self, call.entry_->schedule_pieces()},
+                                       std::move(graph), own_);
+}
+
+// The MPI's own functions and the exchanges begin here too: MPI matches them by their order.
+void Lane::take_turns() noexcept {
+    const std::lock_guard lock(mutex_);
+    while (!turns_.empty()) {
+        const Turn turn = turns_.front();
+        Arm arm = schedule;
+        try {
+            if (!decide(turn, arm)) return;
+        } catch (const std::exception&) {
+        }
+        turns_.pop_front();
+        ++num_begun_;
+        if (turn.call == nullptr) continue;
+        count(turn, arm);
+        PlannedCall& call = *turn.call;
+        call.arm_ = arm;
+        if (call.compares_) call.begun_ns_ = now_ns();
+        try {
+            call.task_ = task_for(call, arm);
+            call.error_ = call.task_->bind(call.held_.get());
+            call.task_->arm(num_begun_);
+            if (call.error_ == MPI_SUCCESS) {
+                call.is_over_ = call.task_->advance() == State::done;
+            } else {
+                call.task_.reset();
+            }
+        } catch (const std::bad_alloc&) {
+            call.error_ = MPI_ERR_NO_MEM;
+        } catch (const std::exception&) {
+            call.error_ = MPI_ERR_INTERN;
+        }
+        call.has_begun_.store(true, std::memory_order_release);
+    }
+}
+
+void Lane::ended(PlannedCall& call) {
+    const std::lock_guard lock(mutex_);
+    if (call.compares_ && call.error_ == MPI_SUCCESS) {
+        const auto found = selections_.find(call.key_);
+        if (found != selections_.end()) found->second.selector.took(call.arm_, call.ended_ns_ - call.begun_ns_);
+    }
+    if (!call.task_ || call.error_ != MPI_SUCCESS || num_idle_ == max_idle) return;
+    call.task_->unbind();
+    idle_[{std::get<0>(call.key_), call.call_.root, call.arm_}].push_back(std::move(call.task_));
+    ++num_idle_;
+}
+
+bool Lane::release(bool waits) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, selection] : selections_) {
+        int done = 1;
+        if (waits) {
+            next.Wait(&selection.exchange, MPI_STATUS_IGNORE);
+        } else {
+            next.Test(&selection.exchange, &done, MPI_STATUS_IGNORE);
+        }
+        if (done == 0) return false;
+    }
+    idle_.clear();
+    runtime::release(&own_);
+    return true;
+}
+
+PlannedCall::PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes)
+    : lane_(std::move(lane)),
+      entry_(route.entry),
+      key_(route.index, size_class_of(bytes), call.root),
+      call_(significant(call, lane_->rank_)),
+      // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.
+      compares_(session.checks_itself() && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {}
+
+State PlannedCall::advance() noexcept {
+    if (!has_begun_.load(std::memory_order_acquire)) {
+        lane_->take_turns();
+        if (!has_begun_.load(std::memory_order_acquire)) return State::waiting;
+    }
+    const State state = !task_ || is_over_ ? State::done : task_->advance();
+    // Not when the program has waited for it, which may be when it has waited for others too.
+    if (state == State::done && compares_) ended_ns_ = now_ns();
+    return state;
+}
+
+int PlannedCall::finish() {
+    if (error_ == MPI_SUCCESS) error_ = task_->error();
+    lane_->ended(*this);
+    const MPI_Comm users = lane_->users();
+    if (error_ != MPI_SUCCESS) PMPI_Comm_call_errhandler(users == MPI_COMM_NULL ? MPI_COMM_WORLD : users, error_);
+    return error_;
+}
+
+void open_lane(MPI_Comm comm) {
+    Communicator* const communicator = find_communicator(comm);
+    if (communicator == nullptr || communicator->lane || communicator->members.empty()) return;
+    MPI_Comm own = MPI_COMM_NULL;
+    if (runtime::duplicate(comm, &own) != MPI_SUCCESS) return;
+    communicator->lane = std::make_shared<Lane>(comm, own, communicator->rank, communicator->size);
+}
+
+void close_lane(std::shared_ptr<Lane> lane) {
+    lane->forget_users();
+    {
+        const std::lock_guard lock(closed_mutex);
+        closed.push_back(std::move(lane));
+    }
+    release_closed(false);
+}
+
+void release_lanes() { release_closed(true); }
+
+std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
+    *code = MPI_SUCCESS;
+    if (call.comm == MPI_COMM_NULL) return nullptr;
+    Communicator* const communicator = find_communicator(call.comm);
+    if (communicator == nullptr || !communicator->lane) return nullptr;
+    const std::int64_t bytes = bytes_of(call, *communicator);
+    const Route* const route = find_route(*communicator, call, bytes);
+    if (route == nullptr) return nullptr;
+    const bool combining = combines(call.collective);
+    // An operator of the user's would run beside the program.
+    if (combining && !is_predefined(call.arguments.op)) return nullptr;
+    const Verdict verdict = judge(call, communicator->rank, communicator->size);
+    auto planned = std::make_unique<PlannedCall>(communicator->lane, *route, call, bytes);
+    if (verdict.action == Verdict::serve) {
+        if (combining && runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return nullptr;
+        *code = planned->bind();
+        if (*code == MPI_SUCCESS) return planned;
+    }
+    planned->pass_over();
+    if (verdict.action == Verdict::refuse) *code = verdict.code;
+    return nullptr;
+}
+
+}  // namespace hocket::interpose

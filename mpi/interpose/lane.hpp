@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "interpose/call.hpp"
+#include "interpose/communicators.hpp"
+#include "runtime/collective_task.hpp"
+#include "runtime/selector.hpp"
+
+namespace hocket::interpose {
+
+class PlannedCall;
+
+/// The non-blocking collectives of one communicator that the plan may serve. Ranks start a call at different times, and none may wait for
+/// another there. So what needs all ranks, the choice between the schedule and the MPI's own function, is made when somebody looks
+/// at the call: calls take their turn in the order of their starts, each once it is known what the ranks have found before.
+class Lane {
+public:
+    /// `own` carries messages and calls of this lane alone.
+    Lane(MPI_Comm users, MPI_Comm own, int rank, int size) : users_(users), own_(own), rank_(rank), size_(size) {}
+
+    /// At the start of a call.
+    void enqueue(PlannedCall& call);
+    /// For a call that this rank has refused: all ranks count it.
+    void pass_over(const PlannedCall& refused);
+    /// Begins calls whose turn has come. Does not wait.
+    void take_turns() noexcept;
+    /// The program has waited for the call.
+    void ended(PlannedCall& call);
+
+    /// MPI_COMM_NULL once the program has freed it.
+    [[nodiscard]] MPI_Comm users() const { return users_.load(); }
+    void forget_users() { users_.store(MPI_COMM_NULL); }
+    /// Frees the communicator when nothing is pending. False if ranks still have to be heard.
+    bool release(bool waits);
+
+private:
+    using Key = std::tuple<std::size_t, std::size_t, int>;  ///< entry, class of size, root
+    struct Selection {
+        runtime::Selector selector;
+        runtime::Selector::Statement mine{}, all{};
+        MPI_Request exchange = MPI_REQUEST_NULL;
+    };
+    struct Turn {
+        Key key;
+        const runtime::PlanEntry* entry;
+        bool compares;
+        PlannedCall* call;  ///< null: passed over
+    };
+    enum Arm : std::size_t { native = 0, schedule = 1 };
+
+    bool decide(const Turn& turn, Arm& arm);
+    Selection& selection_of(const Turn& turn);
+    void count(const Turn& turn, Arm arm);
+    std::unique_ptr<runtime::CollectiveTask> task_for(const PlannedCall& call, Arm arm);
+
+    std::atomic<MPI_Comm> users_;
+    MPI_Comm own_;
+    const int rank_, size_;
+    std::mutex mutex_;  // guards all that follows
+    std::deque<Turn> turns_;
+    std::map<Key, Selection> selections_;
+    std::map<std::tuple<std::size_t, int, Arm>, std::vector<std::unique_ptr<runtime::CollectiveTask>>> idle_;
+    std::size_t num_idle_ = 0;
+    std::uint64_t num_begun_ = 0;
+    friend class PlannedCall;
+};
+
+/// A call in a lane.
+class PlannedCall {
+public:
+    PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes);
+
+    /// Binds it to its arguments. Returns an MPI error code.
+    int bind() { return held_.hold(call_.arguments, {}, 0); }
+    void enter() { lane_->enqueue(*this); }
+    void pass_over() { lane_->pass_over(*this); }
+    [[nodiscard]] std::size_t size_class() const { return std::get<1>(key_); }
+    runtime::Task::State advance() noexcept;
+    /// The program has completed its request. Returns the MPI error code; the communicator's error handler has been called.
+    int finish();
+
+private:
+    friend class Lane;
+    std::shared_ptr<Lane> lane_;
+    const runtime::PlanEntry* entry_;
+    Lane::Key key_;
+    Call call_;
+    bool compares_;
+    std::int64_t begun_ns_ = 0, ended_ns_ = 0;  // when its turn came, and when it was seen to be complete
+    runtime::HeldArguments held_;
+    Lane::Arm arm_ = Lane::schedule;
+    std::unique_ptr<runtime::CollectiveTask> task_;
+    int error_ = MPI_SUCCESS;
+    bool is_over_ = false;  // in the first look of its turn
+    std::atomic<bool> has_begun_{false};
+};
+
+/// Collective over the communicator, while the program makes it: its calls may go by the plan in the background from now on.
+void open_lane(MPI_Comm comm);
+/// When the program frees the communicator.
+void close_lane(std::shared_ptr<Lane> lane);
+/// At the end, on all ranks.
+void release_lanes();
+
+/// Starts a non-blocking collective by the plan. Empty: it stays the MPI's own.
+std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code);
+
+}  // namespace hocket::interpose

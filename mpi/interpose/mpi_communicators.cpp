@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// MPI functions that make communicators. All members are in the call, as they never need be when they start a non-blocking collective.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <tuple>
+
+#include "interpose/inside.hpp"
+#include "interpose/lane.hpp"
+#include "interpose/mpi_define.hpp"
+#include "interpose/mpi_parameters.hpp"
+#include "interpose/next.hpp"
+#include "interpose/session.hpp"
+
+namespace {
+
+using hocket::interpose::next;
+
+template <class... Arguments>
+int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
+    const int code = call(arguments...);
+    if (hocket::interpose::depth > 0 || !hocket::interpose::plan_is_in_background.load(std::memory_order_relaxed))
+        return code;
+    const MPI_Comm made = *std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...});
+    if (code != MPI_SUCCESS || made == MPI_COMM_NULL) return code;
+    const hocket::interpose::Inside inside;
+    hocket::interpose::open_lane(made);
+    return code;
+}
+
+}  // namespace
+
+#define HOCKET_DEFINE_MAKER(name, arity)                               \
+    HOCKET_DEFINE(name, (HOCKET_PARAMETERS_##arity(name))) {           \
+        return make_communicator(next.name, HOCKET_ARGUMENTS_##arity); \
+    }
+HOCKET_FOR_EACH_MAKER(HOCKET_DEFINE_MAKER)
