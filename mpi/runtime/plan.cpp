@@ -162,7 +162,8 @@ PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
 
 Plan read(const json& document, std::string_view source) {
     const Place place(document, std::string(source));
-    place.expect_keys({"format", "ranks", "network", "entries"}, {"created_by"});
+    place.expect_keys({"format", "ranks", "network", "entries"}, {"created_by", "progress"});
+    if (place.has("progress")) static_cast<void>(place.at("progress").text());  // `hocket run` follows it
     if (place.at("format").text() != "hocket.plan/1") place.at("format").refuse("\"hocket.plan/1\"");
     Plan plan{static_cast<std::int32_t>(place.at("ranks").integer(1, max_int)), {}};
     if (!document["entries"].is_array()) place.at("entries").refuse("a list");

@@ -27,6 +27,7 @@ COLLECTIVES = (
     "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier",
 )  # fmt: skip
 ROOTED = ("bcast", "reduce", "scatter", "gather")
+PROGRESS = ("off", "on", "auto")
 _MAX_BYTES = 64 << 20  # far above any plan: a device such as /dev/zero never ends. As in mpi/runtime/plan.hpp
 _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 
@@ -133,6 +134,7 @@ class Plan:
     network: str
     entries: tuple[PlanEntry, ...]
     created_by: str = ""
+    progress: str = "off"  # of non-blocking communication in the background: one of PROGRESS
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Plan:
@@ -171,6 +173,8 @@ class Plan:
             "network": self.network,
             "created_by": self.created_by or f"hocket {__version__}",
         }
+        if self.progress != "off":
+            document["progress"] = self.progress
         entries = ",".join("\n  " + _lines(entry.to_dict(), 2) for entry in self.entries)
         return f'{_lines(document, 0)[:-2]},\n "entries": [{entries}\n ]\n}}\n'
 
@@ -207,13 +211,18 @@ def _lines(document: dict[str, Any], indent: int) -> str:
 
 
 def _read_plan(document: object, where: str) -> Plan:
-    plan = _object(document, where, {"format", "ranks", "network", "entries"}, {"created_by"}, check_format=True)
+    plan = _object(
+        document, where, {"format", "ranks", "network", "entries"}, {"created_by", "progress"}, check_format=True
+    )
     ranks = _integer(plan, "ranks", where, 1, 2**31 - 1)
     if not isinstance(plan["entries"], list):
         raise InvalidInput(f"{where}: entries must be a list, not {_show(plan['entries'])}")
     entries = [_read_entry(e, f"{where}: entries[{i}]", ranks) for i, e in enumerate(plan["entries"])]
     _refuse_overlap(entries, where)
-    return Plan(ranks, _text(plan, "network", where), tuple(entries), _text(plan, "created_by", where))
+    progress = plan.get("progress", "off")
+    if progress not in PROGRESS:
+        raise InvalidInput(f"{where}: progress is {_show(progress)}; accepted: {', '.join(PROGRESS)}")
+    return Plan(ranks, _text(plan, "network", where), tuple(entries), _text(plan, "created_by", where), progress)
 
 
 def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:

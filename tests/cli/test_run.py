@@ -8,9 +8,9 @@ import pytest
 from hocket.plan import Evidence, Plan, PlanEntry
 
 
-def write_plan(folder, ranks, entries=()):
+def write_plan(folder, ranks, entries=(), progress="off"):
     path = folder / "plan.json"
-    Plan(ranks, "test", tuple(entries)).write(path)
+    Plan(ranks, "test", tuple(entries), progress=progress).write(path)
     return path
 
 
@@ -143,6 +143,19 @@ def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "of 40 non-blocking calls in the background" in done.stderr
     assert "collective call(s) rerouted, by 1 of 1 entries of the plan" in done.stderr
+
+
+@pytest.mark.timeout(400)
+def test_progress_because_the_plan_says_so(runner, hocket_cli, tmp_path):
+    command = runner.command(2, runner.compile(OVERLAPS))
+    plan = write_plan(tmp_path, 2, [PlanEntry("alltoall", (0, 1), 0, 1 << 20, "linear")], progress="on")
+    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "hocket: 40 of 40 non-blocking calls in the background" in done.stderr
+    assert "hocket: 20 collective call(s) rerouted, by 1 of 1 entries of the plan" in done.stderr
+    done = hocket_cli("run", "--plan", plan, "--progress", "off", "--", *command, timeout=240)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "in the background" not in done.stderr
 
 
 def test_neither_plan_nor_progress(hocket_cli):

@@ -50,6 +50,13 @@ def test_reads_what_it_writes(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "plan.json"]
 
 
+def test_reads_and_writes_progress():
+    plan = Plan.from_text(changed(("progress",), "auto"))
+    assert plan.progress == "auto"
+    assert Plan.from_text(plan.to_json()) == plan
+    assert Plan.from_text(json.dumps(PLAN)).progress == "off"
+
+
 def test_reads_and_writes_evidence():
     text = changed(("entries", 0), {**PLAN["entries"][0], "evidence": EVIDENCE, "reproducible": True})
     plan = Plan.from_text(text)
@@ -137,6 +144,7 @@ ENTRY = ("entries", 0)
         ((*ENTRY, "schedule"), {"custom": {"format": "?"}}, "schedule: custom"),
         ((*ENTRY, "schedule"), {"custom": {}, "pieces": 2}, 'unknown key "pieces"'),
         ((*ENTRY, "collective"), "allreduce", "allreduce has no root"),
+        (("progress",), "always", 'progress is "always"; accepted: off, on, auto'),
         (("entries",), [PLAN["entries"][0]] * 2, "entries[1] serves calls that entries[0] serves too"),
     ],
 )

@@ -35,35 +35,45 @@ class CallGroup:
         return self.roots[0] if self.collective in ROOTED and len(self.roots) == 1 else None
 
 
-def unserved_calls(trace: Trace) -> list[str]:
-    """One sentence for each kind of collective call that no plan can serve."""
+def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
+    """One sentence for each kind of collective call that no plan can serve.
+
+    `in_background`: the program runs with progress in the background, where plans serve non-blocking calls too.
+    """
     kinds: Counter[tuple[str, str]] = Counter()
     for call in trace.collectives():
-        if len(call.members) < 2 or _is_served(call):
+        if len(call.members) < 2 or _is_served(call, in_background):
             continue
-        if call.form != "blocking":
-            why = f"{call.form} calls are not rerouted"
+        if call.form == "nonblocking" and not in_background:
+            why = "plans serve non-blocking calls only with --progress"
+        elif call.form == "persistent":
+            why = "persistent calls are not rerouted"
         elif call.collective not in COLLECTIVES:
             why = "hocket has no schedules for it"
-        else:
+        elif not call.uniform:
             why = "its sizes differ between the ranks"
+        else:
+            why = "an operator of the program's own must not run beside it"
         kinds[call.collective, why] += 1
     return [f"{count} call(s) of {name} stay native: {why}" for (name, why), count in kinds.most_common()]
 
 
-def _is_served(call: Collective) -> bool:
-    return call.form == "blocking" and call.uniform and call.collective in COLLECTIVES
+def _is_served(call: Collective, in_background: bool) -> bool:
+    in_form = call.form == "blocking" or (in_background and call.form == "nonblocking" and call.op != "user")
+    return in_form and call.uniform and call.collective in COLLECTIVES
 
 
-def group_calls(trace: Trace) -> list[CallGroup]:
-    """The groups, the one that took longest in all first."""
+def group_calls(trace: Trace, in_background: bool = False) -> list[CallGroup]:
+    """The groups, the one that took longest in all first. `in_background` as of unserved_calls."""
     rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
     for call in trace.collectives():
-        if _is_served(call) and len(call.members) > 1:
+        if _is_served(call, in_background) and len(call.members) > 1:
             key = (call.collective, tuple(call.members), int(call.bytes).bit_length())
             rows.setdefault(key, []).append(call)
     groups = []
     for (collective, members, _), calls in rows.items():
+        # What a non-blocking call takes has the program's computation in it.
+        times_s = [(call.last_exit_ns - call.last_enter_ns) / 1e9 for call in calls if call.form == "blocking"]
         roots = Counter(call.root for call in calls) if collective in ROOTED else Counter([0])
         groups.append(
             CallGroup(
@@ -74,7 +84,7 @@ def group_calls(trace: Trace) -> list[CallGroup]:
                 roots=tuple(root for root, _ in roots.most_common()),
                 calls=len(calls),
                 commutative=all(call.commutative for call in calls),
-                recorded_s=statistics.median((call.last_exit_ns - call.last_enter_ns) / 1e9 for call in calls),
+                recorded_s=statistics.median(times_s) if times_s else None,
             )
         )
     return sorted(groups, key=lambda group: -group.calls * (group.recorded_s or 0))

@@ -25,7 +25,7 @@ from hocket.errors import InvalidInput
     "--progress",
     type=click.Choice(["off", "on", "auto"]),
     help="Whether non-blocking communication goes on while the program computes; auto: where that is seen to help."
-    "  [default: off]",
+    "  [default: as the plan says, or off]",
 )
 @click.option(
     "--progress-core",

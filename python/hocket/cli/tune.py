@@ -22,6 +22,7 @@ from hocket.cli.options import (
     result_options,
 )
 from hocket.errors import InvalidInput
+from hocket.plan import PROGRESS
 
 
 @click.command()
@@ -42,6 +43,13 @@ from hocket.errors import InvalidInput
     is_flag=True,
     help="Do not measure what messages cost: predict with the costs of a calibrated network's file, or the usual ones.",
 )
+@click.option(
+    "--progress",
+    type=click.Choice(PROGRESS),
+    default="off",
+    show_default=True,
+    help="Run the program with progress in the background, where the plan serves its non-blocking collectives too.",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @generator_options
 @message_cost_options
@@ -55,6 +63,7 @@ def command(
     timeout_s: float | None,
     launches: int,
     no_fit: bool,
+    progress: str,
     force: bool,
     bandwidth: str | None,
     latency: str | None,
@@ -92,6 +101,7 @@ def command(
         launches=launches,
         testbed=testbed,
         timeout_s=timeout_s,
+        progress=progress,
         costs=costs,
         costs_source=source,
         fit=not no_fit and source != "given",

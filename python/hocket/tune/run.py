@@ -28,7 +28,8 @@ def run_with_plan(
 
     `self_check`: whether the running program compares the plan with native calls. `progress`: "off", "on" or "auto",
     whether its non-blocking communication progresses in the background; `progress_core`: "any", "idle" or the number of
-    the core that does it. None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say.
+    the core that does it. None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say; progress without
+    that as the plan says.
     """
     plan = None if plan_path is None else Plan.from_file(plan_path)
     mpi = mpi_of_command(command)
@@ -52,6 +53,8 @@ def run_with_plan(
     }
     for name, value in settings.items():
         chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
+        if chosen is None and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off":
+            chosen = plan.progress
         if chosen is not None:
             environment[name] = chosen
     libraries = [parts.interpose, *coarray_libraries(command, parts), *parts.workarounds]

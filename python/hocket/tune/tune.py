@@ -72,6 +72,7 @@ class TuneOptions:
     costs_source: str = "usual"  # of COSTS_SOURCES: where `costs` come from
     fit: bool = True  # of `costs` only rendezvous, bursts and cores are used: the rest is measured here, with this MPI
     keep_trace: bool = True
+    progress: str = "off"  # in the background, in runs with the plan: one of plan.PROGRESS
     notes: tuple[str, ...] = ()  # for the reader of the result
     shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
 
@@ -123,7 +124,7 @@ class _Job:
     def run(self) -> Result:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self._record()
-        groups = group_calls(trace)
+        groups = group_calls(trace, self._in_background)
         self._find_costs(trace.ranks, bool(groups))
         self.say("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
@@ -137,8 +138,9 @@ class _Job:
             for entry, measurement in zip(advice.plan.entries, measured, strict=True)
             if not measurement.reason
         )
+        plan = dataclasses.replace(plan, progress=self.options.progress)
         plan.write(self.folder / PLAN_FILE)
-        native, tuned = self._run_both(plan) if plan.entries else ([self._run_native()], [])
+        native, tuned = self._run_both() if plan.entries or self._in_background else ([self._run_native()], [])
         result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
         self.say("writing the report")
         self._write(result)
@@ -238,11 +240,17 @@ class _Job:
     def _run_native(self) -> Run:
         return self.machine.run(self.command, timeout_s=self.options.timeout_s)
 
-    def _run_both(self, plan: Plan) -> tuple[list[Run], list[Run]]:
+    @property
+    def _in_background(self) -> bool:
+        return self.options.progress != "off"
+
+    def _run_both(self) -> tuple[list[Run], list[Run]]:
         """Native and tuned runs in turns, so that a change of the machine's load meets both."""
         native: list[Run] = []
         tuned: list[Run] = []
         libraries, environment = [self.parts.interpose], {"HOCKET_PLAN": str(self.folder / PLAN_FILE)}
+        if self._in_background:
+            environment["HOCKET_PROGRESS"] = self.options.progress
         for i in range(self.options.repetitions):
             native.append(self._run_native())
             what = "the program with the plan"
@@ -275,7 +283,7 @@ class _Job:
         else:
             program = ProgramResult.from_runs(native_s, [])
             notes.append(_nothing_changed(len(advice.choices)))
-        notes += unserved_calls(trace)
+        notes += unserved_calls(trace, self._in_background)
         notes += _beaten_limits(advice.choices, measured)
         if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
             notes.append("the program is slower with the plan: run it without")
