@@ -55,8 +55,8 @@ def test_mixed_requests(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("scenario", ["freed-communicators", "freed-types", "threads", "cancel"])
 def test_what_programs_do(runner: MpiRunner, parts: MpiParts, scenario: str) -> None:
-    for ranks in (2, 3, 5):
-        check(runner, parts, ranks, scenario, ranks, 20)
+    for ranks in (2, 3, 5) if scenario != "threads" else (2, 3):
+        check(runner, parts, ranks, scenario, ranks, 12)
 
 
 def test_freed_requests(runner: MpiRunner, parts: MpiParts) -> None:
