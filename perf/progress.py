@@ -3,7 +3,8 @@
 
 """What `hocket run --progress` gains a program that starts communication, computes and waits: see progress.c.
 
-On an emulated star, with every MPI; launches of off, on and auto in turns, all with the same computation.
+On an emulated star, with every MPI; launches of off, on and auto in turns, all with the same computation. Mode
+plan is on, with the schedule that takes least by simulation.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from pathlib import Path
 from call_overhead import compile_with
 
 from hocket import Network
+from hocket.advise import CallGroup, MessageCosts, advise
 from hocket.cli.common import print_table
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
 from hocket.tune.machine import Machine
 from mpis import MPIS
 
-MODES = ("off", "on", "auto")
+MODES = ("off", "on", "auto", "plan")
 # A real computation alone that lasts so much longer than its CPU time shared its cores: with others, or both ranks one.
 DISTURBED = 1.1
 MOST_TRIES = 4
@@ -39,10 +41,11 @@ def main() -> int:
     parser.add_argument("--bytes", type=int, default=1_000_000, help="to each other rank; of allreduce, all of it")
     parser.add_argument("--what", nargs="+", default=["alltoall"], choices=["alltoall", "allreduce", "messages"])
     parser.add_argument("--compute", default="free-core", choices=["free-core", "real"], help="naps, or a product")
+    parser.add_argument("--compute-share", type=float, default=1, help="computation / communication")
     parser.add_argument("--launches", type=int, default=3, help="of each mode")
     parser.add_argument("--repetitions", type=int, default=11, help="in each launch")
     parser.add_argument("--warm-ups", type=int, default=8, help="calls before them: so many auto needs to choose")
-    parser.add_argument("--modes", nargs="+", default=MODES, choices=MODES)
+    parser.add_argument("--modes", nargs="+", default=MODES[:3], choices=MODES)
     parser.add_argument("--mpis", nargs="+", help="labels such as mpich-4.0.2 (default: all of this machine)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -74,6 +77,8 @@ def measured(
         command = [str(machine.mpi.mpiexec), "-n", str(options.hosts), str(program), what, str(options.bytes)]
         command += [options.compute, str(repetitions), str(options.warm_ups if repetitions else 0), work]
         environment = {"HOCKET_PROGRESS": mode, "HOCKET_STATISTICS": str(counts)}  # as `hocket run` does
+        if mode == "plan":
+            environment |= {"HOCKET_PROGRESS": "on", "HOCKET_PLAN": str(plan_for(options, what, folder))}
         counts.unlink(missing_ok=True)
         lines = machine.run(command, [library], environment, timeout_s=300).stdout.splitlines()
         if repetitions:
@@ -94,7 +99,7 @@ def measured(
 
     backgrounds: dict[str, list[float]] = {mode: [] for mode in options.modes}
     launches: dict[str, list[list[list[float]]]] = {mode: [] for mode in options.modes}
-    work = launched("off", 0, "0")[0][1]
+    work = str(options.compute_share * float(launched("off", 0, "0")[0][1]))
     for i in range(options.launches):
         turn = i % len(options.modes)
         for mode in [*options.modes[turn:], *options.modes[:turn]]:
@@ -119,6 +124,16 @@ def measured(
             "in_background": statistics.mean(backgrounds[mode]), "launches": launches[mode],
         })  # fmt: skip
     return rows
+
+
+def plan_for(options: argparse.Namespace, what: str, folder: Path) -> Path:
+    """Of one entry, also where a usual MPI would not be slower by the simulation."""
+    network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
+    group = CallGroup(what, tuple(range(options.hosts)), options.bytes, options.bytes, (0,), 100, commutative=True)
+    path = folder / "plan.json"
+    advice = advise([group], network, options.hosts, MessageCosts())
+    advice.plan.with_entries(choice.entry() for choice in advice.choices).write(path)
+    return path
 
 
 def quartiles(values: Sequence[float]) -> list[float]:
