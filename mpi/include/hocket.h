@@ -174,9 +174,9 @@ typedef struct hocket_arm {
     const char* name;            /* for the report */
     hocket_operation* operation; /* of one collective and root in all arms */
     hocket_engine*
-        engine; /* NULL: carried out in the start, which waits then; other requests do not move on meanwhile */
-    double
-        expected_s; /* by a model or a measurement; 0 = not known. Who is expected to take thrice the best is not tried */
+        engine;        /* NULL: carried out in the start, which waits then; other requests do not move on meanwhile */
+    double expected_s; /* by a model or a measurement; 0 = not known. Where those of all arms are, one that
+                       takes more than thrice the best is not tried */
 } hocket_arm;
 
 /* Collective over `communicator`, which carries what the ranks agree on. Arm 0 is the MPI's own way: no other one is kept that is more than

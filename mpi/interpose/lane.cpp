@@ -58,7 +58,7 @@ Lane::Selection& Lane::selection_of(const Turn& turn) {
     const auto found = selections_.find(turn.key);
     if (found != selections_.end()) return found->second;
     // How many calls are in flight is for the ranks to find out.
-    Selection& made = selections_.try_emplace(turn.key, Selection{Selector(2, native, 1)}).first->second;
+    Selection& made = selections_.try_emplace(turn.key, Selection{Selector(2, native, 0)}).first->second;
     made.selector.trust(schedule, turn.entry->native_per_tuned);
     return made;
 }

@@ -162,11 +162,11 @@ void Session::start_progress(int world_rank, int program_level) {
             can = start(runtime::any_core);
         }
     }
-    const int mine[2] = {can, why.empty() ? 0 : 1};
-    int sum[2] = {};
-    next.Allreduce(mine, sum, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    const int mine[3] = {can, why.empty() ? 0 : 1, level == MPI_THREAD_MULTIPLE ? 0 : 1};
+    int sum[3] = {};
+    next.Allreduce(mine, sum, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-    const auto [num_can, num_elsewhere] = sum;
+    const auto [num_can, num_elsewhere, num_below] = sum;
     if (num_can == num_ranks && !plan_.entries.empty()) {
         open_lane(MPI_COMM_WORLD);
         plan_is_in_background.store(true);
@@ -178,7 +178,8 @@ void Session::start_progress(int world_rank, int program_level) {
             std::to_string(num_elsewhere) + " of " + std::to_string(num_ranks) + " ranks");
     if (num_can == num_ranks) return;
     say("no progress in the background on " + std::to_string(num_ranks - num_can) + " of " + std::to_string(num_ranks) +
-        " ranks: " + (level == MPI_THREAD_MULTIPLE ? "no thread" : "no MPI_THREAD_MULTIPLE"));
+        " ranks: " +
+        (num_below == 0 ? "no thread" : "no MPI_THREAD_MULTIPLE there: does every rank have HOCKET_PROGRESS?"));
 }
 
 void Session::use(runtime::Plan plan) {

@@ -31,6 +31,20 @@ hocket_operation* make_native(hocket_communicator& communicator, NativeCollectiv
     return new hocket_operation{communicator, role, {}, {}, collective, {}, {}};
 }
 
+/// A reduction by a schedule has one count and one datatype; the MPI's own function is given those of `recv`. NULL is a good address of types that hold addresses (MPI_BOTTOM).
+void require_one_vector(const hocket_operation_arguments& given, const hocket_operation& operation) {
+    const bool is_rooted = operation.role.collective == Collective::reduce;
+    const bool named = describe(given.recv_type).named;
+    require_argument(
+        given.recv_buffer != nullptr || given.recv_count == 0 || !named || (is_rooted && !operation.role.is_root()),
+        "recv_buffer is NULL");
+    if (given.send_buffer == MPI_IN_PLACE || given.send_type == MPI_DATATYPE_NULL) return;
+    require_argument(!named || !describe(given.send_type).named || given.send_type == given.recv_type,
+                     "send_type and recv_type of a reduction differ");
+    require_argument(given.send_type != given.recv_type || given.send_count == given.recv_count,
+                     "send_count and recv_count of a reduction differ");
+}
+
 }  // namespace
 
 const char* hocket_status_string(hocket_status status) {
@@ -153,6 +167,7 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
         require_argument(given.recv_type != MPI_DATATYPE_NULL, "a reduction needs a datatype: recv_type");
     }
     require_argument(given.send_count >= 0 && given.recv_count >= 0, "a count is negative");
+    if (is_reduction && !operation.is_native()) require_one_vector(given, operation);
     arguments.send = {const_cast<void*>(given.send_buffer), given.send_count, given.send_type};
     arguments.recv = {given.recv_buffer, given.recv_count, given.recv_type};
     arguments.op = given.op;

@@ -155,7 +155,7 @@ const char* hocket_selection_get_report(hocket_selection* selection) {
                               : arm.dropped_in_round < 0 ? "expected to take more than thrice the best: not tried"
                               : arm.dropped_in_round > 0 ? "far behind the fastest: tried no more"
                               : arm.agreed_ns == Selector::no_time ? "not tried yet"
-                                                                   : "slower";
+                                                                   : "not faster when it was last compared";
             text += std::string(i == 0 ? "" : ", ") + "{\"name\": " + base::json_text(selection->arms[i].name) +
                     ", \"calls\": " + std::to_string(arm.calls) + ", \"time_s\": " + seconds +
                     ", \"why\": " + base::json_text(why) + "}";

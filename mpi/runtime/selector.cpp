@@ -17,7 +17,12 @@ bool is_behind(std::int64_t time_ns, std::int64_t best_ns, int percent) {
 }  // namespace
 
 Selector::Selector(std::size_t num_arms, std::size_t native, std::int64_t delay, const std::vector<double>& prior_s)
-    : arms_(num_arms), samples_(num_arms), native_(native), chosen_(native), delay_(delay) {
+    : arms_(num_arms),
+      samples_(num_arms),
+      native_(native),
+      chosen_(native),
+      finds_delay_(delay == 0),
+      delay_(std::max<std::int64_t>(1, delay)) {
     if (prior_s.size() == num_arms) {
         const double best = *std::min_element(prior_s.begin(), prior_s.end());
         for (std::size_t i = 0; i < num_arms; ++i) {
@@ -111,7 +116,8 @@ Selector::Statement Selector::statement() const {
 
 void Selector::conclude(const Statement& all) {
     exchange_at_ = 0;
-    if (delay_ < max_delay && lacks_a_time(all)) {  // calls had not ended: the same once more, with more patience
+    if (finds_delay_ && delay_ < max_delay &&
+        lacks_a_time(all)) {  // calls had not ended: the same once more, with more patience
         delay_ *= 2;
         for (auto& samples : samples_) samples.clear();
         return round_ < num_rounds ? plan_round() : queue_comparison();

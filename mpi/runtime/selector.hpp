@@ -38,7 +38,7 @@ public:
     static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
 
     /// `native` is the arm of the MPI's own way, used until more is known. `delay`: calls from an exchange to its conclusion, which is how
-    /// many calls are in flight at once; where the ranks find that there are more, it is doubled. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
+    /// many calls are in flight at once; 0 = not known: 1, and doubled when calls had not ended. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
     /// than `hopeless` times as slow as the best is not tried.
     Selector(std::size_t num_arms, std::size_t native, std::int64_t delay, const std::vector<double>& prior_s = {});
     static constexpr double hopeless = 3;
@@ -84,6 +84,7 @@ private:
     std::vector<Arm> arms_;
     std::vector<std::vector<std::int64_t>> samples_;  // of this round or comparison
     std::size_t native_, chosen_, challenger_ = 0;
+    bool finds_delay_;
     std::int64_t delay_;
     std::int64_t call_ = 0;
     std::int64_t exchange_at_ = 0;  // 0 = none under way

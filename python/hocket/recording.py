@@ -57,7 +57,7 @@ def record(
         raise _failure(command, done.returncode, folder if recorded else None)
     if not recorded:
         _remove_if_empty(folder)
-        raise _nothing_recorded(command, mpi)
+        raise nothing_recorded(command, mpi)
     return Recording(Trace.open(folder), done.elapsed_s)
 
 
@@ -130,7 +130,7 @@ def _ending(status: int) -> str:
         return f"ended with exit status {status}"
 
 
-def _nothing_recorded(command: Sequence[str], mpi: Mpi) -> Error:
+def nothing_recorded(command: Sequence[str], mpi: Mpi) -> Error:
     return Error(
         f"`{shlex.join(command)}` made no MPI calls that can be recorded",
         f"check that the program calls MPI_Init of {mpi.name} and is not linked statically with it",

@@ -33,7 +33,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("overlap") / "index.html"
     rows = [_row(mode, mpi, model) for model in ("free-core", "real") for mpi in ("A", HOSTILE) for mode in MODES]
     path.write_text(
-        render({"machine": "here", "compute_threads": 1, "modes": MODES, "rows": rows, "notes": [], "failures": []}),
+        render(
+            {
+                "machine": "here",
+                "compute_threads": 1,
+                "modes": MODES,
+                "rows": rows,
+                "notes": [],
+                "cables": ["200 Mbit/s"],
+                "failures": [],
+            }
+        ),
         "utf-8",
     )
     return path

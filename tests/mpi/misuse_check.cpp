@@ -90,6 +90,16 @@ void no_datatype(Operations& operations, hocket_engine* engine) {
         hocket_request* request = nullptr;
         const hocket_status status = hocket_request_create(operations.get(algorithm, 0, 1), &with, engine, &request);
         expect(is_refused(status, "datatype"), algorithm.collective.c_str());
+        with = {sizeof with, from, 1, MPI_INT, nullptr, 1, MPI_INT, MPI_SUM};
+        if (algorithm.name == "native") continue;
+        const auto create = [&] {
+            return hocket_request_create(operations.get(algorithm, 0, 1), &with, engine, &request);
+        };
+        if (algorithm.collective != "reduce") expect(is_refused(create(), "recv_buffer"), "NULL");
+        with = {sizeof with, from, 2, MPI_INT, to, 1, MPI_INT, MPI_SUM};
+        expect(is_refused(create(), "count"), "two counts");
+        with = {sizeof with, from, 1, MPI_INT, to, 1, MPI_FLOAT, MPI_SUM};
+        expect(is_refused(create(), "type"), "two datatypes");
     }
 }
 

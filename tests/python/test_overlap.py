@@ -39,6 +39,13 @@ def _rows(*launches: dict[str, Any], mpi: str = "MPICH 5.0.2") -> list[Row]:
     return rows(CASE, mpi, "star:2", 2, launches)
 
 
+def test_modes_that_are_not_told_apart_and_what_cannot_be_are_told() -> None:
+    equal = sentences(_document(_rows(_launch([10.0, 10.0, 12.0], [9.0, 12.0, 10.0]))))
+    assert any("not told apart from" in line for line in equal)
+    impossible = sentences(_document(_rows(_launch([6.0], [7.0]))))
+    assert any("hides nothing, shows an overlap of 1.00" in line for line in impossible)
+
+
 def test_the_formulas() -> None:
     base, nap = _rows(_launch([10.0, 10.0], [7.0, 7.0]), _launch([10.0, 10.0], [7.0, 7.0]))
     assert (base.speedup, base.overlap, base.overlap_native) == (1.0, 0.0, 0.0)
@@ -75,6 +82,7 @@ def _document(found: list[Row]) -> dict[str, Any]:
         "modes": MODES,
         "rows": [row.to_dict() for row in found],
         "notes": ["no latencies"],
+        "cables": ["200 Mbit/s"],
         "failures": ["there: it hung"],
     }
 
@@ -91,6 +99,9 @@ def test_the_page_and_the_tables_tell_what_the_rows_say() -> None:
     assert "1.43\N{MULTIPLICATION SIGN}" in found[0][1][1]
     told = sentences(document)
     assert any("nap-ovlp is fastest" in line for line in told)
+    assert "emulated: cables of 200 Mbit/s" in told
+    assert "cables of 200 Mbit/s" in page
+    assert not any("disturbed" in line or "not told apart" in line for line in told)
     assert "note: no latencies" in told
     assert any("there: it hung" in line for line in told)
 

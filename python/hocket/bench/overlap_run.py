@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -72,9 +73,18 @@ def run(
         "hocket": __version__,
         "machine": f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores",
         "compute_threads": max(threads, default=1),
+        "cables": [] if network is None else _cables(network),
         "options": asdict(options),
         "modes": {name: MODES[name] for name in dict.fromkeys(row["mode"] for row in found)},
         "rows": found,
         "notes": notes,
         "failures": failures,
     }
+
+
+def _cables(network: Network) -> list[str]:
+    """Their bandwidths, each once."""
+    from hocket import print_bandwidth
+
+    rates = sorted({link.bandwidth_bytes_per_s for link in network.links})
+    return [print_bandwidth(rate) if math.isfinite(rate) else "unlimited" for rate in rates]

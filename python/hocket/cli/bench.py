@@ -178,6 +178,7 @@ def fidelity(
 @click.option(
     "-o", "--output", type=OutputPath(), default=Path("hocket-overlap"), show_default=True, help="Result folder."
 )
+@click.option("--force", is_flag=True, help="Replace an earlier result.")
 @json_option
 def overlap(
     network_text: str | None,
@@ -198,6 +199,7 @@ def overlap(
     repetitions: int,
     timeout_s: float,
     output: Path,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Compare ways to hide collectives behind computation.
@@ -220,6 +222,8 @@ def overlap(
     from hocket.report.overlap_page import render
 
     check_choices(collective, algorithm, modes, core)
+    if not force and (output / "overlap.json").exists():
+        raise InvalidInput(f"{output}: holds an earlier result", "--force replaces it; -o names another folder")
     if network_text is None and (bandwidth or latency):
         raise InvalidInput("--bandwidth and --latency are for generated networks", "name one: --network star:2")
     network = None if network_text is None else load_network(network_text, bandwidth, latency)

@@ -31,7 +31,7 @@ from hocket.errors import InvalidInput
     "--progress-core",
     metavar="any|idle|N",
     callback=lambda context, parameter, value: _core(value),
-    help="Where the thread runs that does it: where the program may, on a core that no rank of it is bound to, "
+    help="Where the thread runs that does it: where the program may, on a core that its rank is not bound to, "
     "or on core N.  [default: any]",
 )
 @command_argument

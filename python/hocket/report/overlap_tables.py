@@ -9,6 +9,7 @@ from typing import Any
 
 from hocket.report import text
 
+IMPOSSIBLE_OVERLAP = 0.25  # of a call that is waited for before the computation
 ENOUGH_CORE = 0.85  # of the time of the computation; what ranks that are done early wait for the last is little of it
 Table = tuple[tuple[str, ...], list[tuple[str, ...]], str]  # columns, rows, title
 COLUMNS = ("mode", "time", "speed-up", "quartiles", "overlap", "of native", "time / max", "compute", "CPU")
@@ -49,12 +50,40 @@ def tables(document: dict[str, Any]) -> list[Table]:
     return found
 
 
+def cables(document: dict[str, Any]) -> str:
+    """Of the emulated network; empty without one."""
+    rates = document.get("cables")
+    return f"cables of {' and '.join(rates)}" if rates else ""
+
+
+def _fastest(rows: list[dict[str, Any]]) -> str:
+    """With those whose quartiles reach the fastest one's."""
+    best = max(rows, key=lambda row: row["speedup"])
+    others = [
+        row["mode"] for row in rows if row is not best and row["speedup_quartiles"][1] >= best["speedup_quartiles"][0]
+    ]
+    told = f"{best['mode']} is fastest, {text.ratio(best['speedup'])}"
+    return told + (f", not told apart from {', '.join(others)}" if others else "")
+
+
+def _doubts(rows: list[dict[str, Any]]) -> list[str]:
+    """What only a disturbed machine shows."""
+    return [
+        f"{title(row)}, {row['mpi']}: the MPI's blocking call, which hides nothing, shows an overlap of "
+        f"{row['overlap']:.2f}: the machine was disturbed, trust none of these times"
+        for row in rows
+        if row["mode"] == "MPI" and abs(row["overlap"]) > IMPOSSIBLE_OVERLAP
+    ]
+
+
 def sentences(document: dict[str, Any]) -> list[str]:
-    lines = []
+    lines = [f"emulated: {cables(document)}"] if cables(document) else []
     for rows in cases(document):
         for mpi in mpis(rows):
-            best = max((row for row in rows if row["mpi"] == mpi), key=lambda row: row["speedup"])
-            lines.append(f"{title(best)}, {mpi}: {best['mode']} is fastest, {text.ratio(best['speedup'])}")
+            own = [row for row in rows if row["mpi"] == mpi]
+            best = max(own, key=lambda row: row["speedup"])
+            lines.append(f"{title(best)}, {mpi}: {_fastest(own)}")
+            lines += _doubts(own)
             lines += [
                 f"{title(row)}, {mpi}: {row['mode']} came to {row['selection']['chosen']} in the last launch"
                 for row in rows

@@ -53,7 +53,7 @@ def check_target(target: Path) -> None:
         return
     if target.exists() or target.is_symlink():
         raise InvalidInput(
-            f"{target}: exists and is not a result of hocket; it is left alone", hint="name another folder with -o"
+            f"{target}: exists and is not a result of hocket tune; it is left alone", hint="name another folder with -o"
         )
 
 

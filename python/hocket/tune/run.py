@@ -52,6 +52,8 @@ def run_with_plan(
         "HOCKET_PROGRESS_CORE": progress_core,
     }
     for name, value in settings.items():
+        if value == "off" and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off" and note:
+            note(f"the plan is for --progress {plan.progress}: without it non-blocking collectives stay native")
         chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
         if chosen is None and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off":
             chosen = plan.progress

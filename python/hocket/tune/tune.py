@@ -26,6 +26,7 @@ from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry
+from hocket.recording import nothing_recorded
 from hocket.report.costs import describe_costs
 from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.tune.compare import SECONDS_PER_ENTRY, Measurement, measure_once
@@ -155,6 +156,8 @@ class _Job:
         environment = {"HOCKET_TRACE": str(path)}
         run = self.machine.run(self.command, [self.parts.record], environment, self.options.timeout_s)
         self.say(f"  {run.wall_s:.2f} s")
+        if not (path / "meta.json").is_file():
+            raise nothing_recorded(self.command, mpi_of_command(self.command))
         return Trace.open(path), run
 
     def _find_costs(self, ranks: int, needed: bool) -> None:

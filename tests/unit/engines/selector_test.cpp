@@ -129,7 +129,7 @@ TEST_CASE("More calls in flight than expected are found out") {
         CAPTURE(seed);
         const std::size_t num_in_flight = 2 + seed;
         const auto time_ns = [](std::size_t arm, int) { return arm == 2 ? 500.0 : 1000.0; };
-        const Run found = run(3, 5000, 1, 0.02, seed, time_ns, {}, num_in_flight);
+        const Run found = run(3, 5000, 0, 0.02, seed, time_ns, {}, num_in_flight);
         CHECK(found.agrees);
         CHECK(found.chosen == 2);
         CHECK(found.total_ns < 0.7 * found.native_ns);
@@ -143,7 +143,7 @@ TEST_CASE("What has been measured is used at once, and gives way when it is wron
     CHECK(right.calls[0] <= 20);
     for (const std::size_t num_in_flight : {1U, 16U}) {
         const Run wrong = run(
-            2, 2000, 1, 0.02, 1, [](std::size_t arm, int) { return arm == 1 ? 1200.0 : 1000.0; }, {}, num_in_flight, 2);
+            2, 2000, 0, 0.02, 1, [](std::size_t arm, int) { return arm == 1 ? 1200.0 : 1000.0; }, {}, num_in_flight, 2);
         CHECK(wrong.chosen == 0);
         CHECK(wrong.calls[1] < 700);
     }
