@@ -23,6 +23,8 @@ int keyval = MPI_KEYVAL_INVALID;
 
 std::mutex registry_mutex;
 std::vector<Communicator*> registry;
+auto& forgotten = *new std::vector<std::unique_ptr<Communicator>>;  // not destroyed: that would call MPI
+std::atomic<bool> any_forgotten{false};
 std::map<std::vector<int>, std::uint64_t> num_made;
 
 // Each thread remembers a few communicators, because even an attribute takes longer to find than a call may cost. When a
@@ -41,17 +43,16 @@ std::size_t place_of(MPI_Comm comm) {
     return bits * 0x9E3779B97F4A7C15U >> 61;
 }
 
+// MPICH deletes the attributes of a communicator that was freed in flight when what was pending has ended, under locks of its own:
+// here nothing calls MPI.
 int forget(MPI_Comm, int, void* attribute, void*) {
     auto* communicator = static_cast<Communicator*>(attribute);
     generation.fetch_add(1, std::memory_order_release);
-    {
-        const std::lock_guard lock(registry_mutex);
-        std::erase(registry, communicator);
-    }
-    for (auto& routes : communicator->routes) routes.clear();
-    if (communicator->own != MPI_COMM_NULL) runtime::release(&communicator->own);
-    if (communicator->lane) close_lane(std::move(communicator->lane));
-    delete communicator;
+    if (communicator->lane) communicator->lane->forget_users();
+    const std::lock_guard lock(registry_mutex);
+    std::erase(registry, communicator);
+    forgotten.emplace_back(communicator);
+    any_forgotten.store(true);
     return MPI_SUCCESS;
 }
 
@@ -126,6 +127,20 @@ Communicator* find_communicator(MPI_Comm comm) {
     return communicator;
 }
 
+void release_forgotten() {
+    if (!any_forgotten.load(std::memory_order_relaxed) || !any_forgotten.exchange(false)) return;
+    std::vector<std::unique_ptr<Communicator>> released;
+    {
+        const std::lock_guard lock(registry_mutex);
+        released.swap(forgotten);
+    }
+    for (const auto& communicator : released) {
+        for (auto& routes : communicator->routes) routes.clear();
+        if (communicator->own != MPI_COMM_NULL) runtime::release(&communicator->own);
+        if (communicator->lane) close_lane(std::move(communicator->lane));
+    }
+}
+
 void release_communicators() {
     std::vector<Communicator*> left;
     {
@@ -137,6 +152,7 @@ void release_communicators() {
         return std::tie(a->members, a->sequence) < std::tie(b->members, b->sequence);
     });
     for (const Communicator* communicator : left) PMPI_Comm_delete_attr(communicator->users, keyval);
+    release_forgotten();
     PMPI_Comm_free_keyval(&keyval);
 }
 

@@ -54,6 +54,8 @@ struct Communicator {
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
+/// Frees what was made for communicators that are gone. Not inside the MPI.
+void release_forgotten();
 /// Before MPI_Finalize, on all ranks.
 void release_communicators();
 

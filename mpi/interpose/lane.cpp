@@ -26,6 +26,10 @@ namespace {
 // Prepared schedules are kept for so many calls.
 constexpr std::size_t max_idle = 32;
 
+// MPICH has 2048 communicators in all: most of them are left to the program.
+constexpr int max_open = 256;
+std::atomic<int> num_open{0};
+
 std::mutex closed_mutex;
 std::vector<std::shared_ptr<Lane>> closed;  // what the program has freed while calls were pending
 
@@ -182,6 +186,7 @@ bool Lane::release(bool waits) {
     }
     idle_.clear();
     runtime::release(&own_);
+    num_open.fetch_sub(1);
     return true;
 }
 
@@ -213,15 +218,18 @@ int PlannedCall::finish() {
 }
 
 void open_lane(MPI_Comm comm) {
+    release_forgotten();
     Communicator* const communicator = find_communicator(comm);
     if (communicator == nullptr || communicator->lane || communicator->members.empty()) return;
     MPI_Comm own = MPI_COMM_NULL;
+    int has_room = num_open.load() < max_open ? 1 : 0, all_have = 0;
+    if (next.Allreduce(&has_room, &all_have, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_have == 0) return;
     if (runtime::duplicate(comm, &own) != MPI_SUCCESS) return;
+    num_open.fetch_add(1);
     communicator->lane = std::make_shared<Lane>(comm, own, communicator->rank, communicator->size);
 }
 
 void close_lane(std::shared_ptr<Lane> lane) {
-    lane->forget_users();
     {
         const std::lock_guard lock(closed_mutex);
         closed.push_back(std::move(lane));

@@ -111,7 +111,7 @@ private:
 
 /// Collective over the communicator, while the program makes it: its calls may go by the plan in the background from now on.
 void open_lane(MPI_Comm comm);
-/// When the program frees the communicator.
+/// When the program has freed the communicator.
 void close_lane(std::shared_ptr<Lane> lane);
 /// At the end, on all ranks.
 void release_lanes();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// MPI functions that make communicators. All members are in the call, as they never need be when they start a non-blocking collective.
+// MPI functions that make and free communicators. All members are in the call, as they never need be when they start a non-blocking collective.
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <tuple>
 
+#include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/lane.hpp"
 #include "interpose/mpi_define.hpp"
@@ -31,6 +32,14 @@ int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
     return code;
 }
 
+int free_communicator(int (*call)(MPI_Comm*), MPI_Comm* comm) {
+    const int code = call(comm);
+    if (hocket::interpose::depth > 0) return code;
+    const hocket::interpose::Inside inside;
+    hocket::interpose::release_forgotten();
+    return code;
+}
+
 }  // namespace
 
 #define HOCKET_DEFINE_MAKER(name, arity)                               \
@@ -38,3 +47,6 @@ int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
         return make_communicator(next.name, HOCKET_ARGUMENTS_##arity); \
     }
 HOCKET_FOR_EACH_MAKER(HOCKET_DEFINE_MAKER)
+
+HOCKET_DEFINE(Comm_free, (MPI_Comm * comm)) { return free_communicator(next.Comm_free, comm); }
+HOCKET_DEFINE(Comm_disconnect, (MPI_Comm * comm)) { return free_communicator(next.Comm_disconnect, comm); }

@@ -57,7 +57,15 @@ __attribute__((noinline)) Started describe(Function function, Arguments... argum
     return started;
 }
 
-bool is_to_adopt(int code) { return code == MPI_SUCCESS && depth == 0; }
+/// Where an error handler of the program's returns, MPICH 5.0 returns MPI_SUCCESS and has made no request.
+MPI_Request* cleared(MPI_Request* request) {
+    if (request != nullptr) *request = MPI_REQUEST_NULL;
+    return request;
+}
+
+bool is_to_adopt(int code, const MPI_Request* request) {
+    return code == MPI_SUCCESS && depth == 0 && request != nullptr && *request != MPI_REQUEST_NULL;
+}
 
 /// Instead of the MPI's own function, if the plan has something for it; else nothing.
 template <Function function, class... Arguments>
@@ -80,32 +88,31 @@ template <Function function, class Size, class... Arguments>
 int start_collective(int (*call)(Arguments...), Arguments... arguments) {
     const std::tuple<Arguments...> all{arguments...};
     if (const auto code = start_planned<function>(all)) return *code;
+    MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(all));
     if constexpr (Size::op != hocket::interpose::no_operator) {
         if (depth == 0 && !progress.is_for_any_thread(std::get<Size::op>(all)))
-            return progress.start_alone([&] { return call(arguments...); }, std::get<sizeof...(Arguments) - 1>(all));
+            return progress.start_alone([&] { return call(arguments...); }, request);
     }
     const int code = call(arguments...);
-    if (is_to_adopt(code))
-        progress.adopt(describe<Size, 1>(function, arguments...), std::get<sizeof...(Arguments) - 1>(all));
+    if (is_to_adopt(code, request)) progress.adopt(describe<Size, 1>(function, arguments...), request);
     return code;
 }
 
 template <Function function, class Size, class... Arguments>
 int make_persistent(int (*call)(Arguments...), Arguments... arguments) {
+    const MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
     const int code = call(arguments...);
-    if (is_to_adopt(code))
-        progress.adopt_persistent(describe<Size, 2>(function, arguments...),
-                                  *std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    if (is_to_adopt(code, request)) progress.adopt_persistent(describe<Size, 2>(function, arguments...), *request);
     return code;
 }
 
 template <Function function, class Size, class... Arguments>
 int start_message(int (*call)(Arguments...), Arguments... arguments) {
-    const int code = call(arguments...);
     const std::tuple<Arguments...> all{arguments...};
+    const MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(all));
+    const int code = call(arguments...);
     const MPI_Comm comm = std::get<sizeof...(Arguments) - 2>(all);
-    if (is_to_adopt(code))
-        progress.adopt_message({function, comm, Size::bytes(all, comm)}, *std::get<sizeof...(Arguments) - 1>(all));
+    if (is_to_adopt(code, request)) progress.adopt_message({function, comm, Size::bytes(all, comm)}, *request);
     return code;
 }
 

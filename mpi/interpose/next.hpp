@@ -86,7 +86,8 @@ struct Next {
     X(Barrier)                            \
     X(Ibarrier)                           \
     HOCKET_IF_PERSISTENT(X(Barrier_init)) \
-    X(Start) X(Startall) X(Request_free) X(Init) X(Init_thread) X(Query_thread) X(Finalize)
+    X(Start)                              \
+    X(Startall) X(Request_free) X(Comm_free) X(Comm_disconnect) X(Init) X(Init_thread) X(Query_thread) X(Finalize)
     HOCKET_FOR_EACH_OTHER(HOCKET_MEMBER)
 #define HOCKET_MAKER(name, arity) HOCKET_MEMBER(name)
     HOCKET_FOR_EACH_MAKER(HOCKET_MAKER)

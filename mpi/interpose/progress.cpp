@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <system_error>
 
 #include "interpose/communicators.hpp"
@@ -25,8 +26,8 @@ namespace {
 
 // A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread wait.
 constexpr int max_proxies = 1000;
-// Those that the plan serves are not left to the MPI, since the other ranks would not know.
-constexpr std::size_t capacity = 1 << 16;
+// Those that the plan serves are not left to the MPI, since the other ranks would not know. To start one waits for nobody.
+constexpr std::size_t capacity = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t worried_ns = 10'000'000'000;
 
 }  // namespace
@@ -125,8 +126,8 @@ int Progress::start_alone(const std::function<int()>& start, MPI_Request* reques
     const int code = start();
     const Inside inside;
     int is_over = 0;
-    if (code == MPI_SUCCESS && next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-        is_over == 0) {
+    if (code == MPI_SUCCESS && request != nullptr &&
+        next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_over == 0) {
         Watch watch;
         watch.kind = Watch::alone;
         watches.add(*request, std::move(watch));
@@ -194,9 +195,10 @@ int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_R
     count.in_background.fetch_add(1, std::memory_order_relaxed);
     Proxy* const proxy = take();
     PlannedCall& planned = *call;
+    num_planned_.fetch_add(1);
     num_proxies_.fetch_add(1);
     if (!proxy->open(std::move(call))) {
-        num_proxies_.fetch_sub(1);
+        ended(true);
         planned.pass_over();
         return MPI_ERR_INTERN;
     }

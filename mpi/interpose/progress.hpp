@@ -73,19 +73,23 @@ public:
         if (std::exchange(is_waiting_, false)) num_waits_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, nor while
-    /// the process is ending; those in calls of the program do: functions that it has given to atexit, and destructors, may wait and
+    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, unless a call by the plan
+    /// is pending, which nothing else would move on while the program is in MPI_Recv; nor while the process is ending; those in calls of the program do: functions that it has given to atexit, and destructors, may wait and
     /// call MPI_Finalize.
     bool enter_mpi() {
         num_inside_.fetch_add(1);
         if (depth > depth_in_thread) return true;
-        if (!is_ending_.load() && num_starting_alone_.load() == 0 && !watches.any(Watch::alone)) return true;
+        const bool keeps_out = watches.any(Watch::alone) && num_planned_.load() == 0;
+        if (!is_ending_.load() && num_starting_alone_.load() == 0 && !keeps_out) return true;
         leave_mpi();
         return false;
     }
     void leave_mpi() { num_inside_.fetch_sub(1); }
     /// At the end of a task that open() began.
-    void ended() { num_proxies_.fetch_sub(1, std::memory_order_relaxed); }
+    void ended(bool is_planned) {
+        if (is_planned) num_planned_.fetch_sub(1);
+        num_proxies_.fetch_sub(1, std::memory_order_relaxed);
+    }
     /// What nobody holds any more.
     void give_back(Proxy* proxy);
 
@@ -113,6 +117,7 @@ private:
     std::unique_ptr<Poke> poke_;
     std::atomic<bool> is_poking_{false};
     std::atomic<int> num_proxies_{0};  // pending
+    std::atomic<int> num_planned_{0};  // of them, by the plan
     std::atomic<int> num_inside_{0};
     std::atomic<int> num_starting_alone_{0};
     std::atomic<bool> is_ending_{false};

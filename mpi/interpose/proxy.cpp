@@ -69,11 +69,12 @@ runtime::Task::State Proxy::advance() noexcept {
         progress.leave_mpi();
         return state;
     }
+    const bool is_planned = planned_ != nullptr;
     Fate was = pending;
     const bool kept = fate_.compare_exchange_strong(was, done);
     if (!kept) release_real();
     PMPI_Grequest_complete(handle_);
-    progress.ended();  // not before: MPICH 4.0 refuses to wait for a generalized request that is not complete
+    progress.ended(is_planned);  // not before: MPICH 4.0 refuses to wait for a generalized request that is not complete
     progress.leave_mpi();
     if (!kept) progress.give_back(this);
     return State::done;

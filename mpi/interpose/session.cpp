@@ -203,6 +203,7 @@ void Session::stop() {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (reports_) report(world_rank);
+    const Inside inside;
     if (has_communicators_) release_communicators();
     release_lanes();
     if (!plan_.entries.empty()) release_arguments();

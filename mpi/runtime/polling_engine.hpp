@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -14,7 +15,9 @@ namespace hocket::runtime {
 /// Looks at every pending task in turn, in the calls of the program alone.
 class PollingEngine : public Engine {
 public:
-    explicit PollingEngine(std::size_t capacity) : capacity_(capacity) { tasks_.reserve(capacity); }
+    explicit PollingEngine(std::size_t capacity) : capacity_(capacity) {
+        tasks_.reserve(std::min(capacity, default_capacity));
+    }
 
     void start(Task& task) override;
     bool help() override;

@@ -78,7 +78,7 @@ STARTS = r"""
 int main(int argc, char **argv) {
     int rank, wrong = 0, token = 0;
     const int calls = atoi(argv[1]), bytes = atoi(argv[2]), in_flight = atoi(argv[3]), fails = argc > 4;
-    MPI_Request requests[64];
+    MPI_Request *requests = malloc((size_t)in_flight * sizeof *requests);
     char *data = malloc((size_t)bytes * in_flight);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -133,6 +133,10 @@ def test_ranks_agree_while_starts_wait_for_nobody(runner: MpiRunner, parts: MpiP
     assert counts["rerouted_calls"] + compared + fallen_back == 480
 
 
+def test_very_many_in_flight(runner: MpiRunner, parts: MpiParts) -> None:
+    count_broadcasts(runner, parts, ("binomial", 1), 66000, 1, 66000)
+
+
 def test_without_comparisons_every_call_goes_by_the_plan(runner: MpiRunner, parts: MpiParts) -> None:
     counts = count_broadcasts(runner, parts, ("binomial", 1), 300, 100, 1, HOCKET_SELF_CHECK="off")
     assert (counts["rerouted_calls"], counts["self_check_calls"]) == (300, 0)
@@ -149,3 +153,166 @@ def test_a_schedule_that_is_slower_gives_way(runner: MpiRunner, parts: MpiParts)
     counts = count_broadcasts(runner, parts, ("pipelined_chain", size), 400, size, 1, HOCKET_VERBOSE="1")
     assert counts["fell_back_at_call"] is not None
     assert counts["fallen_back_calls"] > 0
+
+
+# Rank 1 waits for a long broadcast that goes through rank 0, which meanwhile waits in MPI_Recv for rank 1. A reduction
+# with an operator of the program's own is pending there, which keeps the thread out of the MPI.
+OPERATOR = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
+    for (int i = 0; i < *count; ++i) ((int *)inout)[i] += ((int *)in)[i];
+}
+int main(int argc, char **argv) {
+    enum { bytes = 4000000 };
+    int rank, wrong = 0, token = 0;
+    char *data = malloc(bytes);
+    MPI_Op op;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Op_create(add, 1, &op);
+    for (int round = 1; round <= 3; ++round) {
+        int one = 1, sum = 0;
+        MPI_Request requests[2];
+        memset(data, rank == 2 ? round : 0, bytes);
+        MPI_Ibcast(data, bytes, MPI_CHAR, 2, MPI_COMM_WORLD, &requests[0]);
+        if (rank != 0) MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Iallreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD, &requests[1]);
+        if (rank == 0) MPI_Recv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        wrong += sum != 3;
+        for (int i = 0; i < bytes; ++i) wrong += data[i] != round;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_an_operator_of_the_program_beside_a_call_by_the_plan(runner: MpiRunner, parts: MpiParts) -> None:
+    program = runner.compile(OPERATOR, name="operator")
+    plan = write_plan(runner.folder, 3, [entry("bcast", [0, 1, 2], "chain", 3)])
+    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on"}
+    result = runner.run(3, program, libraries=[parts.interpose], env=settings, timeout=30)
+    assert "wrong 0" in result.stdout, result.stdout + result.stderr
+
+
+# Of two broadcasts on a communicator that is freed at once the plan is for the short one.
+FREED = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    enum { length = 1000000 };
+    int rank, level, wrong = 0, shorter;
+    int *longer = malloc(length * sizeof *longer);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int round = 0; round < 10; ++round) {
+        MPI_Comm comm;
+        MPI_Request requests[2];
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        shorter = longer[length - 1] = rank == 0 ? round : -1;
+        MPI_Bcast(&shorter, 1, MPI_INT, 0, comm);
+        wrong += shorter != round;
+        shorter = rank == 0 ? round : -1;
+        MPI_Ibcast(longer, length, MPI_INT, 0, comm, &requests[0]);
+        MPI_Ibcast(&shorter, 1, MPI_INT, 0, comm, &requests[1]);
+        MPI_Comm_free(&comm);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        wrong += shorter != round || longer[length - 1] != round;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("progress", ["off", "on"])
+def test_a_communicator_freed_before_a_native_call_has_ended(runner: MpiRunner, parts: MpiParts, progress: str) -> None:
+    if runner.mpi.family == "openmpi":
+        pytest.skip("Open MPI crashes, without hocket too")
+    program = runner.compile(FREED, name="freed")
+    plan = write_plan(runner.folder, 3, [entry("bcast", [0, 1, 2], "binomial", bytes_max=100)])
+    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": progress}
+    result = runner.run(3, program, libraries=[parts.interpose], env=settings, timeout=30)
+    assert "wrong 0" in result.stdout, result.stdout + result.stderr
+
+
+# A wrong root, and an error handler of the program's that returns.
+HANDLED = r"""
+#include <mpi.h>
+#include <stdio.h>
+static int num_errors;
+static void handle(MPI_Comm *comm, int *code, ...) { ++num_errors; }
+int main(int argc, char **argv) {
+    int rank, size, value, wrong = 0;
+    MPI_Errhandler handler;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (int round = 0; round < 10; ++round) {
+        MPI_Ibcast(&value, 1, MPI_INT, size, MPI_COMM_WORLD, &request);
+        wrong += num_errors != round + 1;
+        value = rank == 0 ? round : -1;
+        MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        wrong += value != round;
+    }
+    printf("rank %d wrong %d\n", rank, wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("has_plan", [True, False])
+def test_an_error_handler_that_returns(runner: MpiRunner, parts: MpiParts, has_plan: bool) -> None:
+    program = runner.compile(HANDLED, name="handled")
+    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], "binomial")])
+    settings = {"HOCKET_PROGRESS": "on", **({"HOCKET_PLAN": str(plan)} if has_plan else {})}
+    result = runner.run(2, program, libraries=[parts.interpose], env=settings, timeout=30)
+    assert result.stdout.count("wrong 0") == 2, result.stdout + result.stderr
+
+
+MANY = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    static MPI_Comm comms[1100];
+    int rank, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 1100; ++i) {
+        int value = rank == 0 ? i : -1;
+        MPI_Request request;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        MPI_Ibcast(&value, 1, MPI_INT, 0, comms[i], &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        wrong += value != i;
+    }
+    for (int i = 0; i < 1100; ++i) MPI_Comm_free(&comms[i]);
+    printf("rank %d wrong %d\n", rank, wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_a_program_has_room_for_its_communicators(runner: MpiRunner, parts: MpiParts) -> None:
+    """MPICH has 2048."""
+    program = runner.compile(MANY, name="many")
+    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], "binomial")])
+    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on"}
+    result = runner.run(2, program, libraries=[parts.interpose], env=settings, timeout=60)
+    assert result.stdout.count("wrong 0") == 2, result.stdout + result.stderr
