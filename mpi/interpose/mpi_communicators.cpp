@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// MPI functions that make and free communicators. All members are in the call, as they never need be when they start a non-blocking collective.
+// MPI functions that make and free communicators. All members are in the call, as they never need be when they start a
+// non-blocking collective.
 
 #include <mpi.h>
 

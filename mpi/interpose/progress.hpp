@@ -73,9 +73,10 @@ public:
         if (std::exchange(is_waiting_, false)) num_waits_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, unless a call by the plan
-    /// is pending, which nothing else would move on while the program is in MPI_Recv; nor while the process is ending; those in calls of the program do: functions that it has given to atexit, and destructors, may wait and
-    /// call MPI_Finalize.
+    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, unless
+    /// a call by the plan is pending, which nothing else would move on while the program is in MPI_Recv; nor while the process is
+    /// ending. Those in calls of the program do: functions that it has given to atexit, and destructors, may wait and call
+    /// MPI_Finalize.
     bool enter_mpi() {
         num_inside_.fetch_add(1);
         if (depth > depth_in_thread) return true;
