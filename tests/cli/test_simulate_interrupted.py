@@ -96,7 +96,7 @@ def test_ctrl_c_in_a_program(tmp_path: Path) -> None:
 SET_UP = {  # that take long, and call no Python
     "a network of a file": ["random-ring", "--network", "large.toml"],
     "a large network with tables": ["bcast:binomial", "--network", "fat-tree:64x64x128", "--bytes", "1MB"],
-    "first messages": ["nearest-neighbour", "--network", "torus:128x128x128", "--messages", "9"],
+    "first messages": ["nearest-neighbour", "--network", "torus:192x128x128", "--messages", "9"],
 }
 
 
