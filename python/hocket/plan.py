@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ COLLECTIVES = (
 )  # fmt: skip
 ROOTED = ("bcast", "reduce", "scatter", "gather")
 PROGRESS = ("off", "on", "auto")
+_FIGURES = ("predicted_s", "lower_bound_s", "native_s", "tuned_s")
 _MAX_BYTES = 64 << 20  # far above any plan: a device such as /dev/zero never ends. As in mpi/runtime/plan.hpp
 _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
 
@@ -43,13 +44,7 @@ class Evidence:
     ratio_interval: tuple[float, float]  # 95 % confidence
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "mpi": self.mpi,
-            "launches": self.launches,
-            "repetitions": self.repetitions,
-            "ratio": self.ratio,
-            "ratio_interval": list(self.ratio_interval),
-        }
+        return {**asdict(self), "ratio_interval": list(self.ratio_interval)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,7 @@ class PlanEntry:
     calls: int = 0
     evidence: Evidence | None = None
     reproducible: bool = (
-        False  # the same algorithm in every call: the running program does not compare it with native ones
+        False  # every call uses this schedule: the running program does not compare it with native ones
     )
 
     def schedule(self, root: int = 0) -> Schedule:
@@ -115,10 +110,7 @@ class PlanEntry:
             "bytes_max": self.bytes_max,
             "root": self.root,
             "schedule": schedule,
-            "predicted_s": self.predicted_s,
-            "lower_bound_s": self.lower_bound_s,
-            "native_s": self.native_s,
-            "tuned_s": self.tuned_s,
+            **{key: getattr(self, key) for key in _FIGURES},
             "calls": self.calls,
         }
         if self.evidence is not None:
@@ -227,8 +219,7 @@ def _read_plan(document: object, where: str) -> Plan:
 
 def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
     required = {"collective", "members", "bytes_min", "bytes_max", "root", "schedule"}
-    figures = ("predicted_s", "lower_bound_s", "native_s", "tuned_s")
-    entry = _object(document, where, required, {*figures, "calls", "evidence", "reproducible"})
+    entry = _object(document, where, required, {*_FIGURES, "calls", "evidence", "reproducible"})
     collective = entry["collective"]
     if collective not in COLLECTIVES:
         raise InvalidInput(f"{where}: collective is {_show(collective)}; accepted: {', '.join(COLLECTIVES)}")
@@ -253,7 +244,7 @@ def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
         calls=_integer(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
         evidence=_read_evidence(entry.get("evidence"), f"{where}: evidence"),
         reproducible=_truth(entry, "reproducible", where),
-        **{key: _seconds(entry, key, where) for key in figures},
+        **{key: _seconds(entry, key, where) for key in _FIGURES},
     )
     _check_custom(read, where)
     return read
