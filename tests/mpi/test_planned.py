@@ -155,6 +155,17 @@ def test_a_schedule_that_is_slower_gives_way(runner: MpiRunner, parts: MpiParts)
     assert counts["fallen_back_calls"] > 0
 
 
+def printed(
+    runner: MpiRunner, parts: MpiParts, ranks: int, source: str, planned: list[dict[str, Any]], progress: str = "on"
+) -> str:
+    """What a program says, with a plan of these entries or, where there are none, without."""
+    settings = {"HOCKET_PROGRESS": progress}
+    if planned:
+        settings["HOCKET_PLAN"] = str(write_plan(runner.folder, ranks, planned))
+    result = runner.run(ranks, runner.compile(source), libraries=[parts.interpose], env=settings, timeout=60)
+    return result.stdout + result.stderr
+
+
 # Rank 1 waits for a long broadcast that goes through rank 0, which meanwhile waits in MPI_Recv for rank 1. A reduction
 # with an operator of the program's own is pending there, which keeps the thread out of the MPI.
 OPERATOR = r"""
@@ -195,11 +206,8 @@ int main(int argc, char **argv) {
 
 
 def test_an_operator_of_the_program_beside_a_call_by_the_plan(runner: MpiRunner, parts: MpiParts) -> None:
-    program = runner.compile(OPERATOR, name="operator")
-    plan = write_plan(runner.folder, 3, [entry("bcast", [0, 1, 2], "chain", 3)])
-    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on"}
-    result = runner.run(3, program, libraries=[parts.interpose], env=settings, timeout=30)
-    assert "wrong 0" in result.stdout, result.stdout + result.stderr
+    said = printed(runner, parts, 3, OPERATOR, [entry("bcast", [0, 1, 2], "chain", 3)])
+    assert "wrong 0" in said, said
 
 
 # Of two broadcasts on a communicator that is freed at once the plan is for the short one.
@@ -239,11 +247,8 @@ int main(int argc, char **argv) {
 def test_a_communicator_freed_before_a_native_call_has_ended(runner: MpiRunner, parts: MpiParts, progress: str) -> None:
     if runner.mpi.family == "openmpi":
         pytest.skip("Open MPI crashes, without hocket too")
-    program = runner.compile(FREED, name="freed")
-    plan = write_plan(runner.folder, 3, [entry("bcast", [0, 1, 2], "binomial", bytes_max=100)])
-    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": progress}
-    result = runner.run(3, program, libraries=[parts.interpose], env=settings, timeout=30)
-    assert "wrong 0" in result.stdout, result.stdout + result.stderr
+    said = printed(runner, parts, 3, FREED, [entry("bcast", [0, 1, 2], "binomial", bytes_max=100)], progress)
+    assert "wrong 0" in said, said
 
 
 # A wrong root, and an error handler of the program's that returns.
@@ -278,11 +283,8 @@ int main(int argc, char **argv) {
 
 @pytest.mark.parametrize("has_plan", [True, False])
 def test_an_error_handler_that_returns(runner: MpiRunner, parts: MpiParts, has_plan: bool) -> None:
-    program = runner.compile(HANDLED, name="handled")
-    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], "binomial")])
-    settings = {"HOCKET_PROGRESS": "on", **({"HOCKET_PLAN": str(plan)} if has_plan else {})}
-    result = runner.run(2, program, libraries=[parts.interpose], env=settings, timeout=30)
-    assert result.stdout.count("wrong 0") == 2, result.stdout + result.stderr
+    said = printed(runner, parts, 2, HANDLED, [entry("bcast", [0, 1], "binomial")] if has_plan else [])
+    assert said.count("wrong 0") == 2, said
 
 
 MANY = r"""
@@ -311,8 +313,5 @@ int main(int argc, char **argv) {
 
 def test_a_program_has_room_for_its_communicators(runner: MpiRunner, parts: MpiParts) -> None:
     """MPICH has 2048."""
-    program = runner.compile(MANY, name="many")
-    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], "binomial")])
-    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on"}
-    result = runner.run(2, program, libraries=[parts.interpose], env=settings, timeout=60)
-    assert result.stdout.count("wrong 0") == 2, result.stdout + result.stderr
+    said = printed(runner, parts, 2, MANY, [entry("bcast", [0, 1], "binomial")])
+    assert said.count("wrong 0") == 2, said
