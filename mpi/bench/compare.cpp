@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/abort.hpp"
 #include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
 #include "bench/option_values.hpp"
@@ -320,9 +321,8 @@ int main(int argc, char** argv) {
     } catch (const InvalidInput& error) {  // on all ranks alike
         tell(error.what(), error.hint());
         status = 2;
-    } catch (const std::exception& error) {  // on this rank: the others may wait for it
-        std::fprintf(stderr, "error: rank %d: %s\n", world_rank, error.what());
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    } catch (const std::exception& error) {  // on this rank
+        bench::abort_saying(world_rank, error);
     }
     PMPI_Finalize();
     return status;

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/abort.hpp"
 #include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
 #include "bench/overlap_compute.hpp"
@@ -285,9 +286,8 @@ int main(int argc, char** argv) {
             if (!error.hint().empty()) std::fprintf(stderr, "hint: %s\n", error.hint().c_str());
         }
         status = 2;
-    } catch (const std::exception& error) {  // on this rank: the others may wait for it
-        std::fprintf(stderr, "error: rank %d: %s\n", rank, error.what());
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    } catch (const std::exception& error) {  // on this rank
+        bench::abort_saying(rank, error);
     }
     PMPI_Finalize();
     return status;

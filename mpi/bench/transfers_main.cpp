@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/abort.hpp"
 #include "bench/measuring.hpp"
 #include "bench/transfer_costs.hpp"
 #include "bench/transfers.hpp"
@@ -318,9 +319,8 @@ int main(int argc, char** argv) {
     } catch (const InvalidInput& error) {  // on all ranks alike
         if (rank == 0) std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
         status = 2;
-    } catch (const std::exception& error) {  // on this rank: the others may wait for it
-        std::fprintf(stderr, "error: rank %d: %s\n", rank, error.what());
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    } catch (const std::exception& error) {  // on this rank
+        bench::abort_saying(rank, error);
     }
     PMPI_Finalize();
     return status;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "descriptor.h"
 
@@ -60,6 +61,7 @@ static void conclude(const char* name, int code, int* stat, char* message, size_
     MPI_Error_string(code, text, &length);
     if (stat == NULL) {
         fprintf(stderr, "%s failed: %s\n", name, text);
+        usleep(200000); /* MPICH 5.0's launcher drops what it has not read when a rank aborts */
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (message == NULL) return;

@@ -87,7 +87,6 @@ def test_lost_data_are_an_error(runner: MpiRunner, parts: MpiParts) -> None:
 
 
 @pytest.mark.one_of_each_family
-@pytest.mark.one_of_each_family
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
