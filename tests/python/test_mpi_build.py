@@ -126,7 +126,12 @@ def test_a_changed_compiler_makes_a_new_build(any_mpi, small_source, tmp_path, m
 
 
 def test_a_failed_build_is_one_message_and_leaves_only_the_log(any_mpi, small_source, tmp_path):
-    (small_source / "mpi/record.c").write_text("int hocket_small(void) { return missing_name; }\n")
+    names = [f"error{number}.c" for number in range(20)]  # that are no errors
+    for name in names:
+        (small_source / "mpi" / name).write_text("typedef int nothing;\n")
+    (small_source / "mpi/last.c").write_text("int hocket_small(void) { return missing_name; }\n")
+    with (small_source / "mpi/CMakeLists.txt").open("a") as file:
+        file.write(f"add_library(more SHARED {' '.join(names)} last.c)\n")
     with pytest.raises(Error) as caught:
         build.build_mpi_parts(any_mpi)
     assert any_mpi.name in caught.value.message
