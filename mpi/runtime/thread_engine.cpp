@@ -24,7 +24,10 @@ constexpr std::int64_t nap_fraction = 4;
 constexpr std::int64_t min_nap_ns = 20'000;
 constexpr std::int64_t max_nap_ns = 200'000;
 constexpr std::int64_t nap_per_look = 12;
-constexpr std::int64_t max_nap_after_long_look_ns = 1'000'000;
+// Where nothing has moved for long, as when a rank is late, a hundredth of that time more does not matter. A native request counts as
+// still until it is done: 5 MB at 1 Gbit/s, 40 ms, overlap as well with these naps as without.
+constexpr std::int64_t long_nap_fraction = 100;
+constexpr std::int64_t max_long_nap_ns = 1'000'000;
 
 // To wake a sleeping thread costs the program more than a small collective. So it naps for a while before it sleeps.
 constexpr std::int64_t linger_ns = 5'000'000;
@@ -102,9 +105,9 @@ void ThreadEngine::run() {
         const std::int64_t still_ns = end_ns - moved_at_ns;
         if (still_ns < spin_ns) continue;
         const std::int64_t short_nap_ns = std::clamp(still_ns / nap_fraction, min_nap_ns, max_nap_ns);
-        const std::int64_t rest_ns =
-            moved ? 0 : std::min((end_ns - begin_ns) * nap_per_look, max_nap_after_long_look_ns);
-        nap(std::max(short_nap_ns, rest_ns));
+        const std::int64_t long_nap_ns =
+            moved ? 0 : std::max((end_ns - begin_ns) * nap_per_look, still_ns / long_nap_fraction);
+        nap(std::max(short_nap_ns, std::min(long_nap_ns, max_long_nap_ns)));
     }
 }
 
