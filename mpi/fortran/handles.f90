@@ -25,11 +25,11 @@ module hocket_handles
         type(c_ptr) :: handle = c_null_ptr
     end type
 
-    public :: hocket_last_error, hocket_last_mpi_error, hocket_communicator_free, hocket_operation_create
-    public :: hocket_operation_create_from_json, hocket_operation_free, hocket_engine_create, hocket_engine_free
-    public :: hocket_engine_get_cpu, hocket_progress, hocket_request_start, hocket_request_start_all, hocket_request_test
-    public :: hocket_request_wait, hocket_request_wait_all, hocket_request_free, hocket_finalize
-    public :: hocket_conclude ! for hocket and hocket_f08
+    public :: hocket_status_string, hocket_last_error, hocket_last_mpi_error, hocket_algorithm_get, hocket_communicator_free
+    public :: hocket_operation_create, hocket_operation_create_from_json, hocket_operation_free, hocket_engine_create
+    public :: hocket_engine_free, hocket_engine_get_cpu, hocket_progress, hocket_request_start, hocket_request_start_all
+    public :: hocket_request_test, hocket_request_wait, hocket_request_wait_all, hocket_request_free, hocket_finalize
+    public :: hocket_conclude, hocket_text ! for the modules above
 
     type, bind(c) :: schedule_parameters
         integer(c_size_t) :: struct_size
@@ -44,6 +44,17 @@ module hocket_handles
     end type
 
     interface
+        function c_status_string(status) bind(c, name='hocket_status_string') result(text)
+            import
+            integer(c_int), value :: status
+            type(c_ptr) :: text
+        end function
+        function c_algorithm_get(index, collective) bind(c, name='hocket_algorithm_get') result(name)
+            import
+            integer(c_size_t), value :: index
+            type(c_ptr), intent(inout) :: collective
+            type(c_ptr) :: name
+        end function
         function c_last_error() bind(c, name='hocket_last_error') result(text)
             import
             type(c_ptr) :: text
@@ -129,15 +140,28 @@ module hocket_handles
         end function
     end interface
 contains
+    function hocket_status_string(status) result(text)
+        integer, intent(in) :: status
+        character(:), allocatable :: text
+        text = hocket_text(c_status_string(int(status, c_int)))
+    end function
+
     ! What the last failure in this thread was.
     function hocket_last_error() result(text)
         character(:), allocatable :: text
+        text = hocket_text(c_last_error())
+    end function
+
+    ! A copy of a text of C; empty for NULL.
+    function hocket_text(found) result(text)
+        type(c_ptr), intent(in) :: found
+        character(:), allocatable :: text
         character(kind=c_char), pointer :: letters(:)
-        type(c_ptr) :: found
         integer :: i
-        found = c_last_error()
+        text = ''
+        if (.not. c_associated(found)) return
         call c_f_pointer(found, letters, [c_strlen(found)])
-        allocate (character(size(letters)) :: text)
+        text = repeat(' ', size(letters))
         do i = 1, size(letters)
             text(i:i) = letters(i)
         end do
@@ -157,6 +181,16 @@ contains
             write (error_unit, '(2a)') 'hocket: ', hocket_last_error()
             error stop 1
         end if
+    end subroutine
+
+    ! The name of algorithm 0, 1, ... and of its collective; both empty behind the last.
+    subroutine hocket_algorithm_get(index, name, collective)
+        integer, intent(in) :: index
+        character(:), allocatable, intent(out) :: name, collective
+        type(c_ptr) :: collective_c
+        collective_c = c_null_ptr
+        name = hocket_text(c_algorithm_get(int(index, c_size_t), collective_c))
+        collective = hocket_text(collective_c)
     end subroutine
 
     subroutine hocket_communicator_free(communicator, status)

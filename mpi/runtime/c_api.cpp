@@ -184,9 +184,10 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
 
 hocket_status hocket_operation_execute(hocket_operation* operation, const hocket_operation_arguments* arguments) {
     return guarded([&] {
-        require_argument(operation != nullptr && arguments != nullptr, "an argument is NULL");
+        require_argument(operation != nullptr, "no operation given");
         hocket_communicator& communicator = operation->communicator;
         const std::uint64_t call = ++communicator.num_calls;  // also one that is wrong on this rank alone
+        require_argument(arguments != nullptr, "an argument is NULL");
         Arguments given;
         BlockArguments blocks;
         const hocket_status status = read_arguments(*operation, *arguments, given, blocks);

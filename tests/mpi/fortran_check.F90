@@ -32,6 +32,9 @@ program fortran_check
     type(hocket_operation) :: sum_all, from_last, exchange, to_first, native, meet, refused
     type(hocket_engine) :: engine
     type(hocket_request) :: requests(many), one, other, none(2)
+    type(hocket_arm) :: arms(2)
+    type(hocket_selection) :: selection
+    character(:), allocatable :: algorithm, collective
     real(real64), asynchronous, allocatable :: a(:, :), b(:, :)
     real(real64), asynchronous :: scalar
     integer, asynchronous :: mine(4, 64), theirs(4, 64), numbers(n)
@@ -118,6 +121,39 @@ program fortran_check
         call expect(scalar == rank + 1, 'reduce')
     end if
     call hocket_operation_execute(meet)
+
+    ! The faster one of two ways, found while it runs.
+    arms(1) = hocket_arm('native', native, engine, 0.)
+    arms(2)%name = 'recursive doubling'
+    arms(2)%operation = sum_all
+    call hocket_selection_create(world, arms, selection, 2)
+    do i = 1, 40
+        a(:, 1:2) = rank*i
+        if (i == 3) then ! counts, and is done on no rank
+            call hocket_selection_start(selection, one, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=1, recv_type=MPI_REAL8, &
+                                        op=MPI_SUM, status=status)
+            call expect(status == HOCKET_ERROR_INVALID, 'section of a selection')
+        end if
+        call hocket_selection_start(selection, requests(1), MPI_IN_PLACE, recv_buffer=a(:, 1), recv_count=i, recv_type=MPI_REAL8, &
+                                    op=MPI_SUM)
+        call hocket_selection_start(selection, requests(2), a(:, 2), recv_buffer=b(:, 2), recv_count=n, recv_type=MPI_REAL8, &
+                                    op=MPI_MAX)
+        call hocket_request_wait_all(requests(1:2))
+        call expect(all(a(:i, 1) == i*ranks*(ranks - 1)/2) .and. all(b(:, 2) == (ranks - 1)*i), 'selection')
+        call hocket_request_free(requests(1))
+        call hocket_request_free(requests(2))
+    end do
+    call expect(index(hocket_selection_get_report(selection), '"recursive doubling"') > 0, 'report')
+    call hocket_selection_free(selection)
+    call expect(len(hocket_selection_get_report(selection)) == 0, 'no report')
+    call hocket_selection_create(world, arms(1:0), selection, status=status)
+    call expect(status == HOCKET_ERROR_INVALID .and. index(hocket_last_error(), 'needs an arm') > 0, 'no arms')
+    do i = 0, 1000
+        call hocket_algorithm_get(i, algorithm, collective)
+        if (algorithm == 'recursive_doubling' .and. collective == 'allreduce' .or. algorithm == '') exit
+    end do
+    call expect(algorithm /= '', 'algorithms')
+    call expect(len(hocket_status_string(HOCKET_ERROR_MEMORY)) > 0, 'status')
 
     ! What is refused.
     call hocket_operation_execute(sum_all, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=n/2, recv_type=MPI_REAL8, op=MPI_SUM, &
