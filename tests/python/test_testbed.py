@@ -257,6 +257,8 @@ def changed(old: str, new: str) -> Network:
         (lambda: changed('"h2"', '"h 2"'), "'h 2' cannot be a host name"),
         (lambda: changed('"h2"', '"H1"'), "differ in case only"),
         (lambda: Network.generate("star:200", bandwidth="1 Gbit/s"), "at most 128 hosts"),
+        (lambda: Network.generate("star:2", bandwidth="1 bit/s"), "too slow"),
+        (lambda: Network.generate("star:2", bandwidth="1 Gbit/s", latency="300 s"), "too slow"),
     ],
 )
 def test_networks_that_cannot_be_emulated(network: object, message: str) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_HOSTS = 128  # every host knows every other by a fixed neighbour entry: the set-up time grows with the square
 # tbf's 32-bit rate field in bytes per second; a virtual cable carries less than this on any machine of today.
 MAX_SHAPED_BYTES_PER_S = float(2**32 - 1)
+# The kernel has 32 bits of 64 ns for the time that a full bucket takes, and for a delay: 275 s.
+MIN_BYTES_PER_S = 125.0
+MAX_LATENCY_S = 100.0
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 
 
@@ -184,6 +187,13 @@ def _cables(network: Network, kinds: list[str], notes: list[str]) -> tuple[Cable
     def port(index: int) -> Port:
         link = network.links[index]
         bandwidth: float | None = link.bandwidth_bytes_per_s
+        if link.bandwidth_bytes_per_s < MIN_BYTES_PER_S or link.latency_s > MAX_LATENCY_S:
+            source, target = network.nodes[link.source].name, network.nodes[link.target].name
+            raise InvalidInput(
+                f"the link from {source!r} to {target!r} is too slow: a testbed's cables have 1 kbit/s and more, and "
+                f"at most {MAX_LATENCY_S:g} s of latency",
+                "use `hocket simulate` for it",
+            )
         if bandwidth is not None and (math.isinf(bandwidth) or bandwidth > MAX_SHAPED_BYTES_PER_S):
             if not math.isinf(bandwidth):
                 source, target = network.nodes[link.source].name, network.nodes[link.target].name
