@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "interpose/lane.hpp"
+#include "interpose/own_communicators.hpp"
 #include "interpose/session.hpp"
 
 namespace hocket::interpose {
@@ -20,6 +21,8 @@ namespace hocket::interpose {
 namespace {
 
 int keyval = MPI_KEYVAL_INVALID;
+
+OwnCommunicators own_communicators;
 
 std::mutex registry_mutex;
 std::vector<Communicator*> registry;
@@ -127,6 +130,12 @@ Communicator* find_communicator(MPI_Comm comm) {
     return communicator;
 }
 
+bool renew_own(Communicator& communicator) {
+    if (communicator.own != MPI_COMM_NULL) own_communicators.release(&communicator.own);
+    communicator.has_none = !own_communicators.make(communicator.users, &communicator.own);
+    return !communicator.has_none;
+}
+
 void release_forgotten() {
     if (!any_forgotten.load(std::memory_order_relaxed) || !any_forgotten.exchange(false)) return;
     std::vector<std::unique_ptr<Communicator>> released;
@@ -136,7 +145,7 @@ void release_forgotten() {
     }
     for (const auto& communicator : released) {
         for (auto& routes : communicator->routes) routes.clear();
-        if (communicator->own != MPI_COMM_NULL) runtime::release(&communicator->own);
+        if (communicator->own != MPI_COMM_NULL) own_communicators.release(&communicator->own);
         if (communicator->lane) close_lane(std::move(communicator->lane));
     }
 }

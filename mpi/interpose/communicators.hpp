@@ -37,6 +37,7 @@ struct Communicator {
     MPI_Comm users;
     /// Carries the messages of schedules; made at the first call of a collective that has routes, which all ranks make.
     MPI_Comm own = MPI_COMM_NULL;
+    bool has_none = false;  ///< and cannot have it, so that its calls stay native; all ranks know
     std::uint64_t call =
         0;  ///< number of the present one among those of collectives that have routes, since `own` was made
     int rank = 0;
@@ -54,6 +55,8 @@ struct Communicator {
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
+/// Makes a new `own` instead of the one that was. Collective. False if it has none.
+bool renew_own(Communicator& communicator);
 /// Frees what was made for communicators that are gone. Not inside the MPI.
 void release_forgotten();
 /// Before MPI_Finalize, on all ranks.

@@ -9,6 +9,7 @@
 
 #include "interpose/arguments.hpp"
 #include "interpose/next.hpp"
+#include "interpose/own_communicators.hpp"
 #include "interpose/routes.hpp"
 #include "interpose/session.hpp"
 #include "runtime/clock.hpp"
@@ -26,9 +27,7 @@ namespace {
 // Prepared schedules are kept for so many calls.
 constexpr std::size_t max_idle = 32;
 
-// MPICH has 2048 communicators in all: most of them are left to the program.
-constexpr int max_open = 256;
-std::atomic<int> num_open{0};
+OwnCommunicators own_communicators;
 
 std::mutex closed_mutex;
 std::vector<std::shared_ptr<Lane>> closed;  // what the program has freed while calls were pending
@@ -185,8 +184,7 @@ bool Lane::release(bool waits) {
         if (done == 0) return false;
     }
     idle_.clear();
-    runtime::release(&own_);
-    num_open.fetch_sub(1);
+    own_communicators.release(&own_);
     return true;
 }
 
@@ -222,10 +220,7 @@ void open_lane(MPI_Comm comm) {
     Communicator* const communicator = find_communicator(comm);
     if (communicator == nullptr || communicator->lane || communicator->members.empty()) return;
     MPI_Comm own = MPI_COMM_NULL;
-    int has_room = num_open.load() < max_open ? 1 : 0, all_have = 0;
-    if (next.Allreduce(&has_room, &all_have, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || all_have == 0) return;
-    if (runtime::duplicate(comm, &own) != MPI_SUCCESS) return;
-    num_open.fetch_add(1);
+    if (!own_communicators.make(comm, &own)) return;
     communicator->lane = std::make_shared<Lane>(comm, own, communicator->rank, communicator->size);
 }
 

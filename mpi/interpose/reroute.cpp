@@ -64,17 +64,16 @@ void inherit(Communicator& communicator) {
 
 /// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one that failed,
 /// some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not look at the arguments,
-/// because now and then it makes a communicator, which needs all ranks.
-int number_call(Communicator& communicator) {
-    if (communicator.own != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return MPI_SUCCESS;
+/// because now and then it makes a communicator, which needs all ranks. False if there is none.
+bool number_call(Communicator& communicator) {
+    if (communicator.own != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return true;
     for (auto& routes : communicator.routes) {
         for (Route& route : routes) route.operations.clear();
     }
-    if (communicator.own != MPI_COMM_NULL) runtime::release(&communicator.own);
     communicator.call = 0;
-    const int code = runtime::duplicate(communicator.users, &communicator.own);
-    if (code == MPI_SUCCESS) inherit(communicator);
-    return code;
+    if (!renew_own(communicator)) return false;
+    inherit(communicator);
+    return true;
 }
 
 Operation& operation_for(Route& route, const Communicator& communicator, Rank root) {
@@ -140,7 +139,7 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
 std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck*& timed) {
     const Inside inside;
-    if (number_call(communicator) != MPI_SUCCESS) return {};
+    if (!number_call(communicator)) return {};
     auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
     SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
     const std::int64_t bytes = bytes_of(call, communicator);
@@ -178,7 +177,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
 int reroute(const Call& call, const Native& native) {
     if (depth > 0 || call.comm == MPI_COMM_NULL) return native();
     Communicator* const communicator = find_communicator(call.comm);
-    if (communicator == nullptr) return native();
+    if (communicator == nullptr || communicator->has_none) return native();
     if (communicator->routes[static_cast<std::size_t>(call.collective)].empty()) return native();
     SelfCheck* timed = nullptr;
     if (const auto code = serve(*communicator, call, timed)) return *code;

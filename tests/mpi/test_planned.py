@@ -302,6 +302,9 @@ int main(int argc, char **argv) {
         MPI_Ibcast(&value, 1, MPI_INT, 0, comms[i], &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         wrong += value != i;
+        value = rank == 0 ? i + 1 : -1;
+        MPI_Bcast(&value, 1, MPI_INT, 0, comms[i]);
+        wrong += value != i + 1;
     }
     for (int i = 0; i < 1100; ++i) MPI_Comm_free(&comms[i]);
     printf("rank %d wrong %d\n", rank, wrong);
@@ -311,7 +314,8 @@ int main(int argc, char **argv) {
 """
 
 
-def test_a_program_has_room_for_its_communicators(runner: MpiRunner, parts: MpiParts) -> None:
+@pytest.mark.parametrize("progress", ["off", "on"])
+def test_a_program_has_room_for_its_communicators(runner: MpiRunner, parts: MpiParts, progress: str) -> None:
     """MPICH has 2048."""
-    said = printed(runner, parts, 2, MANY, [entry("bcast", [0, 1], "binomial")])
+    said = printed(runner, parts, 2, MANY, [entry("bcast", [0, 1], "binomial")], progress)
     assert said.count("wrong 0") == 2, said
