@@ -99,6 +99,7 @@ void Proxy::release_real() {
 }
 
 int Proxy::finish(MPI_Status* status) {
+    (void)fate_.load();  // what the thread has written is seen from here on, however the MPI orders it
     if (planned_) {
         const int code = planned_->finish();
         planned_.reset();
