@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import json
+import os
 
 import pytest
 
@@ -191,6 +192,8 @@ def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
     (tmp_path / "network.toml").write_text('format = "hocket.network/1"\nname = "n"\n')
     done = hocket_cli("run", "--plan", "network.toml", "--", "mpiexec", "-n", "2", "true")
     refused(done, "network.toml: this is a network file, not a plan")
+    os.mkfifo(tmp_path / "pipe")
+    refused(hocket_cli("run", "--plan", "pipe", "--", "mpiexec", "-n", "2", "true"), "pipe can be read only once")
     plan = write_plan(tmp_path, 2)
     document = json.loads(plan.read_text()) | {"colour": "red"}
     plan.write_text(json.dumps(document))

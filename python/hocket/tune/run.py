@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from hocket.errors import InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import mpi_of_command
@@ -31,6 +32,8 @@ def run_with_plan(
     the core that does it. None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say; progress without
     that as the plan says.
     """
+    if plan_path is not None and (plan_path.is_fifo() or plan_path.is_char_device()):
+        raise InvalidInput(f"{plan_path} can be read only once: every rank reads the plan", "write the plan to a file")
     plan = None if plan_path is None else Plan.from_file(plan_path)
     mpi = mpi_of_command(command)
     environment = {"HOCKET_SUMMARY": "1"}
