@@ -70,6 +70,13 @@ def test_the_error_of_fitted_costs_is_told() -> None:
     assert "not measured" in describe_costs(UsedCosts(MessageCosts(), "usual").to_result())
 
 
+def test_what_a_fit_leaves_of_0_is_not_told() -> None:
+    costs = dataclasses.replace(USED.costs, receive_overhead_s=3.82e-17, wake_s=3.82e-17)
+    sentence = describe_costs(dataclasses.replace(USED, costs=costs).to_result())
+    assert "0 s to receive it" in sentence
+    assert "wake" not in sentence
+
+
 def test_few_ranks_all_take_part_in_the_training() -> None:
     network = Network.generate("star:32", bandwidth="1 Gbit/s")
     assert training_members(network, 12) == tuple(range(12))

@@ -19,10 +19,12 @@ def describe_costs(costs: CostsResult) -> str:
             "given": "as options gave them",
             "calibrated": "as calibrated with the network",
         }.get(costs.source, "the usual ones, not measured here")
-    parts = [f"{text.seconds(costs.send_overhead_s)} to send a message"]
-    parts.append(f"{text.seconds(costs.receive_overhead_s)} to receive it")
-    if costs.wake_s > 0:
-        parts.append(f"{text.seconds(costs.wake_s)} to wake up")
+    send_s, receive_s, wake_s = (  # a fit leaves 1e-17 s where it means 0
+        round(value_s, 9) for value_s in (costs.send_overhead_s, costs.receive_overhead_s, costs.wake_s)
+    )
+    parts = [f"{text.seconds(send_s)} to send a message", f"{text.seconds(receive_s)} to receive it"]
+    if wake_s > 0:
+        parts.append(f"{text.seconds(wake_s)} to wake up")
     if costs.link_efficiency < 1:
         parts.append(f"{text.percent(costs.link_efficiency)} of each link")
     if costs.cores:
