@@ -5,10 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from hocket.report.result import ProgramResult
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
 from hocket.tune.machine import Machine
 from hocket.tune.output import compare_output
+from hocket.tune.summary import _measured
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,9 @@ from hocket.tune.output import compare_output
         (["a\n", "a\n"], ["a\n", "b\n"], False, 'line 1: native "a", with the plan "b"'),
         (["a\n", "a\n"], ["a\nb\n", "a\n"], False, "number of lines"),
         (["a\n"], ["a"], False, "line ends"),
+        (["", "\n"], ["", ""], None, ""),
+        (["t 1\n", "t 2\n"], ["t 3\n", "t 3\n"], None, "every line of output differs from run to run"),
+        (["", ""], ["a\n", "a\n"], False, "number of lines"),
     ],
 )
 def test_output(native, tuned, same, remark):
@@ -27,6 +32,14 @@ def test_output(native, tuned, same, remark):
     assert found[0] is same
     assert remark in found[1]
     assert bool(remark) == bool(found[1])
+
+
+@pytest.mark.parametrize(
+    ("same", "told"), [(True, "the same in all runs"), (False, "NOT the same"), (None, "nothing to compare")]
+)
+def test_what_is_told_of_the_output(same, told):
+    (line,) = [one for one in _measured(ProgramResult.from_runs([2.0], [1.0], None, same)) if one.startswith("output")]
+    assert told in line
 
 
 def test_an_entry_that_saves_next_to_nothing_is_dropped():

@@ -30,7 +30,7 @@ class ProgramResult:
     predicted_s: float | None  #: of a tuned run
     speedup: float | None  #: median(native_s) / median(tuned_s); None = no tuned runs
     speedup_quartiles: tuple[float, float] | None  #: of native / tuned over all pairs of runs; they enclose `speedup`
-    output_identical: bool | None  #: standard output of native and tuned runs; None = not compared
+    output_identical: bool | None  #: standard output of native and tuned runs; None = nothing to compare
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s, at_least=1)

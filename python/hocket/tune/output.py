@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, str]:
-    """Whether the runs printed the same, and a remark for the user (empty: nothing to say).
+def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool | None, str]:
+    """Whether the runs printed the same (None: there is nothing to compare), and a remark for the user, if not empty.
 
     Lines that differ among the native runs themselves, such as times, tell nothing about the plan and are left out.
     """
+    if not any(text.strip() for text in (*native, *tuned)):
+        return None, ""
     if len({*native, *tuned}) == 1:
         return True, ""
     lines = [text.splitlines() for text in (*native, *tuned)]
@@ -32,4 +34,6 @@ def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool, s
             )
     if varying == 0:
         return False, "output differs in its line ends"
+    if varying == len(lines[0]):
+        return None, "every line of output differs from run to run even without the plan"
     return True, f"{varying} of {len(lines[0])} lines of output differ from run to run even without the plan"

@@ -16,10 +16,18 @@ from hocket.report.result import CollectiveResult, ProgramResult, Result
 COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit")
 
 
+_OUTPUT = {
+    True: "the same in all runs",
+    False: "NOT the same in all runs",
+    None: "nothing to compare: none was written, or every line differs from run to run without the plan too",
+}
+
+
 def summary(result: Result, folder: Path) -> dict[str, Any]:
     """What `--json` prints. `collectives`: those that were measured; times are medians of one call.
 
     With an empty plan there are no tuned runs: tuned_s, speedup and predicted_s are null, and a note says why.
+    `output_identical` is null where there was nothing to compare.
     """
     program = result.program
     return {
@@ -129,7 +137,7 @@ def _measured(program: ProgramResult) -> list[str]:
         lines.append(
             f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)"
         )
-    return [*lines, "output: the same in all runs" if program.output_identical else "output: NOT the same in all runs"]
+    return [*lines, f"output: {_OUTPUT[program.output_identical]}"]
 
 
 def _median(times: Sequence[float]) -> float | None:
