@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from hocket.errors import InvalidInput
 
@@ -53,5 +55,20 @@ def check_choices(collective: str, algorithm: str | None, modes: Sequence[str], 
     for mode in modes:
         if mode not in MODES:
             raise InvalidInput(f"--mode: {mode} is none of {', '.join(MODES)}")
-    if core not in ("any", "idle") and not (core.isascii() and core.isdecimal() and int(core) < 2**31):
-        raise InvalidInput(f"--core: {core} is neither any nor idle nor the number of a core")
+    if core in ("any", "idle"):
+        return
+    cores = sorted(usable_cores())
+    if not (core.isascii() and core.isdecimal() and core in map(str, cores)):
+        accepted = f"any, idle, {', '.join(map(str, cores))}"
+        raise InvalidInput(f"--core: {core} cannot be used; accepted: {accepted}")
+
+
+def usable_cores() -> set[int]:
+    """Those that a process of this machine may move to, whatever this one is bound to. A thread is bound by itself."""
+
+    def move() -> set[int]:
+        os.sched_setaffinity(0, range(os.sysconf("SC_NPROCESSORS_CONF")))  # the kernel takes away the others
+        return os.sched_getaffinity(0)
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(move).result()

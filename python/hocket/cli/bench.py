@@ -116,11 +116,12 @@ def fidelity(
     chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
     if not chosen:
         raise InvalidInput("--placement: on these networks of equal hosts around a switch all orders are one: in order")
-    _make_room(output)
+    _check_room(output)
     partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
     with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
         for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
             document = result.to_json()
+            output.mkdir(parents=True, exist_ok=True)
             write_whole(partial, json.dumps(document, indent=1) + "\n")
             note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
     if not document["points"]:
@@ -246,10 +247,11 @@ def overlap(
     options = OverlapOptions(
         num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions, timeout_s=timeout_s
     )
-    _make_room(output)
+    _check_room(output)
     with progress("overlap", total=num_launches(cases, mpis, options), lines=True) as advance:
         document = run(cases, mpis, network, options, advance, note)
     if document["rows"]:
+        output.mkdir(parents=True, exist_ok=True)
         write_whole(output / "index.html", render(document))
         write_whole(output / "overlap.json", json.dumps(document, indent=1) + "\n")
         if as_json:
@@ -267,21 +269,23 @@ def _chosen(names: Sequence[str]) -> list[Mpi]:
 
     found = find_mpis()
     mpis = [mpi for mpi in found if not names or any(name in mpi.label for name in names)]
+    if not found:
+        raise Error("no MPI was found on this machine", "`hocket doctor` tells more")
     if not mpis:
-        raise Error(
-            f"no MPI of this machine is called {' or '.join(names) or 'anything'}",
-            f"found: {', '.join(mpi.label for mpi in found) or 'none'}; `hocket doctor` tells more",
+        raise InvalidInput(
+            f"--mpi: no MPI of this machine is called {' or '.join(names)}",
+            f"found: {', '.join(mpi.label for mpi in found)}; `hocket doctor` tells more",
         )
     return mpis
 
 
-def _make_room(folder: Path) -> None:
-    """To know before a measurement is better than after it."""
+def _check_room(folder: Path) -> None:
+    """To know before a measurement is better than after it; the folder is made when there is something for it."""
     from hocket.files import check_room
 
+    path = folder.absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        check_room(folder)
+        check_room(next(there for there in (path, *path.parents) if there.exists()))
     except OSError as error:
         raise InvalidInput(f"{folder}: cannot write there: {error.strerror}", "name another folder with -o") from None
 
