@@ -30,6 +30,7 @@ help:  ## show this list
 
 build:  ## make .venv and install hocket in it, editable
 	@$(LOCKED) build-locked
+	@$(if $(filter build,$(MAKECMDGOALS)),echo 'built: $(VENV)/bin/hocket; next: make demo or make test')
 
 build-locked: $(VENV)/.installed
 	@true

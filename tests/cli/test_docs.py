@@ -47,6 +47,12 @@ COMMANDS = _commands()
 HOCKET = [(page, command) for page, command in COMMANDS if command.startswith("hocket ")]
 
 
+@pytest.mark.parametrize(("target", "told"), [("build", True), ("demo", False)])
+def test_only_make_build_says_what_comes_next(target: str, told: bool) -> None:
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ("built: .venv/bin/hocket; next: make demo or make test" in done.stdout) == told
+
+
 def test_documents_show_commands() -> None:
     assert len(HOCKET) > 15
 
