@@ -159,6 +159,20 @@ def test_progress_because_the_plan_says_so(runner, hocket_cli, tmp_path):
     assert "in the background" not in done.stderr
 
 
+@pytest.mark.one_of_each_family
+def test_statistics_of_nothing_are_told_of(runner, hocket_cli, tmp_path):
+    (tmp_path / "plan.json").write_text(Plan(1, "test", ()).to_json())
+    for arguments, told in (
+        (("--progress", "off"), True),
+        (("--plan", "plan.json"), True),
+        (("--progress", "on"), False),
+    ):
+        env = {"HOCKET_STATISTICS": str(tmp_path / "statistics.json")}
+        done = hocket_cli("run", *arguments, "--", *runner.command(1, "true"), env=env)
+        assert done.returncode == 0, done.stderr
+        assert ("HOCKET_STATISTICS: nothing is written" in done.stderr) == told, done.stderr
+
+
 def test_neither_plan_nor_progress(hocket_cli):
     refused(hocket_cli("run", "--", "mpiexec", "-n", "2", "true"), "nothing to run the program with")
     done = hocket_cli("run", "--progress", "on", "--progress-core", "warm", "--", "mpiexec", "-n", "2", "true")

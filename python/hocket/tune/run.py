@@ -63,6 +63,9 @@ def run_with_plan(
         if chosen is not None:
             environment[name] = chosen
     libraries = [parts.interpose, *coarray_libraries(command, parts), *parts.workarounds]
+    counts_nothing = (plan is None or not plan.entries) and environment.get("HOCKET_PROGRESS", "off") == "off"
+    if counts_nothing and os.environ.get("HOCKET_STATISTICS") and note:
+        note("HOCKET_STATISTICS: nothing is written, for there are neither entries of a plan nor progress to count")
     changed, needed = with_preload(command, mpi, libraries, environment)
     status = run_command(changed, env=needed).returncode
     return status if status >= 0 else 128 - status
