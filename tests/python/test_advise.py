@@ -2,11 +2,12 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hocket import InvalidInput, Network, Schedule, lower, validate, wire_limit_s
-from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below, predict
+from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below, group_calls, predict
 from hocket.advise.advise import NEARLY_EQUAL
 from hocket.advise.candidates import searched_candidates
 from hocket.advise.orders import candidate_orders
@@ -21,6 +22,16 @@ FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=
 
 def group(collective="bcast", size=1_000_000, members=WORLD, roots=(0,), commutative=True, recorded_s=None):
     return CallGroup(collective, members, size, size, roots, 1, commutative, recorded_s)
+
+
+@pytest.mark.parametrize(("in_background", "counts"), [(False, (2, 0)), (True, (5, 3))])
+def test_nonblocking_calls_are_counted(in_background, counts):
+    call = {"collective": "bcast", "members": [0, 1], "bytes": 8, "root": 0, "op": "none", "commutative": True}
+    times = {"uniform": True, "last_enter_ns": 0, "last_exit_ns": 5}
+    forms = ["blocking"] * 2 + ["nonblocking"] * 3 + ["persistent"]
+    calls = [SimpleNamespace(form=form, **call, **times) for form in forms]
+    (found,) = group_calls(SimpleNamespace(collectives=lambda: calls), in_background)
+    assert (found.calls, found.nonblocking_calls) == counts
 
 
 def test_orders_are_permutations_and_keep_clusters_together():

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from hocket.report.result import ProgramResult
+from hocket.report.result import CollectiveResult, ProgramResult
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
 from hocket.tune.machine import Machine
 from hocket.tune.output import compare_output
-from hocket.tune.summary import _measured
+from hocket.tune.summary import COLUMNS, _measured, _row
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,14 @@ def test_output(native, tuned, same, remark):
 def test_what_is_told_of_the_output(same, told):
     (line,) = [one for one in _measured(ProgramResult.from_runs([2.0], [1.0], None, same)) if one.startswith("output")]
     assert told in line
+
+
+@pytest.mark.parametrize(("nonblocking", "told"), [(0, "30"), (30, "30 non-blocking"), (10, "30, 10 non-blocking")])
+def test_nonblocking_calls_are_marked(nonblocking, told):
+    entry = CollectiveResult(
+        "bcast", [0, 1], 8, 0, 30, "binomial", 1, None, [2.0], [1.0], None, None, True, nonblocking_calls=nonblocking
+    )
+    assert _row(entry)[COLUMNS.index("calls")] == told
 
 
 def test_an_entry_that_saves_next_to_nothing_is_dropped():

@@ -28,6 +28,7 @@ class CallGroup:
     calls: int
     commutative: bool  # every reduction operator was
     recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
+    nonblocking_calls: int = 0  # of `calls`
 
     @property
     def root(self) -> int | None:
@@ -85,6 +86,7 @@ def group_calls(trace: Trace, in_background: bool = False) -> list[CallGroup]:
                 calls=len(calls),
                 commutative=all(call.commutative for call in calls),
                 recorded_s=statistics.median(times_s) if times_s else None,
+                nonblocking_calls=sum(call.form == "nonblocking" for call in calls),
             )
         )
     return sorted(groups, key=lambda group: -group.calls * (group.recorded_s or 0))

@@ -97,6 +97,7 @@ class CollectiveResult:
     ratio: float | None = None  #: median(native_s) / median(tuned_s); None = not measured, or by an older hocket
     ratio_interval: tuple[float, float] | None = None  #: of 95 % confidence
     launches: int = 0  #: of the measuring program; 0 = not measured, or not known
+    nonblocking_calls: int = 0  #: of `calls`; their times here are those of calls that are waited for at once
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s)
@@ -117,6 +118,10 @@ class CollectiveResult:
                 )
         if self.launches < 0:
             raise InvalidInput(f"launches: found {self.launches}, expected at least 0")
+        if not 0 <= self.nonblocking_calls <= self.calls:
+            raise InvalidInput(
+                f"nonblocking_calls: found {self.nonblocking_calls}, expected 0 to {self.calls}, the calls"
+            )
         if not self.kept and not self.reason:
             raise InvalidInput("reason: an entry that is not kept needs a reason")
 

@@ -60,6 +60,7 @@ def _collective(entry: CollectiveResult) -> dict[str, Any]:
         "bytes": entry.bytes,
         "ranks": len(entry.members),
         "calls": entry.calls,
+        "nonblocking_calls": entry.nonblocking_calls,
         "algorithm": entry.algorithm,
         "pieces": entry.pieces,
         "native_s": _median(entry.native_s),
@@ -88,7 +89,7 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
     return (
         entry.collective,
         print_bytes(entry.bytes),
-        str(entry.calls),
+        _calls(entry),
         algorithm,
         _milliseconds(native),
         _milliseconds(tuned),
@@ -96,6 +97,13 @@ def _row(entry: CollectiveResult) -> tuple[str, ...]:
         _milliseconds(entry.predicted_s) if entry.native_s else "",
         _milliseconds(entry.wire_limit_s) if entry.native_s else "",
     )
+
+
+def _calls(entry: CollectiveResult) -> str:
+    """ "30", "30 non-blocking", or "30, 10 non-blocking"."""
+    if entry.nonblocking_calls in (0, entry.calls):
+        return f"{entry.calls}{' non-blocking' if entry.nonblocking_calls else ''}"
+    return f"{entry.calls}, {entry.nonblocking_calls} non-blocking"
 
 
 def _speed_up(entry: CollectiveResult) -> str:

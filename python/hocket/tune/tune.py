@@ -286,6 +286,8 @@ class _Job:
         else:
             program = ProgramResult.from_runs(native_s, [])
             notes.append(_nothing_changed(len(advice.choices)))
+        if tuned and self._in_background:
+            notes.append(_share_of_progress(bool(plan.entries)))
         notes += unserved_calls(trace, self._in_background)
         notes += _beaten_limits(advice.choices, measured)
         if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
@@ -338,6 +340,7 @@ class _Job:
                     ratio=None if ratio is None else ratio.value,
                     ratio_interval=None if ratio is None else (ratio.low, ratio.high),
                     launches=len(measurement.launches),
+                    nonblocking_calls=group.nonblocking_calls,
                 )
             )
         return results
@@ -367,6 +370,15 @@ def _nothing_changed(collectives: int) -> str:
     return (
         f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
         "reason beside it; the program was not run with the empty plan"
+    )
+
+
+def _share_of_progress(with_entries: bool) -> str:
+    if not with_entries:
+        return "the plan has no schedules: what the program gains or loses is due to progress in the background alone"
+    return (
+        "the program's gain is that of the schedules and of progress together; how much progress alone gains was not "
+        "measured: `hocket run --progress` without the plan shows it"
     )
 
 
