@@ -81,3 +81,7 @@ def test_a_header_that_needs_another_first_is_found(tmp_path):
     result = check("--headers", tmp_path)
     assert result.returncode == 1
     assert "src/hocket/base/a.hpp: does not compile alone" in result.stderr
+    write(tmp_path, {"src/hocket/base/a.cpp": '#include <string>\n#include "hocket/base/a.hpp"\n'})
+    assert check("--headers", tmp_path).returncode == 1
+    write(tmp_path, {"src/hocket/base/a.cpp": '#include "hocket/base/a.hpp"\n'})  # the build finds it
+    assert check("--headers", tmp_path).returncode == 0
