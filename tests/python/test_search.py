@@ -175,7 +175,7 @@ class ToTheEnd(MessageCosts):
         return super().simulate(program, network, record_links, **more)
 
 
-@pytest.mark.parametrize(("network", "collective"), [("fat-tree:4x4x4", "alltoall"), ("torus:8x8", "allgather")])
+@pytest.mark.parametrize(("network", "collective"), [("fat-tree:2x4x4", "alltoall"), ("torus:8x8", "allgather")])
 def test_what_is_stopped_would_not_have_won(network, collective):
     soon, late = (find(collective, network_of(network), 8_000, costs=costs) for costs in (MessageCosts(), ToTheEnd()))
     assert (soon.how, soon.predicted_s, soon.order, soon.tried) == (late.how, late.predicted_s, late.order, late.tried)
