@@ -15,7 +15,7 @@ import hypothesis
 import pytest
 
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, MPIS, ONE_OF_EACH_FAMILY, MpiRunner
+from mpis import ALL_MPIS, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=100_000)
@@ -32,6 +32,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         none = pytest.param(None, marks=pytest.mark.skip("no MPI was found on this machine"), id="no-mpi")
         mpis = ONE_OF_EACH_FAMILY if metafunc.definition.get_closest_marker("one_of_each_family") else MPIS
         metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in mpis] or [none], scope="session")
+
+
+@pytest.fixture(autouse=True)
+def without_a_second_of_sleep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each start of Open MPI 5. In a file, which what a testbed or a test sets in the environment goes before."""
+    mpi = request.getfixturevalue("mpi") if "mpi" in request.fixturenames else None
+    if mpi is not None and mpi.family == "openmpi" and mpi.major >= 5:
+        monkeypatch.setenv("OMPI_MCA_mca_base_param_files", str(ROOT / "tests/openmpi-mca-params.conf"))
 
 
 @pytest.fixture(scope="session")
