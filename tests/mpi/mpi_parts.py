@@ -6,14 +6,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from hocket.mpi.build import MpiParts
-from mpis import MpiRunner
+from mpis import ONE_OF_EACH_FAMILY, MpiRunner
 
 HERE = Path(__file__).resolve().parent
 RANKS = (1, 2, 3, 4, 5, 7, 8)
+FEW_RANKS = 4
+
+
+def ranks_for(runner: MpiRunner, counts: Iterable[int] = RANKS) -> list[int]:
+    """`counts`, with many ranks for one MPI of each family alone: they are for our algorithms, and take the longest."""
+    return [count for count in counts if count <= FEW_RANKS or runner.mpi in ONE_OF_EACH_FAMILY]
 
 
 def compile_check(runner: MpiRunner, parts: MpiParts, name: str, *libraries: str) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpi_parts import RANKS, compile_check, entry, write_plan
+from mpi_parts import compile_check, entry, ranks_for, write_plan
 
 from hocket import algorithms
 from hocket.errors import Error
@@ -48,7 +48,7 @@ def parts(runner: MpiRunner) -> MpiParts:
 def test_every_collective(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     program = compile_check(runner, parts, "interpose_check")
     statistics = tmp_path / "statistics.json"
-    for ranks in RANKS:
+    for ranks in ranks_for(runner):
         entries = varied_entries(ranks)
         env = {"HOCKET_PLAN": str(write_plan(tmp_path, ranks, entries)), "HOCKET_STATISTICS": str(statistics)}
         result = runner.run(ranks, program, 200 + ranks, CALLS, libraries=[parts.interpose], env=env, timeout=300)
@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.mark.one_of_each_family  # no MPI has a part in it
 @pytest.mark.parametrize("text", ["", "{", '{"format": "hocket.plan/1"}', "ranks", "key", "algorithm", None])
 def test_a_plan_that_does_not_fit_leaves_all_native(
     runner: MpiRunner, parts: MpiParts, tmp_path: Path, text: str | None
