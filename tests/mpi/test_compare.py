@@ -37,7 +37,7 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
             )
         )
     plan = write_plan(tmp_path, 4, entries)
-    result = runner.run(4, parts.compare, "--plan", plan, "--repetitions", 2, timeout=200)
+    result = runner.run(4, parts.compare, "--plan", plan, "--repetitions", 2, "--seconds", 0.1, timeout=200)
     compared = json.loads(result.stdout)
     assert compared["format"] == "hocket.comparison/1"
     assert compared["ranks"] == 4
@@ -49,7 +49,7 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
         assert 2 <= len(measured["native_s"]) == len(measured["tuned_s"]) <= 40  # more of short calls
         assert all(seconds > 0 for seconds in measured["native_s"] + measured["tuned_s"])
         # What is timed is what a program calls: all of it went through the interposed function.
-        assert measured["rerouted_calls"] >= 3 + len(measured["tuned_s"])
+        assert measured["rerouted_calls"] >= 2 + len(measured["tuned_s"])  # data are compared before and after
 
 
 @pytest.mark.timeout(120)
@@ -90,7 +90,7 @@ def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_p
         planned = entry("alltoall", [0, 1], "linear", bytes_max=800)
         entries.append({**planned, "schedule": {"custom": custom}})
     plan = write_plan(tmp_path, 2, entries)
-    result = runner.run(2, parts.compare, "--plan", plan, "--repetitions", 100, timeout=100)
+    result = runner.run(2, parts.compare, "--plan", plan, "--repetitions", 30, timeout=100)
     in_turn, out_of_turn = json.loads(result.stdout)["entries"]
     assert in_turn["equal"]
     assert out_of_turn["equal"]
