@@ -71,7 +71,9 @@ class MpiRunner:
             return program
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert result.returncode == 0, f"{shlex.join(command)}\n{result.stderr}"
-        shutil.copy(program, kept)
+        aside = kept.with_suffix(f".{os.getpid()}")
+        shutil.copy(program, aside)
+        aside.rename(kept)  # another worker may look for it
         return program
 
     def command(self, num_ranks: int, *program: str | Path) -> list[str]:
