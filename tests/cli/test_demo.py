@@ -2,17 +2,30 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from hocket.plan import Plan
 from hocket.report.result import read_result
 
+# A program of fewer steps, and fewer calls of each collective, show the same in half of the time.
+SHORTER = """
+import functools, sys
+from hocket.__main__ import main
+from hocket.tune import demo
+demo.ITERATIONS = 3
+demo.TuneOptions = functools.partial(demo.TuneOptions, compare_repetitions=3)
+sys.exit(main())
+"""
+
 
 @pytest.mark.timeout(600)
-def test_demo_prints_one_object_and_is_right(hocket_cli, tmp_path):
+def test_demo_prints_one_object_and_is_right(tmp_path):
     """Structure and correctness only: times are the machine's business."""
-    done = hocket_cli("demo", "--json", "--repetitions", "1", timeout=570)
+    command = [sys.executable, "-c", SHORTER, "demo", "--json", "--repetitions", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=570)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["ranks"] == 8
