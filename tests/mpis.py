@@ -38,11 +38,8 @@ _NOT_STARTED = "The PMIx server's listener thread failed to start"
 
 # MPICH's own collectives over shared memory wait without giving the core away: with more ranks than cores most of a
 # test is that. Its other algorithms take a third of the time; programs of no more ranks than cores run with these.
-# MPICH 5 can be told to nap after so many looks in vain, with which these take half of the time once more.
 _MPICH_SHARING_CORES = {
-    **{f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")},
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
+    f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
 
 
