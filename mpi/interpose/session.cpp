@@ -266,7 +266,7 @@ std::string Session::report_entries(int world_rank) const {
         say(said);
     }
     if (environment("HOCKET_SUMMARY") == "1") {
-        say(std::to_string(rerouted) + " collective call(s) rerouted, by " + std::to_string(used) + " of " +
+        say(std::to_string(rerouted) + " collective call(s) of a rank rerouted, by " + std::to_string(used) + " of " +
             std::to_string(num) + " entries of the plan");
         if (rerouted == 0) say("no call was one that the plan is for: is it the plan of another program or input?");
     }
@@ -305,7 +305,8 @@ std::string Session::report_progress(int world_rank) const {
     std::snprintf(cpu.data(), cpu.size(), "%.3g", most_cpu_s);
     if (environment("HOCKET_SUMMARY") == "1" || environment("HOCKET_VERBOSE") == "1")
         say(std::to_string(in_background) + " of " + std::to_string(all) +
-            " non-blocking calls in the background, by threads that used " + cpu.data() + " s of CPU time at most");
+            " non-blocking calls of all ranks in the background, by threads that used " + cpu.data() +
+            " s of CPU time at most");
     return std::string(R"({"mode": )") + (progress_mode_ == Progress::Mode::on ? R"("on")" : R"("auto")") +
            R"(, "thread_cpu_s": )" + cpu.data() + R"(, "calls": [)" + calls + "\n]}";
 }

@@ -42,7 +42,7 @@ def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tm
     plan = write_plan(tmp_path, 4, [entry])
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), timeout=240)
     assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
-    assert "hocket: 1 collective call(s) rerouted, by 1 of 1 entries of the plan\n" in done.stderr
+    assert "hocket: 1 collective call(s) of a rank rerouted, by 1 of 1 entries of the plan\n" in done.stderr
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail", timeout=240)
     assert done.returncode not in (0, 2)
     assert "Traceback" not in done.stderr
@@ -85,7 +85,7 @@ def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, f
     assert (done.returncode, done.stdout) == (0, f"{99 * 100 // 2}\n"), done.stderr
     told = [line for line in done.stderr.splitlines() if "native from its call" in line]
     assert len(told) == falls_back, done.stderr
-    assert ("hocket: 100 collective call(s) rerouted" in done.stderr) == (not falls_back)
+    assert ("hocket: 100 collective call(s) of a rank rerouted" in done.stderr) == (not falls_back)
 
 
 @pytest.mark.timeout(300)
@@ -137,13 +137,13 @@ def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
     command = runner.command(2, runner.compile(OVERLAPS))
     done = hocket_cli("run", "--progress", "on", "--progress-core", "idle", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert "hocket: 40 of 40 non-blocking calls in the background" in done.stderr
+    assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
     assert "rerouted" not in done.stderr
     plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
     done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert "of 40 non-blocking calls in the background" in done.stderr
-    assert "collective call(s) rerouted, by 1 of 1 entries of the plan" in done.stderr
+    assert "of 40 non-blocking calls of all ranks in the background" in done.stderr
+    assert "collective call(s) of a rank rerouted, by 1 of 1 entries of the plan" in done.stderr
 
 
 @pytest.mark.timeout(400)
@@ -152,8 +152,8 @@ def test_progress_because_the_plan_says_so(runner, hocket_cli, tmp_path):
     plan = write_plan(tmp_path, 2, [PlanEntry("alltoall", (0, 1), 0, 1 << 20, "linear")], progress="on")
     done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert "hocket: 40 of 40 non-blocking calls in the background" in done.stderr
-    assert "hocket: 20 collective call(s) rerouted, by 1 of 1 entries of the plan" in done.stderr
+    assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
+    assert "hocket: 20 collective call(s) of a rank rerouted, by 1 of 1 entries of the plan" in done.stderr
     done = hocket_cli("run", "--plan", plan, "--progress", "off", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "in the background" not in done.stderr

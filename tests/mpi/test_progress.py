@@ -354,6 +354,7 @@ def test_verbose_tells_what_was_in_the_background(runner: MpiRunner, parts: MpiP
     said = [line for line in result.stderr.splitlines() if line.startswith("hocket: ")]
     assert said[0] == "hocket: MPI_Ialltoall from 131072 B: 80 of 80 calls in the background"
     assert re.fullmatch(
-        r"hocket: 80 of 80 non-blocking calls in the background, by threads that used \S+ s of CPU time at most",
+        r"hocket: 80 of 80 non-blocking calls of all ranks in the background, "
+        r"by threads that used \S+ s of CPU time at most",
         said[1],
     )
