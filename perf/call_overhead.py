@@ -6,6 +6,7 @@ ones, with every MPI of this machine."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import subprocess
@@ -27,6 +28,7 @@ CHECKED_CALLS = {1000: 500_000, 100_000: 20_000}  # by bytes; about as long each
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for mpi in MPIS:
         parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
         with tempfile.TemporaryDirectory() as name:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from mpis import MPIS
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     rows = []
     for mpi in MPIS:
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ PROGRAMS = (
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     build = Path("build/perf")
     build.mkdir(parents=True, exist_ok=True)
     print("hocket: compiling the core; takes minutes the first time (log: build/perf/simulation.log)", file=sys.stderr)
