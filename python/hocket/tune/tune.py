@@ -36,6 +36,7 @@ from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.evidence import Launch
 from hocket.tune.folder import result_folder
 from hocket.tune.machine import Machine, Run
+from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_changed, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.timelines import write_timelines
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from hocket import Network
     from hocket.trace import Trace
 
-# Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
-RECORDING_TOLERANCE = 0.15
 
 # Of the collectives that show what messages cost: starts of the program that measures them, and in each the time after
 # which no call of one begins.
@@ -280,16 +279,16 @@ class _Job:
         if tuned:
             same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
             notes += [note] if note else []
-            notes += _doubts_about_recording(recorded.wall_s, statistics.median(native_s))
+            notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
             predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
             program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         else:
             program = ProgramResult.from_runs(native_s, [])
-            notes.append(_nothing_changed(len(advice.choices)))
+            notes.append(nothing_changed(len(advice.choices)))
         if tuned and self._in_background:
-            notes.append(_share_of_progress(bool(plan.entries)))
+            notes.append(share_of_progress(bool(plan.entries)))
         notes += unserved_calls(trace, self._in_background)
-        notes += _beaten_limits(advice.choices, measured)
+        notes += beaten_limits(advice.choices, measured)
         if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
             notes.append("the program is slower with the plan: run it without")
         return Result(
@@ -362,41 +361,3 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
-
-
-def _nothing_changed(collectives: int) -> str:
-    if collectives == 0:
-        return "nothing was changed: the program makes no collective calls that hocket can reroute"
-    return (
-        f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
-        "reason beside it; the program was not run with the empty plan"
-    )
-
-
-def _share_of_progress(with_entries: bool) -> str:
-    if not with_entries:
-        return "the plan has no schedules: what the program gains or loses is due to progress in the background alone"
-    return (
-        "the program's gain is that of the schedules and of progress together; how much progress alone gains was not "
-        "measured: `hocket run --progress` without the plan shows it"
-    )
-
-
-def _doubts_about_recording(recorded_s: float, native_s: float) -> list[str]:
-    difference = recorded_s / native_s - 1
-    if abs(difference) < RECORDING_TOLERANCE:
-        return []
-    word = "slower" if difference > 0 else "faster"
-    return [f"the recorded run was {abs(difference):.0%} {word} than the native ones; so is the program's prediction"]
-
-
-def _beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) -> list[str]:
-    notes = []
-    for choice, measurement in zip((choice for choice in choices if not choice.reason), measured, strict=True):
-        fastest_s = min(statistics.median(times) for times in (measurement.native_s, measurement.tuned_s))
-        if fastest_s < choice.lower_bound_s:
-            notes.append(
-                f"{choice.group.collective} took less than the wire limit: the network file gives the network less "
-                "than the ranks have, or they ran elsewhere"
-            )
-    return notes

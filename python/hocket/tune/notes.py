@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What the reader of a result should know beside its figures."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from hocket.advise import Choice
+from hocket.tune.compare import Measurement
+
+# Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
+RECORDING_TOLERANCE = 0.15
+
+
+def nothing_changed(collectives: int) -> str:
+    if collectives == 0:
+        return "nothing was changed: the program makes no collective calls that hocket can reroute"
+    return (
+        f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
+        "reason beside it; the program was not run with the empty plan"
+    )
+
+
+def share_of_progress(with_entries: bool) -> str:
+    if not with_entries:
+        return "the plan has no schedules: what the program gains or loses is due to progress in the background alone"
+    return (
+        "the program's gain is that of the schedules and of progress together; how much progress alone gains was not "
+        "measured: `hocket run --progress` without the plan shows it"
+    )
+
+
+def doubts_about_recording(recorded_s: float, native_s: float) -> list[str]:
+    difference = recorded_s / native_s - 1
+    if abs(difference) < RECORDING_TOLERANCE:
+        return []
+    word = "slower" if difference > 0 else "faster"
+    return [f"the recorded run was {abs(difference):.0%} {word} than the native ones; so is the program's prediction"]
+
+
+def beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) -> list[str]:
+    notes = []
+    for choice, measurement in zip((choice for choice in choices if not choice.reason), measured, strict=True):
+        fastest_s = min(statistics.median(times) for times in (measurement.native_s, measurement.tuned_s))
+        if fastest_s < choice.lower_bound_s:
+            notes.append(
+                f"{choice.group.collective} took less than the wire limit: the network file gives the network less "
+                "than the ranks have, or they ran elsewhere"
+            )
+    return notes
