@@ -22,6 +22,8 @@ constexpr std::int64_t poll_ns = 2'000;  // from then on: in shared memory a mes
 constexpr std::int64_t yield_ns = 1'000'000;
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
+constexpr std::int64_t long_nap_fraction = 100;  // from 20 ms on, as when a rank is late
+constexpr std::int64_t max_long_nap_ns = 1'000'000;
 constexpr std::int64_t worried_ns = 500'000;
 constexpr std::int64_t exhausted_ns = 50'000'000;
 
@@ -46,7 +48,8 @@ void Patience::pause() {
         timer_slack_ns_ = prctl(PR_GET_TIMERSLACK);
         prctl(PR_SET_TIMERSLACK, 1UL);
     }
-    const timespec nap{0, std::min(idle_ns / nap_fraction, max_nap_ns)};
+    const timespec nap{0, std::max(std::min(idle_ns / nap_fraction, max_nap_ns),
+                                   std::min(idle_ns / long_nap_fraction, max_long_nap_ns))};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
 }
 
