@@ -22,8 +22,6 @@ constexpr std::int64_t poll_ns = 2'000;  // from then on: in shared memory a mes
 constexpr std::int64_t yield_ns = 1'000'000;
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
-constexpr std::int64_t long_nap_fraction = 100;  // from 20 ms on, as when a rank is late
-constexpr std::int64_t max_long_nap_ns = 1'000'000;
 constexpr std::int64_t worried_ns = 500'000;
 constexpr std::int64_t exhausted_ns = 50'000'000;
 

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/engine_thread.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/polling_engine.hpp"
 
 namespace hocket::runtime {
@@ -24,10 +25,6 @@ constexpr std::int64_t nap_fraction = 4;
 constexpr std::int64_t min_nap_ns = 20'000;
 constexpr std::int64_t max_nap_ns = 200'000;
 constexpr std::int64_t nap_per_look = 12;
-// Where nothing has moved for long, as when a rank is late, a hundredth of that time more does not matter. A native request counts as
-// still until it is done: 5 MB at 1 Gbit/s, 40 ms, overlap as well with these naps as without.
-constexpr std::int64_t long_nap_fraction = 100;
-constexpr std::int64_t max_long_nap_ns = 1'000'000;
 
 // To wake a sleeping thread costs the program more than a small collective. So it naps for a while before it sleeps.
 constexpr std::int64_t linger_ns = 5'000'000;

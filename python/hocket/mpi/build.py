@@ -281,7 +281,7 @@ def _run_logged(command: list[str], log: Path, mpi: Mpi, steps: Steps) -> None:
         return
     status = f"exit status {returncode}" if returncode > 0 else f"ended by signal {-returncode}"
     lines = log.read_text(errors="replace").splitlines()
-    at_errors = (i for i, line in enumerate(lines) if re.search(r"(?i)\berror\b[^.]", line))  # not base/error.cpp.o
+    at_errors = (i for i, line in enumerate(lines) if re.search(r"(?i)\berror\b(?!\.)", line))  # not base/error.cpp.o
     first = next(at_errors, max(len(lines) - 12, 0))
     extract = "\n".join(f"    {line}" for line in lines[first : first + 12])
     raise Error(
