@@ -167,7 +167,7 @@ void bind_simulation(nb::module_& module) {
         "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
         "link divides its bandwidth equally), \"maxmin\" (max-min fair) or \"reserve\" (a message has the least "
         "bandwidth of its route for itself, or waits). Overheads occupy the rank's "
-        "processor; messages from `rendezvous_bytes` on start when their receive is posted; with "
+        "processor; messages from `rendezvous_bytes` on ask their receiver first, and wait for its answer; with "
         "`ordered_pairs` the messages from one rank to another travel one after another. `reference` computes all "
         "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
         "Messages between ranks of one host cost "

@@ -183,6 +183,10 @@ class _Search:
         least = 1 if self.max_chunk_bytes is None else -(-block // self.max_chunk_bytes)
         return min(least, most), most
 
+    def eager_chunks(self, family: Family) -> int:
+        """So many that none waits for its receiver."""
+        return -(-(self.size_bytes // family.cuts) // max(1, self.costs.rendezvous_limit_bytes - 1))
+
     def messages(self, family: Family) -> int:
         """In one piece."""
         if family.name not in self.known_messages:
@@ -207,7 +211,11 @@ class _Search:
         """Climbs to better numbers of chunks, in steps that shrink; more chunks must be worth their messages."""
         least, most = self.limits(start.family)
         best = start
-        seen = {start.chunks}  # none twice, so that it ends
+        eager = min(max(self.eager_chunks(start.family), least), most)
+        seen = {start.chunks, eager}  # none twice, so that it ends
+        if eager > start.chunks:  # a step in the time, which climbing would not get over
+            other = self.attempt(start.family, start.order, eager, best.time_s)
+            best = other if other.time_s < best.time_s * (1 - _WORTH) else best
         for factor in (4.0, 2.0, 2**0.5):
             moved = True
             while moved:

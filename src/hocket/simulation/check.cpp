@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/ranges.hpp"
+#include "hocket/simulation/matching.hpp"
 
 namespace hocket::simulation {
 
@@ -34,6 +36,35 @@ void check(const Program& program, const Network& network, const SimulationOptio
     network::check_latency(options.wake_s, "simulation: waking up");
     if (options.rendezvous_bytes < 0)
         refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
+}
+
+void check_finished(const Program& program, const std::vector<std::vector<Timeline::Interval>>& ranks) {
+    struct Place {
+        std::size_t rank, op;
+    };
+    std::optional<Place> waits, blocked;  // an op waits itself if its dependencies are done
+    std::size_t num_ops = 0, num_left = 0;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+        const RankProgram& part = program.ranks[r];
+        const auto is_left = [&](std::size_t op) { return std::isnan(ranks[r][op].end_s); };
+        num_ops += ranks[r].size();
+        for (std::size_t i = 0; i < ranks[r].size(); ++i) {
+            if (!is_left(i)) continue;
+            ++num_left;
+            if (!blocked) blocked = {r, i};
+            const auto before = part.dependencies_of(part.ops[i]);
+            if (!waits && std::none_of(before.begin(), before.end(),
+                                       [&](std::int32_t op) { return is_left(static_cast<std::size_t>(op)); }))
+                waits = {r, i};
+        }
+    }
+    if (!blocked) return;
+    // If all are blocked, they wait for each other within a rank.
+    const Place first = waits.value_or(*blocked);
+    throw InvalidInput(
+        describe(program, Rank{static_cast<std::int32_t>(first.rank)}, static_cast<std::int32_t>(first.op)) +
+            " waits for ever: " + (waits ? "its counterpart never becomes ready" : "its dependencies form a cycle"),
+        std::to_string(num_left) + " of " + std::to_string(num_ops) + " ops did not finish: look for a cycle of waits");
 }
 
 }  // namespace hocket::simulation

@@ -3,11 +3,17 @@
 
 #pragma once
 
+#include <vector>
+
 #include "hocket/simulation/simulate.hpp"
 
 namespace hocket::simulation {
 
 /// @throws InvalidInput  if an option is out of range or the network has too few ranks.
 void check(const Program&, const Network&, const SimulationOptions&);
+
+/// `ranks`: the interval of each op, without a number at the end of one that never ended.
+/// @throws InvalidInput  about the first op that waits for ever, if there is one.
+void check_finished(const Program&, const std::vector<std::vector<Timeline::Interval>>& ranks);
 
 }  // namespace hocket::simulation

@@ -186,25 +186,4 @@ Matched match(const Program& program) {
     return matched;
 }
 
-void report_deadlock(const Program& program, const Matched& matched, const std::vector<std::int32_t>& waits_for,
-                     const std::function<bool(std::size_t)>& is_done) {
-    // An op waits itself if its dependencies are done; if all are blocked, they wait for each other within a rank.
-    const std::size_t num_ops = waits_for.size();
-    std::size_t first = num_ops, blocked = num_ops, num_left = 0;
-    for (std::size_t i = num_ops; i-- > 0;) {
-        if (is_done(i)) continue;
-        ++num_left;
-        blocked = i;
-        if (waits_for[i] == 0) first = i;
-    }
-    const bool within_rank = first == num_ops;
-    const auto op = static_cast<std::int32_t>(within_rank ? blocked : first);
-    const auto after = std::upper_bound(matched.first_op.begin(), matched.first_op.end(), op);
-    const auto rank = static_cast<std::int32_t>(after - matched.first_op.begin()) - 1;
-    throw InvalidInput(
-        describe(program, Rank{rank}, op - matched.first_op[static_cast<std::size_t>(rank)]) + " waits for ever: " +
-            (within_rank ? "its dependencies form a cycle" : "its counterpart never becomes ready"),
-        std::to_string(num_left) + " of " + std::to_string(num_ops) + " ops did not finish: look for a cycle of waits");
-}
-
 }  // namespace hocket::simulation

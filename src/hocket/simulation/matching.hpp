@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,10 +34,5 @@ Matched match(const Program&);
 
 /// "rank 2, op 5 (recv of 100 bytes from rank 1, tag 0)"
 std::string describe(const Program&, Rank, std::int32_t op);
-
-/// Of a program some of whose ops, for which `is_done(op)` is false, will never end.
-/// @throws InvalidInput  always: about the first op that waits.
-[[noreturn]] void report_deadlock(const Program&, const Matched&, const std::vector<std::int32_t>& waits_for,
-                                  const std::function<bool(std::size_t)>& is_done);
 
 }  // namespace hocket::simulation

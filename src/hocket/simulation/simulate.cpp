@@ -13,6 +13,7 @@
 #include "hocket/simulation/check.hpp"
 #include "hocket/simulation/event_queue.hpp"
 #include "hocket/simulation/flow.hpp"
+#include "hocket/simulation/handshakes.hpp"
 #include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
 #include "hocket/simulation/processors.hpp"
@@ -64,14 +65,11 @@ public:
             if (!timeline_.completed) return take_timeline();
             now_s_ = next_s;
         }
-        if (num_done_ < num_ops())
-            report_deadlock(program_, matched_, waits_for_, [&](std::size_t op) { return intervals_[op].end_s >= 0; });
         return take_timeline();
     }
 
 private:
     struct MessageState {
-        bool sender_waits = false;  ///< for the recv, by rendezvous
         bool posted = false;
         bool delivered = false;
         std::int32_t next = -1;  ///< in the queue of the pair
@@ -141,7 +139,7 @@ private:
                 done(event.subject);
                 break;
             case EventKind::injected:
-                injected(event.subject);
+                enqueue(event.subject);
                 break;
             case EventKind::released:
                 start_flow(event.subject);
@@ -182,11 +180,10 @@ private:
                 if (seconds > 0)
                     at(occupy_processor(op, seconds), EventKind::injected, m);
                 else
-                    injected(m);
+                    enqueue(m);
                 return;
             case ProgramOpKind::recv:
                 state(m).posted = true;
-                if (state(m).sender_waits) enqueue(m);
                 if (state(m).delivered) take(m);
                 return;
             case ProgramOpKind::reduce:
@@ -207,13 +204,6 @@ private:
         for (std::size_t i = first; i < last; ++i)
             if (--waits_for_[static_cast<std::size_t>(matched_.dependents[i])] == 0)
                 at_once(EventKind::ready, matched_.dependents[i]);
-    }
-
-    void injected(std::int32_t m) {
-        if (message(m).bytes >= options_.rendezvous_bytes && !state(m).posted)
-            state(m).sender_waits = true;
-        else
-            enqueue(m);
     }
 
     void enqueue(std::int32_t m) {
@@ -348,11 +338,9 @@ private:
     }
 
     Timeline take_timeline() {
-        if (!timeline_.completed) {
-            constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-            for (Timeline::Interval& interval : intervals_)
-                if (interval.end_s < 0) interval = {unknown, unknown};
-        }
+        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+        for (Timeline::Interval& interval : intervals_)
+            if (interval.end_s < 0) interval = {unknown, unknown};
         timeline_.makespan_s = timeline_.completed ? 0 : now_s_;
         for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
             timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r],
@@ -404,11 +392,29 @@ private:
     Timeline timeline_;
 };
 
+/// Leaves the ops of `program`, of which `timeline` has handshakes too: a send starts when it asks.
+void forget_handshakes(const Program& program, const Program& with_handshakes, Timeline& timeline) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        const RankProgram &before = program.ranks[r], &after = with_handshakes.ranks[r];
+        auto& intervals = timeline.ranks[r];
+        for (std::size_t i = 0; i < before.ops.size(); ++i)
+            if (before.ops[i].kind == ProgramOpKind::send && !(before.ops[i] == after.ops[i])) {
+                const std::int32_t answered = after.dependencies_of(after.ops[i]).front();
+                intervals[i].start_s = intervals[static_cast<std::size_t>(answered) - 1].start_s;
+            }
+        intervals.resize(before.ops.size());
+    }
+}
+
 }  // namespace
 
 Timeline simulate(const Program& program, const Network& network, const SimulationOptions& options) {
     check(program, network, options);
-    return Engine(program, network, options).run();
+    const std::optional<Program> shaken = with_handshakes(program, options.rendezvous_bytes);
+    Timeline timeline = Engine(shaken ? *shaken : program, network, options).run();
+    if (shaken) forget_handshakes(program, *shaken, timeline);
+    if (timeline.completed) check_finished(program, timeline.ranks);
+    return timeline;
 }
 
 }  // namespace hocket

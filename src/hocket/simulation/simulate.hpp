@@ -51,7 +51,7 @@ struct SimulationOptions {
         0;               ///< pass a link at once after a pause: token buckets, as of shapers and of cloud networks; at
     double burst_s = 0;  ///< least `burst_bytes`, and what the link carries in `burst_s`
     std::int64_t rendezvous_bytes =
-        std::numeric_limits<std::int64_t>::max();  ///< from this size on a flow starts only when the receive is posted
+        std::numeric_limits<std::int64_t>::max();  ///< from this size on a message asks its receiver first
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
     bool record_links = false;  ///< fill Timeline::link_use
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
@@ -63,13 +63,16 @@ struct SimulationOptions {
 //
 // Messages. The k-th send of a rank to a peer with a tag, in the order of the ops, is received by the peer's k-th recv of
 // that rank and tag; a recv has room for at least the bytes sent. A message becomes a flow of its bytes on its route when
-// the send is ready (its dependencies done, its overhead paid), from `rendezvous_bytes` on also the recv posted (its
-// dependencies done), and, with `ordered_pairs`, all flows of the pair that became ready before have left. The
-// flow holds its share of every link of the route from its start t on; when its bytes have passed, at t + transfer time,
+// the send is ready (its dependencies done, its overhead paid) and, with `ordered_pairs`, all flows of the pair that became
+// ready before have left. The flow holds its share of every link of the route from its start t on; when its bytes have passed, at t + transfer time,
 // the send ends; its last byte is delivered the latencies of the route later. Only by Sharing::reserve it holds a link from
 // t + the latencies of the route up to and with that link on, for the transfer time. Messages of 0 bytes, between ranks on one
 // node, or over unlimited links alone, have no transfer time. A recv ends when the message is delivered, the recv
 // posted, and its overhead paid.
+//
+// Rendezvous. From `rendezvous_bytes` on the sender first asks by an empty message, which needs no recv to be taken, and the receiver
+// answers by another when the recv is posted (its dependencies done); the send is ready when the answer is taken. Both are messages as
+// others: they cost overheads and latencies, and an answer waits for what its rank is sending to the same peer.
 //
 // Buckets. A link has a bucket of tokens, full at the start, that fills at its bandwidth while no flow holds the link. The bytes of a
 // flow that find a token on every link of the route when it starts have no transfer time.
@@ -78,7 +81,7 @@ struct SimulationOptions {
 // ready, each on the core that is free first if `cores` are shared; those of no duration do not wait. Between
 // two of them a rank that had to wait for the second pays `wake_s` more.
 //
-// Intervals. send: from the start of its overhead to when its bytes have left; recv: posted to end; compute and
+// Intervals. send: from the start of its overhead, or of that of its request, to when its bytes have left; recv: posted to end; compute and
 // reduce: the time on the processor.
 
 /// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN is
@@ -98,7 +101,7 @@ struct Timeline {
     std::vector<double> link_bytes;              ///< [link]
     std::vector<std::vector<LinkUse>> link_use;  ///< [link] piecewise constant load, if asked for
     LinkBins link_bins;                          ///< the same in bins of time, if asked for
-    std::int64_t num_events = 0;                 ///< completed messages, computations and reductions
+    std::int64_t num_events = 0;  ///< completed messages, computations and reductions; also those of handshakes
 };
 
 /// Events are ordered by (time, sequence number): the same input gives the same Timeline, bit for bit.

@@ -21,9 +21,10 @@ struct Message {
     std::size_t source, target, send, recv;
     double bytes_left;
     std::vector<LinkId> route;
-    double latency_s = 0;
+    double latency_s = 0, latency_back_s = 0;
     bool overhead_paid = false, posted = false, moving = false, left = false, arrived = false, taken = false;
     double queued_s = never, arrival_s = never;
+    double asked_s = never, answered_s = never;  // by rendezvous: when the receiver knows, when the sender knows
 };
 
 inline std::vector<double> rates(const std::vector<std::vector<int>>& capacities_of_flow,
@@ -66,7 +67,8 @@ inline std::vector<double> rates(const std::vector<std::vector<int>>& capacities
     return rate;
 }
 
-/// Intervals [rank][op]. Programs with ties between ops of a rank may come out differently.
+/// Intervals [rank][op]. Programs with ties between ops of a rank may come out differently. By rendezvous without overheads and
+/// ordered pairs alone: requests and answers take latencies here, no place in a queue and no processor.
 inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& program, const Network& network,
                                                              const SimulationOptions& options) {
     const std::size_t p = program.ranks.size();
@@ -94,6 +96,9 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
                     Message{s, t, i, j, static_cast<double>(send.bytes),
                             network.route(Rank{static_cast<std::int32_t>(s)}, Rank{static_cast<std::int32_t>(t)})});
                 for (const LinkId l : message.route) message.latency_s += network.link(l).latency_s;
+                for (const LinkId l :
+                     network.route(Rank{static_cast<std::int32_t>(t)}, Rank{static_cast<std::int32_t>(s)}))
+                    message.latency_back_s += network.link(l).latency_s;
                 break;
             }
         }
@@ -154,7 +159,16 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
             }
             for (Message& message : messages) {
                 const bool rendezvous = message.bytes_left >= static_cast<double>(options.rendezvous_bytes);
-                if (!message.overhead_paid && message.queued_s <= now_s && (!rendezvous || message.posted)) {
+                if (message.asked_s == never && message.queued_s <= now_s) {
+                    message.asked_s = now_s + message.latency_s;
+                    changed = true;
+                }
+                if (message.answered_s == never && message.asked_s <= now_s && message.posted) {
+                    message.answered_s = now_s + message.latency_back_s;
+                    changed = true;
+                }
+                if (!message.overhead_paid && message.queued_s <= now_s &&
+                    (!rendezvous || message.answered_s <= now_s)) {
                     message.overhead_paid = changed = true;
                     message.queued_s = now_s;  // from here on: its place in the queue of the pair
                 }
@@ -194,7 +208,8 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
             for (const Timeline::Interval& interval : rank)
                 if (interval.end_s < never) consider(interval.end_s);
         for (const Message& message : messages) {
-            if (message.queued_s < never) consider(message.queued_s);
+            for (const double time_s : {message.queued_s, message.asked_s, message.answered_s})
+                if (time_s < never) consider(time_s);
             if (message.left && !message.arrived) consider(message.arrival_s);
         }
         Message* finishes = nullptr;

@@ -151,6 +151,36 @@ TEST_CASE("from the rendezvous size on a flow starts when the receive is posted"
     CHECK(simulate(program, star(2, 100), {.rendezvous_bytes = 100}).makespan_s == 6);
 }
 
+TEST_CASE("a rendezvous is a request and an answer, with overheads and latencies, before the data") {
+    // Each of three messages: 2 s of the sender, 0.5 s on two links, 3 s of the receiver; the data 1 s on the wire.
+    Program program = empty(2);
+    add(program.ranks[0], send(1, 100));
+    add(program.ranks[1], recv(0, 100));
+    SimulationOptions options{.send_overhead_s = 2, .receive_overhead_s = 3, .rendezvous_bytes = 100};
+    const Network network = star(2, 100, 0.25);
+    const Timeline timeline = simulate(program, network, options);
+    CHECK(timeline.makespan_s == Approx(2 * (2 + 0.5 + 3) + 2 + 1 + 0.5 + 3));
+    CHECK(timeline.ranks[0].size() == 1);
+    CHECK(timeline.ranks[1].size() == 1);
+    CHECK(timeline.ranks[0][0].start_s == 0);  // when it asks
+    CHECK(timeline.ranks[0][0].end_s == Approx(14));
+    CHECK(timeline.ranks[1][0].start_s == 0);
+    CHECK(timeline.link_bytes.size() == network.links().size());
+    options.rendezvous_bytes = 101;
+    CHECK(simulate(program, network, options).makespan_s == Approx(2 + 1 + 0.5 + 3));
+}
+
+TEST_CASE("the answer to a request waits behind what its rank sends to the same peer") {
+    // Rank 1 sends 500 B at once from 0 to 5 s, the answer to rank 0 after it; on a connection of its own it needs not wait.
+    Program program = empty(2);
+    add(program.ranks[0], send(1, 600));
+    add(program.ranks[0], recv(1, 500));
+    add(program.ranks[1], recv(0, 600));
+    add(program.ranks[1], send(0, 500));
+    CHECK(simulate(program, star(2, 100), {.rendezvous_bytes = 600}).makespan_s == 11);
+    CHECK(simulate(program, star(2, 100), {.rendezvous_bytes = 600, .ordered_pairs = false}).makespan_s == 6);
+}
+
 TEST_CASE("a message that waits for its receive does not hold up those behind it") {
     // 200 B by rendezvous, posted at 5 s; 100 B at once: they leave at 7 s and 1 s.
     Program program = empty(2);

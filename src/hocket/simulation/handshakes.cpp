@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/simulation/handshakes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "hocket/simulation/matching.hpp"
+
+namespace hocket::simulation {
+namespace {
+
+/// Two that no message of the program has.
+std::array<std::int32_t, 2> free_tags(const Program& program) {
+    std::unordered_set<std::int32_t> used;
+    for (const RankProgram& part : program.ranks)
+        for (const ProgramOp& op : part.ops) used.insert(op.tag);
+    std::array<std::int32_t, 2> found{};
+    std::int32_t tag = 0;
+    for (std::int32_t& one : found) {
+        while (used.contains(tag)) ++tag;
+        one = tag++;
+    }
+    return found;
+}
+
+}  // namespace
+
+std::optional<Program> with_handshakes(const Program& program, std::int64_t rendezvous_bytes) {
+    const auto is_large = [&](const ProgramOp& op) {
+        return op.kind == ProgramOpKind::send && op.bytes >= rendezvous_bytes;
+    };
+    if (std::none_of(program.ranks.begin(), program.ranks.end(),
+                     [&](const RankProgram& part) { return std::any_of(part.ops.begin(), part.ops.end(), is_large); }))
+        return std::nullopt;
+
+    const Matched matched = match(program);
+    const auto [request, answer] = free_tags(program);
+    Program result = program;
+    // In the order of the sends, so that requests and answers of a pair match in the order of their messages.
+    for (const Message& message : matched.messages) {
+        if (message.bytes < rendezvous_bytes) continue;
+        const auto [source, target] = matched.pairs[static_cast<std::size_t>(message.pair)];
+        const std::int32_t send = message.send - matched.first_op[source.at()];
+        const std::int32_t recv = message.recv - matched.first_op[target.at()];
+        RankProgram &sender = result.ranks[source.at()], &receiver = result.ranks[target.at()];
+        const auto before = [](const RankProgram& part, std::int32_t op) {
+            const auto span = part.dependencies_of(part.ops[static_cast<std::size_t>(op)]);
+            return std::vector<std::int32_t>(span.begin(), span.end());
+        };
+        sender.add({ProgramOpKind::send, target, request}, before(sender, send));
+        const std::int32_t answered = sender.add({ProgramOpKind::recv, target, answer});
+        ProgramOp& data = sender.ops[static_cast<std::size_t>(send)];
+        data.first_dependency = static_cast<std::int32_t>(sender.dependencies.size());
+        data.num_dependencies = 1;
+        sender.dependencies.push_back(answered);
+
+        std::vector<std::int32_t> posted = before(receiver, recv);
+        posted.push_back(receiver.add({ProgramOpKind::recv, source, request}));
+        receiver.add({ProgramOpKind::send, source, answer}, posted);
+    }
+    return result;
+}
+
+}  // namespace hocket::simulation
