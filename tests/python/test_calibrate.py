@@ -30,7 +30,7 @@ from hocket.calibrate.messages import Messages, Sweep, sweep_sizes
 from hocket.calibrate.network import build_network
 from hocket.calibrate.read import calibrated_costs
 from hocket.calibrate.segments import fit_segments, time_s
-from hocket.calibrate.structure import all_pairs, candidates
+from hocket.calibrate.structure import all_pairs
 from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Place, Times
 from hocket.calibrate.tree import Rate, Tree, program_of
 
@@ -278,18 +278,6 @@ def test_random_trees_explain_the_times_that_they_give(seed: int) -> None:
     switches = [(f"l{i}", "r", float(generator.choice([60, 120, 180, 1000]))) for i in range(3)]
     found = infer(9, simulated(network_of(hosts, switches), 0.0, seed), seed)
     assert found.error < 0.05
-
-
-def test_candidates_are_nested_and_once() -> None:
-    distance = np.ones((6, 6)) - np.eye(6)
-    for group in ([0, 1], [2, 3], [0, 1, 2, 3]):
-        distance[np.ix_(group, group)] /= 2
-    np.fill_diagonal(distance, 0)
-    found = candidates(distance)
-    assert frozenset([0, 1]) in found
-    assert frozenset([2, 3]) in found
-    everyone = frozenset(range(6))
-    assert len({min(group, everyone - group, key=sorted) for group in found}) == len(found)
 
 
 def test_segments_of_a_protocol_that_changes_twice() -> None:

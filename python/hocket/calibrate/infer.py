@@ -17,6 +17,7 @@ from hocket.calibrate.structure import (
     candidates,
     crossings,
     halves,
+    loose_pairs,
     net_times,
     pairings,
     slow_down,
@@ -71,14 +72,16 @@ def infer(count: int, measure: Measure, seed: int = 1, tell: Tell = tell_nobody)
     """The tree behind `count` hosts. `measure` runs experiments between hosts, which count from 0, in some rounds."""
     alone = measure_alone(count, measure, seed, tell)
     groups: list[frozenset[int]] = []
+    pairs: list[frozenset[int]] = []
     if count > 3:
         tell("all hosts at once")
         everyone = pairings(alone, TOGETHER_S, min(8 * (count - 1), MOST_PAIRINGS), seed)
-        groups = candidates(slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone)))))
+        distance = slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone))))
+        groups, pairs = candidates(distance), loose_pairs(distance)
     # Data that go both ways over a cable slow each other a little with TCP, whose acknowledgements wait behind them.
     # The simulator does not know that: links are judged by transfers that go one way.
     fitted = [
-        *crossings(alone, groups, TOGETHER_S, seed),
+        *crossings(alone, [*groups, *pairs], TOGETHER_S, seed),
         *halves(alone, TOGETHER_S, min(2 * count, MOST_PAIRINGS), seed),
     ]
     held_out = halves(alone, TOGETHER_S, min(count, MOST_PAIRINGS), seed + 1)
@@ -89,7 +92,7 @@ def infer(count: int, measure: Measure, seed: int = 1, tell: Tell = tell_nobody)
         Measured(held_out, [of_round[len(fitted) :] for of_round in times]),
     ]
     selection = Selection(alone, fitted, parts[0].net_s(alone), spread(times))
-    return Inferred(*selection.select(groups), alone, *parts)
+    return Inferred(*selection.select(groups, pairs), alone, *parts)
 
 
 def measure_alone(count: int, measure: Measure, seed: int, tell: Tell = tell_nobody) -> Alone:

@@ -31,6 +31,8 @@ LEAST_GAIN_OF_NOISE = 0.1
 LEAST_GAIN_OF_ERROR = 0.1
 # And it carries less than this part of what the hosts on its smaller side carry alone: sharing alone loses some.
 MOST_OF_HOSTS = 0.9
+# Pairings of each group with the rest, each the best of some that are drawn at random.
+CROSSINGS, DRAWN = 3, 4
 
 
 @dataclass(frozen=True)
@@ -110,32 +112,57 @@ def slow_down(alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.
 
 def candidates(distance: np.ndarray) -> list[frozenset[int]]:
     """Groups that a link may part from the rest, from the smallest on: those of average-linkage clustering."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    count = len(distance)
-    groups = [frozenset([i]) for i in range(count)]
-    for a, b, _, _ in linkage(squareform(distance, checks=False), "average"):
-        groups.append(groups[int(a)] | groups[int(b)])
-    everything = groups[-1]
+    joined = _joined(distance)
+    everything = joined[-1][0] | joined[-1][1]
     found: list[frozenset[int]] = []
-    for group in groups[count:-1]:
-        if len(group) > 1 and len(everything - group) > 1 and everything - group not in found:
+    for group in (a | b for a, b in joined[:-1]):
+        if len(everything - group) > 1 and everything - group not in found:
             found.append(group)
     return found
 
 
+def loose_pairs(distance: np.ndarray) -> list[frozenset[int]]:
+    """Pairs of hosts that clustering has put to larger groups one by one, the nearest first, no more than hosts.
+
+    A link above two hosts slows them only when both send to others that are fast enough, and then by a quarter, say: in
+    noise they may seem as near to others as to each other.
+    """
+    joined = _joined(distance)
+    loose = sorted(host for ends in joined if sum(map(len, ends)) > 2 for end in ends if len(end) == 1 for host in end)
+    pairs = sorted(itertools.combinations(loose, 2), key=lambda pair: float(distance[pair]))
+    return [frozenset(pair) for pair in pairs[: len(distance)]]
+
+
+def _joined(distance: np.ndarray) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """Which two groups become one, step by step."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    groups = [frozenset([i]) for i in range(len(distance))]
+    joined = []
+    for a, b, _, _ in linkage(squareform(distance, checks=False), "average"):
+        joined.append((groups[int(a)], groups[int(b)]))
+        groups.append(joined[-1][0] | joined[-1][1])
+    return joined
+
+
 def crossings(alone: Alone, groups: Sequence[frozenset[int]], duration_s: float, seed: int) -> list[Experiment]:
-    """For each group as many transfers at once out of it, and into it, as there can be without sharing a host."""
+    """For each group as many transfers at once out of it, and into it, as there can be without sharing a host.
+
+    Of random pairings those that would carry most if no two shared a link: partners that are slow alone do not fill
+    the group's link.
+    """
     generator = random.Random(seed)
     everyone = frozenset(range(len(alone.rate)))
     experiments = []
     for group in groups:
         inside, outside = sorted(group), sorted(everyone - group)
-        for _ in range(2):
-            pairs = list(
-                zip(generator.sample(inside, len(inside)), generator.sample(outside, len(outside)), strict=False)
-            )
+        for _ in range(CROSSINGS):
+            drawn = [
+                list(zip(generator.sample(inside, len(inside)), generator.sample(outside, len(outside)), strict=False))
+                for _ in range(DRAWN)
+            ]
+            pairs = max(drawn, key=lambda pairs: sum(alone.expected_rate(a, b) for a, b in pairs))
             experiments.append(sized(alone, pairs, duration_s))
             experiments.append(sized(alone, [(b, a) for a, b in pairs], duration_s))
     return experiments
@@ -181,17 +208,31 @@ class Selection:
         predicted, measured = np.concatenate(self._predictor.times_s(tree)), np.concatenate(self._net)
         return float(np.minimum(np.abs(np.log(predicted / measured)), 1.0).mean())
 
-    def select(self, groups: Sequence[frozenset[int]]) -> tuple[Tree, float, dict[frozenset[int], float]]:
-        """The tree with those links that are needed to explain the times, its error, and the error without each."""
-        rates = {group: rate_over(group, self._alone, self._experiments, self._net) for group in groups}
-        tree = Tree(self._hosts, {group: rate for group, rate in rates.items() if self._limits(group, rate)})
+    def select(
+        self, groups: Sequence[frozenset[int]], others: Sequence[frozenset[int]] = ()
+    ) -> tuple[Tree, float, dict[frozenset[int], float]]:
+        """The tree with those links that are needed to explain the times, its error, and the error without each.
+
+        Of `groups`, any two of which are nested or apart, and then of `others` that are so with those that stay.
+        """
+        tree = Tree(self._hosts, self._limiting(groups))
+        least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * self.error(tree))
+        tree, error = self._needed(tree, least_gain)
+        for group, rate in self._limiting(others).items():
+            if all(group < known or not group & known for known in tree.groups):
+                more = Tree(self._hosts, {**tree.groups, group: rate})
+                if (error_more := self.error(more)) <= error - least_gain:
+                    tree, error = more, error_more
+        return tree, error, {group: self.error(self._without(tree, [group])) for group in tree.groups}
+
+    def _needed(self, tree: Tree, least_gain: float) -> tuple[Tree, float]:
+        """Without those links that do not make the error smaller by so much."""
         error = self.error(tree)
-        least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * error)
         while tree.groups:
             errors = {group: self.error(self._without(tree, [group])) for group in tree.groups}
             least = min(errors, key=lambda group: errors[group])
             if errors[least] >= error + least_gain:
-                return tree, error, errors
+                break
             # Most candidates limit nothing, and go at once.
             idle = [group for group in errors if errors[group] < error + least_gain / 10]
             together = self._without(tree, idle)
@@ -199,7 +240,11 @@ class Selection:
                 tree, error = together, error_together
             else:
                 tree, error = self._without(tree, [least]), errors[least]
-        return tree, error, {}
+        return tree, error
+
+    def _limiting(self, groups: Sequence[frozenset[int]]) -> dict[frozenset[int], Rate]:
+        rates = {group: rate_over(group, self._alone, self._experiments, self._net) for group in groups}
+        return {group: rate for group, rate in rates.items() if self._limits(group, rate)}
 
     def _limits(self, group: frozenset[int], rate: Rate) -> bool:
         inside = [rate for host, rate in enumerate(self._hosts) if host in group]

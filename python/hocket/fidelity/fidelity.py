@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hocket.mpi.discover import Mpi
 
 FORMAT = "hocket.fidelity/1"
-QUICK = FidelityOptions(launches=1, short_launches=5, trials=1, repetitions=2, algorithms=1, seconds=0.06, trainings=2)
+QUICK = FidelityOptions(launches=1, short_launches=7, trials=1, repetitions=2, algorithms=1, seconds=0.06, trainings=3)
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ _MOST_PIECES = 64
 def training_entries(ranks: int, rendezvous_bytes: int) -> tuple[PlanEntry, ...]:
     """Without those algorithms that do not serve this number of ranks.
 
-    In pieces below `rendezvous_bytes`, as schedules are used: the simulator does not know what else a message costs
-    that waits for its receiver, which is up to a millisecond with MPICH 4.0.
+    In pieces below `rendezvous_bytes`, as schedules are used: what a message that waits for its receiver costs beyond
+    its request and answer the simulator does not know; it is up to a millisecond with MPICH 4.0.
     """
     from hocket.errors import InvalidInput
 
