@@ -121,7 +121,8 @@ void bind_simulation(nb::module_& module) {
         .def_ro("completed", &Timeline::completed,
                 "False if on_progress stopped it: NaN are the times of what had not ended then.")
         .def_prop_ro("num_ranks", [](const Timeline& t) { return t.ranks.size(); })
-        .def_ro("num_events", &Timeline::num_events, "Completed messages, computations and reductions.")
+        .def_ro("num_events", &Timeline::num_events,
+                "Completed messages, also those of handshakes, computations and reductions.")
         .def_prop_ro(
             "finish_s",
             [](nb::handle self) {

@@ -53,6 +53,7 @@ def test_unknown_names_are_refused_with_what_is_accepted(hocket_cli) -> None:
         (["--collective", "barrier"], "bcast, reduce, allreduce, allgather, alltoall"),
         (["--mpi", "lam-7"], MPIS[0].label),
         (["--bytes", "many"], "--bytes"),
+        (["--bytes", "0B"], "1 B and more"),
         (["--network", "moebius:3"], "star"),
         (["--placement", "upside down"], "interleaved"),
     ):

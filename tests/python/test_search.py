@@ -80,6 +80,12 @@ def test_large_messages_come_near_the_bound_on_trees(kind):
         assert find(collective, network, 2_000_000).gap < 0.02, collective
 
 
+def test_no_number_of_chunks_is_left_out():
+    network = Network.generate("star:16", bandwidth="10 Gbit/s", latency="2 us")
+    assert find("bcast", network, 6144).chunks == 1
+    assert find("bcast", network, 6144).predicted_s <= find("bcast", network, 6144, chunks=1).predicted_s
+
+
 def test_small_messages_take_trees():
     found = find("bcast", network_of("star:16"), 500)
     assert "chain" not in found.how

@@ -131,7 +131,7 @@ def _measure_long(
     taken = np.array([])
     again = np.ones(len(pairs), dtype=bool)
     for choice in range(MOST_CHOICES):
-        which = "long messages" if choice == 0 else f"longer messages, as {again.sum()} were too short,"
+        which = "long messages" if choice == 0 else f"longer messages, since {again.sum()} took too little time,"
         tell(f"{which} between pairs of hosts")
         repeated = again & (probe_s < DURATION_S / 2)
         long: list[Experiment] = [

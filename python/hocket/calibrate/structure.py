@@ -33,6 +33,7 @@ LEAST_GAIN_OF_ERROR = 0.1
 MOST_OF_HOSTS = 0.9
 # Pairings of each group with the rest, each the best of some that are drawn at random.
 CROSSINGS, DRAWN = 3, 4
+MOST_LOOSE_PAIRS = 16
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,13 @@ def slow_down(alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.
             alone_s = transfer.size_bytes / alone.expected_rate(transfer.source, transfer.target)
             total[transfer.source, transfer.target] += max(0.0, float(np.log(taken / alone_s)))
             number[transfer.source, transfer.target] += 1
-    mean = total / np.maximum(number, 1)
-    return (mean + mean.T) / 2
+    total, number = total + total.T, number + number.T
+    known = number > 0
+    mean = np.where(
+        known, total / np.maximum(number, 1), total.sum() / max(1, number.sum())
+    )  # of many hosts not all met
+    np.fill_diagonal(mean, 0)
+    return mean
 
 
 def candidates(distance: np.ndarray) -> list[frozenset[int]]:
@@ -122,15 +128,17 @@ def candidates(distance: np.ndarray) -> list[frozenset[int]]:
 
 
 def loose_pairs(distance: np.ndarray) -> list[frozenset[int]]:
-    """Pairs of hosts that clustering has put to larger groups one by one, the nearest first, no more than hosts.
+    """Pairs of hosts that clustering has put to larger groups one by one: the nearest.
 
     A link above two hosts slows them only when both send to others that are fast enough, and then by a quarter, say: in
     noise they may seem as near to others as to each other.
     """
+    if len(distance) < 5:  # of four hosts, two and the other two are parted by the same link
+        return []
     joined = _joined(distance)
     loose = sorted(host for ends in joined if sum(map(len, ends)) > 2 for end in ends if len(end) == 1 for host in end)
     pairs = sorted(itertools.combinations(loose, 2), key=lambda pair: float(distance[pair]))
-    return [frozenset(pair) for pair in pairs[: len(distance)]]
+    return [frozenset(pair) for pair in pairs[:MOST_LOOSE_PAIRS]]
 
 
 def _joined(distance: np.ndarray) -> list[tuple[frozenset[int], frozenset[int]]]:
@@ -162,9 +170,9 @@ def crossings(alone: Alone, groups: Sequence[frozenset[int]], duration_s: float,
                 list(zip(generator.sample(inside, len(inside)), generator.sample(outside, len(outside)), strict=False))
                 for _ in range(DRAWN)
             ]
-            pairs = max(drawn, key=lambda pairs: sum(alone.expected_rate(a, b) for a, b in pairs))
-            experiments.append(sized(alone, pairs, duration_s))
-            experiments.append(sized(alone, [(b, a) for a, b in pairs], duration_s))
+            for way in (drawn, [[(b, a) for a, b in pairs] for pairs in drawn]):
+                pairs = max(way, key=lambda pairs: sum(alone.expected_rate(a, b) for a, b in pairs))
+                experiments.append(sized(alone, pairs, duration_s))
     return experiments
 
 
@@ -218,11 +226,18 @@ class Selection:
         tree = Tree(self._hosts, self._limiting(groups))
         least_gain = max(LEAST_GAIN, LEAST_GAIN_OF_NOISE * self._noise, LEAST_GAIN_OF_ERROR * self.error(tree))
         tree, error = self._needed(tree, least_gain)
-        for group, rate in self._limiting(others).items():
-            if all(group < known or not group & known for known in tree.groups):
-                more = Tree(self._hosts, {**tree.groups, group: rate})
-                if (error_more := self.error(more)) <= error - least_gain:
-                    tree, error = more, error_more
+        limiting = self._limiting(others)
+        while True:
+            more = [
+                Tree(self._hosts, {**tree.groups, group: rate})
+                for group, rate in limiting.items()
+                if all(group < known or not group & known for known in tree.groups)
+            ]
+            best = min(more, key=self.error, default=tree)
+            if self.error(best) > error - least_gain:
+                break
+            tree, error = best, self.error(best)
+        tree, error = self._needed(tree, least_gain)
         return tree, error, {group: self.error(self._without(tree, [group])) for group in tree.groups}
 
     def _needed(self, tree: Tree, least_gain: float) -> tuple[Tree, float]:

@@ -112,18 +112,27 @@ def fidelity(
     cases = None
     if not quick or collectives or sizes:
         given = [parse_bytes(size, "--bytes") for size in sizes]
+        if 0 in given:
+            raise InvalidInput("--bytes: a collective of 0 bytes is not measured; accepted: 1 B and more")
         cases = all_cases(given or (QUICK_SIZES if quick else SIZES), collectives or COLLECTIVES)
     chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
     if not chosen:
         raise InvalidInput("--placement: on these networks of equal hosts around a switch all orders are one: in order")
     _check_room(output)
     partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
-    with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
-        for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
-            document = result.to_json()
-            output.mkdir(parents=True, exist_ok=True)
-            write_whole(partial, json.dumps(document, indent=1) + "\n")
-            note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
+    number = 0
+    try:
+        with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
+            for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
+                document = result.to_json()
+                output.mkdir(parents=True, exist_ok=True)
+                write_whole(partial, json.dumps(document, indent=1) + "\n")
+                note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
+    except BaseException:  # such as Ctrl-C
+        note(
+            f"{number} of {len(chosen)} settings were measured" + (f"; their points are in {partial}" if number else "")
+        )
+        raise
     if not document["points"]:
         raise Error(
             f"nothing could be measured: all {len(document['failures'])} attempts failed, as told above",

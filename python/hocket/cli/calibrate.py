@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress
 from hocket.cli.options import FiniteRange, OutputPath, load_network
+
+if TYPE_CHECKING:
+    from hocket import Network
 
 
 @click.command()
@@ -77,19 +81,23 @@ def command(
             raise InvalidInput("--hosts does not apply to --testbed: the ranks are on the hosts of that network")
         command = with_hosts(command, hosts, mpi.family)
     options = CalibrateOptions(launches=launches, rounds=rounds, timeout_s=timeout_s, seed=seed)
+    emulated = None
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, notify=note)
         machine = Machine(mpi)
         if testbed_text is not None:
             from hocket.testbed import Testbed
 
-            machine = Machine(mpi, stack.enter_context(Testbed(load_network(testbed_text))), parts.workarounds)
+            emulated = load_network(testbed_text)
+            machine = Machine(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
         tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2, lines=True))
         tell("what messages wait for")
         rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], machine, parts, timeout_s)
         laboratory = Laboratory(command, machine, parts, options, tell)
         found = calibrate(laboratory, printable(name or output.stem), rendezvous_bytes)
     write_whole(output, to_toml(found))
+    if emulated is not None and (missing := _hosts(emulated) - _hosts(found.network)):
+        note(f"{missing} of the testbed's {_hosts(emulated)} hosts had no rank: they are not in {output}")
     if as_json:
         print_json(to_json(found))
         return
@@ -105,11 +113,16 @@ def command(
     print_table(("link", "Mbit/s", "back", "error without it"), rows, f"{found.mpi}, {found.network.num_ranks} ranks")
     click.echo(
         f"grade {found.grade}: predictions of single messages are off by {found.alone.median:.0%} "
-        f"({found.alone.p95:.0%} at most in 19 of 20), of messages at once by {found.together.median:.0%}"
+        f"({found.alone.p95:.0%} at most in 19 of 20), of messages at once by {found.together.median:.0%} "
+        "(docs/calibration.md says what a grade means)"
     )
     for doubt in doubts(found):
         click.echo(f"doubtful: {doubt}")
     click.echo(f"{output}: the network, for --network")
+
+
+def _hosts(network: Network) -> int:
+    return sum(node.kind == "host" for node in network.nodes)
 
 
 def _mbit(bandwidth: float, interval: tuple[float, float] | None) -> str:

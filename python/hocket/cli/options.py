@@ -166,8 +166,8 @@ def message_cost_options(function: F) -> F:
         click.option(
             "--rendezvous",
             metavar="BYTES",
-            help="Messages from this size on wait for the receiver.  [default: 64 KiB, or what is calibrated, or what "
-            "tune measures]",
+            help="Messages from this size on wait for the receiver; 0B: all.  [default: 64 KiB, or what is calibrated, "
+            "or what tune measures]",
         ),
         click.option(
             "--sharing",

@@ -184,8 +184,9 @@ class _Search:
         return min(least, most), most
 
     def eager_chunks(self, family: Family) -> int:
-        """So many that none waits for its receiver."""
-        return -(-(self.size_bytes // family.cuts) // max(1, self.costs.rendezvous_limit_bytes - 1))
+        """So many that none waits for its receiver, where a message is one of them."""
+        block = -(-self.size_bytes // family.cuts)
+        return -(-block // max(1, self.costs.rendezvous_limit_bytes - 1))
 
     def messages(self, family: Family) -> int:
         """In one piece."""
@@ -211,9 +212,10 @@ class _Search:
         """Climbs to better numbers of chunks, in steps that shrink; more chunks must be worth their messages."""
         least, most = self.limits(start.family)
         best = start
-        eager = min(max(self.eager_chunks(start.family), least), most)
-        seen = {start.chunks, eager}  # none twice, so that it ends
-        if eager > start.chunks:  # a step in the time, which climbing would not get over
+        seen = {start.chunks}  # none twice, so that it ends
+        eager = self.eager_chunks(start.family)
+        if max(least, start.chunks + 1) <= eager <= most:  # a step in the time, which climbing would not get over
+            seen.add(eager)
             other = self.attempt(start.family, start.order, eager, best.time_s)
             best = other if other.time_s < best.time_s * (1 - _WORTH) else best
         for factor in (4.0, 2.0, 2**0.5):

@@ -38,7 +38,8 @@ void check(const Program& program, const Network& network, const SimulationOptio
         refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
 }
 
-void check_finished(const Program& program, const std::vector<std::vector<Timeline::Interval>>& ranks) {
+void check_finished(const Program& program, const std::vector<std::vector<Timeline::Interval>>& ranks,
+                    bool with_rendezvous) {
     struct Place {
         std::size_t rank, op;
     };
@@ -64,7 +65,8 @@ void check_finished(const Program& program, const std::vector<std::vector<Timeli
     throw InvalidInput(
         describe(program, Rank{static_cast<std::int32_t>(first.rank)}, static_cast<std::int32_t>(first.op)) +
             " waits for ever: " + (waits ? "its counterpart never becomes ready" : "its dependencies form a cycle"),
-        std::to_string(num_left) + " of " + std::to_string(num_ops) + " ops did not finish: look for a cycle of waits");
+        std::to_string(num_left) + " of " + std::to_string(num_ops) + " ops did not finish: look for a cycle of waits" +
+            (with_rendezvous ? "; messages of the rendezvous size or more wait for their receivers" : ""));
 }
 
 }  // namespace hocket::simulation

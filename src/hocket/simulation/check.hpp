@@ -14,6 +14,6 @@ void check(const Program&, const Network&, const SimulationOptions&);
 
 /// `ranks`: the interval of each op, without a number at the end of one that never ended.
 /// @throws InvalidInput  about the first op that waits for ever, if there is one.
-void check_finished(const Program&, const std::vector<std::vector<Timeline::Interval>>& ranks);
+void check_finished(const Program&, const std::vector<std::vector<Timeline::Interval>>& ranks, bool with_rendezvous);
 
 }  // namespace hocket::simulation

@@ -400,7 +400,8 @@ void forget_handshakes(const Program& program, const Program& with_handshakes, T
         for (std::size_t i = 0; i < before.ops.size(); ++i)
             if (before.ops[i].kind == ProgramOpKind::send && !(before.ops[i] == after.ops[i])) {
                 const std::int32_t answered = after.dependencies_of(after.ops[i]).front();
-                intervals[i].start_s = intervals[static_cast<std::size_t>(answered) - 1].start_s;
+                if (!std::isnan(intervals[i].end_s))
+                    intervals[i].start_s = intervals[static_cast<std::size_t>(answered) - 1].start_s;
             }
         intervals.resize(before.ops.size());
     }
@@ -413,7 +414,7 @@ Timeline simulate(const Program& program, const Network& network, const Simulati
     const std::optional<Program> shaken = with_handshakes(program, options.rendezvous_bytes);
     Timeline timeline = Engine(shaken ? *shaken : program, network, options).run();
     if (shaken) forget_handshakes(program, *shaken, timeline);
-    if (timeline.completed) check_finished(program, timeline.ranks);
+    if (timeline.completed) check_finished(program, timeline.ranks, shaken.has_value());
     return timeline;
 }
 

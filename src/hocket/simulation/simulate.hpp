@@ -27,7 +27,8 @@ enum class Sharing : std::uint8_t {
 
 /// How far a simulation has come.
 struct SimulationProgress {
-    std::int64_t num_done = 0;   ///< messages that have left; of a Program, ops that have ended
+    std::int64_t num_done =
+        0;  ///< messages that have left; of a Program, ops that have ended, with those of handshakes
     std::int64_t num_total = 0;  ///< of these
     double simulated_s = 0;
 };

@@ -170,6 +170,22 @@ TEST_CASE("a rendezvous is a request and an answer, with overheads and latencies
     CHECK(simulate(program, network, options).makespan_s == Approx(2 + 1 + 0.5 + 3));
 }
 
+TEST_CASE("a message by rendezvous that has not left when the simulation is stopped has no interval") {
+    Program program = empty(3);
+    add(program.ranks[0], send(1, 1000));
+    add(program.ranks[1], recv(0, 1000));
+    for (std::int32_t i = 0, before = -1; i < 100'000; ++i) {  // progress is told now and then
+        ProgramOp one = compute(1e-6);
+        before = before < 0 ? add(program.ranks[2], one) : add(program.ranks[2], one, {before});
+    }
+    const Timeline timeline = simulate(
+        program, star(3, 100),
+        {.rendezvous_bytes = 1000, .on_progress = [](const SimulationProgress& now) { return now.num_done < 10; }});
+    CHECK(!timeline.completed);
+    CHECK(std::isnan(timeline.ranks[0][0].start_s));
+    CHECK(std::isnan(timeline.ranks[0][0].end_s));
+}
+
 TEST_CASE("the answer to a request waits behind what its rank sends to the same peer") {
     // Rank 1 sends 500 B at once from 0 to 5 s, the answer to rank 0 after it; on a connection of its own it needs not wait.
     Program program = empty(2);
