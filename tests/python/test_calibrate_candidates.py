@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hocket import Network, simulate
 from hocket.calibrate.structure import Alone, Selection, candidates, crossings, halves, loose_pairs
-from hocket.calibrate.transfers import Experiment
-from hocket.calibrate.tree import program_of
+from simulated_hosts import network_of, simulated
 
 MBIT = 1e6 / 8
 # As measured with MPICH 4.0 on two hosts each behind links of 50, 100, 150 and 400 Mbit/s; all cables have 100. Hosts 4
@@ -49,23 +47,15 @@ def test_pairs_that_clustering_tears_apart_are_tried_too() -> None:
 
 
 def test_a_link_above_a_pair_that_clustering_tears_apart_is_found() -> None:
-    uplinks = (50.0, 100.0, 150.0, 400.0)
-    text = 'format = "hocket.network/1"\n'
-    text += "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(8))
-    text += "".join(f'[[node]]\nname = "{name}"\nkind = "switch"\n' for name in ("l0", "l1", "l2", "l3", "r"))
-    links = [(f"h{i}", f"l{i // 2}", 100.0) for i in range(8)] + [
-        (f"l{i}", "r", rate) for i, rate in enumerate(uplinks)
-    ]
-    text += "".join(f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{rate!r} Mbit/s"\n' for a, b, rate in links)
-    network = Network.from_text(text, "true.toml")
-
+    uplinks = [("l0", "r", 50.0), ("l1", "r", 100.0), ("l2", "r", 150.0), ("l3", "r", 400.0)]
+    network = network_of([(f"l{i // 2}", 100.0) for i in range(8)], uplinks)
     rate = np.full((8, 8), 100 * MBIT)
     rate[:2, 2:] = rate[2:, :2] = 50 * MBIT
     np.fill_diagonal(rate, 0)
     alone = Alone(np.zeros((8, 8)), np.zeros((8, 8)), rate, rate[None])
     groups, pairs = candidates(MISLEADING), loose_pairs(MISLEADING)
     experiments = [*crossings(alone, [*groups, *pairs], 0.02, seed=1), *halves(alone, 0.02, 16, seed=1)]
-    times = [np.array(ends(experiment, network)) for experiment in experiments]
+    times = [np.array(seconds) for seconds in simulated(network, noise=0.0, seed=1)(experiments)[0]]
     selection = Selection(alone, experiments, times, noise=0.0)
     assert selection.select(groups)[0].groups.keys() == {frozenset([0, 1]), frozenset([2, 3])}
     tree, error, without = selection.select(groups, pairs)
@@ -74,14 +64,3 @@ def test_a_link_above_a_pair_that_clustering_tears_apart_is_found() -> None:
     found = tree.groups[frozenset([4, 5])]
     assert abs(found.out / MBIT - 150) < 3
     assert abs(found.back / MBIT - 150) < 3
-
-
-def ends(experiment: Experiment, network: Network) -> list[float]:
-    """When each transfer has left."""
-    timeline = simulate(program_of(experiment, network.num_ranks), network)
-    done, seconds = [0] * network.num_ranks, []
-    for source, target, _, _ in experiment:
-        seconds.append(timeline.end_s(source)[done[source]])
-        done[source] += 1
-        done[target] += 1
-    return seconds

@@ -108,10 +108,8 @@ def slow_down(alone: Alone, experiments: Sequence[Experiment], net: Sequence[np.
             total[transfer.source, transfer.target] += max(0.0, float(np.log(taken / alone_s)))
             number[transfer.source, transfer.target] += 1
     total, number = total + total.T, number + number.T
-    known = number > 0
-    mean = np.where(
-        known, total / np.maximum(number, 1), total.sum() / max(1, number.sum())
-    )  # of many hosts not all met
+    usual = total.sum() / number.sum()  # of many hosts not all pairs were measured
+    mean = np.where(number > 0, total / np.maximum(number, 1), usual)
     np.fill_diagonal(mean, 0)
     return mean
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <unordered_set>
 
 #include "hocket/simulation/matching.hpp"
@@ -62,6 +63,20 @@ std::optional<Program> with_handshakes(const Program& program, std::int64_t rend
         receiver.add({ProgramOpKind::send, source, answer}, posted);
     }
     return result;
+}
+
+void forget_handshakes(const Program& program, const Program& with_handshakes,
+                       std::vector<std::vector<Timeline::Interval>>& ranks) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        const RankProgram &before = program.ranks[r], &after = with_handshakes.ranks[r];
+        auto& intervals = ranks[r];
+        for (std::size_t i = 0; i < before.ops.size(); ++i) {
+            if (before.ops[i] == after.ops[i] || std::isnan(intervals[i].end_s)) continue;
+            const std::int32_t answered = after.dependencies_of(after.ops[i]).front();  // comes after the request
+            intervals[i].start_s = intervals[static_cast<std::size_t>(answered) - 1].start_s;
+        }
+        intervals.resize(before.ops.size());
+    }
 }
 
 }  // namespace hocket::simulation

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "hocket/program/program.hpp"
+#include "hocket/simulation/simulate.hpp"
 
 namespace hocket::simulation {
 
@@ -16,5 +18,9 @@ namespace hocket::simulation {
 /// after them. Nothing if no message is that large.
 /// @throws InvalidInput  as `match`.
 std::optional<Program> with_handshakes(const Program&, std::int64_t rendezvous_bytes);
+
+/// Leaves the intervals [rank][op] of the ops that `program` has without handshakes: a send starts when it asks.
+void forget_handshakes(const Program& program, const Program& with_handshakes,
+                       std::vector<std::vector<Timeline::Interval>>& ranks);
 
 }  // namespace hocket::simulation

@@ -392,28 +392,13 @@ private:
     Timeline timeline_;
 };
 
-/// Leaves the ops of `program`, of which `timeline` has handshakes too: a send starts when it asks.
-void forget_handshakes(const Program& program, const Program& with_handshakes, Timeline& timeline) {
-    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-        const RankProgram &before = program.ranks[r], &after = with_handshakes.ranks[r];
-        auto& intervals = timeline.ranks[r];
-        for (std::size_t i = 0; i < before.ops.size(); ++i)
-            if (before.ops[i].kind == ProgramOpKind::send && !(before.ops[i] == after.ops[i])) {
-                const std::int32_t answered = after.dependencies_of(after.ops[i]).front();
-                if (!std::isnan(intervals[i].end_s))
-                    intervals[i].start_s = intervals[static_cast<std::size_t>(answered) - 1].start_s;
-            }
-        intervals.resize(before.ops.size());
-    }
-}
-
 }  // namespace
 
 Timeline simulate(const Program& program, const Network& network, const SimulationOptions& options) {
     check(program, network, options);
     const std::optional<Program> shaken = with_handshakes(program, options.rendezvous_bytes);
     Timeline timeline = Engine(shaken ? *shaken : program, network, options).run();
-    if (shaken) forget_handshakes(program, *shaken, timeline);
+    if (shaken) forget_handshakes(program, *shaken, timeline.ranks);
     if (timeline.completed) check_finished(program, timeline.ranks, shaken.has_value());
     return timeline;
 }
