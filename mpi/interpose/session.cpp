@@ -228,18 +228,23 @@ std::string Session::report_entries(int world_rank) const {
         long long rerouted, kept_native, self_check, after_fall_back, fell_back_at_call;
     };
     constexpr std::size_t numbers = sizeof(Counts) / sizeof(long long);
-    std::vector<Counts> mine, most(num);
+    std::vector<Counts> mine, most(num + 1);
+    Counts all_of_mine{};  // summed before the maximum: entries may serve communicators that share no rank
     for (std::size_t i = 0; i < num; ++i) {
         const EntryCount& count = counts_[i];
         mine.push_back(
             {count.rerouted, count.kept_native, count.self_check, count.after_fall_back, count.fell_back_at_call});
+        all_of_mine.rerouted += mine.back().rerouted;
     }
+    mine.push_back(all_of_mine);
     // Rank 0 need not be a member of the communicators that an entry serves.
-    next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * num), MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * mine.size()), MPI_LONG_LONG, MPI_MAX, 0,
+                MPI_COMM_WORLD);
     if (world_rank != 0) return {};
 
+    const long long rerouted = most.back().rerouted;
     std::string entries;
-    long long rerouted = 0, used = 0;
+    long long used = 0;
     for (std::size_t i = 0; i < num; ++i) {
         const auto& entry = plan_.entries[i];
         const Counts& count = most[i];
@@ -252,7 +257,6 @@ std::string Session::report_entries(int world_rank) const {
                    ", \"self_check_calls\": " + std::to_string(count.self_check) +
                    ", \"fell_back_at_call\": " + fell_back +
                    ", \"fallen_back_calls\": " + std::to_string(count.after_fall_back) + "}";
-        rerouted += count.rerouted;
         used += count.rerouted > 0 ? 1 : 0;
         if (environment("HOCKET_VERBOSE") != "1") continue;
         std::string said = entry.description() + ": " + std::to_string(count.rerouted) + " calls rerouted";

@@ -56,6 +56,34 @@ def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
     assert "no call was one that the plan is for" in done.stderr
 
 
+HALVES = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+    int rank, value = 0;
+    MPI_Comm half;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+    for (int i = 0; i < (rank < 2 ? 3 : 5); ++i) MPI_Bcast(&value, 1, MPI_INT, 0, half);
+    for (int i = 0; i < 2; ++i) MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Comm_free(&half);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_calls_are_counted_of_one_rank(runner, hocket_cli, tmp_path):
+    entries = [PlanEntry("bcast", members, 0, 1 << 20, "linear") for members in ((0, 1), (2, 3), (0, 1, 2, 3))]
+    plan = write_plan(tmp_path, 4, entries)
+    command = runner.command(4, runner.compile(HALVES))
+    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
+    assert done.returncode == 0, done.stderr
+    # Ranks 0 and 1 make 3 + 2 calls, ranks 2 and 3 make 5 + 2: no rank makes 3 + 5 + 2.
+    assert "hocket: 7 collective call(s) of a rank rerouted, by 3 of 3 entries of the plan\n" in done.stderr
+
+
 MANY_BROADCASTS = """
 #include <mpi.h>
 #include <stdio.h>
