@@ -77,13 +77,26 @@ Vector times_of(nb::handle self, std::int64_t rank, double Timeline::Interval::*
     return view(self, intervals.empty() ? nullptr : &(intervals.front().*which), intervals.size(), 2);
 }
 
+template <class Row>
+const std::vector<Row>& recorded_of(const std::vector<std::vector<Row>>& links, const Timeline& timeline,
+                                    std::int64_t link) {
+    if (links.empty() && !timeline.link_bytes.empty())
+        throw InvalidInput("the use of links was not recorded", "simulate with record_links=True");
+    return part_of(links, link, "link");
+}
+
 Matrix link_use(nb::handle self, std::int64_t link) {
     static_assert(sizeof(Timeline::LinkUse) == 3 * sizeof(double));
     const auto& timeline = nb::cast<const Timeline&>(self);
-    if (timeline.link_use.empty() && !timeline.link_bytes.empty())
-        throw InvalidInput("the use of links was not recorded", "simulate with record_links=True");
-    const auto& use = part_of(timeline.link_use, link, "link");
+    const auto& use = recorded_of(timeline.link_use, timeline, link);
     return Matrix(use.empty() ? nullptr : &use.front().start_s, {use.size(), 3}, self);
+}
+
+Matrix link_bursts(nb::handle self, std::int64_t link) {
+    static_assert(sizeof(Timeline::LinkBurst) == 2 * sizeof(double));
+    const auto& timeline = nb::cast<const Timeline&>(self);
+    const auto& bursts = recorded_of(timeline.link_bursts, timeline, link);
+    return Matrix(bursts.empty() ? nullptr : &bursts.front().time_s, {bursts.size(), 2}, self);
 }
 
 double wire_limit_s(std::string_view collective, const Network& network, const std::vector<std::int32_t>& ranks,
@@ -147,6 +160,10 @@ void bind_simulation(nb::module_& module) {
             "Bytes that crossed each link.")
         .def("link_use", &link_use, "link"_a,
              "Rows (start_s, end_s, rate_bytes_per_s) of the link, without idle times; needs record_links=True.")
+        .def(
+            "link_bursts", &link_bursts, "link"_a,
+            "Rows (time_s, bytes) of what passed the link in one moment, beside link_use: out of buckets, or on routes "
+            "without a limit; needs record_links=True.")
         .def_prop_ro(
             "link_bins",
             [](nb::handle self) { return bindings::view(self, nb::cast<const Timeline&>(self).link_bins); },

@@ -59,7 +59,7 @@ def recorded_traffic(done: TrafficRun, values: dict[str, Any]) -> RecordedSimula
         link_bytes=_passed(result.completed, result.link_bytes, result.link_bins, done.rows),
         capacities=done.groups.capacities,
         capacity_name=capacity_names(fabric, done.groups.capacities),
-        link_time=_link_time(done.groups, done.rows, result.link_bins, result.bin_s),
+        link_time=_link_time(done.groups, done.rows, result.link_bins, result.bin_s, makespan_s),
         timeline=timeline,
         num_left_out=result.num_left_out,
     )
@@ -82,20 +82,22 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         link_bytes=_passed(done.timeline.completed, done.timeline.link_bytes, done.timeline.link_bins, rows),
         capacities=groups.capacities,
         capacity_name=capacity_names(fabric, groups.capacities),
-        link_time=_link_time(groups, rows, done.timeline.link_bins, done.timeline.bin_s),
+        link_time=_link_time(groups, rows, done.timeline.link_bins, done.timeline.bin_s, done.timeline.makespan_s),
         timeline=timeline,
         num_left_out=0,
     )
 
 
-def _link_time(groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float) -> LinkTime:
+def _link_time(
+    groups: LinkGroups, rows: LinkRows, bins: NDArray[np.float64], bin_s: float, makespan_s: float
+) -> LinkTime:
     import numpy as np
 
     bandwidths = np.bincount(
         rows.row_of_capacity, weights=groups.capacities.bandwidth_bytes_per_s, minlength=len(rows.group_of_row)
     )
     return LinkTime(
-        bin_s if bin_s > 0 else math.inf,
+        bin_s if bin_s > 0 else math.inf if not bins.shape[1] else makespan_s or 1.0,  # one bin: all passed at 0 s
         bins,
         rows.row_of_capacity,
         rows.capacities_in_row,

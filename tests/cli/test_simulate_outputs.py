@@ -139,6 +139,16 @@ def test_traffic_that_takes_no_bandwidth(
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
 
 
+@pytest.mark.parametrize("latency", ["0 s", "5 us"])
+@pytest.mark.parametrize("what", ["incast", "bcast:linear"])
+def test_links_without_a_limit(hocket_cli: Callable[..., Any], tmp_path: Path, what: str, latency: str) -> None:
+    host = f'[[node]]\nname = "h0"\nkind = "host"\nranks = 3\nmemory_latency = "{latency}"\n'
+    (tmp_path / "fast.toml").write_text(f'format = "hocket.network/1"\nname = "fast"\n{host}')
+    done = hocket_cli("simulate", what, "--network", "fast.toml", "--bytes", "1kB", "-o", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+
+
 def test_a_folder_that_cannot_be_written(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = hocket_cli("simulate", *RING, "-o", "file")

@@ -93,6 +93,19 @@ def test_a_long_course_keeps_its_bytes() -> None:
         assert sum((end - start) * rate for start, end, rate in link.use) == pytest.approx(link.bytes, rel=1e-6)
 
 
+def test_a_burst_is_in_the_bin_of_its_moment() -> None:
+    # A quarter of the megabyte passes at 0 s, the rest in 0.75 s at 1 MB/s: 480 bins of 0.75 s / 480.
+    network = Network.generate("star:2", bandwidth="8 Mbit/s")
+    program = lower(Schedule.build("bcast", "linear", 2), MEGABYTE)
+    simulated = simulate(program, network, record_links=True, burst_bytes=MEGABYTE / 4)
+    assert simulated.link_bursts(0).tolist() == [[0, MEGABYTE / 4]]
+    for link in timeline_of(program, simulated, network, "linear").links:
+        (first_start_s, first_end_s, first_rate), (start_s, end_s, rate) = link.use
+        assert (first_start_s, first_end_s) == (0, pytest.approx(0.75 / 480))
+        assert first_rate == pytest.approx(MEGABYTE + MEGABYTE / 4 / (0.75 / 480))
+        assert (start_s, end_s, rate) == (first_end_s, pytest.approx(0.75), pytest.approx(MEGABYTE))
+
+
 def test_bins_by_hand() -> None:
     # 2 bytes/s from 0.5 s to 2.25 s over bins of 1 s: 1, 2, 0.5
     assert carried_per_bin([(0.5, 2.25, 2.0)], 1.0, 4) == pytest.approx([1, 2, 0.5, 0])

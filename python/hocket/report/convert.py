@@ -169,15 +169,29 @@ def _links(timeline: Timeline, network: Network) -> list[TimelineLink]:
             target=nodes[link.target].name,
             bandwidth_bytes_per_s=link.bandwidth_bytes_per_s if math.isfinite(link.bandwidth_bytes_per_s) else None,
             bytes=carried[i],
-            use=_simplified(timeline.link_use(i).tolist(), timeline.makespan_s) if i in with_use else [],
+            use=_course(timeline, i) if i in with_use else [],
         )
         for i, link in enumerate(links)
         if carried[i]
     ]
 
 
-def _simplified(use: Sequence[Sequence[float]], makespan_s: float) -> list[tuple[float, float, float]]:
-    """Joins neighbours of equal rate; a long course becomes means over equal bins, which carry the same bytes."""
+def _course(timeline: Timeline, link: int) -> list[tuple[float, float, float]]:
+    """The rates of the link over time. A long course, and one with bytes that pass in one moment, becomes means over
+    equal bins, which carry the same bytes."""
+    joined = _joined(timeline.link_use(link).tolist())
+    bursts = timeline.link_bursts(link).tolist()
+    width_s = timeline.makespan_s / USE_BINS
+    if (len(joined) <= USE_BINS and not bursts) or width_s <= 0:
+        return joined
+    carried = carried_per_bin(joined, width_s, USE_BINS)
+    for time_s, size_bytes in bursts:
+        carried[min(USE_BINS - 1, int(time_s / width_s))] += size_bytes
+    return _joined([(b * width_s, (b + 1) * width_s, value / width_s) for b, value in enumerate(carried)])
+
+
+def _joined(use: Sequence[Sequence[float]]) -> list[tuple[float, float, float]]:
+    """Without idle times; neighbours of equal rate are one."""
     joined: list[tuple[float, float, float]] = []
     for start_s, end_s, rate in use:
         if rate <= 0 or end_s <= start_s:
@@ -186,11 +200,7 @@ def _simplified(use: Sequence[Sequence[float]], makespan_s: float) -> list[tuple
             joined[-1] = (joined[-1][0], end_s, joined[-1][2])
         else:
             joined.append((start_s, end_s, rate))
-    if len(joined) <= USE_BINS:
-        return joined
-    width_s = makespan_s / USE_BINS
-    carried = carried_per_bin(joined, width_s, USE_BINS)
-    return [(b * width_s, (b + 1) * width_s, value / width_s) for b, value in enumerate(carried) if value > 0]
+    return joined
 
 
 def carried_per_bin(use: Sequence[tuple[float, float, float]], width_s: float, bins: int) -> list[float]:

@@ -4,7 +4,6 @@
 #include "hocket/simulation/link_bins.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -43,16 +42,28 @@ void LinkBinRecorder::add(std::span<const std::int32_t> rows, double start_s, do
     if (!(end_s > start_s) || !(rate_bytes_per_s > 0)) return;
     if (!(bin_s_ > 0)) bin_s_ = end_s / num_bins_;
     while (end_s > bin_s_ * num_bins_) double_width();
-    end_s_ = std::max(end_s_, end_s);
-    const auto bin_of = [this](double time_s) {
-        return std::min(num_bins_ - 1, static_cast<std::int32_t>(time_s / bin_s_));
-    };
     for (std::int32_t b = bin_of(start_s), last = bin_of(end_s); b <= last; ++b) {
         const double passed = rate_bytes_per_s * (std::min(end_s, (b + 1) * bin_s_) - std::max(start_s, b * bin_s_));
-        if (!(passed > 0)) continue;  // a bound between two bins, as rounding has it
-        double* const bytes = bytes_.data() + static_cast<std::ptrdiff_t>(b) * num_rows_;
-        for (const std::int32_t row : rows) bytes[row] += passed;
+        if (passed > 0) add(b, rows, passed);  // else a bound between two bins, as rounding has it
     }
+}
+
+void LinkBinRecorder::add_at_once(std::span<const std::int32_t> rows, double time_s, double bytes) {
+    if (!(bytes > 0) || rows.empty()) return;
+    if (!(time_s > 0)) return add(0, rows, bytes);  // whatever the width will be
+    if (!(bin_s_ > 0)) bin_s_ = time_s / num_bins_;
+    while (!(time_s < bin_s_ * num_bins_)) double_width();
+    add(bin_of(time_s), rows, bytes);
+}
+
+std::int32_t LinkBinRecorder::bin_of(double time_s) const {
+    return std::min(num_bins_ - 1, static_cast<std::int32_t>(time_s / bin_s_));
+}
+
+void LinkBinRecorder::add(std::int32_t bin, std::span<const std::int32_t> rows, double bytes) {
+    num_used_ = std::max(num_used_, bin + 1);
+    double* const sums = bytes_.data() + static_cast<std::ptrdiff_t>(bin) * num_rows_;
+    for (const std::int32_t row : rows) sums[row] += bytes;
 }
 
 void LinkBinRecorder::double_width() {
@@ -64,13 +75,14 @@ void LinkBinRecorder::double_width() {
                 bytes_[static_cast<std::size_t>((2 * b + 1) * rows + row)];
     std::fill(bytes_.begin() + num_bins_ / 2 * rows, bytes_.end(), 0.0);
     bin_s_ *= 2;
+    num_used_ = (num_used_ + 1) / 2;
 }
 
 LinkBins LinkBinRecorder::take() {
     LinkBins result;
     result.bin_s = bin_s_;
     result.num_rows = num_rows_;
-    result.num_bins = bin_s_ > 0 ? std::min(num_bins_, static_cast<std::int32_t>(std::ceil(end_s_ / bin_s_))) : 0;
+    result.num_bins = num_used_;
     bytes_.resize(static_cast<std::size_t>(result.num_rows) * static_cast<std::size_t>(result.num_bins));
     result.bytes = std::move(bytes_);
     return result;

@@ -20,7 +20,7 @@ struct LinkBinOptions {
 
 /// Bytes that passed links over time.
 struct LinkBins {
-    double bin_s = 0;  ///< bin b is the time from b * bin_s to (b + 1) * bin_s
+    double bin_s = 0;  ///< bin b is the time from b * bin_s to (b + 1) * bin_s; 0 = all has passed at time 0
     std::int32_t num_rows = 0;
     std::int32_t num_bins = 0;  ///< up to the last that something passed in
     std::vector<double> bytes;  ///< [bin * num_rows + row]
@@ -44,16 +44,25 @@ public:
         find_rows(links, rows_);
         add(rows_, start_s, end_s, rate_bytes_per_s);
     }
+    /// Bytes pass the links of all these rows in one moment.
+    void add_at_once(std::span<const std::int32_t> rows, double time_s, double bytes);
+    void add_at_once(std::span<const LinkId> links, double time_s, double bytes) {
+        find_rows(links, rows_);
+        add_at_once(rows_, time_s, bytes);
+    }
     LinkBins take();
 
     static constexpr std::int32_t most_bins = 1 << 16;
 
 private:
     void double_width();
+    [[nodiscard]] std::int32_t bin_of(double time_s) const;
+    void add(std::int32_t bin, std::span<const std::int32_t> rows, double bytes);
 
     std::vector<std::int32_t> row_of_link_, rows_;
     std::int32_t num_rows_, num_bins_;
-    double bin_s_ = 0, end_s_ = 0;
+    std::int32_t num_used_ = 0;  // bins up to the last that something passed in
+    double bin_s_ = 0;           // 0 = not known: nothing has passed after time 0
     std::vector<double> bytes_;  // [bin * num_rows_ + row]: what passes now lies together
 };
 

@@ -12,11 +12,12 @@
 
 namespace hocket::simulation {
 
-/// Builds Timeline::link_use from changes of rate.
+/// Builds Timeline::link_use from changes of rate, and Timeline::link_bursts.
 class LinkRecorder {
 public:
     /// `in_order`: the changes will come in the order of time.
-    LinkRecorder(std::size_t num_links, bool in_order) : in_order_(in_order), links_(num_links), use_(num_links) {}
+    LinkRecorder(std::size_t num_links, bool in_order)
+        : in_order_(in_order), links_(num_links), use_(num_links), bursts_(num_links) {}
 
     /// A flow on the link changes from one rate to another; 0 = it is not there.
     void change(LinkId link, double time_s, double from_bytes_per_s, double to_bytes_per_s) {
@@ -27,8 +28,10 @@ public:
             changes_.push_back(change);
     }
 
+    void pass_at_once(LinkId link, double time_s, double bytes) { bursts_[link.at()].push_back({time_s, bytes}); }
+
     /// Until now.
-    std::vector<std::vector<Timeline::LinkUse>> take(double now_s) {
+    void take(double now_s, Timeline& timeline) {
         std::stable_sort(changes_.begin(), changes_.end(),
                          [](const Change& a, const Change& b) { return a.time_s < b.time_s; });
         for (Change& change : changes_) {
@@ -38,7 +41,12 @@ public:
             apply(change);
         }
         for (std::size_t l = 0; l < links_.size(); ++l) close(LinkId{static_cast<std::int32_t>(l)}, now_s);
-        return std::move(use_);
+        timeline.link_use = std::move(use_);
+        for (std::vector<Timeline::LinkBurst>& bursts : bursts_)
+            std::stable_sort(
+                bursts.begin(), bursts.end(),
+                [](const Timeline::LinkBurst& a, const Timeline::LinkBurst& b) { return a.time_s < b.time_s; });
+        timeline.link_bursts = std::move(bursts_);
     }
 
 private:
@@ -78,6 +86,7 @@ private:
     std::vector<Change> changes_;  // if not
     std::vector<Load> links_;
     std::vector<std::vector<Timeline::LinkUse>> use_;
+    std::vector<std::vector<Timeline::LinkBurst>> bursts_;  // of links to which delays differ, not in order
 };
 
 }  // namespace hocket::simulation

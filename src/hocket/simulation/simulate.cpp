@@ -13,8 +13,8 @@
 #include "hocket/simulation/check.hpp"
 #include "hocket/simulation/event_queue.hpp"
 #include "hocket/simulation/flow.hpp"
+#include "hocket/simulation/flow_recorder.hpp"
 #include "hocket/simulation/handshakes.hpp"
-#include "hocket/simulation/link_recorder.hpp"
 #include "hocket/simulation/matching.hpp"
 #include "hocket/simulation/processors.hpp"
 #include "hocket/simulation/progress.hpp"
@@ -40,11 +40,9 @@ public:
           intervals_(matched_.message_of.size(), {0, -1}),
           has_windows_(options.sharing == Sharing::reserve && has_latencies(network)),
           sharing_(make_sharing(options.sharing, capacities_of(network, options.link_efficiency), options.reference,
-                                has_windows_, [this] { return goes_on(); })) {
+                                has_windows_, [this] { return goes_on(); })),
+          recorder_(network, options, has_windows_) {
         if (options.burst_bytes > 0 || options.burst_s > 0) buckets_.emplace(network, options);
-        if (options.record_links) recorder_.emplace(network.links().size(), !has_windows_);
-        if (options.link_bins.num_bins != 0)
-            bins_.emplace(static_cast<std::int32_t>(network.links().size()), options.link_bins);
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
         for (std::size_t r = 0; r < program.ranks.size(); ++r)
@@ -238,8 +236,12 @@ private:
         find_path(m);
         auto bytes = static_cast<double>(message(m).bytes);
         for (const LinkId l : links_) timeline_.link_bytes[l.at()] += bytes;
-        if (buckets_ && !capacities_.empty()) bytes -= buckets_->take(capacities_, bytes, now_s_);
-        if (!(bytes > 0) || capacities_.empty()) {
+        const double at_once_bytes = capacities_.empty() ? bytes
+                                     : buckets_          ? buckets_->take(capacities_, bytes, now_s_)
+                                                         : 0;
+        recorder_.pass_at_once(links_, now_s_, at_once_bytes);
+        bytes -= at_once_bytes;
+        if (!(bytes > 0)) {
             at_once(EventKind::transmitted, m);
             return;
         }
@@ -294,23 +296,7 @@ private:
     [[nodiscard]] SimulationProgress progress() const { return {num_done_, num_ops(), now_s_}; }
     bool goes_on() { return !(stopped_ = options_.on_progress && !options_.on_progress(progress())); }
 
-    void record(const Flow& flow, double rate) {
-        if (bins_) count(flow);
-        if (!recorder_) return;
-        for_delays(flow, [&](LinkId l, double delay_s) { recorder_->change(l, now_s_ + delay_s, flow.rate, rate); });
-    }
-    /// What has passed since the rate last changed.
-    void count(const Flow& flow) {
-        if (!has_windows_) return bins_->add(flow.links, flow.since_s, now_s_, flow.rate);
-        for_delays(flow, [&](LinkId l, double delay_s) {
-            bins_->add(std::span(&l, 1), flow.since_s + delay_s, now_s_ + delay_s, flow.rate);
-        });
-    }
-    /// `visit(link, how much later than they leave bytes pass there)`
-    void for_delays(const Flow& flow, const auto& visit) {
-        double delay_s = 0;
-        for (const LinkId l : flow.links) visit(l, has_windows_ ? delay_s += network_.link(l).latency_s : 0.0);
-    }
+    void record(const Flow& flow, double rate) { recorder_.change(flow.links, flow.since_s, now_s_, flow.rate, rate); }
 
     void transmitted(std::int32_t m) {
         Pair& pair = pair_of(m);
@@ -351,11 +337,8 @@ private:
             timeline_.finish_s.push_back(finish_s);
             if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
         }
-        if (bins_) {
-            for (const Flow& flow : flows_) count(flow);  // if stopped
-            timeline_.link_bins = bins_->take();
-        }
-        if (recorder_) timeline_.link_use = recorder_->take(now_s_);
+        for (const Flow& flow : flows_) recorder_.count(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
+        recorder_.take(now_s_, timeline_);
         return std::move(timeline_);
     }
 
@@ -371,6 +354,7 @@ private:
     std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
     bool has_windows_;                           // flows are on each link at another time
     std::unique_ptr<SharingModel> sharing_;
+    FlowRecorder recorder_;
 
     double now_s_ = 0;
     std::int64_t next_sequence_ = 0;
@@ -387,8 +371,6 @@ private:
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::vector<double> delays_s_;          // and, with windows, their delays
     std::optional<Buckets> buckets_;
-    std::optional<LinkRecorder> recorder_;
-    std::optional<LinkBinRecorder> bins_;
     Timeline timeline_;
 };
 

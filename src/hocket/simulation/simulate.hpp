@@ -54,7 +54,7 @@ struct SimulationOptions {
     std::int64_t rendezvous_bytes =
         std::numeric_limits<std::int64_t>::max();  ///< from this size on a message asks its receiver first
     bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
-    bool record_links = false;  ///< fill Timeline::link_use
+    bool record_links = false;  ///< fill Timeline::link_use and link_bursts
     bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
     LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
     OnProgress on_progress = {};    ///< none = nobody is told
@@ -78,6 +78,9 @@ struct SimulationOptions {
 // Buckets. A link has a bucket of tokens, full at the start, that fills at its bandwidth while no flow holds the link. The bytes of a
 // flow that find a token on every link of the route when it starts have no transfer time.
 //
+// Use of links. Bytes with a transfer time pass a link at the rates of their flow, those without it in one moment: when the flow starts,
+// by Sharing::reserve the latencies up to and with the link later.
+//
 // Processors. Overheads, copies, computations and reductions of a rank run one after another in the order in which they became
 // ready, each on the core that is free first if `cores` are shared; those of no duration do not wait. Between
 // two of them a rank that had to wait for the second pays `wake_s` more.
@@ -95,13 +98,18 @@ struct Timeline {
         double start_s, end_s;
         double rate_bytes_per_s;
     };
-    bool completed = true;                       ///< false = stopped by on_progress
-    double makespan_s = 0;                       ///< if stopped, the time reached
-    std::vector<std::vector<Interval>> ranks;    ///< [rank][op of RankProgram]
-    std::vector<double> finish_s;                ///< [rank] end of its last op
-    std::vector<double> link_bytes;              ///< [link]
-    std::vector<std::vector<LinkUse>> link_use;  ///< [link] piecewise constant load, if asked for
-    LinkBins link_bins;                          ///< the same in bins of time, if asked for
+    struct LinkBurst {
+        double time_s;
+        double bytes;
+    };
+    bool completed = true;                            ///< false = stopped by on_progress
+    double makespan_s = 0;                            ///< if stopped, the time reached
+    std::vector<std::vector<Interval>> ranks;         ///< [rank][op of RankProgram]
+    std::vector<double> finish_s;                     ///< [rank] end of its last op
+    std::vector<double> link_bytes;                   ///< [link]
+    std::vector<std::vector<LinkUse>> link_use;       ///< [link] piecewise constant load, if asked for
+    std::vector<std::vector<LinkBurst>> link_bursts;  ///< [link] beside it, bytes without a transfer time, by time
+    LinkBins link_bins;                               ///< both in bins of time, if asked for
     std::int64_t num_events = 0;  ///< completed messages, computations and reductions; also those of handshakes
 };
 

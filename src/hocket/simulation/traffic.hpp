@@ -40,7 +40,7 @@ struct TrafficResult {
     double mean_finish_s = 0;        ///< over the sources that send anything, of when their last byte has arrived
     std::vector<double> finish_s;    ///< [source] when its last byte has arrived; NaN = some of its bytes had not left
     std::vector<double> link_bytes;  ///< [link] of the messages that have started
-    LinkBins link_bins;              ///< but for messages that pass unlimited links alone, which take no time
+    LinkBins link_bins;
     std::vector<RecordedMessage> messages;  ///< by start
     std::int64_t num_left_out = 0;          ///< messages of the recorded sources beyond the number asked for
     std::int64_t num_messages = 0;          ///< that have left: the events of this simulation

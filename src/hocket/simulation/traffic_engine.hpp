@@ -226,6 +226,8 @@ private:
                     for (const LinkId l : paths_.links()) run_.link_bytes[l.at()] += static_cast<double>(message.bytes);
             }
             if (message.bytes == 0 || path.empty()) {
+                if (run_.recorder != nullptr)
+                    run_.recorder->pass_at_once(flow, now_s_, static_cast<double>(message.bytes));
                 end(flow);
                 continue;
             }

@@ -68,6 +68,13 @@ void TrafficRecorder::set_rows(std::int32_t flow, std::span<const LinkId> links,
     flows_[static_cast<std::size_t>(flow)].num_rows = static_cast<std::int32_t>(found_.size());
 }
 
+void TrafficRecorder::pass_at_once(std::int32_t flow, double now_s, double bytes) {
+    if (!bins_) return;
+    for_delays(flow, [&](std::span<const std::int32_t> rows, double delay_s) {
+        bins_->add_at_once(rows, now_s + delay_s, bytes);
+    });
+}
+
 void TrafficRecorder::end(std::int32_t flow, double now_s, double arrival_s) {
     change_rate(flow, now_s, 0);
     const std::int64_t message = flows_[static_cast<std::size_t>(flow)].message;
@@ -87,15 +94,10 @@ void TrafficRecorder::stop(double now_s) {
 
 void TrafficRecorder::pass(std::int32_t flow, double now_s) {
     Flow& state = flows_[static_cast<std::size_t>(flow)];
-    if (bins_ && state.rate_bytes_per_s > 0) {
-        const std::span<const std::int32_t> rows = std::span(rows_).subspan(static_cast<std::size_t>(flow) * most_rows_,
-                                                                            static_cast<std::size_t>(state.num_rows));
-        if (delays_s_.empty()) bins_->add(rows, state.since_s, now_s, state.rate_bytes_per_s);
-        for (std::size_t i = 0; i < rows.size() && !delays_s_.empty(); ++i) {
-            const double delay_s = delays_s_[static_cast<std::size_t>(flow)][i];
-            bins_->add(rows.subspan(i, 1), state.since_s + delay_s, now_s + delay_s, state.rate_bytes_per_s);
-        }
-    }
+    if (bins_ && state.rate_bytes_per_s > 0)
+        for_delays(flow, [&](std::span<const std::int32_t> rows, double delay_s) {
+            bins_->add(rows, state.since_s + delay_s, now_s + delay_s, state.rate_bytes_per_s);
+        });
     state.since_s = now_s;
 }
 

@@ -43,6 +43,8 @@ public:
         pass(flow, now_s);
         flows_[static_cast<std::size_t>(flow)].rate_bytes_per_s = rate_bytes_per_s;
     }
+    /// All bytes of the flow, which has started now, have no transfer time.
+    void pass_at_once(std::int32_t flow, double now_s, double bytes);
     /// The last byte of the flow leaves now, and arrives later.
     void end(std::int32_t flow, double now_s, double arrival_s);
     /// The part has come so far, or to its end: of flows that have not ended, what has passed until now.
@@ -61,6 +63,17 @@ private:
         std::int32_t num_rows = 0;
     };
     void set_rows(std::int32_t flow, std::span<const LinkId> links, std::span<const double> delays_s);
+    [[nodiscard]] std::span<const std::int32_t> rows_of(std::int32_t flow) const {
+        return std::span(rows_).subspan(static_cast<std::size_t>(flow) * most_rows_,
+                                        static_cast<std::size_t>(flows_[static_cast<std::size_t>(flow)].num_rows));
+    }
+    /// `visit(rows, how much later than they leave bytes pass there)`, of the flow
+    void for_delays(std::int32_t flow, const auto& visit) const {
+        const std::span<const std::int32_t> rows = rows_of(flow);
+        if (delays_s_.empty()) return visit(rows, 0.0);
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            visit(rows.subspan(i, 1), delays_s_[static_cast<std::size_t>(flow)][i]);
+    }
     /// Counts what has passed at the rate so far.
     void pass(std::int32_t flow, double now_s);
 
