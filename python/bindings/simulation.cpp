@@ -100,10 +100,10 @@ Matrix link_bursts(nb::handle self, std::int64_t link) {
 }
 
 double wire_limit_s(std::string_view collective, const Network& network, const std::vector<std::int32_t>& ranks,
-                    std::int64_t bytes, std::int32_t root) {
+                    std::int64_t bytes, std::int32_t root, double burst_bytes, double burst_s) {
     std::vector<Rank> members;
     for (const std::int32_t rank : ranks) members.emplace_back(rank);
-    return cost::wire_limit_s(collective_from(collective), network, members, bytes, Rank{root});
+    return cost::wire_limit_s(collective_from(collective), network, members, bytes, Rank{root}, {burst_bytes, burst_s});
 }
 
 double hockney_s(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
@@ -115,10 +115,11 @@ double hockney_s(std::string_view collective, std::string_view algorithm, std::i
 void bind_cost(nb::module_& module) {
     using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
     module.def(
-        "wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0, ReleaseGil(),
+        "wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0,
+        "burst_bytes"_a = 0.0, "burst_s"_a = 0.0, ReleaseGil(),
         "A time that no schedule of the collective among these network ranks, a communicator's members in order, "
         "can beat. `bytes` is the message of bcast, reduce and allreduce and the block of one rank for the others; "
-        "`root` is a position in `ranks`.");
+        "`root` is a position in `ranks`; `burst_bytes` and `burst_s` as in simulate.");
     module.def(
         "hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
         "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -97,6 +98,21 @@ def test_latency_stays_with_the_mpi(collective, size):
     advice = advise([group(collective, size)], NETWORK, 8)
     assert advice.plan.entries == ()
     assert "latency decides" in advice.choices[0].reason
+
+
+def test_calls_that_bytes_decide_do_not_blame_latency():
+    (choice,) = advise([group(size=100_000, members=(0, 2))], NETWORK, 8).choices  # two ranks: no schedule is better
+    assert choice.predicted_s > 5e-3
+    assert choice.reason == "no schedule is predicted to gain 0.1 ms"
+
+
+def test_bursts_come_off_the_wire_limit():
+    costs = dataclasses.replace(FREE, burst_bytes=30_000)
+    (whole,), (less,) = (advise([group(size=100_000)], NETWORK, 8, c).choices for c in (FREE, costs))
+    # 93 Mbit/s between the clusters, three links of 20 us
+    assert whole.lower_bound_s == pytest.approx(8 * 100_000 / 93e6, abs=100e-6)
+    assert whole.lower_bound_s - less.lower_bound_s == pytest.approx(8 * 30_000 / 93e6)
+    assert less.predicted_s >= less.lower_bound_s
 
 
 def test_slow_recorded_calls_count_only_when_recorded_on_this_network():

@@ -192,7 +192,16 @@ def _choose(
     native_model = Candidate(group.collective, textbook, 1, identity)
     native_model_s = predict(native_model, group, network, costs)
     lower_bound_s = min(
-        wire_limit_s(group.collective, network, list(group.members), group.bytes_max, root) for root in group.roots
+        wire_limit_s(
+            group.collective,
+            network,
+            list(group.members),
+            group.bytes_max,
+            root,
+            costs.burst_bytes,
+            costs.burst_s,
+        )
+        for root in group.roots
     )
     best, predicted_s = native_model, native_model_s
     refused = False
@@ -218,7 +227,9 @@ def _choose(
     gain_s = native_s - predicted_s
     reason = ""
     if gain_s < LEAST_GAIN_S:
-        reason = "latency decides: no schedule gains 0.1 ms"
+        reason = f"no schedule is predicted to gain {LEAST_GAIN_S * 1e3:g} ms"
+        if predict(best, replace(group, bytes_max=min(1, group.bytes_max)), network, costs) > predicted_s / 2:
+            reason = f"latency decides: {reason}"
     elif gain_s < LEAST_GAIN * native_s:
         reason = f"predicted gain below {LEAST_GAIN:.0%}"
     if reason and refused and not group.commutative:

@@ -57,11 +57,12 @@ def find(
 
     began = time.perf_counter()
     members = list(range(network.num_ranks) if members is None else members)
-    lower_bound_s = wire_limit_s(collective, network, members, size_bytes, root)  # refuses wrong members and sizes
     if costs is None:
         from hocket.advise.costs import MessageCosts
 
         costs = MessageCosts()
+    # Refuses wrong members and sizes.
+    lower_bound_s = wire_limit_s(collective, network, members, size_bytes, root, costs.burst_bytes, costs.burst_s)
     families = families_of(collective, network, members, root, seed)
     if algorithms is not None:
         known = [family.name for family in families]

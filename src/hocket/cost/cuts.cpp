@@ -4,6 +4,7 @@
 #include "hocket/cost/cuts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <queue>
 #include <set>
@@ -18,12 +19,17 @@ struct Setting {
     const Network& network;
     std::vector<std::int64_t> members_on;  // [node]
     NodeId root_node;
+    Bursts bursts;
     std::int64_t num_members = 0;
     std::vector<double> from_member_s, to_member_s;  // [node] least latency from, to any member
     std::vector<std::vector<LinkId>> links_to;       // [node]
 
-    Setting(const Network& n, std::span<const Rank> members, Rank root)
-        : network(n), members_on(n.nodes().size(), 0), root_node(n.node_of(root)), links_to(n.nodes().size()) {
+    Setting(const Network& n, std::span<const Rank> members, Rank root, const Bursts& b)
+        : network(n),
+          members_on(n.nodes().size(), 0),
+          root_node(n.node_of(root)),
+          bursts(b),
+          links_to(n.nodes().size()) {
         std::vector<NodeId> nodes;
         for (const Rank member : members) {
             nodes.push_back(n.node_of(member));
@@ -42,16 +48,23 @@ struct Setting {
         Cut cut{members, has_root};
         cut.out_latency_s = cut.in_latency_s = infinity;
         std::set<std::int32_t> capacities;
-        const auto add = [&](LinkId l, double& bytes_per_s, double& latency_s) {
+        const auto add = [&](LinkId l, double& bytes_per_s, double& burst_bytes, double& latency_s) {
             const Link& link = network.link(l);
+            const double burst = std::isfinite(link.bandwidth_bytes_per_s)
+                                     ? std::max(bursts.bytes, bursts.seconds * link.bandwidth_bytes_per_s)
+                                     : 0;
             bytes_per_s += link.bandwidth_bytes_per_s;
-            if (capacities.insert(link.capacity).second) cut.both_bytes_per_s += link.bandwidth_bytes_per_s;
+            burst_bytes += burst;
+            if (capacities.insert(link.capacity).second) {
+                cut.both_bytes_per_s += link.bandwidth_bytes_per_s;
+                cut.both_burst_bytes += burst;
+            }
             // A message across the link has come from some member to its source, and goes on to some member.
             latency_s =
                 std::min(latency_s, from_member_s[link.source.at()] + link.latency_s + to_member_s[link.target.at()]);
         };
-        for (const LinkId l : out) add(l, cut.out_bytes_per_s, cut.out_latency_s);
-        for (const LinkId l : in) add(l, cut.in_bytes_per_s, cut.in_latency_s);
+        for (const LinkId l : out) add(l, cut.out_bytes_per_s, cut.out_burst_bytes, cut.out_latency_s);
+        for (const LinkId l : in) add(l, cut.in_bytes_per_s, cut.in_burst_bytes, cut.in_latency_s);
         return cut;
     }
 };
@@ -177,8 +190,8 @@ std::vector<double> least_latencies_s(const Network& network, std::span<const No
     return least_s;
 }
 
-Cuts cuts_of(const Network& network, std::span<const Rank> members, Rank root_member) {
-    const Setting setting(network, members, root_member);
+Cuts cuts_of(const Network& network, std::span<const Rank> members, Rank root_member, const Bursts& bursts) {
+    const Setting setting(network, members, root_member, bursts);
     Cuts cuts = host_cuts(setting, members);
     if (!network.is_tree()) return cuts;
     Cuts of_tree = TreeCuts(setting).find();

@@ -4,6 +4,7 @@
 #include "hocket/cost/wire_limit.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@
 // the links that join them at least once. If w bytes of messages must leave the part, and its links out carry c bytes per
 // second together, the last of these messages has passed the cut no earlier than w / c, because none begins before 0
 // and rates never exceed c; its last byte is delivered the latencies of its route later, at least out_latency_s. Hence
-// T >= w / c + latency. The same holds into the part, and for both directions together over the capacities of both.
+// T >= w / c + latency. Where these links may pass b bytes at once beside their rates, w <= b + c (T - latency), and hence
+// T >= (w - b) / c + latency: a bucket gives what it held at the start, and what it gets later is part of c. The same holds into the part, and for both directions together over the capacities of both.
 //
 // What must leave, in chunks that are moved whole, as they came or reduced with others of the same chunk:
 //   bcast     every chunk, if the root is inside and a member outside
@@ -78,19 +80,28 @@ Demand demand_of(Collective collective, const Cut& cut, std::int64_t num_members
     return {};
 }
 
+/// That `bytes` pass links which give `burst_bytes` at once and the rest at a rate.
+double passing_s(double bytes, double burst_bytes, double bytes_per_s) {
+    return bytes > burst_bytes ? (bytes - burst_bytes) / bytes_per_s : 0;
+}
+
 double cut_limit_s(const Cut& cut, const Demand& demand) {
     double limit_s = 0;
-    if (demand.out_bytes > 0) limit_s = demand.out_bytes / cut.out_bytes_per_s + cut.out_latency_s;
-    if (demand.in_bytes > 0) limit_s = std::max(limit_s, demand.in_bytes / cut.in_bytes_per_s + cut.in_latency_s);
+    if (demand.out_bytes > 0)
+        limit_s = passing_s(demand.out_bytes, cut.out_burst_bytes, cut.out_bytes_per_s) + cut.out_latency_s;
+    if (demand.in_bytes > 0)
+        limit_s =
+            std::max(limit_s, passing_s(demand.in_bytes, cut.in_burst_bytes, cut.in_bytes_per_s) + cut.in_latency_s);
     const double both_bytes = demand.out_bytes + demand.in_bytes;
     if (both_bytes > 0)
-        limit_s = std::max(limit_s, both_bytes / cut.both_bytes_per_s + std::min(cut.out_latency_s, cut.in_latency_s));
+        limit_s = std::max(limit_s, passing_s(both_bytes, cut.both_burst_bytes, cut.both_bytes_per_s) +
+                                        std::min(cut.out_latency_s, cut.in_latency_s));
     return limit_s;
 }
 
 double division_limit_s(const Cuts& cuts, const std::vector<std::int32_t>& division, const std::vector<Demand>& demands,
                         Collective collective, std::int64_t bytes) {
-    double out_bytes = 0, in_bytes = 0, out_bytes_per_s = 0, in_bytes_per_s = 0;
+    double out_bytes = 0, in_bytes = 0, out_bytes_per_s = 0, in_bytes_per_s = 0, out_bursts = 0, in_bursts = 0;
     double latency_s = std::numeric_limits<double>::infinity();
     for (const std::int32_t c : division) {
         const Cut& cut = cuts.cuts[static_cast<std::size_t>(c)];
@@ -98,12 +109,16 @@ double division_limit_s(const Cuts& cuts, const std::vector<std::int32_t>& divis
         in_bytes += demands[static_cast<std::size_t>(c)].in_bytes;
         out_bytes_per_s += cut.out_bytes_per_s;
         in_bytes_per_s += cut.in_bytes_per_s;
+        out_bursts += cut.out_burst_bytes;
+        in_bursts += cut.in_burst_bytes;
         latency_s = std::min({latency_s, cut.out_latency_s, cut.in_latency_s});
     }
     double total_bytes = std::max(out_bytes, in_bytes);
     if (collective == Collective::allreduce)
         total_bytes = 2 * static_cast<double>(division.size() - 1) * static_cast<double>(bytes);
-    return total_bytes > 0 ? total_bytes / std::min(out_bytes_per_s, in_bytes_per_s) + latency_s : 0;
+    if (!(total_bytes > 0)) return 0;
+    return latency_s + std::max(passing_s(total_bytes, out_bursts, out_bytes_per_s),
+                                passing_s(total_bytes, in_bursts, in_bytes_per_s));
 }
 
 double news_limit_s(Collective collective, const Network& network, const std::vector<NodeId>& nodes, NodeId root) {
@@ -152,8 +167,10 @@ void check(const Network& network, std::span<const Rank> members, std::int64_t b
 }  // namespace
 
 double wire_limit_s(Collective collective, const Network& network, std::span<const Rank> members, std::int64_t bytes,
-                    Rank root) {
+                    Rank root, const Bursts& bursts) {
     check(network, members, bytes, root);
+    if (!(bursts.bytes >= 0 && bursts.seconds >= 0 && std::isfinite(bursts.bytes + bursts.seconds)))
+        throw InvalidInput("lower bound: a burst is negative or not finite; expected: 0 or more");
     if (collective == Collective::barrier) bytes = 0;
     if (members.size() == 1 || (bytes == 0 && collective != Collective::barrier)) return 0;
     std::vector<NodeId> nodes;
@@ -161,7 +178,7 @@ double wire_limit_s(Collective collective, const Network& network, std::span<con
 
     double limit_s = news_limit_s(collective, network, nodes, nodes[root.at()]);
     if (collective == Collective::barrier) return limit_s;
-    const Cuts cuts = cuts_of(network, members, members[root.at()]);
+    const Cuts cuts = cuts_of(network, members, members[root.at()], bursts);
     std::vector<Demand> demands;
     for (const Cut& cut : cuts.cuts) {
         demands.push_back(demand_of(collective, cut, static_cast<std::int64_t>(members.size()), bytes));

@@ -71,13 +71,19 @@ int check_never_faster(const Network& network, base::Random& random) {
         const std::int32_t pieces = algorithm.pipelines ? static_cast<std::int32_t>(1 + random.below(20)) : 1;
         const Program program =
             placed(lower(collectives::emit(algorithm, {p, pieces}, {root, {}}), bytes), members, network.num_ranks());
-        const double limit_s = wire_limit_s(algorithm.collective, network, members, bytes, root);
+        const cost::Bursts bursts{random.below(2) == 0 ? 0 : random.uniform() * 500,
+                                  random.below(2) == 0 ? 0 : random.uniform()};
+        const double limit_s = wire_limit_s(algorithm.collective, network, members, bytes, root, bursts);
         for (const Sharing sharing : {Sharing::equal, Sharing::maxmin}) {
             CAPTURE(algorithm.name);
             CAPTURE(name_of(algorithm.collective));
             CAPTURE(p);
-            const double time_s =
-                simulate(program, network, {.sharing = sharing, .ordered_pairs = random.below(2) == 0}).makespan_s;
+            const double time_s = simulate(program, network,
+                                           {.sharing = sharing,
+                                            .burst_bytes = bursts.bytes,
+                                            .burst_s = bursts.seconds,
+                                            .ordered_pairs = random.below(2) == 0})
+                                      .makespan_s;
             CHECK(time_s >= limit_s * (1 - 1e-9));
             if (p > 1 && time_s <= limit_s * 1.01) ++tight;
         }
@@ -111,6 +117,28 @@ TEST_CASE("the two groups of the demo") {
     const std::vector<Rank> fast(all.begin() + 4, all.end());
     CHECK(wire_limit_s(Collective::bcast, n, fast, 1000000) == Approx(8e6 / 790e6 + 40e-6));
     CHECK(wire_limit_s(Collective::scatter, n, fast, 1000000) == Approx(3 * 8e6 / 790e6 + 40e-6));
+}
+
+TEST_CASE("what links pass at once comes off") {
+    // 100 B/s and 40 B at once: a message of 300 B takes 2.6 s out of its host, one of 30 B none. With 0.7 s at the bandwidth
+    // the bucket has 70 B. Into each of the 3 hosts of an allgather come 2 blocks: (600 - 40) / 100 s. A host that sends and
+    // receives over one half-duplex cable has one bucket for both: an allgather's 3 blocks take (900 - 40) / 100 s.
+    const auto star = [](bool half_duplex) {
+        network::Blueprint blueprint = network::star(3, {.bandwidth_bytes_per_s = 100});
+        for (auto& cable : blueprint.cables) cable.half_duplex = half_duplex;
+        return network::build(blueprint);
+    };
+    const Network full = star(false), half = star(true);
+    const std::vector<Rank> all = all_ranks(full);
+    const auto limit_s = [&](const Network& n, Collective collective, std::int64_t bytes, cost::Bursts bursts) {
+        return wire_limit_s(collective, n, all, bytes, Rank{0}, bursts);
+    };
+    CHECK(limit_s(full, Collective::bcast, 300, {40, 0}) == Approx(2.6));
+    CHECK(limit_s(full, Collective::bcast, 300, {40, 0.7}) == Approx(2.3));
+    CHECK(limit_s(full, Collective::bcast, 30, {40, 0}) == 0);
+    CHECK(limit_s(full, Collective::allgather, 300, {40, 0}) == Approx(5.6));
+    CHECK(limit_s(half, Collective::allgather, 300, {40, 0}) == Approx(8.6));
+    CHECK_THROWS_AS(limit_s(full, Collective::bcast, 300, {-1, 0}), InvalidInput);
 }
 
 TEST_CASE("nothing to move takes no time") {
