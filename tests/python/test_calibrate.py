@@ -20,7 +20,7 @@ from hocket.calibrate.calibrate import link_qualities
 from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
 from hocket.calibrate.doubts import doubts
 from hocket.calibrate.duplex import both_ways, half_duplex_links, kept_both_ways
-from hocket.calibrate.errors import errors_alone
+from hocket.calibrate.errors import errors_alone, errors_by_length
 from hocket.calibrate.file import to_json, to_toml
 from hocket.calibrate.hosts import hosts_of
 from hocket.calibrate.infer import PROBE_BYTES, infer, measure_alone
@@ -196,6 +196,8 @@ def calibration_of(links: Sequence[LinkQuality], together: float = 0.02) -> Cali
         rendezvous_bytes=None,
         bursts=None,
         alone=Errors(0.02, 0.04),
+        short=Errors(0.1, 0.4),
+        long=Errors(0.01, 0.02),
         together=Errors(together, together),
         empty_ratio=1.0,
         error_with_links=0.01,
@@ -218,6 +220,35 @@ def test_what_is_doubtful_is_told_with_advice() -> None:
     text = to_toml(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
     assert f"# doubt: {directions}" in text
     tomllib.loads(text)
+
+
+def test_grades_tell_bandwidths_from_short_messages() -> None:
+    alike = LinkQuality(("a", "s"), 100 * MBIT, 100 * MBIT, None, None, None)
+    found = calibration_of([alike])
+    assert (found.grade, found.grade_short) == ("A", "C")
+    table = tomllib.loads(to_toml(found))["calibration"]
+    assert (table["grade"], table["grade_short"]) == ("A", "C")
+    assert (table["error_long_p95"], table["error_short_median"]) == (0.02, 0.1)
+    assert to_json(found)["error_short"] == {"median": 0.1, "p95": 0.4}
+    assert calibration_of([alike], together=0.1).grade == "B"
+    assert replace(found, long=Errors(0.1, 0.2)).grade == "C"
+    without = replace(found, short=None, long=None)
+    assert (without.grade, without.grade_short) == ("A", None)
+    assert "grade_short" not in tomllib.loads(to_toml(without))["calibration"]
+
+
+def test_messages_are_long_whose_bytes_take_half_of_their_time() -> None:
+    # An empty message takes 1 s, and its answer too; a byte takes 0.1 s. So 20 B take as long as two empty messages.
+    sizes = np.array([1, 1, 1, 10, 1, 1, 1, 19, 1, 1, 1, 20, 1, 1, 1, 100])  # every fourth is held out
+    exact_s = 2 + 0.1 * sizes
+    off = np.array([1.0] * 3 + [1.25] + [1.0] * 3 + [1.25] + [1.0] * 3 + [2.0] + [1.0] * 3 + [2.0])
+    sweep = Sweep(0, 1, sizes, exact_s * off, [], np.array([]))
+    messages = Messages(CoreCosts(0.0, 0.0, 0.0, 0.0, 1e9), {}, [sweep])
+    short, long = errors_by_length(messages, lambda source, target, size: 1 + 0.1 * size)
+    assert short is not None
+    assert long is not None
+    assert (short.median, long.median) == (pytest.approx(0.2), pytest.approx(0.5))
+    assert errors_by_length(messages, lambda source, target, size: 1e-9 + 0.1 * size)[0] is None
 
 
 def test_one_launch_has_no_intervals_in_the_file() -> None:

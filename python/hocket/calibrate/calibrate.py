@@ -17,7 +17,7 @@ from hocket.advise import MessageCosts
 from hocket.calibrate.bursts import fit_bursts, predictor
 from hocket.calibrate.calibration import Bursts, Calibration, LinkQuality
 from hocket.calibrate.duplex import half_duplex_links
-from hocket.calibrate.errors import errors_alone, errors_together
+from hocket.calibrate.errors import errors_alone, errors_by_length, errors_together
 from hocket.calibrate.hosts import Hosts, hosts_of
 from hocket.calibrate.infer import Inferred, infer, spread
 from hocket.calibrate.intervals import cut_off, intervals, num_rounds
@@ -133,6 +133,8 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
     network = build_network(name, inferred.tree, latencies, hosts, memory)
     plain = MessageCosts(messages.costs.send_s, messages.costs.receive_s, rendezvous_bytes=rendezvous_bytes)
     costs = fit_bursts(network, hosts, messages, plain)
+    predict = predictor(network, hosts, costs)
+    short, long = errors_by_length(messages, predict)
     return Calibration(
         network=network,
         mpi=laboratory.machine.mpi.name,
@@ -143,7 +145,9 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
         duplex=float(np.median(list(messages.both_ways.values()))),
         rendezvous_bytes=rendezvous_bytes,
         bursts=Bursts(costs.burst_bytes, costs.burst_s) if costs.burst_bytes > 0 else None,
-        alone=errors_alone(messages, predictor(network, hosts, costs)),
+        alone=errors_alone(messages, predict),
+        short=short,
+        long=long,
         together=errors_together(inferred),
         empty_ratio=empty_ratio,
         error_with_links=inferred.error,

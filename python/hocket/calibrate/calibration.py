@@ -11,7 +11,7 @@ from hocket import Network
 from hocket.calibrate.messages import Sweep
 from hocket.calibrate.transfers import CoreCosts
 
-# The 95th percentile of the relative error of predictions that is still grade A, or B.
+# The relative error of predictions that is still grade A, or B.
 GRADES = {"A": 0.05, "B": 0.15}
 
 
@@ -60,6 +60,8 @@ class Calibration:
     rendezvous_bytes: int | None  # messages from this size on wait for their receiver
     bursts: Bursts | None  # None = links have no token buckets
     alone: Errors  # of single messages of 1 byte to some megabytes, of sizes that nothing was fitted to
+    short: Errors | None  # of those of them that are mostly latency and the work of processors
+    long: Errors | None  # of the others, mostly bytes on their way
     together: Errors  # of all hosts sending at once, in pairings that nothing was fitted to
     empty_ratio: float  # what empty messages took between those of other pairs / among those of their pair
     error_with_links: float  # the mean error on what the links were fitted to
@@ -70,6 +72,14 @@ class Calibration:
 
     @property
     def grade(self) -> str:
-        """A, B or C, by single messages and by messages at the same time."""
-        worst = max(self.alone.p95, self.together.median)
-        return next((grade for grade, limit in GRADES.items() if worst <= limit), "C")
+        """A, B or C, by what bandwidths decide: 19 of 20 long messages, and half of those at the same time."""
+        return _grade(max(self.together.median, self.long.p95 if self.long else 0.0))
+
+    @property
+    def grade_short(self) -> str | None:
+        """A, B or C, by 19 of 20 short messages; None if there were none."""
+        return _grade(self.short.p95) if self.short else None
+
+
+def _grade(error: float) -> str:
+    return next((grade for grade, limit in GRADES.items() if error <= limit), "C")

@@ -15,6 +15,9 @@ from hocket.calibrate.messages import HELD_OUT, Messages
 from hocket.calibrate.tree import Predictor
 
 Predict = Callable[[int, int, int], float]  # seconds of a message: from and to which host, of how many bytes
+# A message is long if its bytes take at least this share of its predicted time: bandwidths decide it. The others are
+# latency and the work of processors.
+LONG_SHARE = 0.5
 
 
 def logarithms_alone(messages: Messages, predict: Predict, held_out: bool) -> np.ndarray:
@@ -31,6 +34,20 @@ def logarithms_alone(messages: Messages, predict: Predict, held_out: bool) -> np
 def errors_alone(messages: Messages, predict: Predict) -> Errors:
     """Of single messages of sizes that nothing was fitted to."""
     return _errors(np.abs(np.exp(logarithms_alone(messages, predict, held_out=True)) - 1))
+
+
+def errors_by_length(messages: Messages, predict: Predict) -> tuple[Errors | None, Errors | None]:
+    """The same of short and of long messages; None where there were none."""
+    errors = np.abs(np.exp(logarithms_alone(messages, predict, held_out=True)) - 1)
+    long = []
+    for sweep in messages.sweeps:
+        empty_s = predict(sweep.source, sweep.target, 0) + predict(sweep.target, sweep.source, 0)
+        for size in sweep.sizes[HELD_OUT - 1 :: HELD_OUT]:
+            bytes_s = predict(sweep.source, sweep.target, int(size)) - predict(sweep.source, sweep.target, 0)
+            long.append(bytes_s >= LONG_SHARE * (empty_s + bytes_s))
+    parts = errors[~np.array(long)], errors[np.array(long)]
+    short_errors, long_errors = (_errors(part) if len(part) else None for part in parts)
+    return short_errors, long_errors
 
 
 def errors_together(inferred: Inferred) -> Errors:

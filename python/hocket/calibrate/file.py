@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from hocket.calibrate.calibration import Calibration
+from hocket.calibrate.calibration import Calibration, Errors
 from hocket.calibrate.doubts import doubts
 from hocket.calibrate.messages import Sweep
 from hocket.calibrate.network import quoted_bandwidth, quoted_duration
@@ -18,9 +19,13 @@ def to_toml(calibration: Calibration) -> str:
     lines = [calibration.network.to_toml().rstrip("\n"), ""]
     lines += [
         "# How this file was measured, and how far it is off: |predicted / measured - 1| of single messages of all",
-        "# sizes, and of messages at the same time.",
+        "# sizes, and of messages at the same time. grade is of what bandwidths decide, grade_short of short messages.",
         "[calibration]",
         f"grade = {json.dumps(calibration.grade)}",
+    ]
+    if calibration.grade_short is not None:
+        lines.append(f"grade_short = {json.dumps(calibration.grade_short)}")
+    lines += [
         f"mpi = {json.dumps(calibration.mpi)}",
         f"launches = {calibration.launches}",
         f"rounds = {calibration.rounds}",
@@ -36,11 +41,10 @@ def to_toml(calibration: Calibration) -> str:
     if calibration.bursts is not None:
         lines.append(f'burst = "{round(calibration.bursts.burst_bytes)} B"')
         lines.append(f"burst_time = {quoted_duration(calibration.bursts.burst_s)}")
+    for name, errors in _errors(calibration).items():
+        if errors is not None:
+            lines += [f"error_{name}_median = {errors.median:.3f}", f"error_{name}_p95 = {errors.p95:.3f}"]
     lines += [
-        f"error_alone_median = {calibration.alone.median:.3f}",
-        f"error_alone_p95 = {calibration.alone.p95:.3f}",
-        f"error_together_median = {calibration.together.median:.3f}",
-        f"error_together_p95 = {calibration.together.p95:.3f}",
         f"error_with_links = {calibration.error_with_links:.3f}",
         f"spread = {calibration.spread:.3f}",
     ]
@@ -72,6 +76,7 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
     return {
         "format": "hocket.calibration/1",
         "grade": calibration.grade,
+        "grade_short": calibration.grade_short,
         "mpi": calibration.mpi,
         "launches": calibration.launches,
         "rounds": calibration.rounds,
@@ -85,8 +90,7 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "rendezvous_bytes": calibration.rendezvous_bytes,
         "burst_bytes": calibration.bursts and calibration.bursts.burst_bytes,
         "burst_s": calibration.bursts and calibration.bursts.burst_s,
-        "error_alone": {"median": calibration.alone.median, "p95": calibration.alone.p95},
-        "error_together": {"median": calibration.together.median, "p95": calibration.together.p95},
+        **{f"error_{name}": errors and asdict(errors) for name, errors in _errors(calibration).items()},
         "error_with_links": calibration.error_with_links,
         "spread": calibration.spread,
         "interval_confidence": calibration.interval_confidence,
@@ -103,6 +107,15 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
             for link in calibration.links
         ],
         "sweeps": [_sweep(calibration, sweep) for sweep in calibration.sweeps],
+    }
+
+
+def _errors(calibration: Calibration) -> dict[str, Errors | None]:
+    return {
+        "alone": calibration.alone,
+        "long": calibration.long,
+        "short": calibration.short,
+        "together": calibration.together,
     }
 
 

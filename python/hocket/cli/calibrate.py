@@ -16,6 +16,7 @@ from hocket.cli.options import FiniteRange, OutputPath, load_network
 
 if TYPE_CHECKING:
     from hocket import Network
+    from hocket.calibrate.calibration import Errors
 
 
 @click.command()
@@ -56,7 +57,8 @@ def command(
 
     COMMAND is a launcher with its options, without a program: start one rank or more on each host. Transfers alone give
     bandwidths and latencies; transfers at the same time give the switches between the hosts, by who slows whom down.
-    The file says how well it predicts what was measured (grade A, B or C) and how sure each link is.
+    The file says how well it predicts what was measured (grades A, B or C, one of what bandwidths decide and one of
+    short messages) and how sure each link is.
 
     \b
     Examples:
@@ -111,14 +113,23 @@ def command(
         for link in found.links
     ]
     print_table(("link", "Mbit/s", "back", "error without it"), rows, f"{found.mpi}, {found.network.num_ranks} ranks")
+    long = f"of long messages by {_off(found.long)}, " if found.long else ""
     click.echo(
-        f"grade {found.grade}: predictions of single messages are off by {found.alone.median:.0%} "
-        f"({found.alone.p95:.0%} at most in 19 of 20), of messages at once by {found.together.median:.0%} "
+        f"grade {found.grade}: predictions are off {long}of messages at once by {found.together.median:.0%} "
         "(docs/calibration.md says what a grade means)"
     )
+    if found.short:
+        click.echo(
+            f"grade {found.grade_short} for short messages, which are mostly latency and the work of processors: "
+            f"off by {_off(found.short)}"
+        )
     for doubt in doubts(found):
         click.echo(f"doubtful: {doubt}")
     click.echo(f"{output}: the network, for --network")
+
+
+def _off(errors: Errors) -> str:
+    return f"{errors.median:.0%} ({errors.p95:.0%} at most in 19 of 20)"
 
 
 def _hosts(network: Network) -> int:
