@@ -40,11 +40,31 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """What is known of a trace beside its program."""
+
+    span_s: float  #: from the first return from MPI_Init to the last call of MPI_Finalize, as recorded
+    left_out: tuple[str, ...]  #: calls that are not simulated: "12 calls of MPI_Put"
+    incomplete: tuple[RankSummary, ...]  #: ranks whose trace is a part
+
+    @property
+    def sentences(self) -> list[str]:
+        what = "The simulated time begins when MPI_Init returns and ends with the call of MPI_Finalize"
+        sentences = [
+            f"{what}, which took {self.span_s:.3f} s in the recorded run. The launcher, start-up and what comes "
+            "after are left out."
+        ]
+        if self.left_out:
+            sentences.append(f"Not simulated: {', '.join(self.left_out)}.")
+        return sentences
+
+
+@dataclass(frozen=True)
 class Simulated:
     name: str
     program: Program
     timeline: Timeline
-    incomplete: tuple[RankSummary, ...] | None = None  #: ranks whose trace is a part; None = it is no trace
+    recorded: Recorded | None = None  #: None = it is no trace
 
     def to_dict(self, network: Network) -> dict[str, Any]:
         from hocket import Fabric
@@ -54,8 +74,13 @@ class Simulated:
         finish_s = self.timeline.finish_s
         known = finish_s[finish_s >= 0]
         values: dict[str, Any] = {"name": self.name}
-        if self.incomplete is not None:
-            values |= {"complete": not self.incomplete, "incomplete_ranks": [one.rank for one in self.incomplete]}
+        if self.recorded is not None:
+            values |= {
+                "complete": not self.recorded.incomplete,
+                "incomplete_ranks": [one.rank for one in self.recorded.incomplete],
+                "recorded_span_s": self.recorded.span_s,
+                "left_out": list(self.recorded.left_out),
+            }
         return values | {
             "completed": self.timeline.completed,
             "makespan_s": self.timeline.makespan_s,
@@ -98,12 +123,12 @@ def simulate_what(
     from hocket import Trace
 
     options = options or ProgramOptions()
-    trace = Trace.open(what) if Path(what).is_dir() else None
-    incomplete = None
-    if trace is not None:
-        incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
-    programs = [_replayed(what, trace, plan, costs)] if trace is not None else _programs(what, network, request, plan)
-    del trace  # a simulation needs the memory
+    recorded = None
+    if Path(what).is_dir():
+        program, recorded = _replayed(Trace.open(what), plan, costs)
+        programs = [(what, program)]
+    else:
+        programs = _programs(what, network, request, plan)
     if options.record and len(programs) > 1:
         raise InvalidInput(
             f"{what}: a folder or a trace holds one simulation; there are {len(programs)} algorithms",
@@ -121,7 +146,7 @@ def simulate_what(
         options.threads,
         options.on_progress,
     )
-    found = [Simulated(*one, timeline, incomplete) for one, timeline in zip(programs, timelines, strict=True)]
+    found = [Simulated(*one, timeline, recorded) for one, timeline in zip(programs, timelines, strict=True)]
     stopped = [one for one in found if not one.timeline.completed]
     return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.timeline.makespan_s)
 
@@ -148,12 +173,14 @@ def kind_of(what: str) -> str:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
 
-def _replayed(what: str, trace: Trace, plan: Plan | None, costs: MessageCosts) -> tuple[str, Program]:
+def _replayed(trace: Trace, plan: Plan | None, costs: MessageCosts) -> tuple[Program, Recorded]:
     from hocket.replay import replay_at
 
     if plan is not None:
         plan.check_ranks(trace.ranks)
-    return what, replay_at(costs, trace, plan).program
+    incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
+    replayed = replay_at(costs, trace, plan)
+    return replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.notes), incomplete)
 
 
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:

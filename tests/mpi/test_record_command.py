@@ -117,6 +117,9 @@ def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiR
         return done.stderr, result["complete"], result["incomplete_ranks"]
 
     assert simulated("good") == ("", True, [])
+    told = hocket_cli("simulate", "good", "--network", "star:2").stdout
+    assert "ends with the call of MPI_Finalize" in told
+    assert "start-up and what comes after are left out" in " ".join(told.split())
     shutil.copytree(tmp_path / "good", tmp_path / "bad")
     os.truncate(tmp_path / "bad/rank-000001.bin", 600)
     note, *found = simulated("bad")

@@ -3,12 +3,16 @@
 
 """A recorded program becomes a Program that moves the same bytes, ends, and takes the time that it computed."""
 
+import dataclasses
+
 import pytest
 
 from hocket import Network, Trace, simulate
+from hocket.advise import MessageCosts
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
 from hocket.replay import replay
+from hocket.simulation import Request, simulate_what
 
 RANKS = 4
 PROGRAM = """
@@ -84,6 +88,16 @@ def test_moves_the_same_bytes_and_ends(trace):
     assert 0.2 <= timeline.makespan_s <= replayed.recorded_span_s + 0.01
     with_cpu_time = simulate(replay(trace, cpu_time=True).program, network)
     assert with_cpu_time.makespan_s < timeline.makespan_s  # sleeping takes no CPU time
+
+
+@pytest.mark.timeout(300)
+def test_what_is_told_of_a_trace(trace):
+    (found,) = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), MessageCosts())
+    assert found.recorded.span_s == replay(trace).recorded_span_s
+    (sentence,) = found.recorded.sentences
+    assert f"{found.recorded.span_s:.3f} s in the recorded run" in sentence
+    (_, left_out) = dataclasses.replace(found.recorded, left_out=("12 calls of MPI_Put",)).sentences
+    assert left_out == "Not simulated: 12 calls of MPI_Put."
 
 
 @pytest.mark.timeout(300)

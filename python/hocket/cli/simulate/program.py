@@ -67,7 +67,8 @@ def run(
             plan,
             ProgramOptions(reference, outputs.wanted, threads or available_cores(), on_progress),
         )
-    for rank in found[0].incomplete or ():
+    recorded = found[0].recorded
+    for rank in recorded.incomplete if recorded else ():
         note(rank.shortfall)
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
@@ -91,6 +92,8 @@ def run(
 
         rows = [(one.name, f"{one.timeline.makespan_s * 1e3:.3f} ms", one.timeline.num_events) for one in found]
         print_table(["", "time", "events"], rows, f"{what} on {network.name}, sharing {costs.sharing}")
+        for sentence in recorded.sentences if recorded else ():
+            click.echo(sentence)
         if pieces == 1 and kind_of(what) == "collective":
             collective = what.partition(":")[0]
             pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
