@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hocket.errors import InvalidInput
 
@@ -47,6 +47,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 def printable(path: str) -> str:
     """The path with what is no UTF-8 in it visible, as in a text that others read."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def end_of(file: IO[bytes], num_bytes: int) -> str:
+    """The last bytes of an open file, as text."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), num_bytes, max(0, size - num_bytes)).decode(errors="replace")
 
 
 def check_parent(path: Path) -> None:

@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from hocket.errors import Error
 from hocket.report.result import CollectiveResult, ProgramResult
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
 from hocket.tune.machine import Machine
 from hocket.tune.output import compare_output
 from hocket.tune.summary import COLUMNS, _measured, _row
+
+
+def written(folder: Path, texts: list[str]) -> list[Path]:
+    folder.mkdir()
+    paths = [folder / str(i) for i in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_bytes(text.encode())
+    return paths
 
 
 @pytest.mark.parametrize(
@@ -25,10 +37,17 @@ from hocket.tune.summary import COLUMNS, _measured, _row
         (["", "\n"], ["", ""], None, ""),
         (["t 1\n", "t 2\n"], ["t 3\n", "t 3\n"], None, "every line of output differs from run to run"),
         (["", ""], ["a\n", "a\n"], False, "number of lines"),
+        (["a\n", "a\nb\n"], ["a\n", "a\n"], None, "number of lines of output differs from run to run even without"),
+        (["a\nb\nc\n"] * 2, ["a\nb\nx\n", "a\ny\nc\n"], False, 'line 2: native "b", with the plan "y"'),
+        (["x" * 99 + "\n"], ["x" * 98 + "y\n"], False, f'native "{"x" * 70}", with the plan "{"x" * 70}"'),
+        (["a\n" + "x" * 200_000 + "1\n"], ["a\n" + "x" * 200_000 + "1\n"], True, ""),
+        (["a\n" + "x" * 200_000 + "1\n"], ["a\n" + "x" * 200_000 + "2\n"], False, "line 2"),
+        (["x" * 200_000 + "1\nb\n", "x" * 150_000 + "\nb\n"], ["x\nb\n"], True, "1 of 2 lines"),
+        (["x" * 65_536 + "\nb\n"], ["x" * 65_536 + "\r\nb\n"], False, "line ends"),
     ],
 )
-def test_output(native, tuned, same, remark):
-    found = compare_output(native, tuned)
+def test_output(tmp_path, native, tuned, same, remark):
+    found = compare_output(written(tmp_path / "native", native), written(tmp_path / "tuned", tuned))
     assert found[0] is same
     assert remark in found[1]
     assert bool(remark) == bool(found[1])
@@ -56,13 +75,36 @@ def test_an_entry_that_saves_next_to_nothing_is_dropped():
     assert "its 11 calls would save 16 ms of 10.7 s" in measurement.worth(11, 10.7).reason
 
 
-def test_of_gigabytes_of_output_the_beginning_and_a_digest_are_kept(monkeypatch):
-    monkeypatch.setattr("hocket.tune.machine.MOST_OUTPUT", 10)
+COMPARE = """
+import resource, sys
+from pathlib import Path
+from types import SimpleNamespace
+from hocket.tune.machine import Machine
+from hocket.tune.output import compare_output
+machine, folder = Machine(SimpleNamespace(family="mpich")), Path(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for name in "abc":
+    command = ["sh", "-c", f"yes 'a line of output' | head -n 2000000; echo {name}; yes | head -c 20000000 >&2"]
+    machine.run(command, output=folder / name)
+assert (folder / "a").stat().st_size > 34_000_000
+print(compare_output([folder / "a", folder / "a"], [folder / "a", folder / "b"]))
+print(compare_output([folder / "a", folder / "b"], [folder / "a", folder / "c"]))
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+def test_output_of_any_size_takes_little_memory(tmp_path):
+    done = subprocess.run([sys.executable, "-c", COMPARE, tmp_path], capture_output=True, text=True, check=True)
+    different, varying, used_bytes = done.stdout.splitlines()
+    assert different == """(False, 'output differs in line 2000001: native "a", with the plan "b"')"""
+    assert varying == "(True, '1 of 2000001 lines of output differ from run to run even without the plan')"
+    assert int(used_bytes) < 16 << 20
+
+
+def test_the_last_lines_of_a_run_that_fails(tmp_path):
     machine = Machine(SimpleNamespace(family="mpich"))
-    outputs = [machine.run(["printf", "%s", text]).stdout for text in ("0123456789", "0123456789abc", "0123456789abd")]
-    assert outputs[0] == "0123456789"
-    assert outputs[1].startswith("0123456789\n[3 characters more: ")
-    assert compare_output([outputs[1]], [outputs[1]]) == (True, "")
-    same, remark = compare_output([outputs[1]], [outputs[2]])
-    assert not same
-    assert "line 2" in remark
+    script = "seq 100000; echo why >&2; exit 3"
+    with pytest.raises(Error, match=r"the program failed with exit status 3: (.|\n)*\n  \| why$"):
+        machine.run(["sh", "-c", script], output=tmp_path / "output")
+    with pytest.raises(Error, match=r"\n  \| 99993\n(.|\n)*\n  \| 100000$"):
+        machine.run(["sh", "-c", "seq 100000; exit 3"], output=tmp_path / "output")

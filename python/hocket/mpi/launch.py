@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.command_line import program_index
@@ -136,22 +136,27 @@ def run_command(
     timeout: float | None = None,
     capture: bool = False,
     cwd: Path | None = None,
+    files: tuple[IO[bytes], IO[bytes], IO[bytes]] | None = None,
 ) -> Completed:
     """Runs `command` with `env` added to the environment, and leaves no process of it behind, whatever happens.
 
-    Raises InvalidInput if it cannot be started, Error after `timeout` seconds. Captured, it gets no standard input.
+    It has the standard streams of this process, or `files` (input, output, error), or is captured and gets no input.
+    Raises InvalidInput if it cannot be started, Error after `timeout` seconds.
     """
     words = [str(word) for word in command]
     started = time.monotonic()
-    pipe = subprocess.PIPE if capture else None
+    pipe = subprocess.PIPE
+    streams: tuple[Any, Any, Any] = files or (subprocess.DEVNULL, pipe, pipe)
+    if files is None and not capture:
+        streams = (None, None, None)
     try:
         process = start_process(
             words,
             env={**os.environ, **(env or {})},
             cwd=cwd,
-            stdin=subprocess.DEVNULL if capture else None,
-            stdout=pipe,
-            stderr=pipe,
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
         )
     except OSError as error:
         raise InvalidInput(*_cannot_start(words[0], error)) from error

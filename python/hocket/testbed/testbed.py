@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hocket.errors import Error
+from hocket.files import end_of
 from hocket.testbed import messages, names
 from hocket.testbed.cluster import FOLDER, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout
@@ -129,12 +130,14 @@ class Testbed:
         capture: bool = True,
         host: str | None = None,
         cwd: str | os.PathLike[str] | None = None,
+        files: tuple[IO[bytes], IO[bytes], IO[bytes]] | None = None,
     ) -> RunResult:
         """Run a command on the host of rank 0 (or on `host`) and wait until nothing of it is left.
 
         An MPI launcher there starts rank r on the host that the network's placement gives to rank r. `mpi`: an object
         with `mpiexec`, whose folder goes first in PATH. `env` is added to this process's environment; both go before
-        the testbed's own settings. `ssh HOST COMMAND` works inside.
+        the testbed's own settings. `ssh HOST COMMAND` works inside. The command's standard input, output and error are
+        `files`; without them it is captured and gets no input, or has those of this process if `capture` is False.
         @throws Error  the command cannot be started, or did not end within `timeout` seconds
         """
         environment = self._environment(command, mpi, env)
@@ -148,9 +151,13 @@ class Testbed:
             "folder": os.path.abspath(cwd or os.getcwd()),
             "host": host or self._layout.rank_hosts[0],
         }
-        with open(os.devnull) as nothing:
-            if capture:
+        if files is not None:
+            messages.send(self._connection, request, [file.fileno() for file in files])
+            return self._wait(request, {}, timeout, files[2])
+        if capture:
+            with open(os.devnull) as nothing:
                 return self._run_captured(request, nothing, timeout)
+        with open(os.devnull) as nothing:
             # A terminal belongs to the session outside: reading it from inside fails.
             entry = nothing.fileno() if sys.stdin is None or os.isatty(0) else 0
             sys.stdout.flush()
@@ -169,7 +176,9 @@ class Testbed:
                 os.close(err_write)
             return self._wait(request, {"stdout": out, "stderr": err}, timeout)
 
-    def _wait(self, request: dict[str, Any], pipes: dict[str, Any], timeout: float | None) -> RunResult:
+    def _wait(
+        self, request: dict[str, Any], pipes: dict[str, Any], timeout: float | None, errors: IO[bytes] | None = None
+    ) -> RunResult:
         texts = {name: bytearray() for name in pipes}
         deadline = None if timeout is None else time.monotonic() + timeout
         answer: dict[str, Any] | None = None
@@ -184,6 +193,7 @@ class Testbed:
                         self._stop()
                         end = f"{request['command'][0]!r} did not end within {timeout:g} s and was killed"
                         tail = bytes(texts.get("stderr", b"")).decode(errors="replace")[-500:]
+                        tail = end_of(errors, 500) if errors else tail
                         raise Error(end, f"its last words: {tail}" if tail else "allow more time with --timeout")
                     for key, _ in selector.select(left):
                         if key.fileobj is self._connection:

@@ -1,39 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Compares what a program printed with and without the plan."""
+"""Compares what a program printed with and without the plan.
+
+Outputs are files, which may be larger than the memory: two of them are read side by side, line by line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import filecmp
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_MOST_OF_LINE = 1 << 16  # bytes of a line that are held at once
+_SHOWN = 70  # characters of a line in a remark
 
 
-def compare_output(native: Sequence[str], tuned: Sequence[str]) -> tuple[bool | None, str]:
-    """Whether the runs printed the same (None: there is nothing to compare), and a remark for the user, if not empty.
+def compare_output(native: Sequence[Path], tuned: Sequence[Path]) -> tuple[bool | None, str]:
+    """Whether the runs printed the same (None: it cannot be said), and a remark for the user, if not empty.
 
     Lines that differ among the native runs themselves, such as times, tell nothing about the plan and are left out.
     """
-    if not any(text.strip() for text in (*native, *tuned)):
+    if not any(_has_text(path) for path in (*native, *tuned)):
         return None, ""
-    if len({*native, *tuned}) == 1:
+    first = native[0]
+    others = [path for path in native[1:] if not filecmp.cmp(first, path, shallow=False)]
+    changed = [path for path in tuned if not filecmp.cmp(first, path, shallow=False)]
+    if not others and not changed:
         return True, ""
-    lines = [text.splitlines() for text in (*native, *tuned)]
-    if len({len(one) for one in lines}) > 1:
+    num_lines = _count_lines(first)
+    if any(_count_lines(path) != num_lines for path in others):
+        return None, "the number of lines of output differs from run to run even without the plan"
+    if any(_count_lines(path) != num_lines for path in changed):
         return False, "the number of lines of output differs between runs"
-    varying = 0
-    for number in range(len(lines[0])):
-        found = [one[number] for one in lines]
-        before, after = found[: len(native)], found[len(native) :]
-        if len(set(before)) > 1:
-            varying += 1
-        elif {*before} != {*after}:
-            other = next(line for line in after if line != before[0])
-            return (
-                False,
-                f'output differs in line {number + 1}: native "{before[0][:70]}", with the plan "{other[:70]}"',
-            )
-    if varying == 0:
+    varying = _LineSet(num_lines)
+    for path in others:
+        for number, _, _ in _differences(first, path):
+            varying.add(number)
+    firsts = [next((one for one in _differences(first, path) if one[0] not in varying), None) for path in changed]
+    found = min((one for one in firsts if one), key=lambda one: one[0], default=None)
+    if found:
+        number, before, after = found
+        return False, f'output differs in line {number + 1}: native "{_show(before)}", with the plan "{_show(after)}"'
+    if varying.count == 0:
         return False, "output differs in its line ends"
-    if varying == len(lines[0]):
+    if varying.count == num_lines:
         return None, "every line of output differs from run to run even without the plan"
-    return True, f"{varying} of {len(lines[0])} lines of output differ from run to run even without the plan"
+    return True, f"{varying.count} of {num_lines} lines of output differ from run to run even without the plan"
+
+
+class _LineSet:
+    """Numbers of lines, in a bit each."""
+
+    def __init__(self, num_lines: int) -> None:
+        self._bits = bytearray(num_lines // 8 + 1)
+        self.count = 0
+
+    def __contains__(self, number: int) -> bool:
+        return bool(self._bits[number >> 3] >> (number & 7) & 1)
+
+    def add(self, number: int) -> None:
+        if number not in self:
+            self._bits[number >> 3] |= 1 << (number & 7)
+            self.count += 1
+
+
+def _differences(first: Path, second: Path) -> Iterator[tuple[int, bytes, bytes]]:
+    """The lines that differ, by number from 0 on."""
+    for number, (before, after) in enumerate(zip(_lines(first), _lines(second), strict=True)):
+        if before != after:
+            yield number, before, after
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Each line without its end; of a long one the beginning, with a digest of the whole behind it."""
+    with open(path, "rb") as file:
+        while line := file.readline(_MOST_OF_LINE):
+            if len(line) < _MOST_OF_LINE or line.endswith(b"\n"):
+                yield line.rstrip(b"\r\n")
+                continue
+            digest = hashlib.sha256(line)
+            while part := file.readline(_MOST_OF_LINE):
+                digest.update(part.rstrip(b"\r\n") if part.endswith(b"\n") else part)
+                if part.endswith(b"\n"):
+                    break
+            yield line[:_SHOWN] + digest.digest()
+
+
+def _count_lines(path: Path) -> int:
+    return sum(1 for _ in _lines(path))
+
+
+def _has_text(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return any(part.strip() for part in iter(lambda: file.read(_MOST_OF_LINE), b""))
+
+
+def _show(line: bytes) -> str:
+    return line.decode(errors="replace")[:_SHOWN]

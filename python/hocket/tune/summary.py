@@ -19,7 +19,7 @@ COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "spee
 _OUTPUT = {
     True: "the same in all runs",
     False: "NOT the same in all runs",
-    None: "nothing to compare: none was written, or every line differs from run to run without the plan too",
+    None: "nothing to compare: none was written, or it differs from run to run without the plan too",
 }
 
 

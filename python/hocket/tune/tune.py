@@ -11,7 +11,8 @@ import os
 import platform
 import shutil
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +87,8 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
         check_ranks(network, ranks)
     with ExitStack() as stack:
         folder = stack.enter_context(result_folder(target))
+        # In the result's folder, since there is room for large files, and nothing is left behind there.
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="runs-", dir=folder)))
         parts = build_mpi_parts(mpi, notify=say)
         mended = tuple(coarray_libraries(command, parts))
         machine = Machine(mpi, None, mended)
@@ -99,7 +102,7 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
             options = dataclasses.replace(
                 options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
             )
-        result = _Job(list(command), network, folder, options, say, machine, parts).run()
+        result = _Job(list(command), network, folder, scratch, options, say, machine, parts).run()
     return result
 
 
@@ -108,6 +111,7 @@ class _Job:
     command: list[str]
     network: Network  # on a testbed as that emulates it
     folder: Path
+    scratch: Path  # for what the runs print
     options: TuneOptions
     say: Say
     machine: Machine
@@ -153,7 +157,7 @@ class _Job:
         path = self.folder / TRACE_FOLDER
         path.mkdir()
         environment = {"HOCKET_TRACE": str(path)}
-        run = self.machine.run(self.command, [self.parts.record], environment, self.options.timeout_s)
+        run = self._run_program("recorded", "the program", [self.parts.record], environment)
         self.say(f"  {run.wall_s:.2f} s")
         if not (path / "meta.json").is_file():
             raise nothing_recorded(self.command, mpi_of_command(self.command))
@@ -239,8 +243,21 @@ class _Job:
             seconds_per_entry,
         )
 
-    def _run_native(self) -> Run:
-        return self.machine.run(self.command, timeout_s=self.options.timeout_s)
+    def _run_program(
+        self, name: str, what: str, libraries: Sequence[Path] = (), environment: Mapping[str, str] | None = None
+    ) -> Run:
+        """What it prints is then in the file of that name."""
+        return self.machine.run(
+            self.command,
+            libraries,
+            environment,
+            self.options.timeout_s,
+            what,
+            output=self.scratch / name,
+        )
+
+    def _run_native(self, i: int = 0) -> Run:
+        return self._run_program(f"native-{i}", "the program")
 
     @property
     def _in_background(self) -> bool:
@@ -254,9 +271,8 @@ class _Job:
         if self._in_background:
             environment["HOCKET_PROGRESS"] = self.options.progress
         for i in range(self.options.repetitions):
-            native.append(self._run_native())
-            what = "the program with the plan"
-            tuned.append(self.machine.run(self.command, libraries, environment, self.options.timeout_s, what))
+            native.append(self._run_native(i))
+            tuned.append(self._run_program(f"tuned-{i}", "the program with the plan", libraries, environment))
             times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
             self.say(f"run {i + 1} of {self.options.repetitions}: {times}")
         return native, tuned
@@ -277,7 +293,8 @@ class _Job:
         notes = self.notes
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         if tuned:
-            same, note = compare_output([run.stdout for run in native], [run.stdout for run in tuned])
+            outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
+            same, note = compare_output(*outputs)
             notes += [note] if note else []
             notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
             predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
