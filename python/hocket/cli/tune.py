@@ -79,7 +79,7 @@ def command(
 
     Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the
     schedules, keeps those that are faster, and runs the program with and without them in turns. Writes a folder with
-    the plan (for `hocket run`) and a report.
+    the plan (for `hocket run`) and a report. Standard input is read first, to its end, for each run of the program.
 
     \b
     Examples:
@@ -105,6 +105,7 @@ def command(
         costs=costs,
         costs_source=source,
         fit=not no_fit and source != "given",
+        standard_input=0,
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import IO, Any
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.command_line import program_index
 from hocket.mpi.discover import Mpi
+from hocket.terminal_input import input_for_command
 
 # How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
 GRACE_S = 4.0
@@ -146,29 +148,30 @@ def run_command(
     words = [str(word) for word in command]
     started = time.monotonic()
     pipe = subprocess.PIPE
-    streams: tuple[Any, Any, Any] = files or (subprocess.DEVNULL, pipe, pipe)
-    if files is None and not capture:
-        streams = (None, None, None)
-    try:
-        process = start_process(
-            words,
-            env={**os.environ, **(env or {})},
-            cwd=cwd,
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=streams[2],
-        )
-    except OSError as error:
-        raise InvalidInput(*_cannot_start(words[0], error)) from error
-    try:
-        stdout, stderr = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired as error:
-        raise Error(
-            f"`{shlex.join(words)}` did not end within {timeout:g} s and was stopped",
-            "allow more time, or check whether the program hangs without hocket too",
-        ) from error
-    finally:
-        stop_process_group(process)
+    with ExitStack() as stack:
+        streams: tuple[Any, Any, Any] = files or (subprocess.DEVNULL, pipe, pipe)
+        if files is None and not capture:
+            streams = (stack.enter_context(input_for_command()), None, None)
+        try:
+            process = start_process(
+                words,
+                env={**os.environ, **(env or {})},
+                cwd=cwd,
+                stdin=streams[0],
+                stdout=streams[1],
+                stderr=streams[2],
+            )
+        except OSError as error:
+            raise InvalidInput(*_cannot_start(words[0], error)) from error
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as error:
+            raise Error(
+                f"`{shlex.join(words)}` did not end within {timeout:g} s and was stopped",
+                "allow more time, or check whether the program hangs without hocket too",
+            ) from error
+        finally:
+            stop_process_group(process)
     return Completed(tuple(words), process.returncode, stdout or "", stderr or "", time.monotonic() - started)
 
 

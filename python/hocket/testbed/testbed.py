@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hocket.errors import Error
 from hocket.files import end_of
+from hocket.terminal_input import input_for_command
 from hocket.testbed import messages, names
 from hocket.testbed.cluster import FOLDER, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout
@@ -157,9 +158,7 @@ class Testbed:
         if capture:
             with open(os.devnull) as nothing:
                 return self._run_captured(request, nothing, timeout)
-        with open(os.devnull) as nothing:
-            # A terminal belongs to the session outside: reading it from inside fails.
-            entry = nothing.fileno() if sys.stdin is None or os.isatty(0) else 0
+        with input_for_command() as entry:
             sys.stdout.flush()
             sys.stderr.flush()
             messages.send(self._connection, request, [entry, 1, 2])

@@ -40,6 +40,7 @@ from hocket.tune.machine import Machine, Run
 from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_changed, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
+from hocket.tune.program_input import keep_input
 from hocket.tune.timelines import write_timelines
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class TuneOptions:
     progress: str = "off"  # in the background, in runs with the plan: one of plan.PROGRESS
     notes: tuple[str, ...] = ()  # for the reader of the result
     shown_command: tuple[str, ...] = ()  # how to do this again, where the command itself cannot be repeated
+    standard_input: int | None = None  # file descriptor; each run of the program gets what it holds. None: nothing
 
 
 def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
@@ -89,6 +91,9 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
         folder = stack.enter_context(result_folder(target))
         # In the result's folder, since there is room for large files, and nothing is left behind there.
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="runs-", dir=folder)))
+        program_input = None
+        if options.standard_input is not None:
+            program_input = keep_input(options.standard_input, scratch / "input", say)
         parts = build_mpi_parts(mpi, notify=say)
         mended = tuple(coarray_libraries(command, parts))
         machine = Machine(mpi, None, mended)
@@ -102,7 +107,7 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
             options = dataclasses.replace(
                 options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
             )
-        result = _Job(list(command), network, folder, scratch, options, say, machine, parts).run()
+        result = _Job(list(command), network, folder, scratch, program_input, options, say, machine, parts).run()
     return result
 
 
@@ -112,6 +117,7 @@ class _Job:
     network: Network  # on a testbed as that emulates it
     folder: Path
     scratch: Path  # for what the runs print
+    program_input: Path | None
     options: TuneOptions
     say: Say
     machine: Machine
@@ -253,6 +259,7 @@ class _Job:
             environment,
             self.options.timeout_s,
             what,
+            standard_input=self.program_input,
             output=self.scratch / name,
         )
 
