@@ -65,7 +65,8 @@ static int is_named(uint16_t function) { return named[function / 8] >> (function
 
 static void read_cpu(int64_t now_ns, int64_t* cpu_ns, struct call* call, uint32_t field) {
     if (now_ns < hocket_thread.next_cpu_ns) return;
-    *cpu_ns = hocket_cpu_ns();
+    *cpu_ns = hocket_thread.cpu_ns = hocket_cpu_ns();
+    hocket_thread.cpu_at_ns = now_ns;
     hocket_thread.next_cpu_ns = now_ns + HOCKET_TRACE_CPU_INTERVAL_NS;
     call->fields |= field;
 }
@@ -159,10 +160,11 @@ static unsigned char* put_fields(unsigned char* to, const struct call* call) {
     PUT(HOCKET_TRACE_WINDOW, window);
     PUT(HOCKET_TRACE_FILE, file);
     PUT(HOCKET_TRACE_ERROR, error);
+    PUT(HOCKET_TRACE_FOLDED, fold);
     return to;
 }
 
-static void write_record(const struct call* call) {
+unsigned char* hocket_write_record(const struct call* call) {
     if (!is_named(call->function)) name_function(call->function);
     /* All scalar fields together are below 152 bytes. */
     size_t most = HOCKET_TRACE_CALL_BYTES + 160;
@@ -176,7 +178,7 @@ static void write_record(const struct call* call) {
         fprintf(stderr, "hocket: rank %d: no space left for the trace; recording ends here, the program goes on\n",
                 hocket_state.rank);
         hocket_stop(HOCKET_TRACE_END_EXIT);
-        return;
+        return NULL;
     }
     const struct hocket_trace_record head = {0, HOCKET_TRACE_CALL, call->function};
     unsigned char* to = put(record, &head, sizeof head);
@@ -192,6 +194,7 @@ static void write_record(const struct call* call) {
     to = put(to, &zero, padding);
     hocket_file_commit((size_t)(to - record));
     ++hocket_state.num_calls;
+    return record;
 }
 
 void hocket_write(struct call* call) {
@@ -199,7 +202,12 @@ void hocket_write(struct call* call) {
     if (hocket_state.active) {
         if (thread->number < 0) thread->number = hocket_state.num_threads++;
         if (thread->number == 0) hocket_state.header->open_enter_ns = 0;
-        write_record(call);
+        if (call->fields & HOCKET_TRACE_FOLDED) {
+            hocket_write_poll(call);
+        } else {
+            thread->polling = 0;
+            hocket_write_record(call);
+        }
     }
     pthread_mutex_unlock(&hocket_state.lock);
     thread->depth = 0;

@@ -58,10 +58,25 @@ add("Sendrecv_replace", REPLACE + " hocket_status(&call, {8});", own_status(8))
 add("Isendrecv_replace", REPLACE + " hocket_new_request(&call, *{8}, REQUEST_RECEIVE);")
 
 add("Probe", "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); hocket_status(&call, {3});", own_status(3))
-FOUND = "if (*{3}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_status(&call, {%d}); }}"
-add("Iprobe", "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); " + FOUND % 4, own_status(4))
+
+
+def poll(found: str, details: str = "") -> str:
+    """`found`: the condition that it found something. Polls in a row that found nothing become one record."""
+    yes = f"call.flags |= HOCKET_TRACE_COMPLETED; {details}"
+    return f"if ({found}) {{{{ {yes} }}}} else call.fields |= HOCKET_TRACE_FOLDED;"
+
+
+add(
+    "Iprobe",
+    "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); " + poll("*{3}", "hocket_status(&call, {4});"),
+    own_status(4),
+)
 add("Mprobe", "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); hocket_status(&call, {4});", own_status(4))
-add("Improbe", "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); " + FOUND % 5, own_status(5))
+add(
+    "Improbe",
+    "hocket_comm(&call, {2}); hocket_peer(&call, {0}, {1}); " + poll("*{3}", "hocket_status(&call, {5});"),
+    own_status(5),
+)
 add("Mrecv", "hocket_message(&call, {1}, {2}); hocket_status(&call, {4});", own_status(4))
 add("Imrecv", "hocket_message(&call, {1}, {2}); hocket_new_request(&call, *{4}, REQUEST_RECEIVE);")
 
@@ -76,27 +91,30 @@ ONE, ALL = "MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"
 add("Wait", "hocket_batch_end(&batch, &call, 1, NULL, {1});", completion("1", "{0}", "{1}", ONE))
 add(
     "Test",
-    "if (*{1}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, NULL, {2}); }}",
+    poll("*{1}", "hocket_batch_end(&batch, &call, 1, NULL, {2});"),
     completion("1", "{0}", "{2}", ONE),
 )
 add("Waitall", "hocket_batch_end(&batch, &call, {0}, NULL, {2});", completion("{0}", "{1}", "{2}", ALL))
 add(
     "Testall",
-    "if (*{2}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, {0}, NULL, {3}); }}",
+    poll("*{2}", "hocket_batch_end(&batch, &call, {0}, NULL, {3});"),
     completion("{0}", "{1}", "{3}", ALL),
 )
 add("Waitany", "hocket_batch_end(&batch, &call, 1, {2}, {3});", completion("{0}", "{1}", "{3}", ONE))
 add(
     "Testany",
-    "if (*{3}) {{ call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, 1, {2}, {4}); }}",
+    poll("*{3}", "hocket_batch_end(&batch, &call, 1, {2}, {4});"),
     completion("{0}", "{1}", "{4}", ONE),
 )
 add("Waitsome", "hocket_batch_end(&batch, &call, *{2}, {3}, {4});", completion("{0}", "{1}", "{4}", ALL))
 add(
     "Testsome",
-    "if (*{2} != 0) call.flags |= HOCKET_TRACE_COMPLETED; hocket_batch_end(&batch, &call, *{2}, {3}, {4});",
+    poll("*{2} != 0", "hocket_batch_end(&batch, &call, *{2}, {3}, {4});"),
     completion("{0}", "{1}", "{4}", ALL),
 )
+add("Request_get_status", poll("*{1}"))
+add("Request_get_status_all Request_get_status_some", poll("*{2}"))
+add("Request_get_status_any", poll("*{3}"))
 for _name in "Wait Test Waitall Testall Waitany Testany Waitsome Testsome".split():
     ALWAYS[_name] = "hocket_batch_free(&batch);"
 

@@ -21,6 +21,7 @@ static size_t position; /* in the window */
 static off_t window_offset;
 
 double hocket_file_ns_per_byte;
+uint32_t hocket_file_window;
 
 static int map_window(off_t offset, size_t bytes) {
     const int64_t start_ns = hocket_clock_ns();
@@ -36,6 +37,7 @@ static int map_window(off_t offset, size_t bytes) {
     window = map;
     window_bytes = bytes;
     window_offset = offset;
+    ++hocket_file_window;
     hocket_file_ns_per_byte = (double)(hocket_clock_ns() - start_ns) / (double)bytes;
     return 1;
 }

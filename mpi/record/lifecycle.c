@@ -105,7 +105,7 @@ static int write_meta(const char* folder) {
     snprintf(path, sizeof path, "%s/meta.json", folder);
     FILE* out = fopen(path, "w");
     if (!out) return 0;
-    fprintf(out, "{\n  \"format\": \"hocket.trace/1\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
+    fprintf(out, "{\n  \"format\": \"hocket.trace/2\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
     print_json_string(out, version, strlen(version));
     fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %.0f,\n", level,
             NUM_FUNCTIONS, cost_per_call_ns);

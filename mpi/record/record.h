@@ -42,12 +42,16 @@ struct call {
     struct counts sends, receives;
     const struct hocket_trace_completion* requests;
     uint32_t num_requests;
+    struct hocket_trace_fold fold;
 };
 
 struct thread {
     int depth;           /* > 0: inside MPI, nothing is recorded */
     int32_t number;      /* 0 is the thread that initialised MPI; -1: not yet numbered */
     int64_t next_cpu_ns; /* read the CPU clock at or after this instant */
+    int64_t cpu_ns;      /* its last reading */
+    int64_t cpu_at_ns;   /* when that was */
+    int polling;         /* the last call was a poll that found nothing */
 };
 
 struct state {
@@ -70,10 +74,14 @@ extern const char* const hocket_function_names[];
 int hocket_enter(struct call*, uint16_t function);
 void hocket_exit(struct call*, int result);
 void hocket_write(struct call*);
+unsigned char* hocket_write_record(const struct call*); /* NULL: there was no room, and recording has ended */
 void hocket_forget_names(void);
 void* hocket_resolve(const char* name);
 int64_t hocket_clock_ns(void);
 int64_t hocket_cpu_ns(void);
+
+/* fold.c */
+void hocket_write_poll(struct call*); /* a call with HOCKET_TRACE_FOLDED: a poll that found nothing */
 
 /* details.c: what a call was about; all under the lock. */
 void hocket_comm(struct call*, MPI_Comm);
@@ -134,6 +142,7 @@ unsigned char* hocket_file_reserve(size_t bytes);
 void hocket_file_commit(size_t bytes);
 void hocket_file_close(void);
 extern double hocket_file_ns_per_byte; /* what the last growth of the file cost */
+extern uint32_t hocket_file_window;    /* its number: records of an earlier one are no longer mapped */
 
 /* table.c: handle -> number. Equal keys are allowed and leave in the order they came: MPI libraries give one handle to
  * all requests that are complete at once. */

@@ -77,7 +77,10 @@ std::tuple<std::vector<Field>, std::size_t> call_fields() {
              HOCKET_FIELD(Call, flags, "<u2"),
              HOCKET_FIELD(Call, blocks, "<i8"),
              HOCKET_FIELD(Call, completions, "<i8"),
-             HOCKET_FIELD(Call, num_completions, "<i8")},
+             HOCKET_FIELD(Call, num_completions, "<i8"),
+             HOCKET_FIELD(Call, calls, "<i8"),
+             HOCKET_FIELD(Call, outside_ns, "<i8"),
+             HOCKET_FIELD(Call, outside_cpu_ns, "<i8")},
             sizeof(Call)};
 }
 

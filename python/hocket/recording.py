@@ -111,7 +111,7 @@ def _failure(command: Sequence[str], status: int, folder: Path | None) -> Error:
         return Error(
             f"{message}; the trace up to there is damaged: {error}", "check whether the command works without hocket"
         )
-    calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
+    calls = trace.num_calls()
     stopped = [trace.summary(rank) for rank in range(trace.ranks)]
     inside = [f"rank {rank.rank} in {rank.stopped_in}" for rank in stopped if rank.stopped_in]
     where = f"; at the end {', '.join(inside[:4])}{' and others' if len(inside) > 4 else ''}" if inside else ""

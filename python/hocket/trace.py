@@ -18,7 +18,7 @@ import numpy.typing as npt
 from hocket import _core
 from hocket.errors import InvalidInput
 
-FORMAT = "hocket.trace/1"
+FORMATS = ("hocket.trace/1", "hocket.trace/2")
 META_KEYS = (
     "format",
     "ranks",
@@ -38,7 +38,8 @@ def _dtype(fields: list[tuple[str, str, int]], size: int) -> np.dtype[Any]:
     return np.dtype({"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
 
 
-# One row a call; -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype`, `op` are ids.
+# One row a call, or `calls` polls in a row that found nothing, with `outside_ns` between them that the program spent
+# elsewhere. -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype`, `op` are ids.
 CALL = _dtype(*_core.trace_call_fields())
 COMPLETION = _dtype(*_core.trace_completion_fields())
 
@@ -160,11 +161,18 @@ class Trace:
         return [(found.name, found.commutative) for found in self.core.operators]
 
     def calls(self, rank: int) -> npt.NDArray[Any]:
-        """One row a call (dtype CALL), in the order in which they returned. A view: nothing is copied."""
+        """One row a call (dtype CALL), in the order in which they returned. A view: nothing is copied.
+
+        Polls in a row that found nothing are one row, where the first of them returned.
+        """
         return self.core.call_rows(rank).view(CALL)
 
+    def num_calls(self) -> int:
+        """Of all ranks."""
+        return sum(int(self.calls(rank)["calls"].sum()) for rank in range(self.ranks))
+
     def names(self, rank: int) -> npt.NDArray[np.str_]:
-        """The function of each call, as text."""
+        """The function of each row, as text."""
         found: npt.NDArray[np.str_] = np.array(self.functions or [""])[self.calls(rank)["function"]]
         return found
 
@@ -221,12 +229,21 @@ class Trace:
             complete=self.complete(rank),
             end=self.core.end(rank),
             stopped_in=self.functions[stopped] if stopped >= 0 else "",
-            calls=len(calls),
+            calls=int(calls["calls"].sum()),
             elapsed_s=float(calls["exit_ns"].max() - calls["enter_ns"].min()) * 1e-9 if len(calls) else 0.0,
-            mpi_s=float((calls["exit_ns"] - calls["enter_ns"]).sum()) * 1e-9,
-            mpi_cpu_s=float((calls["exit_cpu_ns"] - calls["enter_cpu_ns"]).sum()) * 1e-9,
-            compute_cpu_s=float((main["enter_cpu_ns"][1:] - main["exit_cpu_ns"][:-1]).sum()) * 1e-9,
+            mpi_s=float(in_mpi_ns(calls).sum()) * 1e-9,
+            mpi_cpu_s=float(in_mpi_ns(calls, "_cpu").sum()) * 1e-9,
+            compute_cpu_s=float(
+                (main["enter_cpu_ns"][1:] - main["exit_cpu_ns"][:-1]).sum() + main["outside_cpu_ns"].sum()
+            )
+            * 1e-9,
         )
+
+
+def in_mpi_ns(calls: npt.NDArray[Any], clock: str = "") -> npt.NDArray[np.int64]:
+    """What each row took in MPI; `clock` "_cpu": CPU time."""
+    found: npt.NDArray[np.int64] = calls[f"exit{clock}_ns"] - calls[f"enter{clock}_ns"] - calls[f"outside{clock}_ns"]
+    return found
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
@@ -241,11 +258,10 @@ def _read_meta(path: Path) -> dict[str, Any]:
         raise InvalidInput(
             f"{path}: found no JSON ({error}); accepted: what hocket record writes", RECORD_HINT
         ) from error
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+    if not isinstance(meta, dict) or meta.get("format") not in FORMATS:
         found = meta.get("format") if isinstance(meta, dict) else meta
-        raise InvalidInput(
-            f"{path}: format: found {json.dumps(found)[:60]}; accepted: {json.dumps(FORMAT)}", RECORD_HINT
-        )
+        accepted = " and ".join(map(json.dumps, FORMATS))
+        raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {accepted}", RECORD_HINT)
     unknown = sorted(set(meta) - set(META_KEYS))
     if unknown:
         raise InvalidInput(f"{path}: {unknown[0]}: unknown key; accepted: {', '.join(META_KEYS)}", RECORD_HINT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hocket.trace import Trace
+from hocket.trace import Trace, in_mpi_ns
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,21 @@ class ProfileRow:
 def profile(trace: Trace) -> list[ProfileRow]:
     """The rows, the one with the longest total time first."""
     calls = np.concatenate([trace.calls(rank)[["function", "communicator", "bytes"]] for rank in range(trace.ranks)])
-    times_ns = np.concatenate(
-        [trace.calls(rank)["exit_ns"] - trace.calls(rank)["enter_ns"] for rank in range(trace.ranks)]
-    )
     if not len(calls):
         return []
+    totals_ns = np.concatenate([in_mpi_ns(trace.calls(rank)) for rank in range(trace.ranks)])
+    numbers = np.concatenate([trace.calls(rank)["calls"] for rank in range(trace.ranks)])
+    times_ns = totals_ns / numbers  # of polls that are one row the mean
     run_s = sum(trace.summary(rank).elapsed_s for rank in range(trace.ranks)) or 1.0
     # Sorted by group and, inside a group, by time: the median is in the middle.
     order = np.lexsort((times_ns, calls["bytes"], calls["communicator"], calls["function"]))
-    calls, times_ns = calls[order], times_ns[order]
+    calls, times_ns, ends = calls[order], times_ns[order], np.cumsum(numbers[order])
     starts = np.flatnonzero(np.concatenate([[True], calls[1:] != calls[:-1]]))
-    counts = np.diff(np.append(starts, len(calls)))
-    totals_s = np.add.reduceat(times_ns, starts) * 1e-9
-    medians_s = (times_ns[starts + (counts - 1) // 2] + times_ns[starts + counts // 2]) * 0.5e-9
+    counts = np.add.reduceat(numbers[order], starts)
+    totals_s = np.add.reduceat(totals_ns[order], starts) * 1e-9
+    before = ends[starts] - numbers[order][starts]
+    low, high = (np.searchsorted(ends, before + middle, "right") for middle in ((counts - 1) // 2, counts // 2))
+    medians_s = (times_ns[low] + times_ns[high]) * 0.5e-9
     rows = []
     for start, count, total_s, median_s in zip(starts, counts, totals_s, medians_s, strict=True):
         function, communicator, size = (int(value) for value in calls[start])

@@ -137,8 +137,8 @@ def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiR
     assert "rank-000001.bin is missing" in damaged(lambda bad: (bad / "rank-000001.bin").unlink())
     assert "found a file of 5 bytes" in damaged(lambda bad: (bad / "rank-000001.bin").write_bytes(b"HOCKE"))
     assert "found no JSON" in damaged(lambda bad: (bad / "meta.json").write_text("{"))
-    changed = json.dumps(meta | {"format": "hocket.trace/2"})
-    assert 'found "hocket.trace/2"; accepted: "hocket.trace/1"' in damaged(
+    changed = json.dumps(meta | {"format": "hocket.trace/3"})
+    assert 'found "hocket.trace/3"; accepted: "hocket.trace/1" and "hocket.trace/2"' in damaged(
         lambda bad: (bad / "meta.json").write_text(changed)
     )
     strange = json.dumps(meta | {"colour": 1})

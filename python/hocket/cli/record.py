@@ -37,7 +37,6 @@ def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
 
     done = record(command, output, force, note)
     trace = done.trace
-    calls = sum(len(trace.calls(rank)) for rank in range(trace.ranks))
     cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)
-    note(f"{output}: {calls} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")
+    note(f"{output}: {trace.num_calls()} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")

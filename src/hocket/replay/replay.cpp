@@ -66,6 +66,8 @@ public:
             } else {
                 shared_.builder.compute(rank_, static_cast<double>(call.exit_ns - shared_.start_ns) * seconds_per_ns);
             }
+            const std::int64_t between_polls_ns = shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns;
+            shared_.builder.compute(rank_, static_cast<double>(between_polls_ns) * seconds_per_ns);
             if (kind(call) == FunctionKind::finalize) {
                 return;
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The binary trace of one rank: `rank-000000.bin` of a folder in format "hocket.trace/1".
+/* The binary trace of one rank: `rank-000000.bin` of a folder in format "hocket.trace/2".
  *
  * Plain C, shared by the recorder (mpi/record) and the reader (trace.hpp). Everything is little endian and unaligned.
  *
@@ -20,17 +20,18 @@
  *   DATATYPE      u32 id, i64 size in bytes, name
  *   OPERATOR      u32 id, u32 commutative (0 or 1), name
  *   CALL          one MPI call: i64 enter_ns, i64 exit_ns (CLOCK_MONOTONIC), u32 fields, u16 thread, u16 flags, then the
- *                 fields whose bit is set, in the order of their bits (enum hocket_trace_field)
+ *                 fields whose bit is set, in the order of their bits (enum hocket_trace_field). With FOLDED several
+ *                 polls in a row that found nothing (struct hocket_trace_fold)
  *   FOOTER        u32 reason (enum hocket_trace_end), u64 number of CALL records
  *
- * A definition stands before its first use. A reader skips kinds it does not know. */
+ * A definition stands before its first use. A reader skips kinds it does not know. Version 1 has no FOLDED. */
 #ifndef HOCKET_TRACE_FORMAT_H
 #define HOCKET_TRACE_FORMAT_H
 
 #include <stdint.h>
 
 #define HOCKET_TRACE_MAGIC "HOCKETTR"
-#define HOCKET_TRACE_VERSION 1u
+#define HOCKET_TRACE_VERSION 2u
 #define HOCKET_TRACE_HOST_BYTES 64
 #define HOCKET_TRACE_NONE 0xffffffffu /* no communicator, datatype, operator */
 #define HOCKET_TRACE_NONE16 0xffffu   /* no function */
@@ -39,7 +40,7 @@
 
 struct hocket_trace_header {
     char magic[8];                      /* HOCKET_TRACE_MAGIC */
-    uint32_t version;                   /* HOCKET_TRACE_VERSION; another version is another format */
+    uint32_t version;                   /* HOCKET_TRACE_VERSION */
     uint32_t header_bytes;              /* offset of the first record: sizeof(struct hocket_trace_header) */
     int32_t rank;                       /* in MPI_COMM_WORLD */
     int32_t num_ranks;                  /* size of MPI_COMM_WORLD */
@@ -105,7 +106,22 @@ enum hocket_trace_field {
     HOCKET_TRACE_NEW_COMM = 1 << 15,      /* u32: the communicator that the call made */
     HOCKET_TRACE_WINDOW = 1 << 16,        /* u32: window, counts from 0 in this file */
     HOCKET_TRACE_FILE = 1 << 17,          /* u32: file handle, counts from 0 in this file */
-    HOCKET_TRACE_ERROR = 1 << 18 /* i32: the call's return value where it is not MPI_SUCCESS; no other details */
+    HOCKET_TRACE_ERROR = 1 << 18, /* i32: the call's return value where it is not MPI_SUCCESS; no other details */
+    HOCKET_TRACE_FOLDED = 1 << 19 /* struct hocket_trace_fold */
+};
+
+/* Polls of one thread, one function and one communicator that found nothing, from the first one's enter to the last
+ * one's exit. A thread that polls in several ways in turns, and does nothing else in MPI, has one fold for each way. Their
+ * spans overlap; the times here do not: each instant from the first fold's enter on belongs to one of them, so a reader
+ * can lay them one behind the other in that order, each `inside + outside` long. For that the enter of any fold but the first
+ * is the exit of the poll before it. The recorder counts up in the file itself, so a program that is killed leaves what it
+ * had polled by then. */
+struct hocket_trace_fold {
+    uint64_t calls;
+    int64_t inside_ns;     /* in these calls */
+    int64_t outside_ns;    /* between the polls of this thread, before those of this fold */
+    int64_t inside_cpu_ns; /* CPU time of the thread, likewise */
+    int64_t outside_cpu_ns;
 };
 
 struct hocket_trace_completion {

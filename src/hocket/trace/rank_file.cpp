@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <unordered_map>
 
 #include "hocket/base/error.hpp"
 #include "hocket/trace/format.h"
@@ -21,6 +22,8 @@ static_assert(std::endian::native == std::endian::little, "the decoder copies li
 static_assert(sizeof(hocket_trace_header) == 256);
 static_assert(sizeof(Completion) == sizeof(hocket_trace_completion));
 
+// Some 18 years: sums and differences of a few times cannot overflow.
+constexpr std::int64_t kMostNs = INT64_MAX / 16;
 constexpr const char* kHint = "record the program again, or delete the damaged trace";
 
 class Decoder {
@@ -77,9 +80,9 @@ private:
         if (std::memcmp(header.magic, HOCKET_TRACE_MAGIC, sizeof header.magic) != 0) {
             fail(0, "other bytes", "\"" HOCKET_TRACE_MAGIC "\", with which a trace begins");
         }
-        if (header.version != HOCKET_TRACE_VERSION) {
+        if (header.version < 1 || header.version > HOCKET_TRACE_VERSION) {
             fail(offsetof(hocket_trace_header, version), "format version " + std::to_string(header.version),
-                 std::to_string(HOCKET_TRACE_VERSION) + ", the version that this hocket reads");
+                 "1 to " + std::to_string(HOCKET_TRACE_VERSION) + ", the versions that this hocket reads");
         }
         if (header.header_bytes < sizeof header || header.header_bytes > bytes_.size() ||
             header.header_bytes % 8 != 0) {
@@ -236,10 +239,8 @@ private:
         call.function = function(function_id);
         call.enter_ns = take<std::int64_t>("enter");
         call.exit_ns = take<std::int64_t>("exit");
-        // Half of the range is some 146 years: sums and differences of instants cannot overflow.
-        constexpr std::int64_t most = INT64_MAX / 4;
-        if (call.enter_ns < 0 || call.exit_ns < call.enter_ns || call.exit_ns > most || clock_offset_ns_ > most ||
-            clock_offset_ns_ < -most) {
+        if (call.enter_ns < 0 || call.exit_ns < call.enter_ns || call.exit_ns > kMostNs || clock_offset_ns_ > kMostNs ||
+            clock_offset_ns_ < -kMostNs) {
             fail(at_ - 16,
                  "a call from " + std::to_string(call.enter_ns) + " to " + std::to_string(call.exit_ns) + " ns",
                  "an exit that is not before the entry");
@@ -248,9 +249,32 @@ private:
         call.thread = static_cast<std::int16_t>(take<std::uint16_t>("thread"));
         call.flags = take<std::uint16_t>("flags");
         take_fields(call, fields);
+        call.calls = 1;
+        if ((fields & HOCKET_TRACE_FOLDED) != 0) take_fold(call);
         call.enter_ns += clock_offset_ns_;
         call.exit_ns += clock_offset_ns_;
         file_.calls.push_back(call);
+    }
+
+    /// Folds of polls that a thread made in turns are laid one behind the other.
+    void take_fold(Call& call) {
+        hocket_trace_fold fold{};
+        fold.calls = take<std::uint64_t>("calls");
+        for (auto* time : {&fold.inside_ns, &fold.outside_ns, &fold.inside_cpu_ns, &fold.outside_cpu_ns}) {
+            *time = take<std::int64_t>("time");
+            if (*time < 0 || *time > kMostNs) fail(at_ - 8, std::to_string(*time) + " ns in polls", "0 or more");
+        }
+        if (fold.calls < 1 || fold.calls > static_cast<std::uint64_t>(kMostNs)) {
+            fail(at_ - sizeof fold, std::to_string(fold.calls) + " polls", "1 or more");
+        }
+        call.calls = static_cast<std::int64_t>(fold.calls);
+        call.outside_ns = fold.outside_ns;
+        call.outside_cpu_ns = fold.outside_cpu_ns;
+        std::int64_t& end_ns = fold_ends_ns_[call.thread];
+        call.enter_ns = std::max(call.enter_ns, end_ns);
+        call.exit_ns = end_ns = call.enter_ns + fold.inside_ns + fold.outside_ns;
+        if (call.exit_ns > kMostNs) fail(at_, "polls until " + std::to_string(call.exit_ns) + " ns", "less");
+        cpu_in_folds_ns_[file_.calls.size()] = fold.inside_cpu_ns + fold.outside_cpu_ns;
     }
 
     void take_fields(Call& call, std::uint32_t fields) {
@@ -346,13 +370,18 @@ private:
             std::int64_t cpu_ns = 0;
         };
         std::vector<Reading> last(std::size_t{UINT16_MAX} + 1);
-        for (Call& call : file_.calls) {
+        for (std::size_t i = 0; i < file_.calls.size(); ++i) {
+            Call& call = file_.calls[i];
             Reading& reading = last[static_cast<std::uint16_t>(call.thread)];
             const auto fill = [&reading](std::int64_t wall_ns, std::int64_t& cpu_ns) {
-                if (cpu_ns >= 0 || reading.wall_ns < 0) reading = {wall_ns, std::max<std::int64_t>(0, cpu_ns)};
+                if (cpu_ns >= 0 || reading.wall_ns < 0)
+                    reading = {wall_ns, std::clamp<std::int64_t>(cpu_ns, 0, kMostNs)};
                 cpu_ns = reading.cpu_ns + std::max<std::int64_t>(0, wall_ns - reading.wall_ns);
             };
             fill(call.enter_ns, call.enter_cpu_ns);
+            if (const auto fold = cpu_in_folds_ns_.find(i); fold != cpu_in_folds_ns_.end()) {
+                call.exit_cpu_ns = call.enter_cpu_ns + fold->second;
+            }
             fill(call.exit_ns, call.exit_cpu_ns);
         }
         std::vector<std::int64_t> next(last.size(), INT64_MAX);
@@ -360,6 +389,7 @@ private:
             std::int64_t& limit = next[static_cast<std::uint16_t>(call->thread)];
             limit = call->exit_cpu_ns = std::min(limit, call->exit_cpu_ns);
             limit = call->enter_cpu_ns = std::min(limit, call->enter_cpu_ns);
+            call->outside_cpu_ns = std::min(call->outside_cpu_ns, call->exit_cpu_ns - call->enter_cpu_ns);
         }
     }
 
@@ -369,7 +399,9 @@ private:
     std::size_t end_ = 0;
     std::int64_t clock_offset_ns_ = 0;
     std::uint32_t open_function_ = 0;
-    std::vector<std::int32_t> functions_;  ///< id in the file -> index in file_.functions
+    std::vector<std::int32_t> functions_;                            ///< id in the file -> index in file_.functions
+    std::unordered_map<std::int16_t, std::int64_t> fold_ends_ns_;    ///< by thread: of its last fold
+    std::unordered_map<std::size_t, std::int64_t> cpu_in_folds_ns_;  ///< by call: in and between its polls
     RankFile file_;
 };
 

@@ -12,7 +12,7 @@
 /// One rank's file of a trace, decoded; format.h tells the bytes.
 namespace hocket::trace {
 
-/// One MPI call, a row of fixed size. Ids index the tables of the RankFile, or of the Trace once it has merged them.
+/// One MPI call, or several polls in a row that found nothing, a row of fixed size. Ids index the tables of the RankFile, or of the Trace once it has merged them.
 /// -1 stands for "none" or "not recorded" in every integer but `request`, where it is 0.
 struct Call {
     std::int64_t enter_ns;
@@ -41,6 +41,9 @@ struct Call {
         blocks;  ///< where in RankFile::blocks its vectors begin: n, n sent sizes, m, m received sizes; -1: none
     std::int64_t completions;  ///< where in RankFile::completions its requests begin; -1: none
     std::int64_t num_completions;
+    std::int64_t calls;           ///< 1, or of so many polls; `exit - enter - outside` is what they took together
+    std::int64_t outside_ns;      ///< between polls, outside of MPI
+    std::int64_t outside_cpu_ns;  ///< CPU time likewise
 };
 
 struct Completion {

@@ -18,12 +18,19 @@ using hocket::trace::RankFile;
 
 namespace {
 
+void fold(Writer& out, std::uint16_t function, std::int64_t enter_ns, std::int64_t exit_ns,
+          const hocket_trace_fold& fold) {
+    out.call(function, enter_ns, exit_ns, HOCKET_TRACE_FOLDED, fold.calls, fold.inside_ns, fold.outside_ns,
+             fold.inside_cpu_ns, fold.outside_cpu_ns);
+}
+
 /// One of each kind of record.
 Writer sample() {
     Writer out(1, 4);
     out.function(7, "MPI_Sendrecv");
     out.function(3, "MPI_Alltoallv");
     out.function(900, "MPI_Waitall");
+    out.function(5, "MPI_Test");
     out.communicator(0, 1, {0, 1, 2, 3});
     out.communicator(1, 0, {1});
     out.communicator(2, 1, {3, 1}, {0, 2}, 3, 0);
@@ -42,6 +49,7 @@ Writer sample() {
     out.call(900, 30000, 31000, HOCKET_TRACE_CPU_ENTER | HOCKET_TRACE_REQUESTS | HOCKET_TRACE_ERROR, std::int64_t{900},
              std::uint32_t{2}, std::uint64_t{11}, std::int32_t{-1}, std::int32_t{-1}, std::int64_t{-1},
              std::uint64_t{12}, std::int32_t{3}, std::int32_t{6}, std::int64_t{16}, std::int32_t{15});
+    fold(out, 5, 32000, 40000, {5, 6000, 2000, 3000, 1500});
     out.footer();
     return out;
 }
@@ -70,7 +78,7 @@ TEST_CASE("a file with one record of each kind") {
     CHECK(file.num_ranks == 4);
     CHECK(file.host == "a0");
     CHECK(file.end == HOCKET_TRACE_END_FINALIZE);
-    CHECK(file.functions == std::vector<std::string>{"MPI_Sendrecv", "MPI_Alltoallv", "MPI_Waitall"});
+    CHECK(file.functions == std::vector<std::string>{"MPI_Sendrecv", "MPI_Alltoallv", "MPI_Waitall", "MPI_Test"});
     REQUIRE(file.communicators.size() == 3);
     CHECK(file.communicators[2].inter);
     CHECK(file.communicators[2].made_by == 1);
@@ -79,7 +87,7 @@ TEST_CASE("a file with one record of each kind") {
     CHECK(file.communicators[2].remote == std::vector<std::int32_t>{0, 2});
     CHECK(file.datatypes[0] == hocket::trace::Datatype{"MPI_DOUBLE", 8});
     CHECK(file.operators[0] == hocket::trace::Operator{"MPI_SUM", true});
-    REQUIRE(file.calls.size() == 3);
+    REQUIRE(file.calls.size() == 4);
 
     const Call& sendrecv = file.calls[0];
     CHECK(sendrecv.function == 0);
@@ -106,6 +114,42 @@ TEST_CASE("a file with one record of each kind") {
     REQUIRE(waitall.num_completions == 2);
     CHECK(file.completions[1].source == 3);
     CHECK(file.completions[1].bytes == 16);
+    CHECK(waitall.calls == 1);
+    CHECK(waitall.outside_ns == 0);
+
+    const Call& polls = file.calls[3];
+    CHECK(polls.calls == 5);
+    CHECK(polls.enter_ns == 32000);
+    CHECK(polls.exit_ns == 40000);
+    CHECK(polls.outside_ns == 2000);
+    CHECK(polls.enter_cpu_ns == 2900);  // running since the reading of 900 at 30000
+    CHECK(polls.exit_cpu_ns == 7400);
+    CHECK(polls.outside_cpu_ns == 1500);
+}
+
+TEST_CASE("folds of a thread that polls in two ways in turns lie one behind the other") {
+    Writer out(0, 1);
+    out.function(0, "MPI_Test");
+    out.function(1, "MPI_Iprobe");
+    out.function(2, "MPI_Send");
+    // Test 10-12, Iprobe 15-16, Test 20-21, Iprobe 22-30: the fold of the second begins where the first poll ended.
+    fold(out, 0, 10, 21, {2, 3, 4, 3, 4});
+    fold(out, 1, 12, 30, {2, 9, 4, 0, 0});
+    out.call(2, 33, 34, 0);
+    out.footer();
+    const RankFile file = decode_rank_file(out.bytes, "f");
+    REQUIRE(file.calls.size() == 3);
+    CHECK(file.calls[0].enter_ns == 10);
+    CHECK(file.calls[0].exit_ns == 17);
+    CHECK(file.calls[1].enter_ns == 17);
+    CHECK(file.calls[1].exit_ns == 30);
+    CHECK(file.calls[1].calls == 2);
+    CHECK(file.calls[2].enter_ns == 33);
+}
+
+TEST_CASE("files of version 1 are read") {
+    const std::string one = patched(sample().bytes, offsetof(hocket_trace_header, version), std::uint32_t{1});
+    CHECK(decode_rank_file(one, "f").calls.size() == 4);
 }
 
 TEST_CASE("CPU time between readings: running since the last, never beyond the next") {
@@ -141,7 +185,7 @@ TEST_CASE("every prefix of a file is read, or refused in one message") {
         CHECK(file.calls.size() >= calls);  // more bytes never tell less
         calls = file.calls.size();
     }
-    CHECK(calls == 3);
+    CHECK(calls == 4);
 }
 
 TEST_CASE("a killed program leaves a record without its length, and zeros behind") {
@@ -150,12 +194,12 @@ TEST_CASE("a killed program leaves a record without its length, and zeros behind
     for (; at < good.size(); ++records) {
         const RankFile file = decode_rank_file(patched(good, at, std::uint32_t{0}) + std::string(64, '\0'), "f");
         CHECK(file.end == -1);
-        CHECK(file.calls.size() == (records < 9 ? 0 : records - 9));  // 9 definitions come before the calls
+        CHECK(file.calls.size() == (records < 10 ? 0 : records - 10));  // 10 definitions come before the calls
         std::uint32_t length = 0;
         std::memcpy(&length, good.data() + at, sizeof length);
         at += length;
     }
-    CHECK(records == 13);
+    CHECK(records == 15);
 }
 
 TEST_CASE("the call that a rank was in when it was killed") {
@@ -176,8 +220,8 @@ TEST_CASE("damage is refused with file, offset, what was found and what is accep
           "rank-000001.bin: byte 0: found a file of 0 bytes; accepted: a trace of one rank, which begins with a header "
           "of 256 bytes");
     CHECK(message_of(patched(good, 0, 'X')).find("accepted: \"HOCKETTR\"") != std::string::npos);
-    CHECK(message_of(patched(good, 8, std::uint32_t{2})) ==
-          "rank-000001.bin: byte 8: found format version 2; accepted: 1, the version that this hocket reads");
+    CHECK(message_of(patched(good, 8, std::uint32_t{3})) ==
+          "rank-000001.bin: byte 8: found format version 3; accepted: 1 to 2, the versions that this hocket reads");
     CHECK(message_of(patched(good, offsetof(hocket_trace_header, rank), std::int32_t{4})).find("rank 4 of 4") !=
           std::string::npos);
     CHECK(message_of(patched(good, 256, std::uint32_t{12}))
@@ -200,11 +244,19 @@ TEST_CASE("damage is refused with file, offset, what was found and what is accep
     Writer stranger(0, 2);
     stranger.communicator(0, 0, {0, 2});
     CHECK(message_of(stranger.bytes).find("found member 2; accepted: -1 to 1") != std::string::npos);
+    Writer nothing(0, 1);
+    nothing.function(0, "MPI_Test");
+    fold(nothing, 0, 1, 2, {0, 1, 0, 0, 0});
+    CHECK(message_of(nothing.bytes).find("found 0 polls; accepted: 1 or more") != std::string::npos);
+    Writer negative(0, 1);
+    negative.function(0, "MPI_Test");
+    fold(negative, 0, 1, 2, {2, 1, -7, 0, 0});
+    CHECK(message_of(negative.bytes).find("found -7 ns in polls; accepted: 0 or more") != std::string::npos);
     Writer miscounted = sample();
     miscounted.calls = 9;
     miscounted.bytes.resize(miscounted.bytes.size() - 24);
     miscounted.footer();
-    CHECK(message_of(miscounted.bytes).find("a count of 9 calls; accepted: 3") != std::string::npos);
+    CHECK(message_of(miscounted.bytes).find("a count of 9 calls; accepted: 4") != std::string::npos);
 }
 
 TEST_CASE("random damage never does worse than InvalidInput") {
