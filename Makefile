@@ -17,8 +17,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
 # One lock for all that writes to the virtual environment and the build folders: parallel callers wait for each other.
 LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
-CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt \
-    $(shell find src/hocket python/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
+CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMakeLists.txt \
+    $(shell find src/hocket python/bindings python/preload -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
@@ -85,7 +85,7 @@ tsan-locked:
 	@$(VENV)/bin/cmake --build --preset tsan
 	@$(VENV)/bin/ctest --preset tsan
 
-CXX_FILES = $(shell find src python/bindings mpi tests examples perf \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
+CXX_FILES = $(shell find src python/bindings python/preload mpi tests examples perf \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
 
 format: build  ## format the C++ and the Python sources
 	@$(VENV)/bin/clang-format -i $(CXX_FILES)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -142,10 +143,13 @@ def _mended(command: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     from hocket.mpi.build import workarounds_for
     from hocket.mpi.discover import mpi_of_launcher
     from hocket.mpi.launch import with_preload
+    from hocket.testbed.cluster import PRELOADED
 
     mpi = mpi_of_launcher(command[0])
     libraries = workarounds_for(mpi, note) if mpi else ()
-    return with_preload(command, mpi, libraries, {}) if mpi and libraries else (list(command), {})
+    if not mpi or not libraries:
+        return list(command), {}
+    return with_preload(command, mpi, [*libraries, Path(PRELOADED)], {})
 
 
 def _bed(network: str) -> Testbed:

@@ -207,7 +207,10 @@ def stop_process_group(process: subprocess.Popen[str]) -> None:
 
 
 def _family(session: int) -> set[int]:
-    """The living processes of a session and their descendants, which may have left it."""
+    """The living processes of a session and their descendants, which may have left it.
+
+    On a testbed the process `session` has a process group, and no session (python/preload/sessions.cpp).
+    """
     parents: dict[int, int] = {}
     family: set[int] = set()
     for entry in os.scandir("/proc"):
@@ -221,7 +224,7 @@ def _family(session: int) -> set[int]:
         if fields[0] == "Z":
             continue
         parents[int(entry.name)] = int(fields[1])
-        if int(fields[3]) == session:
+        if session in (int(entry.name), int(fields[3])):
             family.add(int(entry.name))
     while children := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= children

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from hocket.errors import Error
-from hocket.testbed import messages, namespaces
+from hocket.testbed import messages, namespaces, preload
 from hocket.testbed.agent import agent_script
 from hocket.testbed.layout import Host, Layout
 from hocket.testbed.mpi_settings import host_files, mpi_environment
@@ -28,6 +28,7 @@ from hocket.testbed.wiring import read_counters, wire
 # The one writable place that every Linux has for memory files; it is covered by a private tmpfs, in each host again.
 SHARED_MEMORY = "/dev/shm"
 FOLDER = f"{SHARED_MEMORY}/hocket"  # the same files, seen from every host
+PRELOADED = f"{FOLDER}/{preload.LIBRARY}"
 TEMPORARY = f"{SHARED_MEMORY}/tmp"
 _HOSTS = f"{SHARED_MEMORY}/hosts"
 _KINDS = {  # option of nsenter and name in /proc/PID/ns -> kind for setns; mount last, as it changes all paths
@@ -117,6 +118,7 @@ class Cluster:
         _write(f"{FOLDER}/hosts", "\n".join(lines) + "\n")
         for name, text in host_files(self.layout.rank_hosts).items():
             _write(f"{FOLDER}/{name}", text)
+        shutil.copy(preload.library(), PRELOADED)
 
     def _write_agent(self) -> None:
         # /proc may still be the one of the process namespace outside: ask it for the number that it has for us.

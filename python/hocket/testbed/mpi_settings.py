@@ -34,8 +34,10 @@ def mpi_environment(folder: str, agent: str, shared_hosts: bool) -> dict[str, st
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": btl,
         "OMPI_MCA_btl_tcp_if_include": INTERFACE,
-        # Each "host" believes that the machine's cores are its own and would spin on them.
+        # Each "host" believes that the machine's cores are its own and would spin on them. MPICH: see python/preload.
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        # What is preloaded on the testbed stands before the library of a program with sanitizers, which does no harm.
+        "ASAN_OPTIONS": "verify_asan_link_order=0",
         # Open MPI 4: its runtime is ORTE.
         "OMPI_MCA_plm_rsh_agent": agent,
         "OMPI_MCA_oob_tcp_if_include": INTERFACE,

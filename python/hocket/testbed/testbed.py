@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 from hocket.errors import Error
 from hocket.files import end_of
 from hocket.terminal_input import input_for_command
-from hocket.testbed import messages, names
-from hocket.testbed.cluster import FOLDER, environment_for
+from hocket.testbed import messages, names, preload
+from hocket.testbed.cluster import FOLDER, PRELOADED, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout
 from hocket.testbed.mpi_settings import with_defaults
 
@@ -116,6 +116,11 @@ class Testbed:
         while messages.receive(self._connection) is not None:
             pass  # until its end of the connection is closed
         self.close()
+
+    @property
+    def preloaded(self) -> Path:
+        """The library that all programs inside have, unless they set LD_PRELOAD without it."""
+        return Path(PRELOADED)
 
     @property
     def hosts(self) -> list[str]:
@@ -226,7 +231,7 @@ class Testbed:
         own = environment_for(self._layout)
         # The temporary folder is the host's, not the user's: what is in it must not survive.
         outside = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
-        environment = with_defaults(own, {**outside, **(env or {})})
+        environment = preload.with_library(with_defaults(own, {**outside, **(env or {})}), PRELOADED)
         folders = [FOLDER]  # has `ssh`
         if mpi is not None:
             folders.append(str(Path(mpi.mpiexec).parent))

@@ -55,7 +55,9 @@ class Machine:
         It reads the file `standard_input`, or nothing. What it prints goes to the file `output`, whatever its size, or
         is kept in memory.
         """
-        changed, needed = with_preload(command, self.mpi, [*libraries, *self.workarounds], environment or {})
+        # On a testbed programs find its library preloaded, which hocket's own replace: native runs name it as well.
+        common = self.workarounds if self.testbed is None else (*self.workarounds, self.testbed.preloaded)
+        changed, needed = with_preload(command, self.mpi, [*libraries, *common], environment or {})
         with ExitStack() as stack:
             files = (
                 stack.enter_context(open(standard_input or os.devnull, "rb")),
