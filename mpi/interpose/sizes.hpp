@@ -15,6 +15,8 @@ namespace hocket::interpose {
 // of all of them; the call was successful, so that what matters in it is good.
 
 inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
+    // A message of nothing, or to MPI_PROC_NULL, may have no datatype. To ask for its size would call an error handler.
+    if (count == 0 || type == MPI_DATATYPE_NULL) return 0;
     int size = 0;
     return PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0 ? count * size : count;
 }
