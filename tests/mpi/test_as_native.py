@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from mpi_parts import entry, write_plan
 
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
@@ -52,3 +55,42 @@ def test_messages_without_a_datatype(runner: MpiRunner, parts: MpiParts) -> None
     ]
     assert said[0].count("\n") == 3
     assert said[0] == said[1]
+
+
+SMALLER_TOPOLOGIES = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, wrong = 0, dimension = 3, periodic = 0, index[3] = {1, 3, 4}, edges[4] = {1, 0, 2, 1};
+    MPI_Comm comms[2];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &dimension, &periodic, 0, &comms[0]);
+    MPI_Graph_create(MPI_COMM_WORLD, 3, index, edges, 0, &comms[1]);
+    for (int i = 0; i < 2; ++i) {
+        int sum = 0, later = 0;
+        MPI_Request request;
+        if (comms[i] == MPI_COMM_NULL) continue;
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comms[i]);
+        MPI_Iallreduce(&rank, &later, 1, MPI_INT, MPI_SUM, comms[i], &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        wrong += sum != 3 || later != 3;
+        MPI_Comm_free(&comms[i]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("progress", ["off", "on"])
+def test_topologies_smaller_than_their_parent(
+    runner: MpiRunner, parts: MpiParts, tmp_path: Path, progress: str
+) -> None:
+    plan = write_plan(tmp_path, 4, [entry("allreduce", [0, 1, 2], "ring")])
+    env = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": progress, "HOCKET_VERBOSE": "1"}
+    result = runner.run(4, runner.compile(SMALLER_TOPOLOGIES), libraries=[parts.interpose], env=env)
+    assert result.stdout == "wrong 0\n"
+    assert f": {2 if progress == 'off' else 4} calls rerouted" in result.stderr
