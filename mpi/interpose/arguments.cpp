@@ -20,6 +20,7 @@ using runtime::Buffer;
 MPI_Comm self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
 bool refuses_aliases = false;
 bool demands_equal_blocks = false;  // of MPI_Alltoall
+bool forgives_root = false;         // where MPI_Gather, MPI_Reduce and MPI_Scatter have a buffer on the root alone
 
 /// What no MPI objects to. To ask it takes as long as a small message does in shared memory.
 bool is_usual(const Buffer& buffer) {
@@ -31,13 +32,19 @@ bool is_usual(const Buffer& buffer) {
 int int_of(std::int64_t count) {
     return static_cast<int>(std::clamp<std::int64_t>(count, -1, std::numeric_limits<int>::max()));
 }
+/// A datatype of MPI's own is usual from its first good message on, also where no schedule serves its calls.
+int noted(MPI_Datatype type, int code) {
+    if (code == MPI_SUCCESS && type != MPI_DATATYPE_NULL) runtime::describe(type);
+    return code;
+}
 int check_send(const Buffer& from) {
     if (is_usual(from)) return MPI_SUCCESS;
-    return PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, self);
+    return noted(from.type, PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, self));
 }
 int check_receive(const Buffer& to) {
     if (is_usual(to)) return MPI_SUCCESS;
-    return PMPI_Recv(to.address, int_of(to.count), to.type, MPI_PROC_NULL, 0, self, MPI_STATUS_IGNORE);
+    const int count = int_of(to.count);
+    return noted(to.type, PMPI_Recv(to.address, count, to.type, MPI_PROC_NULL, 0, self, MPI_STATUS_IGNORE));
 }
 
 // MPI_Reduce_local would report to the handler of MPI_COMM_WORLD. A good pair stays good: what MPI predefines is never freed,
@@ -79,6 +86,14 @@ bool is_aliased(const Call& call, int rank) {
 
 std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * runtime::size_of(buffer.type); }
 
+/// `code` is what the MPI says of a message in `buffer`, which the root alone has.
+Verdict judge_at_root(const Buffer& buffer, int code) {
+    if (code == MPI_SUCCESS) return {Verdict::serve};
+    // At these every MPI looks.
+    const bool is_looked_at = buffer.count < 0 || buffer.type == MPI_DATATYPE_NULL;
+    return forgives_root && !is_looked_at ? Verdict{Verdict::refuse, code} : Verdict{Verdict::native};
+}
+
 Verdict judge_combining(const Call& call, bool is_root) {
     const auto& [send, recv, op] = call.arguments;
     const bool rooted = call.collective == Collective::reduce;
@@ -90,7 +105,7 @@ Verdict judge_combining(const Call& call, bool is_root) {
     if (!has_result) return {Verdict::serve};
     const int code = check_receive(recv);
     if (code == MPI_SUCCESS) return {Verdict::serve};
-    return rooted ? Verdict{Verdict::refuse, code} : Verdict{Verdict::native};
+    return rooted ? judge_at_root(recv, code) : Verdict{Verdict::native};
 }
 
 // Each rank sends and receives; of those that are rooted, the root alone has the many blocks.
@@ -103,8 +118,8 @@ Verdict judge_moving(const Call& call, bool is_root) {
     if (has_recv && recv.in_place() && !may_receive_in_place) return {Verdict::native};
     const int sent = has_send && !send.in_place() ? check_send(send) : MPI_SUCCESS;
     const int received = has_recv && !recv.in_place() ? check_receive(recv) : MPI_SUCCESS;
-    if (sent != MPI_SUCCESS) return scatters ? Verdict{Verdict::refuse, sent} : Verdict{Verdict::native};
-    if (received != MPI_SUCCESS) return gathers ? Verdict{Verdict::refuse, received} : Verdict{Verdict::native};
+    if (sent != MPI_SUCCESS) return scatters ? judge_at_root(send, sent) : Verdict{Verdict::native};
+    if (received != MPI_SUCCESS) return gathers ? judge_at_root(recv, received) : Verdict{Verdict::native};
     // What an MPI does not look at before the first message ends in MPI_ERR_TRUNCATE where a block is too large, also here.
     const bool checked = demands_equal_blocks && call.collective == Collective::alltoall && !send.in_place();
     return {checked && bytes_of(send) != bytes_of(recv) ? Verdict::native : Verdict::serve};
@@ -138,6 +153,10 @@ void prepare_arguments() {
     int value = 0, values[2] = {};
     refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, self) != MPI_SUCCESS;
     demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, self) != MPI_SUCCESS;
+    MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
+    PMPI_Type_contiguous(1, MPI_INT, &uncommitted);
+    forgives_root = next.Gather(&value, 1, MPI_INT, values, 1, uncommitted, 0, self) == MPI_SUCCESS;
+    PMPI_Type_free(&uncommitted);
 }
 
 void release_arguments() {

@@ -16,8 +16,8 @@ struct Verdict {
 };
 
 /// Finds what the MPI's own function would refuse before its first message, by asking the MPI. Such a call is left to the MPI's own
-/// function, which says it in its own words; but one that is wrong where only the root looks is refused here, because an MPI
-/// that forgives it would then wait for ranks that follow the schedule. A call with receives on other ranks may still fail later.
+/// function, which says it in its own words; but where an MPI forgives what is wrong on the root alone, the root is refused here, because
+/// that MPI would then wait for ranks that follow the schedule. A call with receives on other ranks may still fail later.
 /// `rank` and `size` are those of the call's communicator.
 Verdict judge(const Call& call, int rank, int size);
 

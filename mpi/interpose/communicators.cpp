@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "interpose/inside.hpp"
 #include "interpose/lane.hpp"
 #include "interpose/own_communicators.hpp"
 #include "interpose/session.hpp"
@@ -134,6 +135,14 @@ bool renew_own(Communicator& communicator) {
     if (communicator.own != MPI_COMM_NULL) own_communicators.release(&communicator.own);
     communicator.has_none = !own_communicators.make(communicator.users, &communicator.own);
     return !communicator.has_none;
+}
+
+void prepare_world() {
+    const Inside inside;
+    Communicator* const world = find_communicator(MPI_COMM_WORLD);
+    if (world == nullptr || world->members.empty()) return;
+    world->has_inherited = true;  // there is none before it
+    renew_own(*world);
 }
 
 void release_forgotten() {

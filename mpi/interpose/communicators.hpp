@@ -57,6 +57,9 @@ void prepare_communicators();
 Communicator* find_communicator(MPI_Comm comm);
 /// Makes a new `own` instead of the one that was. Collective. False if it has none.
 bool renew_own(Communicator& communicator);
+/// Makes that of the world, if the plan serves it. Collective. So a call there that one rank alone makes, for the MPI to refuse it, waits
+/// for nobody.
+void prepare_world();
 /// Frees what was made for communicators that are gone. Not inside the MPI.
 void release_forgotten();
 /// Before MPI_Finalize, on all ranks.

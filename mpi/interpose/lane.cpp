@@ -246,6 +246,7 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     // An operator of the user's would run beside the program.
     if (combining && !is_predefined(call.arguments.op)) return nullptr;
     const Verdict verdict = judge(call, communicator->rank, communicator->size);
+    if (verdict.action == Verdict::native) return nullptr;  // and it takes no turn: natively it would be no call either
     auto planned = std::make_unique<PlannedCall>(communicator->lane, *route, call, bytes);
     if (verdict.action == Verdict::serve) {
         if (combining && runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return nullptr;

@@ -34,7 +34,7 @@ public:
 
     /// At the start of a call.
     void enqueue(PlannedCall& call);
-    /// For a call that this rank has refused: all ranks count it.
+    /// For a call that hocket refuses on this rank: all ranks count it.
     void pass_over(const PlannedCall& refused);
     /// Begins calls whose turn has come. Does not wait.
     void take_turns() noexcept;

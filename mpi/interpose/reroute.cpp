@@ -146,12 +146,17 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     Route* const route = find_route(communicator, call, bytes);
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
     const bool is_due = check.count(place);
-    if (route == nullptr && !is_due) return {};
-    const Verdict verdict =
-        route == nullptr ? Verdict{Verdict::native} : judge(call, communicator.rank, communicator.size);
-    const bool serves = verdict.action == Verdict::serve && keeps_order(*route, call);
+    const Verdict verdict = judge(call, communicator.rank, communicator.size);
+    const bool serves = route != nullptr && verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
     if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
+    if (verdict.action == Verdict::native) {
+        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is the next one of this rank
+        // that they wait for.
+        --communicator.call;
+        check.take_back();
+        return {};
+    }
     if (route == nullptr) return {};
     if (check.entry(place).given_up) {
         count_after_fall_back(*route, check.entry(place), communicator);

@@ -191,6 +191,7 @@ void Session::use(runtime::Plan plan) {
         prepare_communicators();
         has_communicators_ = true;
         prepare_arguments();
+        prepare_world();
     }
     active_collectives.store(active, std::memory_order_release);
 }

@@ -114,7 +114,9 @@ def test_wrong_calls_end_as_the_native_ones(runner: MpiRunner, tmp_path: Path) -
             errors = set(rerouted.classes) - {"SUCCESS"}
             same = len(rerouted.classes) == RANKS and errors <= {"TRUNCATE"}
             same = same and (bool(errors) or set(native.classes) == {"SUCCESS"})
-        if not same or not rerouted.right:
+        # Where some ranks alone are refused, what the others have sent is for the next call, natively too.
+        refused_on_some = "SUCCESS" in native.classes and not set(native.classes) <= {"SUCCESS", "TRUNCATE"}
+        if not same or not (rerouted.right or refused_on_some):
             wrong.append(f"{name}: native {native}, rerouted {rerouted}")
     assert num_compared > 60
     assert not wrong, "\n".join(wrong)

@@ -94,3 +94,80 @@ def test_topologies_smaller_than_their_parent(
     result = runner.run(4, runner.compile(SMALLER_TOPOLOGIES), libraries=[parts.interpose], env=env)
     assert result.stdout == "wrong 0\n"
     assert f": {2 if progress == 'off' else 4} calls rerouted" in result.stderr
+
+
+# Everything that happens twice here is refused the first time, on one rank, by every MPI known.
+REFUSED_ON_ONE_RANK = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+static MPI_Comm comm;
+static int nonblocking;
+static int done(int code, MPI_Request *request) {
+    return code != MPI_SUCCESS ? code : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+static int allreduce(const int *from, int *to, MPI_Op op) {
+    MPI_Request request;
+    if (!nonblocking) return MPI_Allreduce(from, to, 2, MPI_INT, op, comm);
+    return done(MPI_Iallreduce(from, to, 2, MPI_INT, op, comm, &request), &request);
+}
+static int gather(const int *from, int *to, int count, int root) {
+    MPI_Request request;
+    if (!nonblocking) return MPI_Gather(from, 2, MPI_INT, to, count, MPI_INT, root, comm);
+    return done(MPI_Igather(from, 2, MPI_INT, to, count, MPI_INT, root, comm, &request), &request);
+}
+int main(int argc, char **argv) {
+    int rank, size, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    nonblocking = strcmp(argv[argc - 1], "nonblocking") == 0;
+    // One rank alone makes a call on the world, before any other.
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == 1) wrong += gather(&rank, NULL, -1, 1) == MPI_SUCCESS;
+    for (int fresh = 0; fresh < 2; ++fresh) {
+        // More calls than lie between two looks of the ranks at what the others have measured.
+        for (int i = 0; i < 40; ++i) {
+            const int bad = i % size, from[2] = {rank + i, 2 * rank + i};
+            int sums[2] = {-1, -1}, all[16];
+            if (rank == bad) wrong += allreduce(from, sums, MPI_OP_NULL) == MPI_SUCCESS;
+            if (i % 5 == 4 && rank == bad && comm == MPI_COMM_WORLD)
+                wrong += MPI_Reduce(sums, sums, 2, MPI_INT, MPI_SUM, rank, comm) == MPI_SUCCESS;
+            allreduce(from, sums, MPI_SUM);
+            wrong += sums[0] != size * (size - 1) / 2 + i * size || sums[1] != size * (size - 1) + i * size;
+            if (rank == bad) wrong += gather(from, all, -1, bad) == MPI_SUCCESS;
+            gather(from, all, 2, bad);
+            for (int k = 0; k < size && rank == bad; ++k) wrong += all[2 * k] != k + i || all[2 * k + 1] != 2 * k + i;
+        }
+        if (fresh == 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("way", ["native", "blocking", "nonblocking", "unserved"])
+def test_a_call_refused_on_one_rank_is_none(runner: MpiRunner, parts: MpiParts, tmp_path: Path, way: str) -> None:
+    """Its repeat is the call that the other ranks are in."""
+    program = runner.compile(REFUSED_ON_ONE_RANK)
+    world = [0, 1, 2]
+    largest = 0 if way == "unserved" else 2**40
+    entries = [
+        entry("allreduce", world, "ring", bytes_max=largest),
+        entry("gather", world, "binomial", bytes_max=largest),
+        entry("reduce", world, "binomial"),
+    ]
+    env = {"HOCKET_PLAN": str(write_plan(tmp_path, 3, entries)), "HOCKET_VERBOSE": "1"}
+    if way == "nonblocking":
+        env["HOCKET_PROGRESS"] = "on"
+    libraries = [] if way == "native" else [parts.interpose]
+    result = runner.run(3, program, way, libraries=libraries, env=env)
+    assert result.stdout == "wrong 0\n"
+    if way in ("blocking", "nonblocking"):
+        assert "calls rerouted" in result.stderr
