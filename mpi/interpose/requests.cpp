@@ -129,21 +129,21 @@ int end_any(Batch& batch, int code, int index, MPI_Status* status) {
     return code != MPI_SUCCESS ? code : real;
 }
 
-/// Where the call reports on `num` requests, the i-th of which has place_of(i).
+/// Where the call reports on `num` requests, the i-th of which has place_of(i). The errors in the statuses say something only where the
+/// code is MPI_ERR_IN_STATUS; else they stay as the MPI has left them.
 template <class PlaceOf>
 int end_several(Batch& batch, int code, int num, const PlaceOf& place_of, MPI_Status* statuses) {
-    const bool in_status = code != MPI_SUCCESS && is_in_status(code);
     batch.copy_back();
-    if (code != MPI_SUCCESS && !in_status) return code;
-    if (code == MPI_SUCCESS) {
-        for (int i = 0; i < num; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
-    }
+    if (code != MPI_SUCCESS && !is_in_status(code)) return code;
     for (int i = 0; i < num; ++i) {
-        if (statuses[i].MPI_ERROR == MPI_ERR_PENDING) continue;
+        if (code != MPI_SUCCESS && statuses[i].MPI_ERROR == MPI_ERR_PENDING) continue;
         const int real = batch.finish(place_of(i), &statuses[i]);
         if (real == MPI_SUCCESS) continue;
+        if (code == MPI_SUCCESS) {
+            for (int k = 0; k < num; ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
+            code = MPI_ERR_IN_STATUS;
+        }
         statuses[i].MPI_ERROR = real;
-        code = MPI_ERR_IN_STATUS;
     }
     return code;
 }

@@ -171,3 +171,52 @@ def test_a_call_refused_on_one_rank_is_none(runner: MpiRunner, parts: MpiParts, 
     assert result.stdout == "wrong 0\n"
     if way in ("blocking", "nonblocking"):
         assert "calls rerouted" in result.stderr
+
+
+STATUSES = r"""
+#include <mpi.h>
+#include <stdio.h>
+enum { num = 3, size = 5000 };
+static char from[size], to[2][size];
+int main(int argc, char **argv) {
+    int rank, num_ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    for (int function = 0; function < 8; ++function) {
+        MPI_Request requests[num];
+        MPI_Status statuses[num];
+        int indices[num], num_done = 0, flag = 0;
+        for (int i = 0; i < num; ++i) statuses[i].MPI_ERROR = 100 + i;
+        const int next = (rank + 1) % num_ranks, last = (rank + num_ranks - 1) % num_ranks;
+        MPI_Irecv(to[0], size, MPI_CHAR, last, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(to[1], size, MPI_CHAR, last, 1, MPI_COMM_WORLD, &requests[1]);
+        for (int tag = 0; tag < 2; ++tag) MPI_Send(from, size, MPI_CHAR, next, tag, MPI_COMM_WORLD);
+        MPI_Ibarrier(MPI_COMM_WORLD, &requests[2]);
+        if (function == 0) MPI_Waitall(num, requests, statuses);
+        while (function == 1 && !flag) MPI_Testall(num, requests, &flag, statuses);
+        if (function == 2) MPI_Waitsome(num, requests, &num_done, indices, statuses);
+        while (function == 3 && num_done == 0) MPI_Testsome(num, requests, &num_done, indices, statuses);
+        if (function == 4) MPI_Wait(&requests[0], &statuses[0]);
+        while (function == 5 && !flag) MPI_Test(&requests[0], &flag, &statuses[0]);
+        if (function == 6) MPI_Waitany(num, requests, indices, &statuses[0]);
+        while (function == 7 && !flag) MPI_Testany(num, requests, indices, &flag, &statuses[0]);
+        // How many are done after MPI_Waitsome and MPI_Testsome is not for the program to say: the first always is.
+        if (rank == 0) printf("%d: %d", function, statuses[0].MPI_ERROR);
+        if (rank == 0 && function < 2) printf(" %d %d", statuses[1].MPI_ERROR, statuses[2].MPI_ERROR);
+        if (rank == 0) printf("\n");
+        MPI_Waitall(num, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_errors_in_statuses_of_what_succeeds(runner: MpiRunner, parts: MpiParts) -> None:
+    """Some MPIs write them and others do not; a program that looks sees what it sees without hocket."""
+    program = runner.compile(STATUSES)
+    native = runner.run(2, program).stdout
+    env = {"HOCKET_PROGRESS": "on"}
+    assert native.count("\n") == 8
+    assert runner.run(2, program, libraries=[parts.interpose], env=env).stdout == native
