@@ -23,7 +23,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
 
-.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
+.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search mpich-suite clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
@@ -111,6 +111,10 @@ fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 fuzz-search: build  ## random broadcasts beside OR-tools' CP-SAT; ARGUMENTS='--trees 100'
 	@$(PYTHON) -c 'import ortools' 2> /dev/null || tools/make_venv $(VENV) 'ortools>=9.10'
 	@$(PYTHON) tests/fuzz/search_against_cp_sat.py $(ARGUMENTS)
+
+mpich-suite: build  ## run MPICH's own tests with hocket beside native; ARGUMENTS='--mpi mpich-5.0.2 --only coll'
+	@$(LOCKED) second-mpi-locked
+	@PYTHONPATH=tests:tests/mpi MPICH_SUITE='$(MPICH_SUITE)' $(PYTHON) tests/mpich_suite/run.py $(ARGUMENTS)
 
 clean:  ## remove what make has made here (the cache folder of built MPI parts stays)
 	rm -rf build $(VENV)

@@ -38,7 +38,7 @@ _NOT_STARTED = "The PMIx server's listener thread failed to start"
 
 # MPICH's own collectives over shared memory wait without giving the core away: with more ranks than cores most of a
 # test is that. Its other algorithms take a third of the time; programs of no more ranks than cores run with these.
-_MPICH_SHARING_CORES = {
+MPICH_SHARING_CORES = {
     f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
 
@@ -88,7 +88,7 @@ class MpiRunner:
         """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only."""
         env = env or {}
         if self.mpi.family == "mpich" and num_ranks > len(os.sched_getaffinity(0)):
-            env = {**_MPICH_SHARING_CORES, **env}
+            env = {**MPICH_SHARING_CORES, **env}
         libraries, env = _sanitized(self.mpi, libraries, env)
         command, needed = launch.with_preload(self.command(num_ranks, *program), self.mpi, libraries, env)
         for attempts_left in (1, 0):

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""One test natively and in the other ways, and what differs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+from programs import program_of
+from slots import Case, Command, Ended
+from testlist import DOES_NOT_END, PASSES, SuiteTest
+from ways import NATIVE, STATISTICS, Ways
+
+from hocket.cli.common import available_cores
+from hocket.mpi.launch import num_slots, with_preload
+from mpis import MPICH_SHARING_CORES, ROOT
+
+NOT_COMPILED = "not compiled"
+# A run on a busy machine now and then fails of itself: what differs is run again, and natively too.
+MORE_RUNS = 2
+# The time that a test may take, at least, and as a multiple of its native time: other ways have more to start.
+TIME_LIMIT_S = 60
+TIMES_NATIVE = 10
+
+
+@dataclass
+class Result:
+    """The outcomes of a test with one MPI, by way, one for each run, and the output of the first run that differs."""
+
+    mpi: str
+    test: str
+    outcomes: dict[str, list[str]] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
+    rerouted: dict[str, int] = field(default_factory=dict)  # calls, by way, in the first run
+
+    @property
+    def native(self) -> str:
+        return self.outcomes[NATIVE][0]
+
+    def failures(self, way: str) -> int:
+        return sum(outcome != PASSES for outcome in self.outcomes[way])
+
+    def differs(self, way: str) -> bool:
+        """Whether it went wrong more often than natively. Where it does natively, the two need not fail alike."""
+        return self.native == PASSES and self.failures(way) > self.failures(NATIVE)
+
+
+def compare(test: SuiteTest, build: Path, ways: Ways, wanted: list[str], keep: Callable[[Result], None]) -> Case:
+    result = Result(ways.mpi.label, test.name)
+    if not program_of(build, test).exists():
+        result.outcomes[NATIVE] = [NOT_COMPILED]
+        keep(result)
+        return
+    limit_s = max(TIME_LIMIT_S, test.time_limit_s)
+    native = yield from run(test, build, ways, NATIVE, limit_s, result)
+    limit_s = max(limit_s, TIMES_NATIVE * native.wall_s)
+    for way in wanted if result.native != DOES_NOT_END else ():
+        ended = yield from run(test, build, ways, way, limit_s, result)
+        if not result.differs(way):
+            continue
+        result.outputs[way] = ended.output
+        for _ in range(MORE_RUNS):
+            yield from run(test, build, ways, way, limit_s, result)
+            if len(result.outcomes[NATIVE]) <= MORE_RUNS:
+                yield from run(test, build, ways, NATIVE, limit_s, result)
+    keep(result)
+
+
+def run(
+    test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, result: Result
+) -> Generator[Command, Ended, Ended]:
+    with run_folder() as folder:
+        ended = yield command(test, build, ways, way, limit_s, folder)
+        statistics = folder / STATISTICS
+        if statistics.exists() and way not in result.outcomes:
+            entries = json.loads(statistics.read_text(encoding="utf-8"))["entries"]
+            result.rerouted[way] = sum(entry["rerouted_calls"] for entry in entries)
+    result.outcomes.setdefault(way, []).append(test.outcome(ended.status, ended.output))
+    return ended
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="hocket-suite-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def command(test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, folder: Path) -> Command:
+    mpi = ways.mpi
+    libraries, variables = ways.settings(way, test.ranks, folder)
+    variables = {**dict(test.environment), **variables}
+    words = [str(mpi.mpiexec), "-n", str(test.ranks), str(program_of(build, test)), *test.arguments]
+    # Where ranks share cores, those that wait give theirs away: Open MPI sees it by itself.
+    if mpi.family == "mpich" and test.ranks > available_cores():
+        variables = {**MPICH_SHARING_CORES, **variables}
+    if mpi.family == "openmpi" and test.ranks > num_slots():
+        variables = {"OMPI_MCA_mpi_yield_when_idle": "1", **variables}
+    changed, environment = with_preload(words, mpi, libraries, variables)
+    if mpi.family == "mpich":
+        changed[1:1] = test.launcher_options
+    if mpi.family == "openmpi" and mpi.major >= 5:
+        environment["OMPI_MCA_mca_base_param_files"] = str(ROOT / "tests/openmpi-mca-params.conf")
+    return Command(changed, environment, build / test.folder, limit_s)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A difference that is known and why it stays: patterns of MPIs, ways and tests, as in a shell."""
+
+    mpis: list[str]
+    ways: list[str]
+    tests: list[str]
+    reason: str
+
+    def covers(self, result: Result, way: str) -> bool:
+        values = ((self.mpis, result.mpi), (self.ways, way), (self.tests, result.test))
+        return all(any(fnmatch(value, pattern) for pattern in patterns) for patterns, value in values)
+
+
+def read_explained() -> list[Explained]:
+    file = Path(__file__).with_name("explained.json")
+    return [Explained(**item) for item in json.loads(file.read_text(encoding="utf-8"))]
+
+
+def reason_for(result: Result, way: str, explained: list[Explained]) -> str | None:
+    return next((item.reason for item in explained if item.covers(result, way)), None)
+
+
+def as_json(result: Result) -> str:
+    return json.dumps(asdict(result))
