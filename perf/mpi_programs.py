@@ -39,10 +39,10 @@ PROGRAMS = (
     MpiProgram("is", "is.c", 100),
     MpiProgram("hpl", "hpl.c", 1024),
     MpiProgram("cg", "cg.c", 80),
-    MpiProgram("sgd", "sgd.py", 256, choice="root", choices=(0, 3)),
-    MpiProgram("spectral", "spectral.c", 256, choice="root", choices=(0, 3), held_out=True),
-    MpiProgram("nbody", "nbody.c", 40, choice="root", choices=(0, 3), held_out=True),
-    MpiProgram("bfs", "bfs.c", 2000, held_out=True),
+    MpiProgram("sgd", "sgd.py", 192, choice="root", choices=(0, 3)),
+    MpiProgram("spectral", "spectral.c", 160, choice="root", choices=(0, 3), held_out=True),
+    MpiProgram("nbody", "nbody.c", 24, choice="root", choices=(0, 3), held_out=True),
+    MpiProgram("bfs", "bfs.c", 1000, held_out=True),
 )
 
 

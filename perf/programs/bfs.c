@@ -172,9 +172,9 @@ static int check(const Graph* graph, uint64_t root, const unsigned char* level) 
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    const int64_t size = number_argument(argc, argv, 1, "SIZE", 2000, 1, 2000000);
+    const int64_t size = number_argument(argc, argv, 1, "SIZE", 1000, 1, 2000000);
     const uint64_t seed = (uint64_t)number_argument(argc, argv, 2, "SEED", 1, 0, INT32_MAX);
-    const int searches = (int)number_argument(argc, argv, 3, "SEARCHES", 4, 1, 100000);
+    const int searches = (int)number_argument(argc, argv, 3, "SEARCHES", 3, 1, 100000);
 
     const Graph graph = make_graph(size, seed);
     Front front = {.words = (graph.vertices + 63) / 64};

@@ -180,10 +180,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int64_t size = number_argument(argc, argv, 1, "SIZE", 40, 1, 100000);
+    const int64_t size = number_argument(argc, argv, 1, "SIZE", 24, 1, 100000);
     const int root = (int)number_argument(argc, argv, 2, "ROOT", 0, 0, ranks - 1);
     const uint64_t seed = (uint64_t)number_argument(argc, argv, 3, "SEED", 1, 0, INT32_MAX);
-    const int steps = (int)number_argument(argc, argv, 4, "STEPS", 12, 1, 100000);
+    const int steps = (int)number_argument(argc, argv, 4, "STEPS", 8, 1, 100000);
 
     Bodies bodies = make_bodies(size, seed);
     double* room = allocate(sums * (size_t)ranks, sizeof *room);

@@ -95,10 +95,10 @@ def number_argument(index: int, name: str, usual: int, least: int, most: int) ->
 
 def main() -> int:
     comm = MPI.COMM_WORLD
-    width = number_argument(1, "SIZE", 256, 1, 100000)
+    width = number_argument(1, "SIZE", 192, 1, 100000)
     root = number_argument(2, "ROOT", 0, 0, comm.size - 1)
     seed = number_argument(3, "SEED", 1, 0, 2**31 - 1)
-    steps = number_argument(4, "STEPS", 12, 2, 100000)
+    steps = number_argument(4, "STEPS", 8, 2, 100000)
     student, losses = train(comm, width, root, seed, steps)
     own = np.array([zlib.crc32(b"".join(parameter.tobytes() for parameter in student.parameters))])
     least, most = np.empty_like(own), np.empty_like(own)

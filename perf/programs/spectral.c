@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int64_t size = number_argument(argc, argv, 1, "SIZE", 256, 1, 10000);
+    const int64_t size = number_argument(argc, argv, 1, "SIZE", 160, 1, 10000);
     const int root = (int)number_argument(argc, argv, 2, "ROOT", 0, 0, ranks - 1);
     const uint64_t seed = (uint64_t)number_argument(argc, argv, 3, "SEED", 1, 0, INT32_MAX);
     const int steps = (int)number_argument(argc, argv, 4, "STEPS", 10, 1, 100000);

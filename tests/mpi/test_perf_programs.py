@@ -34,7 +34,7 @@ SMALL = {
     "sgd": 0.2,
     "spectral": 0.1,
     "nbody": 0.05,
-    "bfs": 0.01,
+    "bfs": 0.02,
 }
 
 
