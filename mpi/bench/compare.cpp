@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -34,18 +35,20 @@ using bench::now_s, bench::number_of, bench::require, bench::wait_aside;
 using interpose::session;
 
 constexpr const char* usage =
-    "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--only schedules]\n"
+    "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--least N] [--within S] [--only schedules]\n"
     "  --plan FILE        the plan (\"hocket.plan/1\"), read by rank 0\n"
     "  --repetitions N    measurements of each entry and kind (default 20), of short calls up to 20 N within half a "
     "second;\n"
     "                     one is the median of up to 16 calls in a row that take 15 ms\n"
-    "  --seconds S        after three measurements, start no more of an entry after S seconds (default 10)\n"
+    "  --seconds S        start no more measurements of an entry after S seconds (default 10), but for the least\n"
+    "  --least N          measurements that each entry gets (default 3)\n"
+    "  --within S         of all entries: each may take its share of the seconds that are left; once none are left,\n"
+    "                     entries stay without times\n"
     "  --only schedules   do not call the MPI's own collectives; no data are compared\n";
 
 // The scheduler of the system decides what one short call takes: only many tell.
 constexpr int short_call_factor = 20;
 constexpr double short_calls_s = 0.5;
-constexpr int min_repetitions = 3;
 constexpr std::size_t most_in_a_row = 16;
 constexpr double row_s = 15e-3;
 constexpr long settle_ns = 1'000'000;
@@ -55,6 +58,8 @@ struct Options {
     std::string plan;
     int repetitions = 20;
     double seconds = 10;
+    int least = 3;
+    double within = std::numeric_limits<double>::infinity();
     bool only_schedules = false;
 };
 
@@ -69,13 +74,18 @@ Options read_options(int argc, char** argv) {
             options.repetitions = number_of<int>(option, argv[i + 1]);
         } else if (option == "--seconds") {
             options.seconds = number_of<double>(option, argv[i + 1]);
+        } else if (option == "--least") {
+            options.least = number_of<int>(option, argv[i + 1]);
+        } else if (option == "--within") {
+            options.within = number_of<double>(option, argv[i + 1]);
         } else if (option == "--only") {
             if (argv[i + 1] != std::string("schedules")) {
                 throw InvalidInput("--only is \"" + std::string(argv[i + 1]) + "\"; accepted: schedules");
             }
             options.only_schedules = true;
         } else {
-            throw InvalidInput("unknown option " + option, "options: --plan, --repetitions, --seconds, --only");
+            throw InvalidInput("unknown option " + option,
+                               "options: --plan, --repetitions, --seconds, --least, --within, --only");
         }
     }
     if (options.plan.empty()) throw InvalidInput("no plan given", "name it with --plan FILE");
@@ -127,26 +137,30 @@ public:
         return all != 0;
     }
 
-    void measure(const Options& options, std::vector<double>& native_s, std::vector<double>& tuned_s) {
+    /// Begins no measurement, but for the least, once `seconds` have passed.
+    void measure(const Options& options, double seconds, std::vector<double>& native_s, std::vector<double>& tuned_s) {
         bench::Workload workload(role_, measured_bytes(entry_), 2);
         workload.refill();
         const auto native = [&] { return workload.call_native(comm_); };
         const auto tuned = [&] { return call_rerouted(workload); };
         // Long calls are warm from `equal`.
-        for (int i = 0; i < 3 && goes_on(now_s() - made_s_ < std::min(options.seconds, short_calls_s)); ++i) {
+        for (int i = 0; i < 3 && goes_on(age_s() < std::min(seconds, short_calls_s)); ++i) {
             if (!options.only_schedules) time_of(native);
             time_of(tuned);
         }
-        const double begin_s = now_s();
+        const double begin_s = std::isfinite(options.within) ? made_s_ : now_s();
         for (int i = 0; i < short_call_factor * options.repetitions; ++i) {
-            const double limit_s = i < options.repetitions ? options.seconds : std::min(options.seconds, short_calls_s);
-            if (!goes_on(now_s() - begin_s < limit_s || i < std::min(min_repetitions, options.repetitions))) break;
+            const double limit_s = i < options.repetitions ? seconds : std::min(seconds, short_calls_s);
+            if (!goes_on(now_s() - begin_s < limit_s || i < std::min(options.least, options.repetitions))) break;
             // Each goes first half of the time, since what runs before leaves its mark on queues and caches.
             if (i % 2 == 0 && !options.only_schedules) native_s.push_back(time_in_a_row(native));
             tuned_s.push_back(time_in_a_row(tuned));
             if (i % 2 != 0 && !options.only_schedules) native_s.push_back(time_in_a_row(native));
         }
     }
+
+    /// Whether it has taken less than that so far. Collective.
+    bool is_within(double seconds) { return goes_on(age_s() < seconds); }
 
     /// Calls by the schedule so far.
     [[nodiscard]] std::int64_t num_rerouted() const { return num_rerouted_; }
@@ -164,6 +178,8 @@ private:
         PMPI_Comm_rank(comm, &rank);
         return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, entry.schedule_pieces()};
     }
+
+    [[nodiscard]] double age_s() const { return now_s() - made_s_; }
 
     /// What rank 0 says.
     bool goes_on(bool go_on) {
@@ -216,8 +232,9 @@ std::string list(const std::vector<Number>& numbers) {
     return "[" + text.str() + "]";
 }
 
-/// One entry of the output. Collective over the world; the first member's answer reaches rank 0.
-std::string compare(const runtime::PlanEntry& entry, const Options& options, int tag, int world_rank) {
+/// One entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over the world;
+/// the first member's answer reaches rank 0.
+std::string compare(const runtime::PlanEntry& entry, const Options& options, double seconds, int tag, int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
@@ -226,7 +243,7 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
     const bool is_member = std::find(entry.members.begin(), entry.members.end(), world_rank) != entry.members.end();
     std::vector<double> native_s, tuned_s;
     int equal = 0, num_rerouted = 0;
-    if (is_member) {
+    if (is_member && seconds > 0) {
         MPI_Comm comm = MPI_COMM_NULL;
         require(PMPI_Comm_create_group(MPI_COMM_WORLD, members, tag, &comm), "MPI_Comm_create_group");
         session.use({world_size, {entry}});
@@ -235,8 +252,9 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
         const bool compares = !options.only_schedules;
         const bool at_least = !compares || entry.bytes_min == most || comparison.equal(entry.bytes_min);
         const bool at_most = !compares || comparison.equal(most);
-        comparison.measure(options, native_s, tuned_s);
-        equal = at_least && at_most && (!compares || comparison.equal(most)) ? 1 : 0;
+        comparison.measure(options, seconds, native_s, tuned_s);
+        const bool again = compares && (!std::isfinite(options.within) || comparison.is_within(seconds));
+        equal = at_least && at_most && (!again || comparison.equal(most)) ? 1 : 0;
         num_rerouted = static_cast<int>(comparison.num_rerouted());
         PMPI_Comm_free(&comm);
         session.stop();
@@ -268,9 +286,9 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, int
            ", \"description\": " + json_text(entry.description()) + ", \"native_s\": " + list(native_s) +
            ", \"tuned_s\": " + list(tuned_s) + ", \"rerouted_calls\": " + std::to_string(num_rerouted) +
            ", \"equal\": " +
-           (options.only_schedules ? "null"
-            : equal != 0           ? "true"
-                                   : "false") +
+           (options.only_schedules || seconds <= 0 ? "null"
+            : equal != 0                           ? "true"
+                                                   : "false") +
            "}";
 }
 
@@ -287,16 +305,21 @@ int run(int argc, char** argv, int world_rank) {
     }
     session.leave_check();  // a program pays for it by less than a hundredth
     std::string entries;
+    const double begin_s = now_s();
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
+        const double left_s = options.within - (now_s() - begin_s);
+        double seconds = std::min(options.seconds, left_s / static_cast<double>(plan.entries.size() - i));
+        PMPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         entries += i == 0 ? "\n  " : ",\n  ";
-        entries += compare(plan.entries[i], options, static_cast<int>(i % 1024), world_rank);
+        entries += compare(plan.entries[i], options, seconds, static_cast<int>(i % 1024), world_rank);
     }
     if (world_rank != 0) return 0;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    std::printf("{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"entries\": [%s\n]}\n",
-                json_text({version, strcspn(version, "\n")}).c_str(), world_size, entries.c_str());
+    std::printf(
+        "{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"seconds\": %.3f, \"entries\": [%s\n]}\n",
+        json_text({version, strcspn(version, "\n")}).c_str(), world_size, now_s() - begin_s, entries.c_str());
     return 0;
 }
 

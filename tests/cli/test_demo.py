@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import json
+import re
 import subprocess
 import sys
 
@@ -56,6 +57,8 @@ def test_demo_prints_one_object_and_is_right(tmp_path):
             ("allreduce", 1_000_000),
         }
         assert sum(link.tuned_bytes for link in result.link_bytes) > 1_000_000
+        launch = r"measuring 2 collective\(s\): launch 1 of at most 3, 2 collective\(s\); at most \d+ s more\n"
+        assert re.search(launch, done.stderr), done.stderr
         for c in found["collectives"]:
             assert 0 < c["wire_limit_s"] <= c["predicted_s"]
             assert c["native_s"] > 0

@@ -12,7 +12,7 @@ from hocket.advise import MessageCosts
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
-from hocket.tune import tune
+from hocket.tune import launcher, tune
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
 pytestmark = pytest.mark.one_of_each_family
@@ -156,7 +156,7 @@ def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, sc
     parts.compare.write_text(f"#!/bin/sh\n{script}\n")
     parts.compare.chmod(0o755)
     monkeypatch.setattr(tune, "build_mpi_parts", lambda *_, **__: parts)
-    monkeypatch.setattr(tune, "TRAINING_TIMEOUT_S", 5.0)
+    monkeypatch.setattr(launcher, "TRAINING_TIMEOUT_S", 5.0)
     command = runner.command(2, runner.compile(ONE_BROADCAST), "words")
     options = tune.TuneOptions(timeout_s=200, costs=MessageCosts(send_overhead_s), costs_source=source)
     result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, print)
@@ -185,6 +185,13 @@ def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tm
         assert found["source"] == source
         assert found["send_overhead_s"] == pytest.approx(send_overhead_s)
         assert found["training_error_median"] is None
+
+
+@pytest.mark.parametrize("text", ["0", "0.5s", "-3", "5 minutes", "nan", "1e99h", ""])
+def test_times_for_measuring_that_are_refused(hocket_cli, text):
+    done = hocket_cli("tune", "--network", NETWORK, "--measure-time", text, "--", "mpiexec", "-n", "2", "true")
+    refused(done, "--measure-time", 2)
+    assert "90, 90s or 5min" in done.stderr
 
 
 def test_costs_of_a_folder_that_is_no_result(hocket_cli, tmp_path):

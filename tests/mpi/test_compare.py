@@ -111,6 +111,20 @@ def test_only_schedules(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> N
         assert measured["equal"] is None
 
 
+@pytest.mark.timeout(120)
+def test_all_entries_within_a_time(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 3, [entry("bcast", [0, 1, 2], "binomial", bytes_max=size) for size in range(8)])
+    few = ("--repetitions", 5, "--least", 2)
+    compared = json.loads(runner.run(3, parts.compare, "--plan", plan, *few, "--within", 1e-9).stdout)
+    # The time is over before the first entry begins.
+    assert [(one["native_s"], one["tuned_s"], one["equal"]) for one in compared["entries"]] == [([], [], None)] * 8
+    compared = json.loads(runner.run(3, parts.compare, "--plan", plan, *few, "--within", 60, "--seconds", 1e-9).stdout)
+    assert compared["seconds"] > 0
+    for one in compared["entries"]:  # each gets the least, and its data are compared
+        assert len(one["native_s"]) == len(one["tuned_s"]) == 2
+        assert one["equal"] is True
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -118,6 +132,7 @@ def test_only_schedules(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> N
         (("--plan",), "option --plan needs a value"),
         (("--plan", "missing.json"), "missing.json: cannot read the plan"),
         (("--repetitions", "0"), '--repetitions is "0"'),
+        (("--within", "-1"), '--within is "-1"'),
         (("--speed", "9"), "unknown option --speed"),
         (("--only", "natives"), '--only is "natives"; accepted: schedules'),
     ],

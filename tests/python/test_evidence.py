@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 
 import numpy as np
@@ -17,8 +16,7 @@ from hocket.advise import CallGroup, MessageCosts, advise
 from hocket.advise.advise import RUNNER_UP_MARGIN
 from hocket.plan import Evidence, PlanEntry
 from hocket.tune.compare import Measurement
-from hocket.tune.contest import prove, select
-from hocket.tune.evidence import Launch, ratio_of
+from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Launch, ratio_of
 
 
 def launches(seed, speed_up, num=3, pairs=5, noise=0.1, between=0.02):
@@ -72,6 +70,12 @@ def test_what_is_not_faster_is_seldom_shown_to_be():
     assert sum(ratio_of(launches(seed, 1.5)).is_faster for seed in range(100)) > 90
 
 
+def test_an_early_look_asks_for_more():
+    found = launches(5, 1.5)
+    late, early = ratio_of(found), ratio_of(found, EARLY_CONFIDENCE, EARLY_RESAMPLES)
+    assert early.low < late.low < late.value == early.value < late.high < early.high
+
+
 @pytest.mark.parametrize("num", [2, 3, 5])
 def test_launches_that_differ_do_not_pass_for_evidence(num):
     """Where launches differ as much as calls, no more than 2.5 % may pass, for any number of launches."""
@@ -119,43 +123,3 @@ def test_runners_up_are_near_the_best_and_unlike_it():
             for other in known:
                 assert candidate.algorithm != other.algorithm or not 0.5 < candidate.pieces / other.pieces < 2
             known.append(candidate)
-
-
-def test_the_fastest_candidate_with_right_data_is_taken():
-    original = next(choice for choice in choices() if choice.runners_up)
-    alone = dataclasses.replace(original, runners_up=())
-    (second, predicted_s), *_ = original.runners_up
-    measured = []
-
-    def measure(entries):
-        measured.append(len(entries))
-        times = []
-        for entry in entries:
-            is_second = (entry.algorithm, entry.pieces, entry.predicted_s) == (
-                "custom" if second.custom else second.algorithm,
-                1 if second.custom else second.pieces,
-                predicted_s,
-            )
-            times.append((Launch((3.0, 3.0), (1.0, 1.0) if is_second else (2.0, 2.0)), equal or not is_second))
-        return times
-
-    equal = True
-    chosen, same = select([original, alone], measure)
-    assert (chosen.best, chosen.predicted_s) == (second, predicted_s)
-    assert same == alone
-    assert measured == [1] * (1 + len(original.runners_up))  # what has no rival needs no contest
-    equal = False
-    assert select([original], measure)[0].best != second
-    measured.clear()
-    assert select([alone], measure) == [alone]
-    assert measured == []
-
-
-def test_every_entry_is_measured_in_every_launch():
-    entries = [PlanEntry("bcast", (0, 1), 10, 20, "linear"), PlanEntry("bcast", (0, 1), 30, 40, "linear")]
-    answers = iter([[(Launch((3.0,), (1.0,)), True), (Launch((2.0,), (1.0,)), launch != 1)] for launch in range(3)])
-    first, second = prove(entries, 3, lambda asked: next(answers) if asked == entries else [])
-    assert (len(first.launches), first.reason, first.native_s, first.tuned_s) == (3, "", [3.0] * 3, [1.0] * 3)
-    assert "data differ" in second.reason  # in one launch
-    assert next(answers, None) is None
-    assert prove([], 3, lambda asked: []) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -111,6 +112,39 @@ def progress(text: str, total: int | None = None, lines: bool = False) -> Iterat
             bar.update(task, advance=1, description=f"{text}: {following}" if following else text)
 
         yield advance
+
+
+@contextmanager
+def progress_in_time(text: str, at_most_s: float) -> Iterator[Callable[[str], None]]:
+    """Shows something that takes a while and ends in time: a bar on standard error that fills in `at_most_s` seconds.
+
+    Yields a function to call with what comes next. Where standard error is no terminal it prints a line for each.
+    """
+    started = time.monotonic()
+
+    def left() -> str:
+        return f"at most {max(0.0, at_most_s - (time.monotonic() - started)):.0f} s more"
+
+    if not sys.stderr.isatty():
+        yield lambda following: note(f"{text}: {following}; {left()}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
+
+    class Filling(BarColumn):
+        def render(self, task: Task) -> Any:
+            task.completed = min(time.monotonic() - started, at_most_s)
+            return super().render(task)
+
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(left())
+
+    columns = (TextColumn("{task.description}", markup=False), Filling(), Left())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(text, total=at_most_s)
+        yield lambda following: bar.update(task, description=f"{text}: {following}")
 
 
 def _plain(value: Any) -> Any:

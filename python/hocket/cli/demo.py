@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.common import json_option, note, print_json, print_table, progress_in_time
 from hocket.cli.options import result_options
 
 
@@ -33,7 +33,7 @@ def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as
     from hocket.tune.demo import demo
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
 
-    result = demo(mpi_name, output, repetitions, keep, note)
+    result = demo(mpi_name, output, repetitions, keep, note, progress_in_time)
     if as_json:
         print_json(summary(result, output))
         return

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from hocket.cli.common import command_argument, json_option, note, print_json, print_table
+from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress_in_time
 from hocket.cli.options import (
     FiniteRange,
     generator_options,
@@ -25,6 +26,15 @@ from hocket.errors import InvalidInput
 from hocket.plan import PROGRESS
 
 
+def seconds_of(text: str) -> float:
+    """Of --measure-time: "90", "90s", "5min"."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|)", text.strip())
+    seconds = float(found[1]) * {"": 1, "s": 1, "min": 60, "h": 3600}[found[2]] if found else 0.0
+    if not 1 <= seconds <= 1e9:
+        raise click.BadParameter(f"{text!r}; accepted: a time of at least 1 s, such as 90, 90s or 5min")
+    return seconds
+
+
 @click.command()
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
@@ -36,7 +46,15 @@ from hocket.plan import PROGRESS
     default=3,
     show_default=True,
     metavar="N",
-    help="Launches in which each schedule is measured beside the MPI's own function.",
+    help="Launches in which each schedule is measured beside the MPI's own function, at most.",
+)
+@click.option(
+    "--measure-time",
+    "measure_s",
+    callback=lambda _, __, text: None if text is None else seconds_of(text),
+    metavar="TIME",
+    help="For the measuring of collectives, which counts those first that take most of the program's time: 5min, 90s "
+    "or 90.  [default: 60 s or 10 runs of the program, whichever is more]",
 )
 @click.option(
     "--no-fit",
@@ -62,6 +80,7 @@ def command(
     repetitions: int,
     timeout_s: float | None,
     launches: int,
+    measure_s: float | None,
     no_fit: bool,
     progress: str,
     force: bool,
@@ -99,6 +118,7 @@ def command(
     options = TuneOptions(
         repetitions=repetitions,
         launches=launches,
+        measure_s=measure_s,
         testbed=testbed,
         timeout_s=timeout_s,
         progress=progress,
@@ -109,7 +129,7 @@ def command(
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
-    result = tune(command, load_network(network_text, bandwidth, latency), output, options, note)
+    result = tune(command, load_network(network_text, bandwidth, latency), output, options, note, progress_in_time)
     if as_json:
         print_json(summary(result, output))
         return

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
 
 SECONDS_PER_ENTRY = 15.0
-
-
 # An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
 LEAST_SHARE = 0.005
 
@@ -81,6 +79,10 @@ class Measurement:
         return replace(entry, native_s=native_s, tuned_s=tuned_s, evidence=evidence)
 
 
+# An entry's times in one launch, and whether both kinds of call left the same data.
+Measured = tuple[Launch, bool]
+
+
 def measure_once(
     command: Sequence[str],
     plan_path: Path,
@@ -91,7 +93,7 @@ def measure_once(
     timeout_s: float | None,
     seconds_per_entry: float = SECONDS_PER_ENTRY,
     only_schedules: bool = False,
-) -> list[tuple[Launch, bool]]:
+) -> list[Measured]:
     """One launch of hocket-compare in the place of the program that `command` starts: times, and if data agree.
 
     `only_schedules`: not the MPI's own collectives; `native_s` is empty, and no data are compared.
@@ -99,24 +101,68 @@ def measure_once(
     options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
     if only_schedules:
         options += ["--only", "schedules"]
+    measured = _launch(command, options, num_entries, machine, parts, timeout_s, only_schedules).entries
+    found = [one for one in measured if one is not None]
+    if len(found) != len(measured):
+        raise Error("hocket-compare left out measurements")
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What one launch of hocket-compare found, and how long it took."""
+
+    entries: list[Measured | None]  # None: its turn did not come in time
+    start_s: float  # of `wall_s` before the first entry and after the last
+    wall_s: float
+
+
+def measure_within(
+    command: Sequence[str],
+    plan_path: Path,
+    num_entries: int,
+    repetitions: int,
+    machine: Machine,
+    parts: MpiParts,
+    timeout_s: float | None,
+    within_s: float,
+    seconds_per_entry: float = SECONDS_PER_ENTRY,
+    least: int = 1,
+    only_schedules: bool = False,
+) -> Comparison:
+    """As `measure_once`, where all entries together may take `within_s`, each its share of what is left of it.
+
+    `least`: measurements of an entry, however long they take. So the last entry that begins in time may end late.
+    """
+    options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
+    options += ["--within", str(within_s), "--least", str(least)]
+    if only_schedules:
+        options += ["--only", "schedules"]
+    return _launch(command, options, num_entries, machine, parts, timeout_s, only_schedules)
+
+
+def _launch(
+    command: Sequence[str],
+    options: Sequence[str],
+    num_entries: int,
+    machine: Machine,
+    parts: MpiParts,
+    timeout_s: float | None,
+    only_schedules: bool = False,
+) -> Comparison:
     changed = with_program(command, [str(parts.compare), *options])
     run = machine.run(changed, timeout_s=timeout_s, what="the comparison of the collectives")
+    measured: list[Measured | None] = []
     try:
-        measured = [
-            (
-                Launch(tuple(map(float, entry["native_s"])), tuple(map(float, entry["tuned_s"]))),
-                entry["equal"] is True or only_schedules,
-            )
-            for entry in json.loads(run.stdout)["entries"]
-        ]
+        document = json.loads(run.stdout)
+        for entry in document["entries"]:
+            launch = Launch(tuple(map(float, entry["native_s"])), tuple(map(float, entry["tuned_s"])))
+            if len(launch.native_s) != (0 if only_schedules else len(launch.tuned_s)):
+                raise Error(f"hocket-compare left out measurements: {run.stdout[:200]!r}")
+            measured.append((launch, entry["equal"] is True or only_schedules) if launch.tuned_s else None)
+        start_s = max(0.0, run.wall_s - float(document["seconds"]))
     except (ValueError, KeyError, TypeError) as error:
         raise Error(f"hocket-compare gave no result that can be read: {run.stdout[:200]!r}") from error
     if len(measured) != num_entries:
         raise Error(f"hocket-compare measured {len(measured)} entries of {num_entries}")
-    expected = [0 if only_schedules else len(launch.tuned_s) for launch, _ in measured]
-    if any(
-        not launch.tuned_s or len(launch.native_s) != count
-        for (launch, _), count in zip(measured, expected, strict=True)
-    ):
-        raise Error(f"hocket-compare left out measurements: {run.stdout[:200]!r}")
-    return measured
+    return Comparison(measured, start_s, run.wall_s)

@@ -8,25 +8,28 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.advise import MessageCosts
-from hocket.errors import InvalidInput
+from hocket.errors import Error, InvalidInput
 from hocket.report.result import CostsResult, read_result
 from hocket.tune.training import training_entries
 
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.calibrate.costs import Fit
-    from hocket.tune.contest import MeasureOnce
+    from hocket.plan import PlanEntry
+    from hocket.tune.compare import Measured
 
 # With more ranks the fit takes longer and says no more: these have every kind of traffic many times at once.
 MOST_MEMBERS = 16
 # Of a host with several ranks so many take part, so that the fit sees messages within hosts and between them.
 RANKS_OF_A_HOST = 2
+# Fewer collectives than this do not show all that is fitted to them.
+LEAST_TRAINING = 8
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,16 @@ def read_costs(folder: Path) -> MessageCosts:
 
 
 def measure_costs(
-    network: Network, members: Sequence[int], known: MessageCosts, measure: MeasureOnce, launches: int
+    network: Network,
+    members: Sequence[int],
+    known: MessageCosts,
+    measure: Callable[[Sequence[PlanEntry]], Sequence[Measured | None]],
+    launches: int,
 ) -> Fit:
     """Costs fitted to training collectives of `members`, with what is `known`, such as the rendezvous size.
 
     `network`: as the ranks have it; on a testbed what that emulates, and `known` as `hocket.tune.emulation` says.
+    `measure` is one launch; None is a collective that it had no time for. Raises Error where it had it for few.
     """
     from hocket import lower
     from hocket._core import place
@@ -77,14 +85,21 @@ def measure_costs(
 
     training = training_entries(len(members), known.rendezvous_limit_bytes)
     entries = [dataclasses.replace(entry, members=tuple(members)) for entry in training]
-    measured = [measure(entries) for _ in range(launches)]
+    runs = [measure(entries) for _ in range(launches)]
+    measured = [
+        (entry, [one for one in of_entry if one is not None])
+        for entry, of_entry in zip(entries, zip(*runs, strict=True), strict=True)
+    ]
+    in_time = [(entry, of_entry) for entry, of_entry in measured if of_entry]
+    if len(in_time) < min(LEAST_TRAINING, len(entries)):
+        raise Error(f"there was time for {len(in_time)} of {len(entries)} collectives")
     samples = [
         Sample(
             f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, pieces: {entry.pieces}",
             place(lower(entry.schedule(0), entry.bytes_max), list(members), network.num_ranks),
             statistics.median(time for launch, _ in of_entry for time in launch.tuned_s),
         )
-        for entry, of_entry in zip(entries, zip(*measured, strict=True), strict=True)
+        for entry, of_entry in in_time
     ]
     return fit_costs(samples, network, known)
 

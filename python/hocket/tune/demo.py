@@ -18,7 +18,7 @@ from hocket.mpi.discover import Mpi, default_mpi, find_mpis
 from hocket.report.result import Result
 from hocket.tune.folder import check_target
 from hocket.tune.leftovers import working_folder
-from hocket.tune.tune import TuneOptions, tune
+from hocket.tune.tune import Stages, TuneOptions, tune
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 ITERATIONS = 8
 
 
-def demo(mpi_name: str | None, target: Path, repetitions: int, keep: bool, say: Callable[[str], None]) -> Result:
+def demo(
+    mpi_name: str | None,
+    target: Path,
+    repetitions: int,
+    keep: bool,
+    say: Callable[[str], None],
+    stages: Stages | None = None,
+) -> Result:
     from hocket import Network
     from hocket.testbed import available
 
@@ -53,7 +60,7 @@ def demo(mpi_name: str | None, target: Path, repetitions: int, keep: bool, say: 
     with working_folder("hocket-demo-", Path(tempfile.gettempdir())) as folder:
         program = _compile(mpi, folder)
         command = [str(mpi.mpiexec), "-n", str(network.num_ranks), str(program), str(ITERATIONS)]
-        result = tune(command, network, target, options, say)
+        result = tune(command, network, target, options, say, stages)
         if keep:
             shutil.copy2(program, target / program.name)
     return result

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
+# Before its last launch a schedule passes only at this confidence: each look at the evidence may err, so that their
+# errors add up. Fewer resamples will do for a question that is asked after every launch.
+EARLY_CONFIDENCE = 0.99
+EARLY_RESAMPLES = 2_000
 SEED = 1
 
 
@@ -39,7 +43,7 @@ class Ratio:
         return f"{self.value:.2f} times ({self.low:.2f} to {self.high:.2f})"
 
 
-def ratio_of(launches: Sequence[Launch]) -> Ratio:
+def ratio_of(launches: Sequence[Launch], confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Ratio:
     """The ratio of the medians of all native and all tuned times, and the wider of two intervals for it.
 
     By a hierarchical bootstrap: each resample draws launches with replacement and, within each, pairs of neighbouring
@@ -56,23 +60,23 @@ def ratio_of(launches: Sequence[Launch]) -> Ratio:
     random = np.random.default_rng(SEED)
     counts = np.array([len(launch.native_s) for launch in launches])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    drawn = random.integers(len(launches), size=(RESAMPLES, len(launches)))
+    drawn = random.integers(len(launches), size=(resamples, len(launches)))
     # As many pairs from each drawn launch, so that none counts more than another.
-    places = random.random((RESAMPLES, len(launches), int(counts.max()))) * counts[drawn][..., None]
-    pairs = (starts[drawn][..., None] + places.astype(np.int64)).reshape(RESAMPLES, -1)
+    places = random.random((resamples, len(launches), int(counts.max()))) * counts[drawn][..., None]
+    pairs = (starts[drawn][..., None] + places.astype(np.int64)).reshape(resamples, -1)
     ratios = np.median(np.array(native_s)[pairs], axis=1) / np.median(np.array(tuned_s)[pairs], axis=1)
-    low, high = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    ends = [value, float(low), float(high), *_student(launches)]
+    low, high = np.quantile(ratios, [(1 - confidence) / 2, (1 + confidence) / 2])
+    ends = [value, float(low), float(high), *_student(launches, confidence)]
     return Ratio(value, min(ends), max(ends))
 
 
-def _student(launches: Sequence[Launch]) -> tuple[float, ...]:
+def _student(launches: Sequence[Launch], confidence: float) -> tuple[float, ...]:
     from scipy.stats import t
 
     if len(launches) < 2:
         return ()
     logs = [math.log(statistics.median(one.native_s) / statistics.median(one.tuned_s)) for one in launches]
-    quantile = float(t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
+    quantile = float(t.ppf((1 + confidence) / 2, len(logs) - 1))
     half = quantile * statistics.stdev(logs) / math.sqrt(len(logs))
     centre = statistics.fmean(logs)
     return math.exp(min(700.0, centre - half)), math.exp(min(700.0, centre + half))

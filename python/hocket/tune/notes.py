@@ -49,6 +49,8 @@ def beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) ->
 
     found = []
     for choice, measurement in zip((choice for choice in choices if not choice.reason), measured, strict=True):
+        if not measurement.launches:
+            continue
         fastest_s = min(statistics.median(times) for times in (measurement.native_s, measurement.tuned_s))
         if fastest_s < choice.lower_bound_s * (1 - LIMIT_TOLERANCE):
             found.append((fastest_s / choice.lower_bound_s, fastest_s, choice))

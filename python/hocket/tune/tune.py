@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,12 +30,12 @@ from hocket.plan import Plan, PlanEntry
 from hocket.recording import nothing_recorded
 from hocket.report.costs import describe_costs
 from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
-from hocket.tune.compare import SECONDS_PER_ENTRY, Measurement, measure_once
-from hocket.tune.contest import prove, select
-from hocket.tune.costs import UsedCosts, measure_costs, training_members
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.evidence import Launch
+from hocket.tune.budget import Budget
+from hocket.tune.compare import Measured, Measurement
+from hocket.tune.contest import measure_choices
+from hocket.tune.costs import UsedCosts
 from hocket.tune.folder import result_folder
+from hocket.tune.launcher import Launcher
 from hocket.tune.machine import Machine, Run
 from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_changed, share_of_progress
 from hocket.tune.output import compare_output
@@ -48,11 +48,6 @@ if TYPE_CHECKING:
     from hocket.trace import Trace
 
 
-# Of the collectives that show what messages cost: starts of the program that measures them, and in each the time after
-# which no call of one begins.
-TRAINING_LAUNCHES = 2
-TRAINING_S = 0.15
-TRAINING_TIMEOUT_S = 120.0
 # Where costs fit no better than this in the median, something else than they is wrong.
 DOUBTFUL_ERROR = 0.3
 
@@ -61,12 +56,15 @@ NETWORK_FILE = "network.toml"
 TRACE_FOLDER = "trace"
 
 Say = Callable[[str], None]
+# Shows something that takes a while: its name, the seconds that it takes at most; then again and again what comes next.
+Stages = Callable[[str, float], AbstractContextManager[Say]]
 
 
 @dataclass(frozen=True)
 class TuneOptions:
     repetitions: int = 5  # runs of the program with the plan, and without
-    launches: int = 3  # of the program that measures the collectives
+    launches: int = 3  # of the program that measures the collectives, at most
+    measure_s: float | None = None  # for the measuring of collectives; None = as of Budget.usual
     compare_repetitions: int = 5  # of each collective, with and without, in each launch
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
@@ -80,8 +78,18 @@ class TuneOptions:
     standard_input: int | None = None  # file descriptor; each run of the program gets what it holds. None: nothing
 
 
-def tune(command: Sequence[str], network: Network, target: Path, options: TuneOptions, say: Say) -> Result:
-    """Tunes the MPI program that `command` starts; writes the folder `target`. `say` is told what is going on."""
+def tune(
+    command: Sequence[str],
+    network: Network,
+    target: Path,
+    options: TuneOptions,
+    say: Say,
+    stages: Stages | None = None,
+) -> Result:
+    """Tunes the MPI program that `command` starts; writes the folder `target`.
+
+    `say` is told what is going on; what takes a while goes to `stages`, without it to `say` too.
+    """
     mpi = mpi_of_command(command)
     require_one_program(command)
     ranks = num_ranks(command)
@@ -107,7 +115,9 @@ def tune(command: Sequence[str], network: Network, target: Path, options: TuneOp
             options = dataclasses.replace(
                 options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
             )
-        result = _Job(list(command), network, folder, scratch, program_input, options, say, machine, parts).run()
+        result = _Job(
+            list(command), network, folder, scratch, program_input, options, say, stages, machine, parts
+        ).run()
     return result
 
 
@@ -120,6 +130,7 @@ class _Job:
     program_input: Path | None
     options: TuneOptions
     say: Say
+    stages: Stages | None
     machine: Machine
     parts: MpiParts
 
@@ -134,11 +145,12 @@ class _Job:
     def run(self) -> Result:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self._record()
+        self.launcher = self._launcher(recorded.wall_s)
         groups = group_calls(trace, self._in_background)
         self._find_costs(trace.ranks, bool(groups))
         self.say("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
-        advice, measured = self._measure(advice)
+        advice, measured = self._measure(advice, recorded.wall_s)
         measured = [
             measurement.worth(entry.calls, recorded.wall_s)
             for entry, measurement in zip(advice.plan.entries, measured, strict=True)
@@ -155,6 +167,14 @@ class _Job:
         self.say("writing the report")
         self._write(result)
         return result
+
+    def _launcher(self, program_s: float) -> Launcher:
+        options = self.options
+        budget = Budget.usual(program_s) if options.measure_s is None else Budget(options.measure_s)
+        return Launcher(
+            self.command, self.folder / PLAN_FILE, self.machine, self.parts, options.compare_repetitions,
+            options.timeout_s, budget,
+        )  # fmt: skip
 
     def _record(self) -> tuple[Trace, Run]:
         from hocket.trace import Trace
@@ -184,21 +204,14 @@ class _Job:
             self.say(f"what messages cost: {describe_costs(self.used.to_result())}")
 
     def _find_rendezvous_bytes(self) -> None:
-        found = measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
+        found = self.launcher.rendezvous_bytes()
         if found is not None:
             self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
             self.used = UsedCosts(dataclasses.replace(self.costs, rendezvous_bytes=found), self.used.source)
 
     def _fit_costs(self, ranks: int) -> None:
         self.say("measuring what messages cost")
-        everything = Plan(ranks, self.network.name, ())
-        fit = measure_costs(
-            self.network,
-            training_members(self.network, ranks),
-            self.costs,
-            lambda entries: self._measure_once(everything, entries, TRAINING_S, self._training_timeout_s),
-            TRAINING_LAUNCHES,
-        )
+        fit = self.launcher.fit_costs(self.network, ranks, self.costs)
         self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
         result = self.used.to_result()
         self.say(f"  {describe_costs(result)}")
@@ -213,41 +226,30 @@ class _Job:
                 f"{result.training_error_median:.0%} off: {why}"
             )
 
-    @property
-    def _training_timeout_s(self) -> float:
-        return min(TRAINING_TIMEOUT_S, self.options.timeout_s or TRAINING_TIMEOUT_S)
-
-    def _measure(self, advice: Advice) -> tuple[Advice, list[Measurement]]:
+    def _measure(self, advice: Advice, program_s: float) -> tuple[Advice, list[Measurement]]:
         """The advice with the fastest candidates, and the evidence for each entry of its plan."""
         in_plan = [choice for choice in advice.choices if not choice.reason]
         if not in_plan:
             return advice, []
-        self.say(f"measuring {len(in_plan)} collective(s), native and with the new schedule in turns")
-        chosen = iter(select(in_plan, lambda entries: self._measure_once(advice.plan, entries)))
+        what = f"measuring {len(in_plan)} collective(s)"
+        budget = self.launcher.budget
+        with self._stage(what) as tell:
+
+            def measure(entries: Sequence[PlanEntry], within_s: float, following: str) -> list[Measured | None]:
+                tell(following)
+                return self.launcher.compare(advice.plan, entries, within_s)
+
+            found, measured = measure_choices(in_plan, program_s, self.options.launches, budget, measure)
+        chosen = iter(found)
         choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
         plan = advice.plan.with_entries(choice.entry() for choice in choices if not choice.reason)
-        measured = prove(plan.entries, self.options.launches, lambda entries: self._measure_once(plan, entries))
         return Advice(plan, choices), measured
 
-    def _measure_once(
-        self,
-        plan: Plan,
-        entries: Sequence[PlanEntry],
-        seconds_per_entry: float = SECONDS_PER_ENTRY,
-        timeout_s: float | None = None,
-    ) -> list[tuple[Launch, bool]]:
-        path = self.folder / PLAN_FILE
-        plan.with_entries(entries).write(path)
-        return measure_once(
-            self.command,
-            path,
-            len(entries),
-            self.options.compare_repetitions,
-            self.machine,
-            self.parts,
-            timeout_s or self.options.timeout_s,
-            seconds_per_entry,
-        )
+    def _stage(self, what: str) -> AbstractContextManager[Say]:
+        budget = self.launcher.budget
+        if self.stages is not None:
+            return self.stages(what, budget.left_s)
+        return nullcontext(lambda following: self.say(f"{what}: {following}; at most {budget.left_s:.0f} s more"))
 
     def _run_program(
         self, name: str, what: str, libraries: Sequence[Path] = (), environment: Mapping[str, str] | None = None

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Starts the programs that measure, in the place of the user's program, and counts the time that they take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hocket.errors import Error
+from hocket.plan import Plan, PlanEntry
+from hocket.tune.budget import Budget
+from hocket.tune.compare import SECONDS_PER_ENTRY, Measured, measure_within
+from hocket.tune.costs import measure_costs, training_members
+from hocket.tune.eager import measure_rendezvous_bytes
+from hocket.tune.machine import Machine
+
+if TYPE_CHECKING:
+    from hocket import Network
+    from hocket.advise import MessageCosts
+    from hocket.calibrate.costs import Fit
+    from hocket.mpi.build import MpiParts
+
+# Of the collectives that show what messages cost: starts of the program that measures them, and in each the time after
+# which no call of one begins, but for the least.
+TRAINING_LAUNCHES = 2
+TRAINING_S = 0.15
+LEAST_TRAININGS = 3
+TRAINING_TIMEOUT_S = 120.0
+# The part of the budget that they may take.
+TRAINING_SHARE = 0.5
+
+
+@dataclass
+class Launcher:
+    command: Sequence[str]
+    plan_path: Path  # where each launch finds its entries
+    machine: Machine
+    parts: MpiParts
+    repetitions: int  # of each collective in a launch
+    timeout_s: float | None
+    budget: Budget
+
+    def rendezvous_bytes(self) -> int | None:
+        with self._spending():
+            return measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
+
+    def fit_costs(self, network: Network, ranks: int, known: MessageCosts) -> Fit:
+        """What messages cost between the ranks. Raises Error if that fails or takes too long."""
+        everything = Plan(ranks, network.name, ())
+        within_s = self.budget.for_launch(TRAINING_LAUNCHES, TRAINING_SHARE)
+        if within_s <= 0:
+            raise Error(self.budget.over)
+
+        def measure(entries: Sequence[PlanEntry]) -> list[Measured | None]:
+            return self._launch(
+                everything, entries, within_s, self._training_timeout_s, TRAINING_S, LEAST_TRAININGS, True
+            )
+
+        return measure_costs(network, training_members(network, ranks), known, measure, TRAINING_LAUNCHES)
+
+    def compare(self, plan: Plan, entries: Sequence[PlanEntry], within_s: float) -> list[Measured | None]:
+        """Native and new calls of each entry of a plan for that network and so many ranks."""
+        return self._launch(plan, entries, within_s, self.timeout_s, SECONDS_PER_ENTRY, 1, False)
+
+    def _launch(
+        self,
+        plan: Plan,
+        entries: Sequence[PlanEntry],
+        within_s: float,
+        timeout_s: float | None,
+        seconds_per_entry: float,
+        least: int,
+        only_schedules: bool,
+    ) -> list[Measured | None]:
+        plan.with_entries(entries).write(self.plan_path)
+        with self._spending():
+            found = measure_within(
+                self.command, self.plan_path, len(entries), self.repetitions, self.machine, self.parts, timeout_s,
+                within_s, seconds_per_entry, least, only_schedules,
+            )  # fmt: skip
+        self.budget.start_s = found.start_s
+        return found.entries
+
+    @contextmanager
+    def _spending(self) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.budget.spent_s += time.monotonic() - started
+
+    @property
+    def _training_timeout_s(self) -> float:
+        return min(TRAINING_TIMEOUT_S, self.timeout_s or TRAINING_TIMEOUT_S)
