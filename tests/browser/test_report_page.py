@@ -15,7 +15,7 @@ from hocket.report import write_report
 from hocket.report.result import Result
 from hocket.report.timeline import read_timeline
 
-MAX_FILE_BYTES = 5_000_000
+MAX_FILE_BYTES = 1_000_000
 
 
 @pytest.fixture(scope="module")

@@ -192,7 +192,7 @@ def test_the_help_loads_nothing_heavy():
         "print(sorted(sys.modules), file=sys.stderr)"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    for heavy in ("numpy", "rich", "plotly", "jinja2", "pyroute2", "hocket._core", "psutil"):
+    for heavy in ("numpy", "rich", "jinja2", "pyroute2", "hocket._core", "psutil"):
         assert f"'{heavy}'" not in result.stderr, heavy
 
 
@@ -204,7 +204,7 @@ sys.argv = ["hocket", "--help"]
 try:
     main()
 except SystemExit:
-    heavy = {"numpy", "rich", "plotly", "jinja2", "pyroute2", "hocket._core"}
+    heavy = {"numpy", "rich", "jinja2", "pyroute2", "hocket._core"}
     print(sorted(heavy & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,40 +8,38 @@ from __future__ import annotations
 import base64
 import gzip
 import importlib.resources
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from hocket.errors import Error
 from hocket.report import text
+from hocket.report.figure_parts import Figure
 
 
-def render_page(template: str, **values: Any) -> str:
-    """The template of that name with `values`, among them `charts`: plotly figures by name."""
+def render_page(template: str, charts: Mapping[str, Figure], **values: Any) -> str:
+    """The template of that name with `values`, and with plotly figures by name."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("hocket.report", "."), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     return environment.get_template(template).render(
         text=text,
-        style=Markup(_resource("style.css")),
-        script=Markup(_resource("page.js")),
-        plotly=_compressed_plotly(),
+        style=Markup(_resource("style.css").decode()),
+        script=Markup(_resource("page.js").decode()),
+        plotly=_in_text(_resource("plotly/plotly-cartesian.min.js.gz")),
+        charts=charts,
+        packed_charts=_in_text(gzip.compress(json.dumps(charts, separators=(",", ":")).encode(), 9, mtime=0)),
         **values,
     )
 
 
-def _resource(name: str) -> str:
-    return importlib.resources.files("hocket.report").joinpath(name).read_text(encoding="utf-8")
+def _resource(name: str) -> bytes:
+    return importlib.resources.files("hocket.report").joinpath(name).read_bytes()
 
 
-def _compressed_plotly() -> str:
-    """plotly.js as base64 of gzip, which the page unpacks: a third of its size."""
-    try:
-        script = importlib.resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise Error(
-            f"the package plotly is not installed as expected: {error}", "pip install --force-reinstall plotly"
-        ) from None
-    return base64.b64encode(gzip.compress(script, 9, mtime=0)).decode("ascii")
+def _in_text(compressed: bytes) -> str:
+    """As page.js unpacks it."""
+    return base64.b64encode(compressed).decode("ascii")

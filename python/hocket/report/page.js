@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Unpacks plotly.js, draws the charts when they come into view, and redraws them when the colour scheme changes.
+// Unpacks plotly.js and the figures, draws the charts when they come into view, and redraws them when the colour scheme changes.
 (async () => {
   "use strict";
-  const charts = JSON.parse(document.getElementById("charts").textContent);
-  try {
-    const packed = atob(document.getElementById("plotly").textContent);
+  const unpacked = (id) => {
+    const packed = atob(document.getElementById(id).textContent);
     const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+  };
+  let charts;
+  try {
+    charts = await unpacked("charts").json();
     const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
+    script.textContent = await unpacked("plotly").text();
     document.head.append(script);
   } catch {
     document.getElementById("no-charts").hidden = false;
