@@ -143,8 +143,8 @@ public:
         workload.refill();
         const auto native = [&] { return workload.call_native(comm_); };
         const auto tuned = [&] { return call_rerouted(workload); };
-        // Long calls are warm from `equal`.
-        for (int i = 0; i < 3 && goes_on(age_s() < std::min(seconds, short_calls_s)); ++i) {
+        // Long calls are warm from `equal`, and little time is for measuring.
+        for (int i = 0; i < 3 && goes_on(age_s() < std::min(seconds / 4, short_calls_s)); ++i) {
             if (!options.only_schedules) time_of(native);
             time_of(tuned);
         }

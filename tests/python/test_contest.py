@@ -13,7 +13,7 @@ import pytest
 from hocket import Network
 from hocket.advise import CallGroup, MessageCosts, advise
 from hocket.tune.budget import USUAL_S, Budget
-from hocket.tune.contest import LEAST_ENTRY_S, measure_choices
+from hocket.tune.contest import CALLS_BESIDE, LEAST_TIMES, measure_choices
 from hocket.tune.evidence import Launch
 
 NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="50 us")
@@ -29,16 +29,23 @@ def choices(runners_up=False, calls=10):
     return [choice if runners_up else dataclasses.replace(choice, runners_up=()) for choice in found]
 
 
+def cost_s(choice, least):
+    return (least + CALLS_BESIDE) * (1.0 + choice.predicted_s)
+
+
 class Measuring:
     """Stands for hocket-compare: native calls of 1 s, new ones as fast as `speed` says of the entry."""
 
-    def __init__(self, budget, speed, noise=0.0, equal=lambda entry: True, launch_s=None):
-        self.budget, self.speed, self.noise, self.equal, self.launch_s = budget, speed, noise, equal, launch_s
+    def __init__(self, budget, speed, noise=0.0, equal=lambda entry: True, launch_s=None, pairs=5):
+        self.budget, self.speed, self.noise, self.equal = budget, speed, noise, equal
+        self.launch_s, self.pairs = launch_s, pairs
         self.asked = []  # sizes of the entries of each launch
+        self.least = []
         self.random = np.random.default_rng(1)
 
-    def __call__(self, entries, within_s, what):
+    def __call__(self, entries, within_s, least, what):
         self.asked.append([entry.bytes_max for entry in entries])
+        self.least.append(least)
         assert 0 < within_s <= self.budget.left_s
         self.budget.spent_s += within_s if self.launch_s is None else self.launch_s
         return [self.one(entry) for entry in entries]
@@ -47,7 +54,7 @@ class Measuring:
         speed = self.speed(entry)
         if speed is None:
             return None
-        noise = np.exp(self.random.normal(0, self.noise, (2, 5)))
+        noise = np.exp(self.random.normal(0, self.noise, (2, self.pairs)))
         return Launch(tuple(noise[0]), tuple(noise[1] / speed)), self.equal(entry)
 
 
@@ -86,36 +93,51 @@ def test_what_saves_too_little_is_not_measured_on():
     assert all("would save" in one.reason for one in found)
     _, found, measuring = measured(choices(), lambda entry: 2.0, program_s=10_000.0)
     assert measuring.asked == []
-    assert all(one.reason.startswith("not measured: its 10 calls could save") for one in found)
+    assert all(one.reason.startswith("too little to gain: its 10 calls could save at most") for one in found)
 
 
 def test_time_goes_to_what_may_save_most():
     some = choices()
     some[0] = dataclasses.replace(some[0], group=dataclasses.replace(some[0].group, calls=1000))
+    (of_one,) = {cost_s(one, LEAST_TIMES) // 1 for one in some}  # all take about as long
     # In each of three launches there is time for one.
-    _, found, measuring = measured(some, lambda entry: 2.0, noise=0.3, budget=4 * LEAST_ENTRY_S)
+    _, found, measuring = measured(some, lambda entry: 1.2, noise=0.3, budget=3 * (of_one + 1))
     assert measuring.asked[0] == [1_000_000]
-    assert len(found[0].launches) >= 2
-    for one in found[1:]:
-        if len(one.launches) < 2:
-            assert one.reason.endswith("the 1 s for measuring were over (--measure-time)")
+    assert [len(sizes) for sizes in measuring.asked] == [1, 1, 1]
+    assert set(measuring.least) == {LEAST_TIMES}
+    late = [one.reason for one in found if not one.launches]
+    assert late
+    assert {reason.partition(":")[0] for reason in late} == {"no time to measure it"}
+
+
+def test_long_calls_are_measured_once_in_each_launch_where_time_is_short():
+    alone = choices()[:1]
+    _, (found,), measuring = measured(alone, lambda entry: 2.0, noise=1e-3, budget=3 * cost_s(alone[0], 1) + 1)
+    assert set(measuring.least) == {1}
+    assert found.reason == ""
+
+
+def test_two_times_are_no_evidence():
+    """A single time of each kind has no interval: nothing is clear before there are three."""
+    few = dataclasses.replace(choices()[0], runners_up=())
+    _, (found,), measuring = measured([few], lambda entry: 0.8, pairs=1)
+    assert len(measuring.asked) == 3
+    assert "not shown to be faster: 0.80" in found.reason
 
 
 def test_without_time_nothing_is_used():
     _, found, measuring = measured(choices(), lambda entry: 2.0, budget=0.1)
     assert measuring.asked == []
-    assert {one.reason for one in found} == {"not measured: the 0 s for measuring were over (--measure-time)"}
+    assert {one.reason for one in found} == {"no time to measure it: the 0 s for measuring were over (--measure-time)"}
     # A launch that took all the time, and whose own time was over before the last entry.
     _, found, measuring = measured(
         choices(), lambda entry: None if entry.bytes_max == 1_000_000 else 2.0, launch_s=60.0
     )
     assert len(measuring.asked) == 1
     assert [len(one.launches) for one in found] == [0, 1, 1]
-    assert [one.reason.partition(":")[0] for one in found] == [
-        "not measured",
-        "measured once only",
-        "measured once only",
-    ]
+    assert found[0].reason.startswith("no time to measure it:")
+    for one in found[1:]:
+        assert one.reason.startswith("no time to measure it in 3 launches: 2.00 times (2.00 to 2.00); the 60 s")
 
 
 def test_one_that_leaves_other_data_is_dropped_at_once():
@@ -159,7 +181,7 @@ def test_looking_early_shows_no_more_of_what_is_not_faster(between):
     for _ in range(tries):
         budget = Budget(1e9)
 
-        def measure(entries, within_s, what):
+        def measure(entries, within_s, least, what):
             bias = np.exp(random.normal(0, between))
             native, tuned = np.exp(random.normal(0, 0.05, (2, 10)))
             return [(Launch(tuple(native), tuple(tuned * bias)), True) for _ in entries]

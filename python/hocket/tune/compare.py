@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hocket.errors import Error
 from hocket.mpi.command_line import with_program
 from hocket.plan import Evidence, PlanEntry
+from hocket.report.text import significant
 from hocket.tune.evidence import Launch, Ratio, ratio_of
 from hocket.tune.machine import Machine
 
@@ -61,9 +62,8 @@ class Measurement:
         saved_s = calls * (statistics.median(self.native_s) - statistics.median(self.tuned_s))
         if saved_s >= LEAST_SHARE * program_s:
             return self
-        return replace(
-            self, reason=f"dropped: its {calls} calls would save {saved_s * 1e3:.0f} ms of {program_s:.1f} s"
-        )
+        saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
+        return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
 
     def prove(self, entry: PlanEntry, mpi: str) -> PlanEntry:
         """The entry with what was measured."""

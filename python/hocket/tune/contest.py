@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hocket.report.text import significant
 from hocket.tune.budget import Budget
 from hocket.tune.compare import LEAST_SHARE, Measured, Measurement
 from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Launch, ratio_of
@@ -27,14 +28,20 @@ if TYPE_CHECKING:
     from hocket.plan import PlanEntry
 
 # The part of the time that the trial of the candidates may take; the rest is for the evidence.
-TRIAL_SHARE = 1 / 3
-# Time for an entry in one launch with which its times tell something: half of what short calls take at most.
+TRIAL_SHARE = 1 / 4
+# Times of each kind that an entry gets in a launch: as few as tell something, in the trial and for evidence.
+LEAST_TRIALS = 2
+LEAST_TIMES = 3
+# What an entry takes in a launch: beside the times these calls of each kind, which compare data and warm up; and
+# at least so long, half of what short calls take at most.
+CALLS_BESIDE = 2
 LEAST_ENTRY_S = 0.25
 # The interval of a single launch tells nothing of the next one.
 LEAST_LAUNCHES = 2
 
-# One launch that measures entries of a plan, the first ones first, for so many seconds; `str` is for people.
-Measure = Callable[[Sequence["PlanEntry"], float, str], Sequence[Measured | None]]
+# One launch that measures entries of a plan, the first ones first, for so many seconds but each at least so many times;
+# the text is for people.
+Measure = Callable[[Sequence["PlanEntry"], float, int, str], Sequence[Measured | None]]
 
 
 @dataclass
@@ -44,6 +51,12 @@ class _Contestant:
     equal: bool = True
     verdict: Measurement | None = None
     undecided_s: float = 0.0  # of the program's time: what further launches may show to be saved, or not
+
+    def cost_s(self, least: int) -> float:
+        """Of a launch in which it is measured so many times."""
+        times = [time for launch in self.launches for time in launch.native_s]
+        native_s = statistics.median(times) if times else _native_s(self.choice)
+        return max(LEAST_ENTRY_S, (least + CALLS_BESIDE) * (native_s + self.choice.predicted_s))
 
 
 def measure_choices(
@@ -56,20 +69,25 @@ def measure_choices(
     contestants = [_Contestant(choice, undecided_s=_most_saved_s(choice)) for choice in choices]
     for one in contestants:
         if one.undecided_s < LEAST_SHARE * program_s:
-            one.verdict = Measurement(
-                reason=f"not measured: its {one.choice.group.calls} calls could save {one.undecided_s * 1e3:.2g} ms "
-                f"of {program_s:.1f} s at most"
-            )
+            most = f"{significant(one.undecided_s * 1e3, 2)} ms of {program_s:.1f} s"
+            calls = one.choice.group.calls
+            one.verdict = Measurement(reason=f"too little to gain: its {calls} calls could save at most {most}")
     _try_candidates(_open(contestants), program_s, budget, measure)
     for number in range(launches):
         _gather_evidence(_open(contestants), program_s, number, launches, budget, measure)
-    return [one.choice for one in contestants], [one.verdict or _last_word(one, budget) for one in contestants]
+    return [one.choice for one in contestants], [
+        one.verdict or _last_word(one, launches, budget) for one in contestants
+    ]
 
 
 def _most_saved_s(choice: Choice) -> float:
     """Of a run, if the calls took as long as the wires need."""
-    native_s = max(choice.native_model_s, choice.group.recorded_s or 0.0)
-    return choice.group.calls * max(0.0, native_s - choice.lower_bound_s)
+    return choice.group.calls * max(0.0, _native_s(choice) - choice.lower_bound_s)
+
+
+def _native_s(choice: Choice) -> float:
+    """Of a call, as far as is known without measuring it."""
+    return max(choice.native_model_s, choice.group.recorded_s or 0.0)
 
 
 def _open(contestants: Sequence[_Contestant]) -> list[_Contestant]:
@@ -77,31 +95,45 @@ def _open(contestants: Sequence[_Contestant]) -> list[_Contestant]:
     return sorted((one for one in contestants if one.verdict is None), key=lambda one: -one.undecided_s)
 
 
+def _in_time(contestants: Sequence[_Contestant], within_s: float, least: int) -> tuple[list[_Contestant], int]:
+    """Those that fit into a launch, the first ones first, and how often each is measured: once if the first is long."""
+    if contestants and contestants[0].cost_s(least) > within_s:
+        least = 1
+    chosen = []
+    for one in contestants:
+        if one.cost_s(least) <= within_s:
+            chosen.append(one)
+            within_s -= one.cost_s(least)
+    return chosen, least
+
+
 def _try_candidates(contestants: Sequence[_Contestant], program_s: float, budget: Budget, measure: Measure) -> None:
     """`choice` of each is then the candidate that gained most over native, among those with equal data."""
-    tried = [
-        (one, candidate)
-        for one in contestants
-        if one.choice.runners_up
+    contests = [one for one in contestants if one.choice.runners_up]
+    candidates = [
+        replace(one, choice=choice)
+        for one in contests
         for number in range(1 + len(one.choice.runners_up))
-        if (candidate := one.choice.with_candidate(number)) is not None
+        if (choice := one.choice.with_candidate(number)) is not None
     ]
     within_s = budget.for_launch(1, TRIAL_SHARE)
-    tried = tried[: int(within_s / LEAST_ENTRY_S)]
+    tried, least = _in_time(candidates, within_s, LEAST_TRIALS)
     if not tried:
         return
+    what = f"a trial of {len(tried)} schedules"
+    found = measure([one.choice.entry() for one in tried], within_s, least, what)
     best: dict[int, tuple[float, Choice, Launch, bool]] = {}
-    found = measure([candidate.entry() for _, candidate in tried], within_s, f"a trial of {len(tried)} schedules")
-    for (one, candidate), measured in zip(tried, found, strict=True):
+    for candidate, measured in zip(tried, found, strict=True):
         if measured is None:
             continue
         launch, equal = measured
         speed = statistics.median(launch.native_s) / statistics.median(launch.tuned_s) if equal else 0.0
-        if id(one) not in best or speed > best[id(one)][0]:
-            best[id(one)] = speed, candidate, launch, equal
-    for one in contestants:
-        if id(one) in best:
-            _, one.choice, launch, equal = best[id(one)]
+        group = id(candidate.choice.group)
+        if group not in best or speed > best[group][0]:
+            best[group] = speed, candidate.choice, launch, equal
+    for one in contests:
+        if id(one.choice.group) in best:
+            _, one.choice, launch, equal = best[id(one.choice.group)]
             _judge_early(one, [launch], equal, program_s)
 
 
@@ -110,11 +142,11 @@ def _gather_evidence(
 ) -> None:
     """One launch, the one of that number of so many."""
     within_s = budget.for_launch(launches - number)
-    measured = contestants[: int(within_s / LEAST_ENTRY_S)]
+    measured, least = _in_time(contestants, within_s, LEAST_TIMES)
     if not measured:
         return
     what = f"launch {number + 1} of at most {launches}, {len(measured)} collective(s)"
-    found = measure([one.choice.entry() for one in measured], within_s, what)
+    found = measure([one.choice.entry() for one in measured], within_s, least, what)
     for one, times in zip(measured, found, strict=True):
         if times is not None:
             one.launches.append(times[0])
@@ -125,22 +157,27 @@ def _gather_evidence(
 
 def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, program_s: float) -> None:
     """A verdict if it is clear, else what it is worth to know more."""
+    if not equal:
+        one.verdict = Measurement.judged(launches, equal)
+        return
+    if sum(len(launch.native_s) for launch in launches) < LEAST_TIMES:
+        return
     ratio = ratio_of(launches, EARLY_CONFIDENCE, EARLY_RESAMPLES)
     native_s = statistics.median(time for launch in launches for time in launch.native_s)
     calls_s = one.choice.group.calls * native_s
     proven = ratio.is_faster and len(launches) >= LEAST_LAUNCHES
-    if not equal or ratio.high < 1 or proven:
+    if ratio.high < 1 or proven:
         one.verdict = Measurement.judged(launches, equal)
     elif calls_s * (1 - 1 / ratio.high) < LEAST_SHARE * program_s:
         one.verdict = Measurement.judged(launches, equal).worth(one.choice.group.calls, program_s)
     one.undecided_s = calls_s * min(1.0, 1 / ratio.low - 1 / ratio.high)
 
 
-def _last_word(one: _Contestant, budget: Budget) -> Measurement:
-    if len(one.launches) >= LEAST_LAUNCHES or not one.equal:
-        return Measurement.judged(one.launches, one.equal)
-    times = {0: "not measured", 1: "measured once only"}[len(one.launches)]
-    return Measurement(
-        tuple(one.launches), one.equal if one.launches else None, None,
-        f"{times}: {budget.over}",
-    )  # fmt: skip
+def _last_word(one: _Contestant, launches: int, budget: Budget) -> Measurement:
+    """On what had no verdict before the end."""
+    if not one.launches:
+        return Measurement(reason=f"no time to measure it: {budget.over}")
+    found = Measurement.judged(one.launches, one.equal)
+    if len(one.launches) == launches or (not found.reason and len(one.launches) >= LEAST_LAUNCHES):
+        return found
+    return replace(found, reason=f"no time to measure it in {launches} launches: {found.ratio}; {budget.over}")

@@ -64,9 +64,9 @@ class Launcher:
 
         return measure_costs(network, training_members(network, ranks), known, measure, TRAINING_LAUNCHES)
 
-    def compare(self, plan: Plan, entries: Sequence[PlanEntry], within_s: float) -> list[Measured | None]:
-        """Native and new calls of each entry of a plan for that network and so many ranks."""
-        return self._launch(plan, entries, within_s, self.timeout_s, SECONDS_PER_ENTRY, 1, False)
+    def compare(self, plan: Plan, entries: Sequence[PlanEntry], within_s: float, least: int) -> list[Measured | None]:
+        """Native and new calls of each entry, at least so many, in turns; `plan`: of its network and ranks."""
+        return self._launch(plan, entries, within_s, self.timeout_s, SECONDS_PER_ENTRY, least, False)
 
     def _launch(
         self,

@@ -235,9 +235,11 @@ class _Job:
         budget = self.launcher.budget
         with self._stage(what) as tell:
 
-            def measure(entries: Sequence[PlanEntry], within_s: float, following: str) -> list[Measured | None]:
+            def measure(
+                entries: Sequence[PlanEntry], within_s: float, least: int, following: str
+            ) -> list[Measured | None]:
                 tell(following)
-                return self.launcher.compare(advice.plan, entries, within_s)
+                return self.launcher.compare(advice.plan, entries, within_s, least)
 
             found, measured = measure_choices(in_plan, program_s, self.options.launches, budget, measure)
         chosen = iter(found)
