@@ -10,7 +10,16 @@ from pathlib import Path
 
 from hocket import Network, Schedule, lower, simulate, wire_limit_s
 from hocket.report.convert import timeline_of
-from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.report.result import (
+    CollectiveResult,
+    LinkBytes,
+    ProgramResult,
+    Result,
+    Served,
+    TimelineFiles,
+    TimeSplit,
+    write_result,
+)
 from hocket.report.timeline import write_timeline
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
@@ -55,6 +64,8 @@ def write_sample(folder: Path, hostile: bool = False) -> Result:
         program=ProgramResult.from_runs([7.21, 7.40, 7.11, 7.30, 7.25], [1.92, 1.88, 1.95, 1.90, 1.93], 1.99, True),
         collectives=collectives,
         link_bytes=[LinkBytes("s0", "s1", 41_000_000, 10_500_000), LinkBytes("s1", "s0", 31_000_000, 1_050_000)],
+        time=TimeSplit(7.3, 1.2, 0.0, 5.5, 0.0, 0.6, 0.4, 2.4),
+        served=Served(32, 20, 5.4, 5.3),
     )
     if hostile:
         dropped = replace(collectives[2], reason=HOSTILE, algorithm=HOSTILE)

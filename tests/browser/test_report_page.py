@@ -60,7 +60,11 @@ def test_every_figure_shows_all_its_data(browser: Browser, report: tuple[Path, R
     assert browser.script(bars) == 2 * len(measured)
     lines = "return document.querySelectorAll('[data-chart=collectives] .scatterlayer .js-line').length"
     assert browser.script(lines) == len(measured)
-    assert browser.script("return document.querySelectorAll('#collectives tbody tr').length") == len(result.collectives)
+    # what was not measured and takes no time has a line instead of a row
+    assert browser.script("return document.querySelectorAll('#collectives tbody tr').length") == len(measured)
+    assert "barrier, world left native: no gain is predicted" in browser.script(
+        "return document.querySelector('.reasons').textContent"
+    )
     # one bar per operation
     with_timelines = [entry for entry in result.collectives if entry.timelines.tuned]
     assert len(with_timelines) == 2
@@ -75,6 +79,20 @@ def test_every_figure_shows_all_its_data(browser: Browser, report: tuple[Path, R
         )
         bars = f"return document.querySelectorAll('[data-chart={number}] .barlayer .point').length"
         assert browser.script(bars) == sum(len(timeline.bars) for timeline in timelines)
+
+
+def test_where_the_time_goes(browser: Browser, report: tuple[Path, Result]) -> None:
+    page, result = report
+    browser.open(page)
+    assert result.time is not None
+    told = browser.script("return document.querySelector('#time').textContent")
+    assert "Possible at best: 3.04 times as fast with every collective at its wire limit" in told
+    assert "Served by the plan: 20 of 32 collective calls, 98 % of their time" in told
+    widths = browser.script(
+        "return [...document.querySelectorAll('#time div.split i')].map((one) => one.getBoundingClientRect().width)"
+    )
+    assert widths[1] == widths[4] == 0
+    assert widths[2] / sum(widths) == pytest.approx(5.1 / 7.3, abs=0.01)  # collectives without the waiting in them
 
 
 def test_drawing_has_every_node_and_both_directions_of_every_cable(
@@ -107,7 +125,7 @@ def test_hostile_text_is_shown_as_it_is(browser: Browser, hostile_report: Path) 
     browser.open(hostile_report)
     assert browser.console() == []
     assert browser.script("return document.querySelectorAll('img, b img').length") == 0
-    assert HOSTILE in browser.script("return document.querySelector('.note').textContent")
+    assert HOSTILE in browser.script("return document.querySelector('#notes .note').textContent")
     assert HOSTILE in browser.script("return document.querySelector('h1').textContent")
     assert HOSTILE in browser.script("return document.querySelector('#collectives').textContent")
     # plotly shows the host names, cut or whole, but makes no markup of them

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hocket import Network
-from hocket.report.result import CollectiveResult, ProgramResult, Result, TimelineFiles, write_result
+from hocket import Network, Schedule, lower, simulate
+from hocket.report.convert import timeline_of
+from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.report.timeline import write_timeline
 
 RESULT = Result(
     "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "-n", "2", "./app"], "MPICH 5.0.2", 2, ["h0", "h1"], "Linux", "star:2",
@@ -61,6 +63,35 @@ def test_shows_how_sure_a_speed_up_is(hocket_cli: Callable, folder: Path) -> Non
     page = (folder / "report.html").read_text()
     assert "0.97\N{MULTIPLICATION SIGN} to 2.34\N{MULTIPLICATION SIGN}, 3 launches" in page
     assert "not shown to be faster: 1.91 times (0.97 to 2.34)" in page
+
+
+def test_many_collectives_stay_below_a_megabyte(hocket_cli: Callable, folder: Path) -> None:
+    """As a result of an older version with timelines of each collective; the page has those of most time."""
+    network = Network.generate("tree:4x4x4", bandwidth="1 Gbit/s", latency="10 us")
+    (folder / "network.toml").write_text(network.to_toml())
+    program = lower(Schedule.build("bcast", "pipelined_chain", 64, pieces=36), 1 << 20)
+    timeline = timeline_of(program, simulate(program, network, record_links=True), network, "pipelined_chain")
+    assert len(timeline.bars) > 4000
+    write_timeline(timeline, folder / "one.json")
+    both = TimelineFiles("one.json", "one.json")
+    times = [1e-3 + i * 1e-5 for i in range(100)]
+    collectives = [
+        CollectiveResult(
+            name, list(range(64)), 1000 + size, None, size, "ring", 1, list(range(64))[::-1], times, times, None, None,
+            size % 2 == 0, f"not shown to be faster: 1.0 times (0.{size} to 1.1)", timelines=both,
+        )
+        for name in ("allreduce", "alltoall", "allgather") for size in range(40)
+    ]  # fmt: skip
+    hosts = [f"h{i}" for i in range(64)]
+    links = [LinkBytes(network.nodes[one.source].name, network.nodes[one.target].name, 9, 9) for one in network.links]
+    write_result(replace(RESULT, ranks=64, hosts=hosts, collectives=collectives, link_bytes=links), folder)
+    assert hocket_cli("report", folder).returncode == 0
+    page = (folder / "report.html").read_bytes()
+    assert len(page) < 1_000_000
+    details = page.count(b'<details class="collective"')
+    assert 1 <= details < len(collectives)
+    assert b"allreduce of 1.04 kB, world: before and after" in page
+    assert page.count(b'<tr><th scope="row">') == 50 * (1 + details)  # tables of links have those of most bytes
 
 
 def test_no_folder(hocket_cli: Callable) -> None:

@@ -22,7 +22,9 @@ from hocket.report.result import (
     LinkBytes,
     ProgramResult,
     Result,
+    Served,
     TimelineFiles,
+    TimeSplit,
     read_result,
     speedup_of,
     write_result,
@@ -31,13 +33,13 @@ from hocket.report.timeline import Bars, TimelineData, TimelineLink, read_timeli
 
 ENTRY = CollectiveResult(
     "bcast", [0, 1], 8, 0, 3, "binomial", 1, [1, 0], [2.0, 3.0], [1.0], 0.9, 0.5, True, None, True,
-    TimelineFiles("timelines/a.json", None), 2.5, (2.0, 3.0), 3,
+    TimelineFiles("timelines/a.json", None), 2.5, (2.0, 3.0), 3, 1, 4, 0.25,
 )  # fmt: skip
 COSTS = CostsResult("fitted", "maxmin", 1e-5, 2e-5, None, 3e-5, None, 2e9, 65536, 0.97, 2, 8688.0, 250e-6, 0.04, 15)
 RESULT = Result(
     "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "./é <b>"], "Open MPI", 2, ["a", "b"], "Linux", "star", False,
     ProgramResult.from_runs([4.0, 2.0], [1.0], 1.1, False), [ENTRY], [LinkBytes("a", "b", 1, 2)], ["note"],
-    COSTS,
+    COSTS, TimeSplit(4.0, 1.0, 0.5, 1.5, 0.25, 0.75, 0.5, 3.0), Served(10, 4, 1.5, 0.5),
 )  # fmt: skip
 TIMELINE = TimelineData(
     "binomial", 2, 1.5, 2, [0, 1],
@@ -65,6 +67,17 @@ def test_an_older_result_without_evidence_is_read(tmp_path: Path) -> None:
     _changed(tmp_path, older)
     (entry,) = read_result(tmp_path).collectives
     assert entry == replace(ENTRY, ratio=None, ratio_interval=None, launches=0)
+
+
+def test_an_older_result_without_times_of_the_recorded_run_is_read(tmp_path: Path) -> None:
+    def older(document: Any) -> None:
+        del document["time"], document["served"]
+        for key in ("bytes_min", "recorded_s"):
+            del document["collectives"][0][key]
+
+    _changed(tmp_path, older)
+    entry = replace(ENTRY, bytes_min=None, recorded_s=None)
+    assert read_result(tmp_path) == replace(RESULT, time=None, served=None, collectives=[entry])
 
 
 def test_timeline_survives_the_file(tmp_path: Path) -> None:
@@ -115,6 +128,14 @@ def _set(*keys: Any, value: Any) -> Any:
             _set("collectives", 0, "kept", value=False),
             "collectives[0].reason: an entry that is not kept needs a reason",
         ),
+        (
+            _set("collectives", 0, "bytes_min", value=9),
+            "collectives[0].bytes_min: found 9, expected 0 to 8, the largest",
+        ),
+        (_set("collectives", 0, "recorded_s", value=-1.0), "collectives[0].recorded_s: found -1.0"),
+        (_set("time", "waiting_s", value=-1.0), "time.waiting_s: found -1.0, expected at least 0"),
+        (_set("served", "served_calls", value=11), "served.served_calls: found 11, expected 0 to 10, the calls"),
+        (_set("served", "served_s", value=2.0), "served.served_s: found 2.0, expected 0 to 1.5"),
         (_set("collectives", 0, "timelines", "tuned", value="../x"), 'found "../x", expected a path inside'),
         (_set("collectives", 0, "timelines", "tuned", value="/etc/x"), 'found "/etc/x", expected a path inside'),
         (

@@ -10,6 +10,7 @@ import pytest
 
 from hocket.errors import Error
 from hocket.report.result import CollectiveResult, ProgramResult
+from hocket.report.rows import Row
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
 from hocket.tune.machine import Machine
@@ -66,7 +67,7 @@ def test_nonblocking_calls_are_marked(nonblocking, told):
     entry = CollectiveResult(
         "bcast", [0, 1], 8, 0, 30, "binomial", 1, None, [2.0], [1.0], None, None, True, nonblocking_calls=nonblocking
     )
-    assert _row(entry)[COLUMNS.index("calls")] == told
+    assert _row(Row("world", ((entry,),)), 60.0)[COLUMNS.index("calls")] == told
 
 
 def test_an_entry_that_saves_next_to_nothing_is_dropped():

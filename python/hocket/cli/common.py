@@ -44,7 +44,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     # A pipe has no width: never fold what another program reads.
-    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False)
     with console.capture() as printed:  # rich itself would end the process when a reader leaves
         if title:  # not as the table's title, which would be folded to the width of the table
             console.print(title, style="table.title", soft_wrap=True)

@@ -19,8 +19,14 @@ from hocket.report import text
 from hocket.report.figure_parts import Figure
 
 
-def render_page(template: str, charts: Mapping[str, Figure], **values: Any) -> str:
-    """The template of that name with `values`, and with plotly figures by name."""
+def render_page(
+    template: str, charts: Mapping[str, Figure], fragments: Mapping[str, Markup] | None = None, **values: Any
+) -> str:
+    """The template of that name with `values`, with plotly figures, and with fragments of HTML.
+
+    Figures and fragments go by name to the elements that page.js puts them into. They are compressed in the page.
+    """
+    packed = json.dumps({"charts": charts, "fragments": fragments or {}}, separators=(",", ":"))
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("hocket.report", "."), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -31,7 +37,7 @@ def render_page(template: str, charts: Mapping[str, Figure], **values: Any) -> s
         script=Markup(_resource("page.js").decode()),
         plotly=_in_text(_resource("plotly/plotly-cartesian.min.js.gz")),
         charts=charts,
-        packed_charts=_in_text(gzip.compress(json.dumps(charts, separators=(",", ":")).encode(), 9, mtime=0)),
+        packed_charts=_in_text(gzip.compress(packed.encode(), 9, mtime=0)),
         **values,
     )
 

@@ -11,7 +11,10 @@
   };
   let charts;
   try {
-    charts = await unpacked("charts").json();
+    const content = await unpacked("charts").json();
+    charts = content.charts;
+    for (const element of document.querySelectorAll("[data-fragment]"))
+      element.innerHTML = content.fragments[element.dataset.fragment];
     const script = document.createElement("script");
     script.textContent = await unpacked("plotly").text();
     document.head.append(script);

@@ -98,11 +98,13 @@ class CollectiveResult:
     ratio_interval: tuple[float, float] | None = None  #: of 95 % confidence
     launches: int = 0  #: of the measuring program; 0 = not measured, or not known
     nonblocking_calls: int = 0  #: of `calls`; their times here are those of calls that are waited for at once
+    bytes_min: int | None = None  #: of the smallest of the calls; None = not told by an older hocket
+    recorded_s: float | None = None  #: median time of a call in the recorded run, once all its ranks had come
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s)
         _check_times("tuned_s", self.tuned_s)
-        for name in ("predicted_s", "wire_limit_s"):
+        for name in ("predicted_s", "wire_limit_s", "recorded_s"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise InvalidInput(f"{name}: found {value}, expected a time of at least 0 s")
@@ -116,6 +118,8 @@ class CollectiveResult:
                 raise InvalidInput(
                     f"ratio_interval: found {low} to {high}, expected an interval that holds {self.ratio}"
                 )
+        if self.bytes_min is not None and not 0 <= self.bytes_min <= self.bytes:
+            raise InvalidInput(f"bytes_min: found {self.bytes_min}, expected 0 to {self.bytes}, the largest")
         if self.launches < 0:
             raise InvalidInput(f"launches: found {self.launches}, expected at least 0")
         if not 0 <= self.nonblocking_calls <= self.calls:
@@ -177,6 +181,46 @@ class CostsResult:
 
 
 @dataclass(frozen=True)
+class TimeSplit:
+    """Where the recorded run spent its time, as means over the ranks. The parts add up to `wall_s`."""
+
+    wall_s: float  #: of the whole command
+    computation_s: float  #: between MPI calls
+    point_to_point_s: float  #: messages, and waiting for requests
+    collectives_s: float
+    other_mpi_s: float  #: making communicators, files, windows, ...
+    start_up_s: float  #: the launcher, MPI_Init, MPI_Finalize
+    waiting_s: float  #: of collectives_s: until the last rank had entered
+    at_wire_limit_s: float  #: the run, if every collective that a plan can serve took its wire limit
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if value < 0:
+                raise InvalidInput(f"{name}: found {value}, expected at least 0")
+
+    @property
+    def without_collectives_s(self) -> float:
+        """The run, if collectives took no time, and so no rank came late to one."""
+        return max(0.0, self.wall_s - self.collectives_s)
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the plan serves of the collective calls of the recorded run."""
+
+    calls: int  #: of communicators of two ranks and more, each counted once for all its ranks
+    served_calls: int
+    time_s: float  #: that these calls took, as a mean over the ranks
+    served_s: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.served_calls <= self.calls:
+            raise InvalidInput(f"served_calls: found {self.served_calls}, expected 0 to {self.calls}, the calls")
+        if not 0 <= self.served_s <= self.time_s:
+            raise InvalidInput(f"served_s: found {self.served_s}, expected 0 to {self.time_s}, the time of all calls")
+
+
+@dataclass(frozen=True)
 class Result:
     hocket: str  #: version that made the result
     date_utc: str  #: "2025-11-21T20:41:00Z"
@@ -192,6 +236,8 @@ class Result:
     link_bytes: list[LinkBytes] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  #: what the reader should know, e.g. why there was no testbed
     costs: CostsResult | None = None  #: None = by an older hocket
+    time: TimeSplit | None = None  #: None = by an older hocket
+    served: Served | None = None  #: None = by an older hocket
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.date_utc):

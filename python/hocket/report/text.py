@@ -55,6 +55,14 @@ def percent(fraction: float, signed: bool = False) -> str:
     return f"{text.replace('-', minus)} %"
 
 
+def span(ends: Sequence[str]) -> str:
+    """The first and the last of texts in ascending order: "1 to 2 ms", "1 ms to 2 s"; one where they are alike."""
+    if ends[0] == ends[-1]:
+        return ends[0]
+    (number, _, unit), last_unit = ends[0].partition(" "), ends[-1].partition(" ")[2]
+    return f"{number if unit == last_unit else ends[0]} to {ends[-1]}"
+
+
 def ratio(value: float) -> str:
     return f"{significant(value)}\N{MULTIPLICATION SIGN}"
 

@@ -169,7 +169,8 @@ def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, prog
     if ratio.high < 1 or proven:
         one.verdict = Measurement.judged(launches, equal)
     elif calls_s * (1 - 1 / ratio.high) < LEAST_SHARE * program_s:
-        one.verdict = Measurement.judged(launches, equal).worth(one.choice.group.calls, program_s)
+        found = replace(Measurement.judged(launches, equal), reason="")
+        one.verdict = found.worth(one.choice.group.calls, program_s)
     one.undecided_s = calls_s * min(1.0, 1 / ratio.low - 1 / ratio.high)
 
 

@@ -56,9 +56,10 @@ def beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) ->
             found.append((fastest_s / choice.lower_bound_s, fastest_s, choice))
     if not found:
         return []
+    num_measured = sum(bool(measurement.launches) for measurement in measured)
     _, fastest_s, choice = min(found, key=lambda one: one[0])
     return [
-        f"{len(found)} of {len(measured)} measured collective(s) took less than the wire limit, such as "
+        f"{len(found)} of {num_measured} measured collective(s) took less than the wire limit, such as "
         f"{choice.group.collective} of {print_bytes(choice.group.bytes_max)} ({fastest_s * 1e3:.3g} ms, the limit is "
         f"{choice.lower_bound_s * 1e3:.3g} ms): the network file gives the network less than the ranks have, or they "
         "ran elsewhere"

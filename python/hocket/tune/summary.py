@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The outcome of tune for people (a table and a few sentences) and for programs (one JSON object)."""
+"""The outcome of tune for people (a table and a few sentences) and for programs (one JSON object).
+
+The table has the rows of hocket.report.rows: `collectives` and `left_native` of the object have every entry.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from hocket.report import text
 from hocket.report.result import CollectiveResult, ProgramResult, Result
+from hocket.report.rows import Row, left_native, rows_of, run_s, seconds_of, shown
+from hocket.report.time_sentences import possible_gain, share_served, where_time_goes
 
-COLUMNS = ("collective", "bytes", "calls", "algorithm", "native", "tuned", "speed-up", "predicted", "wire limit")
-
-
+COLUMNS = (
+    "collective", "ranks", "bytes", "calls", "of the run", "schedule", "native", "tuned", "speed-up", "predicted",
+    "wire limit",
+)  # fmt: skip
 _OUTPUT = {
     True: "the same in all runs",
     False: "NOT the same in all runs",
@@ -47,6 +54,9 @@ def summary(result: Result, folder: Path) -> dict[str, Any]:
             for c in result.collectives
             if not c.kept
         ],
+        "rows": [_row_object(row) for row in rows_of(result.collectives, result.ranks)],
+        "time": result.time and {**asdict(result.time), "without_collectives_s": result.time.without_collectives_s},
+        "served": result.served and asdict(result.served),
         "costs": result.costs and asdict(result.costs),
         "notes": result.notes,
         "plan": str(folder / "plan.json"),
@@ -74,60 +84,86 @@ def _collective(entry: CollectiveResult) -> dict[str, Any]:
     }
 
 
+def _row_object(row: Row) -> dict[str, Any]:
+    entries = row.entries
+    return {
+        "collective": row.collective,
+        "communicator": row.communicator,
+        "communicators": len(row.sizes[0]),
+        "ranks": len(row.most.members),
+        "bytes_min": row.bytes_min,
+        "bytes_max": row.bytes_max,
+        "root": row.root,
+        "calls": row.calls,
+        "time_s": row.time_s,
+        "schedule": row.schedule,
+        "in_plan": row.kept,
+        "entries": len(entries),
+        "reason": row.reason,
+    }
+
+
 def rows(result: Result) -> list[tuple[str, ...]]:
-    """One row for each collective that was looked at; see COLUMNS."""
-    return [_row(entry) for entry in result.collectives]
+    """For people; see COLUMNS. Those of little time of which nothing was measured are left to `sentences`."""
+    return [_row(row, run_s(result)) for row in shown(result)]
 
 
-def _row(entry: CollectiveResult) -> tuple[str, ...]:
-    from hocket import print_bytes
-
-    native, tuned = _median(entry.native_s), _median(entry.tuned_s)
-    algorithm = (
-        entry.algorithm + (f", {entry.pieces} pieces" if entry.pieces > 1 else "") if entry.native_s else "native"
-    )
+def _row(row: Row, whole_s: float) -> tuple[str, ...]:
+    measured = row.measured
     return (
-        entry.collective,
-        print_bytes(entry.bytes),
-        _calls(entry),
-        algorithm,
-        _milliseconds(native),
-        _milliseconds(tuned),
-        _speed_up(entry),
-        _milliseconds(entry.predicted_s) if entry.native_s else "",
-        _milliseconds(entry.wire_limit_s) if entry.native_s else "",
+        row.collective + ("" if row.root is None else f", root {row.root}"),
+        row.communicator,
+        row.size,
+        _calls(row),
+        text.percent(row.time_s / whole_s),
+        _schedule(row),
+        seconds_of(_median(one.native_s) for one in measured),
+        seconds_of(_median(one.tuned_s) for one in measured),
+        _speed_up(measured),
+        seconds_of(one.predicted_s for one in measured),
+        seconds_of(one.wire_limit_s for one in measured),
     )
 
 
-def _calls(entry: CollectiveResult) -> str:
-    """ "30", "30 non-blocking", or "30, 10 non-blocking"."""
-    if entry.nonblocking_calls in (0, entry.calls):
-        return f"{entry.calls}{' non-blocking' if entry.nonblocking_calls else ''}"
-    return f"{entry.calls}, {entry.nonblocking_calls} non-blocking"
+def _calls(row: Row) -> str:
+    """ "30", "30 each", "30 non-blocking", or "30, 10 non-blocking"."""
+    calls = f"{row.calls}{' each' if len(row.sizes[0]) > 1 else ''}"
+    if row.nonblocking_calls in (0, row.calls):
+        return f"{calls}{' non-blocking' if row.nonblocking_calls else ''}"
+    return f"{calls}, {row.nonblocking_calls} non-blocking"
 
 
-def _speed_up(entry: CollectiveResult) -> str:
-    if entry.ratio is None or entry.ratio_interval is None:
+def _schedule(row: Row) -> str:
+    if row.is_kept:
+        part = "" if row.kept == len(row.entries) else f" ({row.kept} of {len(row.entries)} in the plan)"
+        return row.schedule + part
+    return "native"
+
+
+def _speed_up(measured: Sequence[CollectiveResult]) -> str:
+    ratios = sorted((one.ratio, one.ratio_interval) for one in measured if one.ratio and one.ratio_interval)
+    if not ratios:
         return ""
-    low, high = entry.ratio_interval
-    return f"{entry.ratio:.2f} ({low:.2f} to {high:.2f})"
+    if len(ratios) == 1:
+        (ratio, (low, high)) = ratios[0]
+        return f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+    return text.span([f"{ratios[0][0]:.2f}", f"{ratios[-1][0]:.2f}"])
 
 
 def sentences(result: Result, folder: Path) -> list[str]:
-    notes = [f"note: {text}" for text in result.notes]
     return [
-        *_reasons(result),
         *_measured(result.program),
-        *notes,
+        *_time(result),
+        *left_native(result),
+        *(f"note: {one}" for one in dict.fromkeys(result.notes)),
         f"plan: {folder / 'plan.json'}",
         f"report: {folder / 'report.html'}",
     ]
 
 
-def _reasons(result: Result) -> list[str]:
-    from hocket import print_bytes
-
-    return [f"{c.collective} of {print_bytes(c.bytes)} left native: {c.reason}" for c in result.collectives if c.reason]
+def _time(result: Result) -> list[str]:
+    lines = [where_time_goes(result.time), possible_gain(result.time)] if result.time else []
+    return [*lines, share_served(result.served)] if result.served and result.served.calls else lines
 
 
 def _measured(program: ProgramResult) -> list[str]:
@@ -150,10 +186,3 @@ def _measured(program: ProgramResult) -> list[str]:
 
 def _median(times: Sequence[float]) -> float | None:
     return statistics.median(times) if times else None
-
-
-def _milliseconds(seconds: float | None) -> str:
-    """One decimal, but at least three digits."""
-    if seconds is None:
-        return ""
-    return f"{seconds * 1e3:.1f} ms" if seconds >= 10e-3 else f"{seconds * 1e3:.3g} ms"

@@ -12,7 +12,7 @@ import platform
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,8 +29,9 @@ from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry
 from hocket.recording import nothing_recorded
 from hocket.report.costs import describe_costs
-from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.tune.budget import Budget
+from hocket.tune.collective_results import collective_results
 from hocket.tune.compare import Measured, Measurement
 from hocket.tune.contest import measure_choices
 from hocket.tune.costs import UsedCosts
@@ -41,6 +42,7 @@ from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_cha
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.program_input import keep_input
+from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
 
 if TYPE_CHECKING:
@@ -199,7 +201,6 @@ class _Job:
         except Error as error:
             reason = str(error).partition("\n")[0]
             self.notes.append(f"what messages cost could not be measured, so predictions may be far off: {reason}")
-            self.say(self.notes[-1])
         if self.used.source != "fitted":
             self.say(f"what messages cost: {describe_costs(self.used.to_result())}")
 
@@ -301,7 +302,7 @@ class _Job:
     ) -> Result:
         network = self.network
         nodes, rank_nodes = network.nodes, network.rank_nodes
-        notes = self.notes
+        notes, calls = self.notes, trace.collectives()
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         if tuned:
             outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
@@ -330,47 +331,16 @@ class _Job:
             network=network.name,
             testbed=self.machine.testbed is not None,
             program=program,
-            collectives=self._collectives(advice.choices, iter(measured)),
+            collectives=collective_results(advice.choices, measured, trace.ranks, self._draw),
             link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
             costs=self.used.to_result(),
+            time=time_split(trace, calls, recorded.wall_s, advice.choices),
+            served=served_by(plan, calls, trace.ranks, self._in_background),
         )
 
-    def _collectives(self, choices: Sequence[Choice], measured: Iterator[Measurement]) -> list[CollectiveResult]:
-        results = []
-        for i, choice in enumerate(choices):
-            measurement = Measurement(reason=choice.reason) if choice.reason else next(measured)
-            group, ratio = choice.group, measurement.ratio
-            timelines = TimelineFiles()
-            if not choice.reason:
-                name = f"{i}-{group.collective}-{group.bytes_max}"
-                timelines = write_timelines(choice, name, self.network, self.costs, self.folder)
-            entry = choice.entry()
-            results.append(
-                CollectiveResult(
-                    collective=group.collective,
-                    members=list(group.members),
-                    bytes=group.bytes_max,
-                    root=group.root,
-                    calls=group.calls,
-                    algorithm=entry.algorithm,
-                    pieces=entry.pieces,
-                    order=None if entry.order is None else list(entry.order),
-                    native_s=measurement.native_s,
-                    tuned_s=measurement.tuned_s,
-                    predicted_s=choice.predicted_s,
-                    wire_limit_s=choice.lower_bound_s,
-                    kept=not measurement.reason,
-                    reason=measurement.reason or None,
-                    output_identical=measurement.equal,
-                    timelines=timelines,
-                    ratio=None if ratio is None else ratio.value,
-                    ratio_interval=None if ratio is None else (ratio.low, ratio.high),
-                    launches=len(measurement.launches),
-                    nonblocking_calls=group.nonblocking_calls,
-                )
-            )
-        return results
+    def _draw(self, choice: Choice, name: str) -> TimelineFiles:
+        return write_timelines(choice, name, self.network, self.costs, self.folder)
 
     def _link_bytes(self, native: Run, tuned: Run) -> list[LinkBytes]:
         if native.link_bytes is None or tuned.link_bytes is None:

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The collectives of a result in few rows, for people.
+
+A row is one collective on one kind of communicator, for one root and a range of sizes. Disjoint communicators that do
+the same share a row, as the rows of a grid of ranks do. So do sizes next to each other for which the same was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hocket.report import text
+from hocket.report.communicators import Members, disjoint_sets, names
+from hocket.report.result import CollectiveResult, Result
+
+MAX_DRAWN = 6  #: timelines before and after: they take most of a report's size
+# Rows without an entry in the plan are shown from this share of the program's time on, and so many at most.
+LEAST_SHARE_SHOWN = 0.01
+MAX_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Row:
+    communicator: str  #: "world", "4 of 8: even ranks", "pairs (x4)"
+    sizes: tuple[tuple[CollectiveResult, ...], ...]  #: ascending; of each one entry for each of the communicators
+
+    @property
+    def entries(self) -> list[CollectiveResult]:
+        return [entry for of_size in self.sizes for entry in of_size]
+
+    @property
+    def most(self) -> CollectiveResult:
+        """That of the size that takes most of the program's time; of its communicators a slowest one."""
+        return max((max(of_size, key=time_s) for of_size in self.sizes), key=time_s)
+
+    @property
+    def collective(self) -> str:
+        return self.most.collective
+
+    @property
+    def root(self) -> int | None:
+        return self.most.root
+
+    @property
+    def bytes_min(self) -> int:
+        return min(entry.bytes if entry.bytes_min is None else entry.bytes_min for entry in self.entries)
+
+    @property
+    def bytes_max(self) -> int:
+        return max(entry.bytes for entry in self.entries)
+
+    @property
+    def calls(self) -> int:
+        """Of each communicator."""
+        return sum(of_size[0].calls for of_size in self.sizes)
+
+    @property
+    def nonblocking_calls(self) -> int:
+        return sum(of_size[0].nonblocking_calls for of_size in self.sizes)
+
+    @property
+    def time_s(self) -> float:
+        """Of a run: disjoint communicators work at the same time."""
+        return sum(max(map(time_s, of_size)) for of_size in self.sizes)
+
+    @property
+    def kept(self) -> int:
+        """Entries in the plan."""
+        return sum(entry.kept for entry in self.entries)
+
+    @property
+    def is_kept(self) -> bool:
+        return self.kept > 0
+
+    @property
+    def reason(self) -> str:
+        """Why the entry of most time that is not in the plan is left out; empty if all are in it."""
+        left = [entry for entry in self.entries if not entry.kept]
+        return max(left, key=time_s).reason or "" if left else ""
+
+    @property
+    def reason_kind(self) -> str:
+        return reason_kind(self.reason)
+
+    @property
+    def measured(self) -> list[CollectiveResult]:
+        """Those whose times were compared with native ones."""
+        return [entry for entry in self.entries if entry.native_s and entry.tuned_s]
+
+    @property
+    def spans(self) -> list[str]:
+        """Of what was measured: native and new times, speed-ups, predictions, wire limits, each from least to most."""
+        measured = self.measured
+        ratios = sorted(one.ratio for one in measured if one.ratio is not None)
+        return [
+            seconds_of(text.median(one.native_s) for one in measured),
+            seconds_of(text.median(one.tuned_s) for one in measured),
+            _ratios(ratios),
+            seconds_of(one.predicted_s for one in measured),
+            seconds_of(one.wire_limit_s for one in measured),
+        ]
+
+    @property
+    def data_differ(self) -> bool:
+        return any(entry.output_identical is False for entry in self.entries)
+
+    @property
+    def schedule(self) -> str:
+        """ "ring in 2 to 8 pieces"; of what is in the plan, or else of what was measured."""
+        entries = sorted([entry for entry in self.entries if entry.kept] or self.measured, key=lambda one: one.pieces)
+        if not entries:
+            return ""
+        names = {"found by search" if one.algorithm == "custom" else one.algorithm for one in entries}
+        found = ", ".join(sorted(names))
+        return found + (
+            f" in {text.span([str(one.pieces) for one in entries])} pieces" if entries[-1].pieces > 1 else ""
+        )
+
+    @property
+    def size(self) -> str:
+        """ "8 B to 64 KiB"; empty for a barrier."""
+        if self.collective == "barrier":
+            return ""
+        return text.span([text.byte_count(self.bytes_min), text.byte_count(self.bytes_max)])
+
+    @property
+    def what(self) -> str:
+        """ "bcast of 64 to 512 KiB, root 0"."""
+        return self._what(self.size)
+
+    @property
+    def label(self) -> str:
+        return f"{self.what}, {self.communicator}"
+
+    def label_of(self, entry: CollectiveResult) -> str:
+        """Of one of its sizes."""
+        size = "" if entry.collective == "barrier" else text.byte_count(entry.bytes)
+        return f"{self._what(size)}, {self.communicator}"
+
+    def _what(self, size: str) -> str:
+        root = "" if self.root is None else f", root {self.root}"
+        return f"{self.collective}{f' of {size}' if size else ''}{root}"
+
+
+def time_s(entry: CollectiveResult) -> float:
+    """Of all its calls in a run: as recorded, or else as measured alone."""
+    return entry.calls * (entry.recorded_s or text.median(entry.native_s) or 0.0)
+
+
+def seconds_of(times: Iterable[float | None]) -> str:
+    """ "1 ms", "1 ms to 2 ms"; empty where there is none."""
+    known = sorted(time for time in times if time is not None)
+    return text.span([text.seconds(known[0]), text.seconds(known[-1])]) if known else ""
+
+
+def _ratios(ascending: Sequence[float]) -> str:
+    if len(set(ascending)) > 1:
+        return f"{text.significant(ascending[0])} to {text.ratio(ascending[-1])}"
+    return text.ratio(ascending[0]) if ascending else ""
+
+
+def drawn(rows: Sequence[Row]) -> list[CollectiveResult]:
+    """Of the rows of most time, in their order, the entries that the report shows timelines of."""
+    return [max(row.measured, key=time_s) for row in rows if row.measured][:MAX_DRAWN]
+
+
+def run_s(result: Result) -> float:
+    """What shares of time are of: the recorded run, or with an older result a native one."""
+    return result.time.wall_s if result.time else text.median(result.program.native_s) or 0.0
+
+
+def shown(result: Result) -> list[Row]:
+    """The rows to show; of the others `left_native` tells."""
+    found = rows_of(result.collectives, result.ranks)
+    return [
+        row
+        for i, row in enumerate(found)
+        if row.is_kept or (row.time_s >= LEAST_SHARE_SHOWN * run_s(result) and i < MAX_SHOWN)
+    ]
+
+
+def left_native(result: Result) -> list[str]:
+    """Why: of each kind of reason the row of most time, and how many more there are."""
+    by_kind: dict[str, list[Row]] = {}
+    for row in rows_of(result.collectives, result.ranks):
+        if row.reason:
+            by_kind.setdefault(reason_kind(row.reason), []).append(row)
+    lines = []
+    for kind, alike in by_kind.items():
+        lines.append(f"{alike[0].label} left native: {alike[0].reason}")
+        if len(alike) > 1:
+            lines.append(f"{len(alike) - 1} more: {kind}")
+    return lines
+
+
+def reason_kind(reason: str | None) -> str:
+    """Without figures: reasons of one kind differ in them alone."""
+    return (reason or "").partition(":")[0]
+
+
+def rows_of(collectives: Sequence[CollectiveResult], ranks: int) -> list[Row]:
+    """The row of most time first."""
+    sets = _sets_of_equal_calls(collectives)
+    # The same set of communicators has one name everywhere.
+    keys = sorted({key for key, _ in sets}, key=lambda key: (-len(key[0]), -len(key), key))
+    name_of = dict(zip(keys, names(keys, ranks), strict=True))
+    alike: dict[tuple[str, tuple[Members, ...], int | None], list[tuple[CollectiveResult, ...]]] = {}
+    for key, entries in sets:
+        alike.setdefault((entries[0].collective, key, entries[0].root), []).append(entries)
+    rows = [
+        Row(name_of[key], tuple(range_of_sizes))
+        for (_, key, _), of_sizes in alike.items()
+        for range_of_sizes in _ranges(sorted(of_sizes, key=lambda entries: entries[0].bytes))
+    ]
+    return sorted(rows, key=lambda row: -row.time_s)
+
+
+def _sets_of_equal_calls(
+    collectives: Iterable[CollectiveResult],
+) -> list[tuple[tuple[Members, ...], tuple[CollectiveResult, ...]]]:
+    """Entries of disjoint communicators with the same calls, and these communicators."""
+    equal: dict[tuple[str, int, int, int | None, int], dict[Members, CollectiveResult]] = {}
+    repeated = []
+    for entry in collectives:
+        members = tuple(entry.members)
+        of_calls = equal.setdefault((entry.collective, len(members), entry.bytes, entry.root, entry.calls), {})
+        if members in of_calls:
+            repeated.append(((members,), (entry,)))
+        else:
+            of_calls[members] = entry
+    found = [
+        (tuple(sorted(communicators)), tuple(of_calls[members] for members in sorted(communicators)))
+        for of_calls in equal.values()
+        for communicators in disjoint_sets(sorted(of_calls))
+    ]
+    return found + repeated
+
+
+def _ranges(of_sizes: Sequence[tuple[CollectiveResult, ...]]) -> list[list[tuple[CollectiveResult, ...]]]:
+    """Neighbouring sizes with the same outcome."""
+    ranges: list[list[tuple[CollectiveResult, ...]]] = []
+    for entries in of_sizes:
+        if ranges and _outcome(ranges[-1][-1]) == _outcome(entries):
+            ranges[-1].append(entries)
+        else:
+            ranges.append([entries])
+    return ranges
+
+
+def _outcome(entries: Sequence[CollectiveResult]) -> list[tuple[bool, str]]:
+    return [(entry.kept, entry.algorithm if entry.kept else reason_kind(entry.reason)) for entry in entries]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What was decided and measured of each collective, as a result has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hocket.report.result import CollectiveResult, TimelineFiles
+from hocket.report.rows import drawn, rows_of
+from hocket.tune.compare import Measurement
+
+if TYPE_CHECKING:
+    from hocket.advise import Choice
+
+
+def collective_results(
+    choices: Sequence[Choice],
+    measured: Iterable[Measurement],
+    ranks: int,
+    draw: Callable[[Choice, str], TimelineFiles],
+) -> list[CollectiveResult]:
+    """`measured`: of the choices without a reason. `draw`: simulates timelines, for the rows of most time."""
+    found = iter(measured)
+    results = [
+        _result(choice, Measurement(reason=choice.reason) if choice.reason else next(found)) for choice in choices
+    ]
+    shown = {id(entry) for entry in drawn(rows_of(results, ranks))}
+    return [
+        replace(entry, timelines=draw(choice, f"{i}-{entry.collective}-{entry.bytes}")) if id(entry) in shown else entry
+        for i, (choice, entry) in enumerate(zip(choices, results, strict=True))
+    ]
+
+
+def _result(choice: Choice, measurement: Measurement) -> CollectiveResult:
+    group, ratio, entry = choice.group, measurement.ratio, choice.entry()
+    return CollectiveResult(
+        collective=group.collective,
+        members=list(group.members),
+        bytes=group.bytes_max,
+        root=group.root,
+        calls=group.calls,
+        algorithm=entry.algorithm,
+        pieces=entry.pieces,
+        order=None if entry.order is None else list(entry.order),
+        native_s=measurement.native_s,
+        tuned_s=measurement.tuned_s,
+        predicted_s=choice.predicted_s,
+        wire_limit_s=choice.lower_bound_s,
+        kept=not measurement.reason,
+        reason=measurement.reason or None,
+        output_identical=measurement.equal,
+        ratio=None if ratio is None else ratio.value,
+        ratio_interval=None if ratio is None else (ratio.low, ratio.high),
+        launches=len(measurement.launches),
+        nonblocking_calls=group.nonblocking_calls,
+        bytes_min=group.bytes_min,
+        recorded_s=group.recorded_s,
+    )
