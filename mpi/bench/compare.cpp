@@ -36,7 +36,7 @@ using interpose::session;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--least N] [--within S] [--only schedules]\n"
-    "  --plan FILE        the plan (\"hocket.plan/1\"), read by rank 0\n"
+    "  --plan FILE        the plan (\"hocket.plan/2\"), read by rank 0\n"
     "  --repetitions N    measurements of each entry and kind (default 20), of short calls up to 20 N within half a "
     "second;\n"
     "                     one is the median of up to 16 calls in a row that take 15 ms\n"
@@ -176,7 +176,8 @@ private:
     static runtime::Role role_of(const runtime::PlanEntry& entry, MPI_Comm comm) {
         int rank = 0;
         PMPI_Comm_rank(comm, &rank);
-        return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, entry.schedule_pieces()};
+        const std::int32_t pieces = entry.schedule_pieces(entry.pieces_of(measured_bytes(entry)));
+        return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, pieces};
     }
 
     [[nodiscard]] double age_s() const { return now_s() - made_s_; }

@@ -96,12 +96,19 @@ Communicator* make(MPI_Comm comm) {
         const std::vector<int> members = world_ranks(comm, communicator->size);
         const auto& entries = session.plan().entries;
         for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (entries[i].members != members) continue;
+            if (!entries[i].serves_members(members)) continue;
             communicator->members = members;
             communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back(
                 {&entries[i], i, {}, {}, {}});
         }
-        for (std::size_t i = 0; i < num_collectives; ++i) communicator->checks[i] = self_check(communicator->routes[i]);
+        for (std::size_t i = 0; i < num_collectives; ++i) {
+            auto& routes = communicator->routes[i];
+            // find_route takes the first that serves a call.
+            const auto end = std::stable_partition(routes.begin(), routes.end(),
+                                                   [](const Route& route) { return route.entry->root.has_value(); });
+            static_cast<void>(end);
+            communicator->checks[i] = self_check(routes);
+        }
     }
     Communicator* const made = communicator.get();
     if (PMPI_Comm_set_attr(comm, keyval, made) != MPI_SUCCESS) return nullptr;

@@ -27,7 +27,7 @@ class Lane;
 struct Route {
     const runtime::PlanEntry* entry;
     std::size_t index;                                            ///< in the plan
-    std::vector<std::unique_ptr<runtime::Operation>> operations;  ///< by root, the one used last at the end
+    std::vector<std::unique_ptr<runtime::Operation>> operations;  ///< by root and pieces, the one used last at the end
     std::optional<bool> preserves_order;                          ///< known once asked, for the root `order_root`
     Rank order_root;
 };

@@ -108,9 +108,13 @@ void Lane::count(const Turn& turn, Arm arm) {
     if (rank_ == 0) session.tell_fall_back(entry, call, Selector::lost_comparisons);
 }
 
+Lane::TaskKey Lane::task_key(const PlannedCall& call, Arm arm) {
+    return {std::get<0>(call.key_), call.call_.root, arm, arm == schedule ? call.asked_pieces_ : 1};
+}
+
 std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm) {
     const Call& of = call.call_;
-    auto& idle = idle_[{std::get<0>(call.key_), of.root, arm}];
+    auto& idle = idle_[task_key(call, arm)];
     if (!idle.empty()) {
         std::unique_ptr<CollectiveTask> task = std::move(idle.back());
         idle.pop_back();
@@ -120,9 +124,9 @@ std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm)
     if (arm == native)
         return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, own_);
     const Rank root{of.root}, self{rank_};
-    auto graph = std::make_shared<const runtime::RankGraph>(call.entry_->rank_schedule(root, self));
-    return runtime::make_schedule_task({of.collective, size_, root, self, call.entry_->schedule_pieces()},
-                                       std::move(graph), own_);
+    const std::int32_t pieces = call.entry_->schedule_pieces(call.asked_pieces_);
+    auto graph = std::make_shared<const runtime::RankGraph>(call.entry_->rank_schedule(root, self, call.asked_pieces_));
+    return runtime::make_schedule_task({of.collective, size_, root, self, pieces}, std::move(graph), own_);
 }
 
 // The MPI's own functions and the exchanges begin here too: MPI matches them by their order.
@@ -168,7 +172,7 @@ void Lane::ended(PlannedCall& call) {
     }
     if (!call.task_ || call.error_ != MPI_SUCCESS || num_idle_ == max_idle) return;
     call.task_->unbind();
-    idle_[{std::get<0>(call.key_), call.call_.root, call.arm_}].push_back(std::move(call.task_));
+    idle_[task_key(call, call.arm_)].push_back(std::move(call.task_));
     ++num_idle_;
 }
 
@@ -191,6 +195,7 @@ bool Lane::release(bool waits) {
 PlannedCall::PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes)
     : lane_(std::move(lane)),
       entry_(route.entry),
+      asked_pieces_(route.entry->pieces_of(bytes)),
       key_(route.index, size_class_of(bytes), call.root),
       call_(significant(call, lane_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.

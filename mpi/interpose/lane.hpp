@@ -73,7 +73,9 @@ private:
     std::mutex mutex_;  // guards all that follows
     std::deque<Turn> turns_;
     std::map<Key, Selection> selections_;
-    std::map<std::tuple<std::size_t, int, Arm>, std::vector<std::unique_ptr<runtime::CollectiveTask>>> idle_;
+    using TaskKey = std::tuple<std::size_t, int, Arm, std::int32_t>;  ///< entry, root, arm, pieces
+    static TaskKey task_key(const PlannedCall& call, Arm arm);
+    std::map<TaskKey, std::vector<std::unique_ptr<runtime::CollectiveTask>>> idle_;
     std::size_t num_idle_ = 0;
     std::uint64_t num_begun_ = 0;
     friend class PlannedCall;
@@ -97,6 +99,7 @@ private:
     friend class Lane;
     std::shared_ptr<Lane> lane_;
     const runtime::PlanEntry* entry_;
+    const std::int32_t asked_pieces_;
     Lane::Key key_;
     Call call_;
     bool compares_;

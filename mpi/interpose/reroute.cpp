@@ -16,6 +16,7 @@
 #include "interpose/next.hpp"
 #include "interpose/routes.hpp"
 #include "interpose/self_check.hpp"
+#include "interpose/served.hpp"
 #include "interpose/session.hpp"
 #include "runtime/clock.hpp"
 
@@ -27,8 +28,8 @@ namespace {
 
 using runtime::Operation;
 
-// Prepared operations are kept for the roots used last.
-constexpr std::size_t max_roots = 8;
+// Prepared operations are kept for the roots and numbers of pieces used last.
+constexpr std::size_t max_prepared = 8;
 
 /// Whether the schedule may combine with the call's operator. The arguments are good.
 bool keeps_order(Route& route, const Call& call) {
@@ -76,25 +77,29 @@ bool number_call(Communicator& communicator) {
     return true;
 }
 
-Operation& operation_for(Route& route, const Communicator& communicator, Rank root) {
+Operation& operation_for(Route& route, const Communicator& communicator, Rank root, std::int64_t bytes) {
     auto& operations = route.operations;
-    const auto same_root = [&](const auto& operation) { return operation->role().root == root; };
-    const auto found = std::find_if(operations.begin(), operations.end(), same_root);
+    const std::int32_t asked_pieces = route.entry->pieces_of(bytes);
+    const std::int32_t pieces = route.entry->schedule_pieces(asked_pieces);
+    const auto same = [&](const auto& operation) {
+        return operation->role().root == root && operation->role().pieces == pieces;
+    };
+    const auto found = std::find_if(operations.begin(), operations.end(), same);
     if (found != operations.end()) {
         std::rotate(found, found + 1, operations.end());
         return *operations.back();
     }
-    if (operations.size() == max_roots) operations.erase(operations.begin());
+    if (operations.size() == max_prepared) operations.erase(operations.begin());
     const Rank self{communicator.rank};
-    const runtime::Role role{route.entry->collective, communicator.size, root, self, route.entry->schedule_pieces()};
-    auto graph = std::make_shared<const runtime::RankGraph>(route.entry->rank_schedule(root, self));
+    const runtime::Role role{route.entry->collective, communicator.size, root, self, pieces};
+    auto graph = std::make_shared<const runtime::RankGraph>(route.entry->rank_schedule(root, self, asked_pieces));
     operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.own));
     return *operations.back();
 }
 
-int execute(Route& route, Communicator& communicator, const Call& call) noexcept {
+int execute(Route& route, Communicator& communicator, const Call& call, std::int64_t bytes) noexcept {
     try {
-        Operation& operation = operation_for(route, communicator, Rank{call.root});
+        Operation& operation = operation_for(route, communicator, Rank{call.root}, bytes);
         return operation.execute(call.arguments, communicator.call);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
@@ -137,39 +142,47 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
 }
 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
-std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck*& timed) {
+std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck*& timed, Outcome& outcome) {
     const Inside inside;
+    outcome = Outcome::communicator;
     if (!number_call(communicator)) return {};
+    outcome = Outcome::size;
     auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
     SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
     const std::int64_t bytes = bytes_of(call, communicator);
     Route* const route = find_route(communicator, call, bytes);
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
-    const bool is_due = check.count(place);
+    const bool has_root = call.root >= 0 && call.root < communicator.size;  // else the MPI refuses the call
+    const bool is_due = check.count(place, has_root ? call.root : 0);
     const Verdict verdict = judge(call, communicator.rank, communicator.size);
     const bool serves = route != nullptr && verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
     if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
     if (verdict.action == Verdict::native) {
-        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is the next one of this rank
-        // that they wait for.
+        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is the
+        // next one of this rank that they wait for.
+        outcome = Outcome::arguments;
         --communicator.call;
         check.take_back();
         return {};
     }
     if (route == nullptr) return {};
     if (check.entry(place).given_up) {
+        outcome = Outcome::slower;
         count_after_fall_back(*route, check.entry(place), communicator);
         return {};
     }
+    outcome = verdict.action == Verdict::serve ? Outcome::order : Outcome::arguments;
     if (verdict.action != Verdict::refuse && !serves) return {};
     if (way == SelfCheck::Way::time_native) {
+        outcome = Outcome::comparison;
         session.count(route->index).self_check.fetch_add(1, std::memory_order_relaxed);
         timed = &check;
         return {};
     }
+    outcome = route->entry->native_per_tuned > 0 ? Outcome::measured : Outcome::derived;
     const std::int64_t begin_ns = way == SelfCheck::Way::time_schedule ? now_ns() : 0;
-    const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call);
+    const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call, bytes);
     if (way == SelfCheck::Way::time_schedule && code == MPI_SUCCESS) check.took(now_ns() - begin_ns);
     session.count(route->index).rerouted.fetch_add(1, std::memory_order_relaxed);
     // The schedule's own communicator returns errors; what an error means is for the program's communicator to say.
@@ -177,20 +190,29 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     return code;
 }
 
-}  // namespace
-
-int reroute(const Call& call, const Native& native) {
-    if (depth > 0 || call.comm == MPI_COMM_NULL) return native();
+int carry_out(const Call& call, const Native& native, Outcome& outcome) {
+    if (!session.has_entries_for(call.collective)) return native();
     Communicator* const communicator = find_communicator(call.comm);
+    outcome = Outcome::communicator;
     if (communicator == nullptr || communicator->has_none) return native();
     if (communicator->routes[static_cast<std::size_t>(call.collective)].empty()) return native();
     SelfCheck* timed = nullptr;
-    if (const auto code = serve(*communicator, call, timed)) return *code;
+    if (const auto code = serve(*communicator, call, timed, outcome)) return *code;
     if (timed == nullptr) return native();
     const std::int64_t begin_ns = now_ns();
     const int code = native();
     if (code == MPI_SUCCESS) timed->took(now_ns() - begin_ns);
     return code;
+}
+
+}  // namespace
+
+int reroute(const Call& call, const Native& native) {
+    if (depth > 0 || call.comm == MPI_COMM_NULL) return native();
+    const auto run = [&](Outcome& outcome) { return carry_out(call, native, outcome); };
+    if (served.counts_calls()) return served.counted(call.collective, run);
+    Outcome outcome{};
+    return run(outcome);
 }
 
 }  // namespace hocket::interpose

@@ -17,7 +17,14 @@ struct CallKey {
     std::int64_t entry = -1;  ///< place among the entries that serve this collective here; negative: no sample
     std::int64_t bytes = 0;
     std::int64_t root = 0;
-    bool operator==(const CallKey&) const = default;
+
+    /// Sizes may differ a little, since many programs never make two calls of one size. Each kind goes first in every other
+    /// comparison, so that neither gains by it.
+    [[nodiscard]] bool is_like(const CallKey& other) const {
+        constexpr std::int64_t sixteenth = 16;
+        const std::int64_t difference = bytes > other.bytes ? bytes - other.bytes : other.bytes - bytes;
+        return entry == other.entry && root == other.root && difference <= std::max(bytes, other.bytes) / sixteenth;
+    }
 };
 
 /// Decides, alike on all ranks of a communicator, which calls of a collective are timed, and when an entry of the plan has become
@@ -25,7 +32,7 @@ struct CallKey {
 ///
 /// Positions are numbers of calls of the collective on the communicator. Every rank counts every call, also one that is wrong on it
 /// alone, so that all exchange statements before the same call; everything else follows from what they agree on there. A
-/// comparison takes two calls of one entry with the same bytes and root, one by the schedule and one native, each right behind an
+/// comparison takes two calls of one entry with nearly the same bytes and the same root, one by the schedule and one native, each right behind an
 /// exchange, which takes the lateness of ranks out of their times; the next call's exchange tells the time of the second. Each
 /// goes first in every other comparison. The first comparison of an entry does not count.
 class SelfCheck {
@@ -44,12 +51,13 @@ public:
     static constexpr std::uint64_t first_position_of_suspect = 2;
 
     struct Entry {
-        bool watched = true;        ///< false: never compared, or given up
-        std::int64_t wait = 0;      ///< calls of this entry to let pass before its next comparison
-        std::uint64_t calls = 0;    ///< so far, as this rank sees it
-        std::int64_t last = 0;      ///< position of its last call, as this rank sees it; 0 = none
-        std::int64_t distance = 0;  ///< from its call before that; 0 = none
-        int num_slower = 0;         ///< comparisons in a row that the schedule has lost
+        bool watched = true;                     ///< false: never compared, or given up
+        std::int64_t wait = 0;                   ///< calls of this entry to let pass before its next comparison
+        std::uint64_t calls = 0;                 ///< so far, as this rank sees it
+        std::int64_t last = 0;                   ///< position of its last call, as this rank sees it; 0 = none
+        std::int64_t distance = 0;               ///< from its call with the same root before that; 0 = none
+        std::vector<std::int64_t> last_of_root;  ///< positions, as `last`
+        int num_slower = 0;                      ///< comparisons in a row that the schedule has lost
         int num_compared = 0;
         std::int64_t native_ns = 0, schedule_ns = 0;  ///< of the last comparison
         bool given_up = false;
@@ -64,9 +72,9 @@ public:
     /// Before the first call, alike on all ranks: entry `place` has lost so many comparisons in a row on other communicators.
     void inherit(std::int64_t place, std::int64_t num_slower);
     /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements before it.
-    bool count(std::int64_t place) {
+    bool count(std::int64_t place, std::int64_t root = 0) {
         ++position_;
-        if (place >= 0) note(entries_[static_cast<std::size_t>(place)]);
+        if (place >= 0) note(entries_[static_cast<std::size_t>(place)], static_cast<std::size_t>(root));
         return position_ == next_;
     }
     /// The call just counted was none, as this rank has found after the exchange, if there was one. The next has its position.
@@ -89,10 +97,13 @@ private:
     static constexpr std::int64_t longest_ns = 1'000'000'000'000'000;  // days; a hundredfold still fits
     enum class Step { settle, first, second };
 
-    void note(Entry& entry) {
+    void note(Entry& entry, std::size_t root) {
         ++entry.calls;
-        if (entry.last != 0) entry.distance = static_cast<std::int64_t>(position_) - entry.last;
         entry.last = static_cast<std::int64_t>(position_);
+        if (entry.last_of_root.size() <= root) entry.last_of_root.resize(root + 1);
+        std::int64_t& last = entry.last_of_root[root];
+        if (last != 0) entry.distance = entry.last - last;
+        last = entry.last;
     }
     /// Of the target's comparison under way.
     [[nodiscard]] bool native_first() const { return entries_[target_].num_compared % 2 == 0; }

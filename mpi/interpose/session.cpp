@@ -4,6 +4,7 @@
 #include "interpose/session.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -22,6 +23,7 @@
 #include "interpose/lane.hpp"
 #include "interpose/next.hpp"
 #include "interpose/self_check.hpp"
+#include "interpose/served.hpp"
 #include "runtime/datatype.hpp"
 
 namespace hocket::interpose {
@@ -138,11 +140,25 @@ void Session::start_plan(int world_rank) {
         plan = {};
         if (world_rank == 0) say(std::string(error.what()) + "; every call stays native");
     }
+    compare_hosts(plan, world_rank);
     if (ignores_evidence_)
         for (runtime::PlanEntry& entry : plan.entries) entry.native_per_tuned = 0;
     plan_text_.clear();
     plan_text_.shrink_to_fit();
     use(std::move(plan));
+}
+
+void Session::compare_hosts(const runtime::Plan& plan, int world_rank) const {
+    if (plan.hosts.empty()) return;
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    const int is_other = plan.hosts[static_cast<std::size_t>(world_rank)] == host.data() ? 0 : 1;
+    int num_others = 0;
+    next.Reduce(&is_other, &num_others, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (world_rank == 0 && num_others > 0)
+        say(std::to_string(num_others) + " of " + std::to_string(plan.hosts.size()) +
+            " ranks are on other hosts than when the plan was made; its schedules fit that placement: `hocket tune` "
+            "again where hosts lie otherwise on the network");
 }
 
 void Session::start_progress(int world_rank, int program_level) {
@@ -185,15 +201,17 @@ void Session::start_progress(int world_rank, int program_level) {
 void Session::use(runtime::Plan plan) {
     plan_ = std::move(plan);
     counts_ = std::make_unique<EntryCount[]>(plan_.entries.size());
-    std::uint32_t active = 0;
-    for (const auto& entry : plan_.entries) active |= 1U << static_cast<unsigned>(entry.collective);
-    if (active != 0) {
+    planned_ = 0;
+    for (const auto& entry : plan_.entries) planned_ |= 1U << static_cast<unsigned>(entry.collective);
+    if (planned_ != 0) {
         prepare_communicators();
         has_communicators_ = true;
         prepare_arguments();
         prepare_world();
+        if (reports_) served.count_calls();
     }
-    active_collectives.store(active, std::memory_order_release);
+    constexpr std::uint32_t every = (1U << num_collectives) - 1;
+    active_collectives.store(served.counts_calls() ? every : planned_, std::memory_order_release);
 }
 
 void Session::stop() {
@@ -317,8 +335,9 @@ std::string Session::report_progress(int world_rank) const {
 }
 
 void Session::report(int world_rank) const {
-    std::string entries, background;
+    std::string entries, background, calls;
     if (!plan_.entries.empty()) entries = report_entries(world_rank);
+    if (served.counts_calls()) calls = served.report(world_rank, environment("HOCKET_SUMMARY") == "1");
     if (progress_mode_ != Progress::Mode::off) background = report_progress(world_rank);
     if (world_rank != 0) return;
     const std::string path = environment("HOCKET_STATISTICS");
@@ -328,6 +347,7 @@ void Session::report(int world_rank) const {
     std::ofstream file(path);
     file << "{\"format\": \"hocket.statistics/1\", \"plan\": " << (plan_path_.empty() ? "null" : json_text(plan_path_))
          << ", \"ranks\": " << world_size << ", \"entries\": [" << entries << "\n]";
+    if (!calls.empty()) file << ", \"calls\": " << calls;
     if (!background.empty()) file << ", \"progress\": " << background;
     file << "}\n";
     file.close();

@@ -47,6 +47,9 @@ public:
     [[nodiscard]] const runtime::Plan& plan() const { return plan_; }
     [[nodiscard]] bool checks_itself() const { return checks_itself_; }
     void leave_check() { checks_itself_ = false; }
+    [[nodiscard]] bool has_entries_for(Collective collective) const {
+        return (planned_ >> static_cast<unsigned>(collective) & 1U) != 0;
+    }
     EntryCount& count(std::size_t entry) { return counts_[entry]; }
     /// Says so, if anything is to be told. For one rank of the communicator.
     void tell_fall_back(std::size_t entry, std::int64_t call, int num_lost) const;
@@ -54,12 +57,14 @@ public:
 private:
     void share_settings(int world_rank);
     void start_plan(int world_rank);
+    void compare_hosts(const runtime::Plan& plan, int world_rank) const;
     void start_progress(int world_rank, int program_level);
     void report(int world_rank) const;
     [[nodiscard]] std::string report_entries(int world_rank) const;
     [[nodiscard]] std::string report_progress(int world_rank) const;
 
     runtime::Plan plan_{};
+    std::uint32_t planned_ = 0;  // bit c: the plan has entries for collective c
     std::unique_ptr<EntryCount[]> counts_;
     std::string plan_path_;
     bool reports_ = false;  // on rank 0 something is to be told at the end
@@ -78,7 +83,8 @@ extern Session& session;
 /// Whether this process's environment asks for progress: only then its MPI gets a thread level above the program's own.
 bool wants_progress();
 
-/// Bit c: the plan has entries for collective c and the session is on. The only thing that a call looks at if not.
+/// Bit c: the session is on, and the plan has entries for collective c or calls are counted. The only thing that a call looks at
+/// if not.
 extern std::atomic<std::uint32_t> active_collectives;
 
 /// The plan serves non-blocking collectives too: there is progress in the background, on all ranks.

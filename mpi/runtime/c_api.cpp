@@ -17,8 +17,8 @@ namespace {
 
 hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank root) {
     const Rank self{communicator.self};
-    const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces()};
-    auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self));
+    const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces(entry.pieces)};
+    auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self, entry.pieces));
     return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}, {}};
 }
 

@@ -76,6 +76,13 @@ public:
         if (!value_.is_string()) refuse("text");
         return value_.get<std::string>();
     }
+    [[nodiscard]] std::vector<std::string> texts(std::int32_t count) const {
+        if (!value_.is_array() || value_.size() != static_cast<std::size_t>(count))
+            refuse("a list of " + std::to_string(count) + " texts, one for each rank");
+        std::vector<std::string> found;
+        for (const json& item : value_) found.push_back(Place(item, where_ + ": a host").text());
+        return found;
+    }
     /// Different ranks below `limit`, in the order listed.
     [[nodiscard]] std::vector<std::int32_t> ranks(std::int64_t limit) const {
         if (!value_.is_array() || value_.empty()) refuse("a list of ranks");
@@ -112,20 +119,42 @@ void read_custom(const Place& place, PlanEntry& entry) {
     entry.pieces = entry.custom->pieces;
 }
 
-void read_schedule(const Place& place, PlanEntry& entry) {
+/// That of an earlier entry.
+void read_shared(const Place& place, PlanEntry& entry, const std::vector<PlanEntry>& earlier) {
+    if (earlier.empty()) throw InvalidInput(place.where() + ": there is no earlier entry");
+    const PlanEntry& of =
+        earlier[static_cast<std::size_t>(place.integer(0, static_cast<std::int64_t>(earlier.size()) - 1))];
+    const bool same = of.collective == entry.collective && of.num_ranks() == entry.num_ranks();
+    if (!same || !of.custom || (is_rooted(entry.collective) && of.custom->root != entry.root)) {
+        place.refuse(
+            "the number of an earlier entry with a custom schedule for the same collective, number of ranks and root");
+    }
+    entry.custom = of.custom;
+    entry.pieces = of.pieces;
+}
+
+void read_schedule(const Place& place, PlanEntry& entry, const std::vector<PlanEntry>& earlier) {
     if (place.value().is_object() && place.has("custom")) {
         place.expect_keys({"custom"}, {});
         return read_custom(place.at("custom"), entry);
     }
-    place.expect_keys({"algorithm"}, {"pieces", "order"});
+    if (place.value().is_object() && place.has("entry")) {
+        place.expect_keys({"entry"}, {});
+        return read_shared(place.at("entry"), entry, earlier);
+    }
+    place.expect_keys({"algorithm"}, {"pieces", "segment_bytes", "order"});
     entry.algorithm = &collectives::find_algorithm(entry.collective, place.at("algorithm").text());
     if (place.has("pieces")) entry.pieces = static_cast<std::int32_t>(place.at("pieces").integer(1, max_int));
+    if (place.has("segment_bytes")) {
+        if (place.has("pieces")) throw InvalidInput(place.where() + " has both pieces and segment_bytes; give one");
+        entry.segment_bytes = place.at("segment_bytes").integer(1, max_bytes);
+    }
     if (place.has("order")) {
         for (const std::int32_t rank : place.at("order").ranks(entry.num_ranks())) entry.order.emplace_back(rank);
         if (entry.order.size() != entry.members.size()) place.at("order").refuse("each rank of the members once");
     }
     try {  // now, not inside a call; what one rank can be given, all can
-        static_cast<void>(entry.rank_schedule(entry.root.value_or(Rank{0}), Rank{0}));
+        static_cast<void>(entry.rank_schedule(entry.root.value_or(Rank{0}), Rank{0}, entry.pieces));
     } catch (const InvalidInput& error) {
         throw InvalidInput(place.where() + ": " + error.what());
     }
@@ -142,12 +171,25 @@ void read_evidence(const Place& place, PlanEntry& entry) {
     for (const json& end : interval.value()) static_cast<void>(Place(end, interval.where()).number());
 }
 
-PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
-    place.expect_keys({"collective", "members", "bytes_min", "bytes_max", "root", "schedule"},
-                      {"predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls", "evidence", "reproducible"});
+void read_other_members(const Place& place, PlanEntry& entry, std::int32_t num_ranks) {
+    if (!place.value().is_array()) place.refuse("a list of lists of ranks");
+    for (const json& item : place.value()) {
+        const Place other(item, place.where() + "[" + std::to_string(entry.other_members.size()) + "]");
+        entry.other_members.push_back(other.ranks(num_ranks));
+        if (entry.other_members.back().size() != entry.members.size())
+            throw InvalidInput(other.where() + " has " + std::to_string(entry.other_members.back().size()) +
+                               " ranks; members has " + std::to_string(entry.members.size()));
+    }
+}
+
+PlanEntry read_entry(const Place& place, std::int32_t num_ranks, const std::vector<PlanEntry>& earlier) {
+    place.expect_keys(
+        {"collective", "members", "bytes_min", "bytes_max", "root", "schedule"},
+        {"other_members", "predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls", "evidence", "reproducible"});
     PlanEntry entry;
     entry.collective = collective_from(place.at("collective").text());
     entry.members = place.at("members").ranks(num_ranks);
+    if (place.has("other_members")) read_other_members(place.at("other_members"), entry, num_ranks);
     entry.bytes_min = place.at("bytes_min").integer(0, max_bytes);
     entry.bytes_max = place.at("bytes_max").integer(entry.bytes_min, max_bytes);
     if (!place.at("root").value().is_null()) {
@@ -156,21 +198,24 @@ PlanEntry read_entry(const Place& place, std::int32_t num_ranks) {
     }
     if (place.has("evidence") && !place.at("evidence").value().is_null()) read_evidence(place.at("evidence"), entry);
     if (place.has("reproducible")) entry.reproducible = place.at("reproducible").truth();
-    read_schedule(place.at("schedule"), entry);
+    read_schedule(place.at("schedule"), entry, earlier);
     return entry;
 }
 
 Plan read(const json& document, std::string_view source) {
     const Place place(document, std::string(source));
-    place.expect_keys({"format", "ranks", "network", "entries"}, {"created_by", "progress"});
+    place.expect_keys({"format", "ranks", "network", "entries"}, {"created_by", "progress", "hosts"});
     if (place.has("progress")) static_cast<void>(place.at("progress").text());  // `hocket run` follows it
-    if (place.at("format").text() != "hocket.plan/1") place.at("format").refuse("\"hocket.plan/1\"");
+    const std::string format = place.at("format").text();
+    if (format != "hocket.plan/2" && format != "hocket.plan/1")
+        place.at("format").refuse("\"hocket.plan/2\", \"hocket.plan/1\"");
     Plan plan{static_cast<std::int32_t>(place.at("ranks").integer(1, max_int)), {}};
+    if (place.has("hosts")) plan.hosts = place.at("hosts").texts(plan.num_ranks);
     if (!document["entries"].is_array()) place.at("entries").refuse("a list");
     for (const json& entry : document["entries"]) {
         const std::string where = std::string(source) + ": entries[" + std::to_string(plan.entries.size()) + "]";
         try {
-            plan.entries.push_back(read_entry({entry, where}, plan.num_ranks));
+            plan.entries.push_back(read_entry({entry, where}, plan.num_ranks, plan.entries));
         } catch (const InvalidInput& error) {
             const std::string what = error.what();
             throw InvalidInput(what.starts_with(where) ? what : where + ": " + what);
@@ -186,22 +231,34 @@ std::string PlanEntry::description() const {
     if (bytes_max != bytes_min) text += " to " + std::to_string(bytes_max);
     text += " B on " + std::to_string(members.size()) + " ranks: ";
     if (custom) return text + "a schedule found by search";
-    return text + std::string(algorithm->name) + (pieces > 1 ? ", " + std::to_string(pieces) + " pieces" : "");
+    text += algorithm->name;
+    if (segment_bytes > 0) return text + ", segments of " + std::to_string(segment_bytes) + " B";
+    return text + (pieces > 1 ? ", " + std::to_string(pieces) + " pieces" : "");
 }
 
-RankSchedule PlanEntry::rank_schedule(Rank chosen, Rank self) const {
+bool PlanEntry::serves_members(const std::vector<int>& of) const {
+    return of == members || std::find(other_members.begin(), other_members.end(), of) != other_members.end();
+}
+
+std::int32_t PlanEntry::pieces_of(std::int64_t bytes) const {
+    if (custom || segment_bytes == 0) return pieces;
+    return collectives::pieces_of_segments(*algorithm, num_ranks(), bytes, segment_bytes);
+}
+
+RankSchedule PlanEntry::rank_schedule(Rank chosen, Rank self, std::int32_t asked_pieces) const {
     if (custom) return custom->ranks[self.at()];
-    return collectives::emit_rank(*algorithm, {num_ranks(), pieces}, {chosen, order}, self);
+    return collectives::emit_rank(*algorithm, {num_ranks(), asked_pieces}, {chosen, order}, self);
 }
 
-std::int32_t PlanEntry::schedule_pieces() const {
-    return custom ? custom->pieces : collectives::pieces_for(*algorithm, {num_ranks(), pieces});
+std::int32_t PlanEntry::schedule_pieces(std::int32_t asked_pieces) const {
+    return custom ? custom->pieces : collectives::pieces_for(*algorithm, {num_ranks(), asked_pieces});
 }
 
 bool PlanEntry::preserves_order(Rank chosen) const {
     if (custom) return validate(*custom).preserves_order;
     if (algorithm->preserves_order && chosen.value == 0 && order.empty()) return true;
-    if (std::int64_t{num_ranks()} * num_ranks() * schedule_pieces() > max_validated) return false;
+    // The pieces of a message are combined alike.
+    if (std::int64_t{num_ranks()} * num_ranks() * schedule_pieces(pieces) > max_validated) return false;
     return validate(collectives::emit(*algorithm, {num_ranks(), pieces}, {chosen, order})).preserves_order;
 }
 

@@ -84,6 +84,14 @@ void bind_schedule(nb::module_& module) {
             },
             "num_ranks"_a, "pieces"_a = 1,
             "Schedule.pieces for this request: blocks that the algorithm cuts, times pieces.")
+        .def(
+            "pieces_of_segments",
+            [](const Algorithm& a, std::int32_t num_ranks, std::int64_t size_bytes, std::int64_t segment_bytes) {
+                return collectives::pieces_of_segments(a, num_ranks, size_bytes, segment_bytes);
+            },
+            "num_ranks"_a, "size_bytes"_a, "segment_bytes"_a,
+            "The pieces to ask for so that no segment of a message of size_bytes has more than segment_bytes: three "
+            "significant binary digits, rounded up; 1 if the algorithm does not pipeline.")
         .def("__repr__", [](const Algorithm& a) {
             return "Algorithm(" + std::string(name_of(a.collective)) + ", " + std::string(a.name) + ")";
         });

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from hocket import Schedule
 
-FORMAT = "hocket.plan/1"
+FORMAT = "hocket.plan/2"
+READABLE = (FORMAT, "hocket.plan/1")  # the earlier one lacks segment_bytes, other_members, shared schedules and hosts
 COLLECTIVES = (
     "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier",
 )  # fmt: skip
@@ -53,7 +54,7 @@ class PlanEntry:
 
     `members` are world ranks in the order of the communicator; `root` and `order` are ranks in the communicator. Sizes
     are those of `lower`: the whole message of bcast, reduce and allreduce, the block of one rank for the others, 0 for
-    barrier.
+    barrier. Sizes with `evidence` were measured; those without are derived from the model, or not measured yet.
     """
 
     collective: str
@@ -62,8 +63,9 @@ class PlanEntry:
     bytes_max: int
     algorithm: str  # "custom" when `custom` carries the schedule
     pieces: int = 1
+    segment_bytes: int | None = None  # the most that a segment has, instead of `pieces`
     order: tuple[int, ...] | None = None
-    root: int | None = None  # None = any root
+    root: int | None = None  # None = any root; an entry that names one goes before
     custom: str | None = None  # the schedule's JSON text
     predicted_s: float | None = None
     lower_bound_s: float | None = None
@@ -71,26 +73,37 @@ class PlanEntry:
     tuned_s: float | None = None
     calls: int = 0
     evidence: Evidence | None = None
+    other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape that it serves too
     reproducible: bool = (
         False  # every call uses this schedule: the running program does not compare it with native ones
     )
 
-    def schedule(self, root: int = 0) -> Schedule:
-        """The schedule of this entry for one root (that of the entry, if it names one)."""
+    def pieces_of(self, size_bytes: int) -> int:
+        """The pieces that the algorithm is asked for in a call of this size."""
+        if self.custom is not None or self.segment_bytes is None:
+            return self.pieces
+        from hocket import algorithms
+
+        algorithm = next(a for a in algorithms() if (a.collective, a.name) == (self.collective, self.algorithm))
+        return algorithm.pieces_of_segments(len(self.members), size_bytes, self.segment_bytes)
+
+    def schedule(self, root: int = 0, size_bytes: int | None = None) -> Schedule:
+        """The schedule of this entry for one root (that of the entry, if it names one) and size (its largest)."""
         from hocket import Schedule
 
         if self.custom is not None:
             return Schedule.from_json(self.custom)
         chosen = self.root if self.root is not None else root
         order = list(self.order) if self.order is not None else None
+        pieces = self.pieces_of(self.bytes_max if size_bytes is None else size_bytes)
         return Schedule.build(
-            self.collective, self.algorithm, len(self.members), root=chosen, pieces=self.pieces, order=order
+            self.collective, self.algorithm, len(self.members), root=chosen, pieces=pieces, order=order
         )
 
     def serves(self, collective: str, members: Sequence[int], size_bytes: int, root: int | None) -> bool:
         return (
             self.collective == collective
-            and self.members == tuple(members)
+            and tuple(members) in (self.members, *self.other_members)
             and self.bytes_min <= size_bytes <= self.bytes_max
             and (self.root is None or self.root == root)
         )
@@ -100,12 +113,17 @@ class PlanEntry:
         if self.custom is not None:
             schedule = {"custom": json.loads(self.custom)}
         else:
-            schedule = {"algorithm": self.algorithm, "pieces": self.pieces}
+            schedule = {"algorithm": self.algorithm}
+            if self.segment_bytes is None:
+                schedule["pieces"] = self.pieces
+            else:
+                schedule["segment_bytes"] = self.segment_bytes
             if self.order is not None:
                 schedule["order"] = list(self.order)
-        document = {
-            "collective": self.collective,
-            "members": list(self.members),
+        document: dict[str, Any] = {"collective": self.collective, "members": list(self.members)}
+        if self.other_members:
+            document["other_members"] = [list(members) for members in self.other_members]
+        document |= {
             "bytes_min": self.bytes_min,
             "bytes_max": self.bytes_max,
             "root": self.root,
@@ -127,6 +145,7 @@ class Plan:
     entries: tuple[PlanEntry, ...]
     created_by: str = ""
     progress: str = "off"  # of non-blocking communication in the background: one of PROGRESS
+    hosts: tuple[str, ...] = ()  # of each rank when the plan was made; empty = not known
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Plan:
@@ -167,8 +186,16 @@ class Plan:
         }
         if self.progress != "off":
             document["progress"] = self.progress
-        entries = ",".join("\n  " + _lines(entry.to_dict(), 2) for entry in self.entries)
-        return f'{_lines(document, 0)[:-2]},\n "entries": [{entries}\n ]\n}}\n'
+        if self.hosts:
+            document["hosts"] = list(self.hosts)
+        first_with: dict[str, int] = {}  # a schedule carried whole
+        entries = []
+        for i, entry in enumerate(self.entries):
+            written = entry.to_dict()
+            if entry.custom is not None and (first := first_with.setdefault(entry.custom, i)) != i:
+                written["schedule"] = {"entry": first}
+            entries.append("\n  " + _lines(written, 2))
+        return f'{_lines(document, 0)[:-2]},\n "entries": [{",".join(entries)}\n ]\n}}\n'
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Complete or not at all."""
@@ -181,7 +208,8 @@ class Plan:
         return replace(self, entries=tuple(entries))
 
     def entry_for(self, collective: str, members: Sequence[int], size_bytes: int, root: int | None) -> PlanEntry | None:
-        return next((e for e in self.entries if e.serves(collective, members, size_bytes, root)), None)
+        serving = [entry for entry in self.entries if entry.serves(collective, members, size_bytes, root)]
+        return next((entry for entry in serving if entry.root is not None), serving[0] if serving else None)
 
     def check_ranks(self, ranks: int, source_name: str = "the plan") -> None:
         """Raises InvalidInput unless the plan is for a program of that many ranks."""
@@ -204,22 +232,42 @@ def _lines(document: dict[str, Any], indent: int) -> str:
 
 def _read_plan(document: object, where: str) -> Plan:
     plan = _object(
-        document, where, {"format", "ranks", "network", "entries"}, {"created_by", "progress"}, check_format=True
+        document,
+        where,
+        {"format", "ranks", "network", "entries"},
+        {"created_by", "progress", "hosts"},
+        check_format=True,
     )
     ranks = _integer(plan, "ranks", where, 1, 2**31 - 1)
     if not isinstance(plan["entries"], list):
         raise InvalidInput(f"{where}: entries must be a list, not {_show(plan['entries'])}")
-    entries = [_read_entry(e, f"{where}: entries[{i}]", ranks) for i, e in enumerate(plan["entries"])]
+    entries: list[PlanEntry] = []
+    for i, entry in enumerate(plan["entries"]):
+        entries.append(_read_entry(entry, f"{where}: entries[{i}]", ranks, entries))
     _refuse_overlap(entries, where)
     progress = plan.get("progress", "off")
     if progress not in PROGRESS:
         raise InvalidInput(f"{where}: progress is {_show(progress)}; accepted: {', '.join(PROGRESS)}")
-    return Plan(ranks, _text(plan, "network", where), tuple(entries), _text(plan, "created_by", where), progress)
+    return Plan(
+        ranks,
+        _text(plan, "network", where),
+        tuple(entries),
+        _text(plan, "created_by", where),
+        progress,
+        _read_hosts(plan.get("hosts", []), where, ranks),
+    )
 
 
-def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
+def _read_hosts(document: object, where: str, ranks: int) -> tuple[str, ...]:
+    of_texts = isinstance(document, list) and all(isinstance(host, str) for host in document)
+    if not isinstance(document, list) or not of_texts or len(document) not in (0, ranks):
+        raise InvalidInput(f"{where}: hosts is {_show(document)}; accepted: a list of {ranks} texts, one for each rank")
+    return tuple(document)
+
+
+def _read_entry(document: object, where: str, ranks: int, earlier: Sequence[PlanEntry]) -> PlanEntry:
     required = {"collective", "members", "bytes_min", "bytes_max", "root", "schedule"}
-    entry = _object(document, where, required, {*_FIGURES, "calls", "evidence", "reproducible"})
+    entry = _object(document, where, required, {*_FIGURES, "other_members", "calls", "evidence", "reproducible"})
     collective = entry["collective"]
     if collective not in COLLECTIVES:
         raise InvalidInput(f"{where}: collective is {_show(collective)}; accepted: {', '.join(COLLECTIVES)}")
@@ -229,22 +277,20 @@ def _read_entry(document: object, where: str, ranks: int) -> PlanEntry:
     root = None if entry["root"] is None else _integer(entry, "root", where, 0, size - 1)
     if root is not None and collective not in ROOTED:
         raise InvalidInput(f"{where}: {collective} has no root, but root is {root}; use null")
-    schedule = entry["schedule"]
-    algorithm, pieces, order, custom = _read_schedule(schedule, f"{where}: schedule", collective, size)
+    chosen = _read_schedule(entry["schedule"], f"{where}: schedule", collective, size, earlier)
+    figures: dict[str, Any] = {key: _seconds(entry, key, where) for key in _FIGURES}
     read = PlanEntry(
         collective=collective,
         members=members,
         bytes_min=bytes_min,
         bytes_max=_integer(entry, "bytes_max", where, bytes_min, 2**63 - 1),
-        algorithm=algorithm,
-        pieces=pieces,
-        order=order,
         root=root,
-        custom=custom,
+        **chosen,
+        other_members=_read_other_members(entry.get("other_members", []), where, ranks, size),
         calls=_integer(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
         evidence=_read_evidence(entry.get("evidence"), f"{where}: evidence"),
         reproducible=_truth(entry, "reproducible", where),
-        **{key: _seconds(entry, key, where) for key in _FIGURES},
+        **figures,
     )
     _check_custom(read, where)
     return read
@@ -267,25 +313,48 @@ def _read_evidence(document: object, where: str) -> Evidence | None:
     )
 
 
+def _read_other_members(document: object, where: str, ranks: int, size: int) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(document, list):
+        raise InvalidInput(f"{where}: other_members is {_show(document)}; accepted: a list of lists of ranks")
+    found = []
+    for i, other in enumerate(document):
+        name = f"other_members[{i}]"
+        found.append(_ranks({name: other}, name, where, ranks))
+        if len(found[-1]) != size:
+            raise InvalidInput(f"{where}: {name} has {len(found[-1])} ranks; members has {size}")
+    return tuple(found)
+
+
 def _read_schedule(
-    document: object, where: str, collective: str, size: int
-) -> tuple[str, int, tuple[int, ...] | None, str | None]:
+    document: object, where: str, collective: str, size: int, earlier: Sequence[PlanEntry]
+) -> dict[str, Any]:
+    """The fields of PlanEntry that say which schedule it is."""
     from hocket import algorithms
 
     if isinstance(document, dict) and "custom" in document:
-        return "custom", 1, None, json.dumps(_object(document, where, {"custom"}, set())["custom"])
-    schedule = _object(document, where, {"algorithm"}, {"pieces", "order"})
+        return {"algorithm": "custom", "custom": json.dumps(_object(document, where, {"custom"}, set())["custom"])}
+    if isinstance(document, dict) and "entry" in document:
+        if not earlier:
+            raise InvalidInput(f"{where}: entry: there is no earlier entry")
+        of = earlier[_integer(_object(document, where, {"entry"}, set()), "entry", where, 0, len(earlier) - 1)]
+        if of.custom is None:
+            raise InvalidInput(f"{where}: entry is {document['entry']}, which has no custom schedule")
+        return {"algorithm": "custom", "custom": of.custom}
+    schedule = _object(document, where, {"algorithm"}, {"pieces", "segment_bytes", "order"})
     known = [a.name for a in algorithms() if a.collective == collective]
     algorithm = schedule["algorithm"]
     if algorithm not in known:
         raise InvalidInput(f"{where}: algorithm is {_show(algorithm)}; accepted for {collective}: {', '.join(known)}")
+    if "pieces" in schedule and "segment_bytes" in schedule:
+        raise InvalidInput(f"{where} has both pieces and segment_bytes; give one")
     pieces = _integer(schedule, "pieces", where, 1, 2**31 - 1) if "pieces" in schedule else 1
+    segment = _integer(schedule, "segment_bytes", where, 1, 2**63 - 1) if "segment_bytes" in schedule else None
     order = None
     if "order" in schedule:
         order = _ranks(schedule, "order", where, size)
         if len(order) != size:
             raise InvalidInput(f"{where}: order has {len(order)} ranks; it must hold each of 0 to {size - 1} once")
-    return algorithm, pieces, order, None
+    return {"algorithm": algorithm, "pieces": pieces, "segment_bytes": segment, "order": order}
 
 
 def _check_custom(entry: PlanEntry, where: str) -> None:
@@ -310,20 +379,18 @@ def _check_custom(entry: PlanEntry, where: str) -> None:
 
 
 def _refuse_overlap(entries: Sequence[PlanEntry], where: str) -> None:
-    """Two entries for the same calls."""
-    alike: dict[tuple[str, tuple[int, ...]], list[tuple[int, PlanEntry]]] = {}
+    """Two entries for the same calls, unless one of them names the root."""
+    alike: dict[tuple[str, tuple[int, ...], int | None], list[tuple[int, PlanEntry]]] = {}
     for i, entry in enumerate(entries):
-        alike.setdefault((entry.collective, entry.members), []).append((i, entry))
+        for members in (entry.members, *entry.other_members):
+            alike.setdefault((entry.collective, members, entry.root), []).append((i, entry))
     for some in alike.values():
         some.sort(key=lambda numbered: numbered[1].bytes_min)
         for place, (i, a) in enumerate(some):
             for j, b in some[place + 1 :]:
                 if b.bytes_min > a.bytes_max:
                     break
-                if a.root is None or b.root is None or a.root == b.root:
-                    raise InvalidInput(
-                        f"{where}: entries[{max(i, j)}] serves calls that entries[{min(i, j)}] serves too"
-                    )
+                raise InvalidInput(f"{where}: entries[{max(i, j)}] serves calls that entries[{min(i, j)}] serves too")
 
 
 def _object(
@@ -331,9 +398,10 @@ def _object(
 ) -> Mapping[str, Any]:
     if not isinstance(document, dict):
         raise InvalidInput(f"{where}: expected an object, found {_show(document)}", hint=_REMAKE)
-    if check_format and document.get("format") != FORMAT:
+    if check_format and document.get("format") not in READABLE:
         found = _show(document["format"]) if "format" in document else "missing"
-        raise InvalidInput(f'{where}: format is {found}; accepted: "{FORMAT}"', hint=_REMAKE)
+        accepted = ", ".join(json.dumps(name) for name in READABLE)
+        raise InvalidInput(f"{where}: format is {found}; accepted: {accepted}", hint=_REMAKE)
     if unknown := sorted(set(document) - required - optional):
         raise InvalidInput(
             f"{where}: unknown key {_show(unknown[0])}; accepted: {', '.join(sorted(required | optional))}"

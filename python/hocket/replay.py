@@ -25,19 +25,24 @@ def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager
     """
     from hocket import _core
 
+    entries = sorted(
+        plan.entries if plan else (), key=lambda entry: entry.root is None
+    )  # the first that serves is used
     rules = [
         _core.ReplayRule(
             collective=entry.collective,
-            members=list(entry.members),
+            members=list(members),
             bytes_min=entry.bytes_min,
             bytes_max=entry.bytes_max,
             root=entry.root,
             algorithm=entry.algorithm,
             pieces=entry.pieces,
+            segment_bytes=entry.segment_bytes or 0,
             order=None if entry.order is None else list(entry.order),
             custom=None if entry.custom is None else Schedule.from_json(entry.custom),
         )
-        for entry in (plan.entries if plan else ())
+        for entry in entries
+        for members in (entry.members, *entry.other_members)
     ]
     return _core.replay(trace.core, rules, cpu_time, eager_bytes)
 

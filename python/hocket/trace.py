@@ -127,6 +127,11 @@ class Trace:
         """The number of ranks."""
         return self.core.num_ranks
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The name of each rank's host, as the host called itself."""
+        return tuple(self.core.host(rank) for rank in range(self.ranks))
+
     def complete(self, rank: int) -> bool:
         """Whether the rank called MPI_Finalize, so that all its calls are here."""
         return self.core.complete(rank)

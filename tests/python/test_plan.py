@@ -10,7 +10,7 @@ from hocket import InvalidInput, Schedule, validate
 from hocket.plan import Plan, PlanEntry
 
 PLAN = {
-    "format": "hocket.plan/1",
+    "format": "hocket.plan/2",
     "ranks": 8,
     "network": "two-clusters",
     "created_by": "a test",
@@ -123,7 +123,14 @@ ENTRY = ("entries", 0)
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("format",), "hocket.plan/2", 'format is "hocket.plan/2"; accepted: "hocket.plan/1"'),
+        (("format",), "hocket.plan/3", 'format is "hocket.plan/3"; accepted: "hocket.plan/2", "hocket.plan/1"'),
+        (("hosts",), ["a"] * 7, 'hosts is ["a"'),
+        ((*ENTRY, "other_members"), [[4, 5, 6]], "other_members[0] has 3 ranks; members has 4"),
+        ((*ENTRY, "other_members"), [[4, 5, 6, 8]], "other_members[0] holds 8"),
+        ((*ENTRY, "other_members"), [[0, 1, 2, 3]], "entries[0] serves calls that entries[0] serves too"),
+        ((*ENTRY, "schedule", "segment_bytes"), 4096, "has both pieces and segment_bytes"),
+        ((*ENTRY, "schedule"), {"algorithm": "pipelined_chain", "segment_bytes": 0}, "segment_bytes is 0"),
+        ((*ENTRY, "schedule"), {"entry": 0}, "there is no earlier entry"),
         (("colour",), 1, 'unknown key "colour"'),
         (("ranks",), 0, "ranks is 0"),
         (("entries",), {}, "entries must be a list"),
@@ -168,8 +175,40 @@ def test_entries_for_the_same_calls_are_found_wherever_they_stand():
 
     assert refusal([entry(20, 29), entry(0, 9), entry(10, 19)]) == ""
     assert refusal([entry(0, 99, 1), entry(0, 99, 2), entry(50, 60, 3)]) == ""
-    assert "entries[1] serves calls that entries[0]" in refusal([entry(9, 20, 1), entry(0, 9), entry(20, 29)])
-    assert "entries[2] serves calls that entries[1]" in refusal([entry(0, 1), entry(10, 99, 1), entry(50, 60)])
+    assert "entries[1] serves calls that entries[0]" in refusal([entry(9, 20), entry(0, 9), entry(20, 29)])
+    assert "entries[2] serves calls that entries[1]" in refusal([entry(0, 1), entry(10, 99, 1), entry(50, 60, 1)])
+
+
+def test_an_entry_that_names_the_root_goes_before():
+    entries = [{**PLAN["entries"][0], "root": root, "calls": calls} for root, calls in ((None, 1), (2, 2))]
+    plan = Plan.from_text(json.dumps({**PLAN, "entries": entries}))
+    assert plan.entry_for("bcast", [0, 1, 2, 3], 1500, 2) == plan.entries[1]
+    assert plan.entry_for("bcast", [0, 1, 2, 3], 1500, 1) == plan.entries[0]
+
+
+def test_reads_the_format_before():
+    plan = Plan.from_text(changed(("format",), "hocket.plan/1"))
+    assert plan == Plan.from_text(json.dumps(PLAN))
+
+
+def test_segments_and_communicators_travel():
+    entry = PlanEntry("bcast", (0, 1), 0, 10**6, "pipelined_chain", segment_bytes=4096, other_members=((3, 2), (4, 5)))
+    plan = Plan(6, "n", (entry,), "a test", hosts=("a", "a", "b", "b", "c", "c"))
+    assert Plan.from_text(plan.to_json()) == plan
+    assert plan.entry_for("bcast", [3, 2], 5, 0) == entry
+    assert plan.entry_for("bcast", [2, 3], 5, 0) is None
+    # 10000 bytes are 3 segments of at most 4096.
+    assert [entry.pieces_of(size) for size in (0, 4096, 10000)] == [1, 1, 3]
+    assert entry.schedule(0, 10000).pieces == 3
+
+
+def test_a_schedule_carried_twice_is_written_once():
+    custom = Schedule.build("bcast", "binomial", 4, root=1).to_json()
+    sizes = ((0, 9), (10, 19))
+    entries = tuple(PlanEntry("bcast", (0, 1, 2, 3), *size, "custom", root=1, custom=custom) for size in sizes)
+    text = Plan(4, "n", entries).to_json()
+    assert json.loads(text)["entries"][1]["schedule"] == {"entry": 0}
+    assert Plan.from_text(text).entries[1].schedule() == entries[0].schedule()
 
 
 def test_refuses_a_wrong_custom_schedule():

@@ -7,6 +7,7 @@ from hocket.advise.advise import Advice, Choice, advise, check_ranks, predict, s
 from hocket.advise.calls import CallGroup, group_calls, unserved_calls
 from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates, chunks_below
 from hocket.advise.costs import MessageCosts
+from hocket.advise.cover import Verdict, cover
 
 __all__ = [
     "CHUNK_BYTES",
@@ -15,10 +16,12 @@ __all__ = [
     "Candidate",
     "Choice",
     "MessageCosts",
+    "Verdict",
     "advise",
     "candidates",
     "check_ranks",
     "chunks_below",
+    "cover",
     "group_calls",
     "predict",
     "simulate_call",

@@ -37,7 +37,7 @@ LEAST_GAIN_S = 100e-6
 # Of candidates whose predictions are this close, the one of the fewest messages is taken: what a message costs beside
 # its time on the wire is the least certain part of the model.
 NEARLY_EQUAL = 0.03
-_ROOTS_TRIED = 3
+ROOTS_TRIED = 3
 # Candidates that are no more than this slower in prediction than the best may be the fastest in truth.
 RUNNER_UP_MARGIN = 0.25
 NUM_RUNNERS_UP = 2
@@ -54,6 +54,7 @@ class Choice:
     predicted_s: float
     native_model: Candidate  # the textbook algorithm that the MPI is assumed to use
     native_model_s: float
+    native_s: float  # taken for the time of a native call: that of the model, or what was recorded if that is longer
     lower_bound_s: float
     reason: str = ""  # why the calls stay with the MPI's own algorithm; empty = they are in the plan
     runners_up: tuple[tuple[Candidate, float], ...] = ()  # unlike the best and nearly as fast: each with its prediction
@@ -76,13 +77,15 @@ class Choice:
             bytes_min=self.group.bytes_min,
             bytes_max=self.group.bytes_max,
             algorithm="custom" if custom else self.best.algorithm,
-            pieces=1 if custom else self.best.pieces,
+            pieces=1 if custom or self.best.segment_bytes else self.best.pieces,
+            segment_bytes=self.best.segment_bytes,
             order=None if custom or self.best.order == identity else self.best.order,
             custom=custom.to_json() if custom else None,
             root=self.group.root,
             predicted_s=self.predicted_s,
             lower_bound_s=self.lower_bound_s,
             calls=self.group.calls,
+            other_members=self.group.other_members,
         )
 
 
@@ -163,8 +166,27 @@ def predict(candidate: Candidate, group: CallGroup, network: Network, costs: Mes
     """Mean over the most frequent roots."""
     return statistics.fmean(
         simulate_call(candidate.schedule(root), group.members, group.bytes_max, network, costs)
-        for root in group.roots[:_ROOTS_TRIED]
+        for root in group.roots[:ROOTS_TRIED]
     )
+
+
+def native_model_of(group: CallGroup) -> Candidate:
+    """The textbook algorithm that the MPI is assumed to use for the largest of the calls."""
+    from hocket._core import textbook_algorithm
+
+    identity = tuple(range(len(group.members)))
+    return Candidate(
+        group.collective, textbook_algorithm(group.collective, len(identity), group.bytes_max), 1, identity
+    )
+
+
+def best_textbook(group: CallGroup, network: Network, costs: MessageCosts) -> Candidate:
+    """The textbook algorithm, with order and segments, that is predicted to be fastest for the largest of the calls."""
+    limit = costs.rendezvous_limit_bytes
+    every = list(candidates(network, group.collective, group.members, group.bytes_max, chunks_below(limit)))
+    found = without_blocked_exchanges(every, group.roots[0], group.bytes_max, limit)
+    times = [predict(candidate, group, network, costs) for candidate in found]
+    return by_preference(times, found)[0][1]
 
 
 def simulate_call(
@@ -185,11 +207,8 @@ def _choose(
     recorded_here: bool,
 ) -> Choice:
     from hocket import wire_limit_s
-    from hocket._core import textbook_algorithm
 
-    identity = tuple(range(len(group.members)))
-    textbook = textbook_algorithm(group.collective, len(identity), group.bytes_max)
-    native_model = Candidate(group.collective, textbook, 1, identity)
+    native_model = native_model_of(group)
     native_model_s = predict(native_model, group, network, costs)
     lower_bound_s = min(
         wire_limit_s(
@@ -207,12 +226,12 @@ def _choose(
     refused = False
     runners_up: list[tuple[Candidate, float]] = []
     served = False
-    for time, candidate in _by_preference(times, found):
+    for time, candidate in by_preference(times, found):
         if served and time > predicted_s * (1 + RUNNER_UP_MARGIN):
             break
         if served and not all(_is_unlike(candidate, other) for other in (best, *(one for one, _ in runners_up))):
             continue
-        if not _serves(candidate, group):
+        if not serves(candidate, group):
             refused = refused or not served
             continue
         if served:
@@ -234,7 +253,9 @@ def _choose(
         reason = f"predicted gain below {LEAST_GAIN:.0%}"
     if reason and refused and not group.commutative:
         reason += " in the order that the operator needs"
-    return Choice(group, best, predicted_s, native_model, native_model_s, lower_bound_s, reason, tuple(runners_up))
+    return Choice(
+        group, best, predicted_s, native_model, native_model_s, native_s, lower_bound_s, reason, tuple(runners_up)
+    )
 
 
 def _is_unlike(a: Candidate, b: Candidate) -> bool:
@@ -242,7 +263,7 @@ def _is_unlike(a: Candidate, b: Candidate) -> bool:
     return a.algorithm != b.algorithm or not b.pieces < 2 * a.pieces < 4 * b.pieces
 
 
-def _by_preference(times: Sequence[float], found: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
+def by_preference(times: Sequence[float], found: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
     """Fastest first, but among the nearly fastest those of the fewest pieces first."""
     limit = min(times, default=0.0) * (1 + NEARLY_EQUAL)
 
@@ -253,9 +274,9 @@ def _by_preference(times: Sequence[float], found: Sequence[Candidate]) -> list[t
     return sorted(zip(times, found, strict=True), key=rank)
 
 
-def _serves(candidate: Candidate, group: CallGroup) -> bool:
+def serves(candidate: Candidate, group: CallGroup) -> bool:
     """The schedule is right for each root tried, and keeps the order of operands where the operator needs it."""
     from hocket import validate
 
-    checks = [validate(candidate.schedule(root)) for root in group.roots[:_ROOTS_TRIED]]
+    checks = [validate(candidate.schedule(root)) for root in group.roots[:ROOTS_TRIED]]
     return all(check.ok and (group.commutative or check.preserves_order) for check in checks)

@@ -10,15 +10,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hocket.advise.shapes import alike
 from hocket.plan import COLLECTIVES, ROOTED
 
 if TYPE_CHECKING:
+    from hocket import Network
     from hocket.trace import Collective, Trace
 
 
 @dataclass(frozen=True)
 class CallGroup:
-    """Calls of one collective on communicators of the same members, with sizes within a factor of two."""
+    """Calls of one collective on communicators of the same members or shape, with sizes within a factor of two."""
 
     collective: str
     members: tuple[int, ...]  # world ranks in the order of the communicator
@@ -29,6 +31,17 @@ class CallGroup:
     commutative: bool  # every reduction operator was
     recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
     nonblocking_calls: int = 0  # of `calls`
+    other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape, whose calls are counted too
+
+    @property
+    def communicators(self) -> tuple[tuple[int, ...], ...]:
+        return (self.members, *self.other_members)
+
+    @property
+    def calls_in_turn(self) -> int:
+        """About as many follow one another: communicators without a common rank work at the same time."""
+        ranks = {rank for members in self.communicators for rank in members}
+        return round(self.calls * len(self.members) / len(ranks))
 
     @property
     def root(self) -> int | None:
@@ -64,13 +77,17 @@ def _is_served(call: Collective, in_background: bool) -> bool:
     return in_form and call.uniform and call.collective in COLLECTIVES
 
 
-def group_calls(trace: Trace, in_background: bool = False) -> list[CallGroup]:
-    """The groups, the one that took longest in all first. `in_background` as of unserved_calls."""
+def group_calls(trace: Trace, in_background: bool = False, network: Network | None = None) -> list[CallGroup]:
+    """The groups, the one that took longest in all first. `in_background` as of unserved_calls.
+
+    With a network calls on communicators of equal shape are one group: a schedule takes equally long on each of them.
+    """
+    served = [call for call in trace.collectives() if _is_served(call, in_background) and len(call.members) > 1]
+    first_alike = alike({tuple(call.members): None for call in served}, network)
     rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
-    for call in trace.collectives():
-        if _is_served(call, in_background) and len(call.members) > 1:
-            key = (call.collective, tuple(call.members), int(call.bytes).bit_length())
-            rows.setdefault(key, []).append(call)
+    for call in served:
+        key = (call.collective, first_alike[tuple(call.members)], int(call.bytes).bit_length())
+        rows.setdefault(key, []).append(call)
     groups = []
     for (collective, members, _), calls in rows.items():
         # What a non-blocking call takes has the program's computation in it.
@@ -87,6 +104,7 @@ def group_calls(trace: Trace, in_background: bool = False) -> list[CallGroup]:
                 commutative=all(call.commutative for call in calls),
                 recorded_s=statistics.median(times_s) if times_s else None,
                 nonblocking_calls=sum(call.form == "nonblocking" for call in calls),
+                other_members=tuple(dict.fromkeys(tuple(c.members) for c in calls if tuple(c.members) != members)),
             )
         )
     return sorted(groups, key=lambda group: -group.calls * (group.recorded_s or 0))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from hocket.advise.orders import candidate_orders
@@ -37,10 +37,18 @@ class Candidate:
     # Builds what is not of a textbook algorithm, for the one root of the calls.
     custom: Callable[[], Schedule] | None = field(default=None, compare=False)
     chunked: bool = field(default=False, compare=False)  # its messages are of a chosen size
+    segment_bytes: int | None = None  # that size at most, of a textbook algorithm that pipelines
 
     @property
     def label(self) -> str:
         return self.algorithm + (f" in {self.pieces} pieces" if self.pieces > 1 else "")
+
+    def at(self, size_bytes: int) -> Candidate:
+        """For messages of another size: segments keep their bytes; a schedule that is carried whole stays as it is."""
+        if self.segment_bytes is None:
+            return self
+        algorithm = _find(self.collective, self.algorithm)
+        return replace(self, pieces=algorithm.pieces_of_segments(len(self.order), size_bytes, self.segment_bytes))
 
     def schedule(self, root: int) -> Schedule:
         from hocket import Schedule
@@ -61,9 +69,11 @@ def candidates(
     orders = candidate_orders(network, members)
     for algorithm in algorithms():
         if algorithm.collective == collective:
-            for pieces in _pieces(algorithm, len(members), size_bytes, chunk_bytes):
+            for pieces, segment in _segments(algorithm, len(members), size_bytes, chunk_bytes).items():
                 for order in orders:
-                    yield Candidate(collective, algorithm.name, pieces, order, chunked=algorithm.pipelines)
+                    yield Candidate(
+                        collective, algorithm.name, pieces, order, chunked=algorithm.pipelines, segment_bytes=segment
+                    )
 
 
 def searched_candidates(
@@ -132,10 +142,20 @@ def _exchanges(schedule: Schedule, size_bytes: int, limit: int) -> bool:
     return False
 
 
-def _pieces(algorithm: Algorithm, num_ranks: int, size_bytes: int, chunk_bytes: Sequence[int]) -> list[int]:
+def _segments(
+    algorithm: Algorithm, num_ranks: int, size_bytes: int, chunk_bytes: Sequence[int]
+) -> dict[int, int | None]:
+    """Numbers of pieces worth trying, each with the bytes of a segment that give it."""
     if not algorithm.pipelines:
-        return [1]
-    # An algorithm may itself cut the message, into one block a rank say; each of those is cut into the pieces.
-    block = size_bytes / algorithm.pieces_for(num_ranks)
-    pieces = {max(1, math.ceil(block / chunk)) for chunk in chunk_bytes}
-    return sorted(count for count in pieces if num_ranks * count <= MAX_MESSAGES)
+        return {1: None}
+    found: dict[int, int | None] = {}
+    for segment in sorted(chunk_bytes):  # of those that give as many pieces the largest
+        found[algorithm.pieces_of_segments(num_ranks, size_bytes, segment)] = segment
+    return {pieces: found[pieces] for pieces in sorted(found) if num_ranks * pieces <= MAX_MESSAGES}
+
+
+@cache
+def _find(collective: str, name: str) -> Algorithm:
+    from hocket import algorithms
+
+    return next(one for one in algorithms() if (one.collective, one.name) == (collective, name))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -45,15 +46,18 @@ def command(
       hocket advise trace --network cluster.toml -o plan.json
     """
     from hocket import Trace
-    from hocket.advise import advise, group_calls, unserved_calls
+    from hocket.advise import Verdict, advise, cover, group_calls, unserved_calls
     from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
 
     network = load_network(network_text, bandwidth, latency)
     costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     trace = Trace.open(trace_folder)
     with progress("simulating", total=None) as advance:
-        advice = advise(group_calls(trace), network, trace.ranks, costs, progress=lambda *_: advance(""))
-    advice.plan.write(output)
+        groups = group_calls(trace, network=network)
+        advice = advise(groups, network, trace.ranks, costs, progress=lambda *_: advance(""))
+        verdicts = [Verdict(choice, None if choice.reason else choice.entry()) for choice in advice.choices]
+        entries = cover(verdicts, network, costs)
+    replace(advice.plan, entries=entries, hosts=trace.hosts).write(output)
     if as_json:
         print_json(to_dict(advice) | {"plan": str(output)})
         return
@@ -63,4 +67,5 @@ def command(
         note(f"the trace of rank {partial[0]} is a part" + (f", and {len(partial) - 1} more" if partial[1:] else ""))
     for line in [*reasons(advice), *unserved_calls(trace)]:
         click.echo(line)
-    click.echo(f"plan: {output} ({len(advice.plan.entries)} entries)")
+    recorded = len(advice.plan.entries)
+    click.echo(f"plan: {output} ({recorded} entries for recorded sizes, {len(entries) - recorded} derived from them)")

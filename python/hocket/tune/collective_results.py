@@ -25,26 +25,29 @@ def collective_results(
 ) -> list[CollectiveResult]:
     """`measured`: of the choices without a reason. `draw`: simulates timelines, for the rows of most time."""
     found = iter(measured)
-    results = [
-        _result(choice, Measurement(reason=choice.reason) if choice.reason else next(found)) for choice in choices
-    ]
-    shown = {id(entry) for entry in drawn(rows_of(results, ranks))}
+    results = []
+    for choice in choices:
+        measurement = Measurement(reason=choice.reason) if choice.reason else next(found)
+        results += [(choice, _result(choice, measurement, members)) for members in choice.group.communicators]
+    shown = {id(entry) for entry in drawn(rows_of([entry for _, entry in results], ranks))}
     return [
         replace(entry, timelines=draw(choice, f"{i}-{entry.collective}-{entry.bytes}")) if id(entry) in shown else entry
-        for i, (choice, entry) in enumerate(zip(choices, results, strict=True))
+        for i, (choice, entry) in enumerate(results)
     ]
 
 
-def _result(choice: Choice, measurement: Measurement) -> CollectiveResult:
+def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...]) -> CollectiveResult:
+    """Of one of the communicators, which make about as many calls each."""
     group, ratio, entry = choice.group, measurement.ratio, choice.entry()
+    several = len(group.communicators)
     return CollectiveResult(
         collective=group.collective,
-        members=list(group.members),
+        members=list(members),
         bytes=group.bytes_max,
         root=group.root,
-        calls=group.calls,
+        calls=round(group.calls / several),
         algorithm=entry.algorithm,
-        pieces=entry.pieces,
+        pieces=entry.pieces_of(group.bytes_max),
         order=None if entry.order is None else list(entry.order),
         native_s=measurement.native_s,
         tuned_s=measurement.tuned_s,
@@ -56,7 +59,7 @@ def _result(choice: Choice, measurement: Measurement) -> CollectiveResult:
         ratio=None if ratio is None else ratio.value,
         ratio_interval=None if ratio is None else (ratio.low, ratio.high),
         launches=len(measurement.launches),
-        nonblocking_calls=group.nonblocking_calls,
+        nonblocking_calls=round(group.nonblocking_calls / several),
         bytes_min=group.bytes_min,
         recorded_s=group.recorded_s,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hocket.advise import Choice, Verdict
 from hocket.errors import Error
 from hocket.mpi.command_line import with_program
 from hocket.plan import Evidence, PlanEntry
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
 
 SECONDS_PER_ENTRY = 15.0
+# The interval of a single launch tells nothing of the next one.
+LEAST_LAUNCHES = 2
 # An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
 LEAST_SHARE = 0.005
 
@@ -64,6 +67,23 @@ class Measurement:
             return self
         saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
         return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
+
+    @property
+    def is_faster(self) -> bool:
+        """Shown so, whatever it is worth."""
+        return self.equal is True and self.ratio is not None and self.ratio.is_faster
+
+    def beside_others(self) -> Measurement:
+        """The same, kept where it saves little but the plan is used for other calls: it serves sizes near it too."""
+        return replace(self, reason="") if self.is_faster and len(self.launches) >= LEAST_LAUNCHES else self
+
+    def verdict(self, choice: Choice, mpi: str) -> Verdict:
+        """What it says about the calls that were measured, and for the sizes near them."""
+        if not self.native_s or not self.tuned_s:
+            return Verdict(choice, None, is_open=self.equal is not False)
+        times = statistics.median(self.native_s), statistics.median(self.tuned_s)
+        entry = None if self.reason else self.prove(choice.entry(), mpi)
+        return Verdict(choice, entry, *times, is_open=self.is_faster and entry is None)
 
     def prove(self, entry: PlanEntry, mpi: str) -> PlanEntry:
         """The entry with what was measured."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from hocket.report.text import significant
 from hocket.tune.budget import Budget
-from hocket.tune.compare import LEAST_SHARE, Measured, Measurement
+from hocket.tune.compare import LEAST_LAUNCHES, LEAST_SHARE, Measured, Measurement
 from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Launch, ratio_of
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ LEAST_TIMES = 3
 # at least so long, half of what short calls take at most.
 CALLS_BESIDE = 2
 LEAST_ENTRY_S = 0.25
-# The interval of a single launch tells nothing of the next one.
-LEAST_LAUNCHES = 2
 
 # One launch that measures entries of a plan, the first ones first, for so many seconds but each at least so many times;
 # the text is for people.
@@ -70,7 +68,7 @@ def measure_choices(
     for one in contestants:
         if one.undecided_s < LEAST_SHARE * program_s:
             most = f"{significant(one.undecided_s * 1e3, 2)} ms of {program_s:.1f} s"
-            calls = one.choice.group.calls
+            calls = one.choice.group.calls_in_turn
             one.verdict = Measurement(reason=f"too little to gain: its {calls} calls could save at most {most}")
     _try_candidates(_open(contestants), program_s, budget, measure)
     for number in range(launches):
@@ -82,7 +80,7 @@ def measure_choices(
 
 def _most_saved_s(choice: Choice) -> float:
     """Of a run, if the calls took as long as the wires need."""
-    return choice.group.calls * max(0.0, _native_s(choice) - choice.lower_bound_s)
+    return choice.group.calls_in_turn * max(0.0, _native_s(choice) - choice.lower_bound_s)
 
 
 def _native_s(choice: Choice) -> float:
@@ -164,13 +162,13 @@ def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, prog
         return
     ratio = ratio_of(launches, EARLY_CONFIDENCE, EARLY_RESAMPLES)
     native_s = statistics.median(time for launch in launches for time in launch.native_s)
-    calls_s = one.choice.group.calls * native_s
+    calls_s = one.choice.group.calls_in_turn * native_s
     proven = ratio.is_faster and len(launches) >= LEAST_LAUNCHES
     if ratio.high < 1 or proven:
         one.verdict = Measurement.judged(launches, equal)
     elif calls_s * (1 - 1 / ratio.high) < LEAST_SHARE * program_s:
         found = replace(Measurement.judged(launches, equal), reason="")
-        one.verdict = found.worth(one.choice.group.calls, program_s)
+        one.verdict = found.worth(one.choice.group.calls_in_turn, program_s)
     one.undecided_s = calls_s * min(1.0, 1 / ratio.low - 1 / ratio.high)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket import __version__
-from hocket.advise import Advice, Choice, MessageCosts, advise, check_ranks, group_calls, unserved_calls
+from hocket.advise import Advice, Choice, MessageCosts, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
 from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
@@ -148,21 +148,21 @@ class _Job:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self._record()
         self.launcher = self._launcher(recorded.wall_s)
-        groups = group_calls(trace, self._in_background)
+        groups = group_calls(trace, self._in_background, self.network)
         self._find_costs(trace.ranks, bool(groups))
         self.say("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
         advice, measured = self._measure(advice, recorded.wall_s)
         measured = [
-            measurement.worth(entry.calls, recorded.wall_s)
-            for entry, measurement in zip(advice.plan.entries, measured, strict=True)
+            measurement.worth(choice.group.calls_in_turn, recorded.wall_s)
+            for choice, measurement in zip(_in_plan(advice), measured, strict=True)
         ]
-        plan = advice.plan.with_entries(
-            measurement.prove(entry, self.machine.mpi.name)
-            for entry, measurement in zip(advice.plan.entries, measured, strict=True)
-            if not measurement.reason
-        )
-        plan = dataclasses.replace(plan, progress=self.options.progress)
+        entries: tuple[PlanEntry, ...] = ()
+        if any(not measurement.reason for measurement in measured):
+            self.say("deriving schedules for other sizes and roots")
+            measured = [measurement.beside_others() for measurement in measured]
+            entries = cover(self._verdicts(advice, measured), self.network, self.costs)
+        plan = dataclasses.replace(advice.plan, entries=entries, progress=self.options.progress, hosts=trace.hosts)
         plan.write(self.folder / PLAN_FILE)
         native, tuned = self._run_both() if plan.entries or self._in_background else ([self._run_native()], [])
         result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
@@ -177,6 +177,13 @@ class _Job:
             self.command, self.folder / PLAN_FILE, self.machine, self.parts, options.compare_repetitions,
             options.timeout_s, budget,
         )  # fmt: skip
+
+    def _verdicts(self, advice: Advice, measured: Sequence[Measurement]) -> list[Verdict]:
+        found = iter(measured)
+        return [
+            Verdict(choice, None) if choice.reason else next(found).verdict(choice, self.machine.mpi.name)
+            for choice in advice.choices
+        ]
 
     def _record(self) -> tuple[Trace, Run]:
         from hocket.trace import Trace
@@ -229,10 +236,10 @@ class _Job:
 
     def _measure(self, advice: Advice, program_s: float) -> tuple[Advice, list[Measurement]]:
         """The advice with the fastest candidates, and the evidence for each entry of its plan."""
-        in_plan = [choice for choice in advice.choices if not choice.reason]
-        if not in_plan:
+        tried = _in_plan(advice)
+        if not tried:
             return advice, []
-        what = f"measuring {len(in_plan)} collective(s)"
+        what = f"measuring {len(tried)} collective(s)"
         budget = self.launcher.budget
         with self._stage(what) as tell:
 
@@ -242,7 +249,7 @@ class _Job:
                 tell(following)
                 return self.launcher.compare(advice.plan, entries, within_s, least)
 
-            found, measured = measure_choices(in_plan, program_s, self.options.launches, budget, measure)
+            found, measured = measure_choices(tried, program_s, self.options.launches, budget, measure)
         chosen = iter(found)
         choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
         plan = advice.plan.with_entries(choice.entry() for choice in choices if not choice.reason)
@@ -359,3 +366,8 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
+
+
+def _in_plan(advice: Advice) -> list[Choice]:
+    """Those for which a schedule is predicted to be worth using."""
+    return [choice for choice in advice.choices if not choice.reason]

@@ -58,6 +58,24 @@ std::int32_t pieces_for(const Algorithm& algorithm, const Shape& shape) {
     return static_cast<std::int32_t>(pieces);
 }
 
+std::int32_t pieces_of_segments(const Algorithm& algorithm, std::int32_t num_ranks, std::int64_t bytes,
+                                std::int64_t segment_bytes) {
+    if (bytes < 0 || segment_bytes < 1)
+        throw InvalidInput("segments of " + std::to_string(segment_bytes) + " bytes in " + std::to_string(bytes) +
+                           " bytes: expected segments of at least 1 byte, and no negative size");
+    const std::int64_t blocks = num_blocks(algorithm.collective, num_ranks);
+    const std::int64_t chunks = pieces_for(algorithm, {num_ranks, 1}) * blocks;  // in one piece
+    if (!algorithm.pipelines) return 1;
+    const std::int64_t most = std::max<std::int64_t>(1, max_messages / chunks);
+    const auto rounded_up = [](std::int64_t n, std::int64_t unit) { return n / unit + (n % unit != 0 ? 1 : 0); };
+    const std::int64_t block = rounded_up(bytes, algorithm.cuts(num_ranks));
+    std::int64_t pieces = std::clamp<std::int64_t>(rounded_up(block, segment_bytes), 1, most);
+    std::int64_t unit = 1;
+    while (pieces / unit >= 8) unit *= 2;
+    pieces = rounded_up(pieces, unit) * unit;
+    return static_cast<std::int32_t>(std::min(pieces, most));
+}
+
 namespace {
 
 /// Virtual to real ranks and back, checked once.

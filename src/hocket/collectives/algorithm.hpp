@@ -45,6 +45,13 @@ const Algorithm& find_algorithm(Collective, std::string_view name);
 /// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks, or 2^22 if they travel one by one.
 std::int32_t pieces_for(const Algorithm&, const Shape&);
 
+/// Shape::pieces for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm does not
+/// pipeline. The number is rounded up to three significant binary digits, so that calls of similar sizes share one schedule,
+/// and is never more than pieces_for() accepts.
+/// @throws InvalidInput  if bytes < 0, segment_bytes < 1, or the number of ranks is not valid
+std::int32_t pieces_of_segments(const Algorithm&, std::int32_t num_ranks, std::int64_t bytes,
+                                std::int64_t segment_bytes);
+
 /// How virtual ranks map to real ones.
 /// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted collectives it is rotated so that the root
 /// comes first; for the others it starts as given. order[v] is the real rank of virtual rank v; block v becomes block

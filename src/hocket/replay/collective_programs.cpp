@@ -69,8 +69,11 @@ Schedule CollectivePrograms::schedule_for(Collective collective, const Collectiv
         if (rule.custom) {
             return *rule.custom;
         }
-        return collectives::emit(collectives::find_algorithm(collective, rule.algorithm), {num_ranks, rule.pieces},
-                                 {root, rule.order});
+        const auto& algorithm = collectives::find_algorithm(collective, rule.algorithm);
+        const std::int32_t pieces = rule.segment_bytes == 0 ? rule.pieces
+                                                            : collectives::pieces_of_segments(
+                                                                  algorithm, num_ranks, call.bytes, rule.segment_bytes);
+        return collectives::emit(algorithm, {num_ranks, pieces}, {root, rule.order});
     }
     const auto& algorithm =
         collectives::find_algorithm(collective, textbook_algorithm(collective, num_ranks, call.bytes));

@@ -23,6 +23,7 @@ struct Rule {
     std::optional<Rank> root;  ///< none = any root
     std::string algorithm;
     std::int32_t pieces = 1;
+    std::int64_t segment_bytes = 0;  ///< if not 0, the most that a segment has, instead of `pieces`
     std::vector<Rank> order;
     std::optional<Schedule> custom;  ///< instead of algorithm, pieces and order
 };

@@ -174,3 +174,37 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
         for (int i = 0; i < 1000; ++i) CHECK_THROWS_AS(emit(*algorithm, {65'536, 1}, {}), InvalidInput);  // at once
     CHECK_THROWS_AS(emit(find_algorithm(Collective::bcast, "pipelined_chain"), {2, 2'000'000'000}, {}), InvalidInput);
 }
+
+// 100,000 bytes in segments of at most 8192: 12.2, so 13 pieces; three binary digits: 14. A ring of 4 ranks cuts an allreduce
+// into 4 blocks of 25,000 bytes: 3.05, so 4 pieces of each.
+TEST_CASE("segments in bytes become a number of pieces that similar sizes share") {
+    const Algorithm& chain = find_algorithm(Collective::bcast, "pipelined_chain");
+    const Algorithm& ring = find_algorithm(Collective::allreduce, "ring");
+    CHECK(pieces_of_segments(chain, 4, 100'000, 8192) == 14);
+    CHECK(pieces_of_segments(ring, 4, 100'000, 8192) == 4);
+    CHECK(pieces_of_segments(chain, 4, 0, 8192) == 1);
+    CHECK(pieces_of_segments(chain, 4, 8192, 8192) == 1);
+    CHECK(pieces_of_segments(chain, 4, 8193, 8192) == 2);
+    CHECK(pieces_of_segments(find_algorithm(Collective::allreduce, "recursive_doubling"), 4, 1 << 20, 8192) == 1);
+    CHECK_THROWS_AS(static_cast<void>(pieces_of_segments(chain, 4, -1, 8192)), InvalidInput);
+    CHECK_THROWS_AS(static_cast<void>(pieces_of_segments(chain, 4, 100, 0)), InvalidInput);
+}
+
+TEST_CASE("no segment is larger than asked for unless there were too many chunks") {
+    constexpr std::int64_t segment = 1000;
+    for (const Algorithm& algorithm : all_algorithms()) {
+        if (!algorithm.pipelines) continue;
+        for (const std::int32_t p : {1, 2, 3, 8, 13}) {
+            std::int32_t before = 1;
+            for (std::int64_t bytes = 1; bytes < 10'000'000; bytes = bytes * 3 / 2 + 1) {
+                const std::int32_t pieces = pieces_of_segments(algorithm, p, bytes, segment);
+                const std::int64_t cuts = algorithm.cuts(p);
+                CHECK(segment * pieces * cuts >= bytes);
+                CHECK(pieces >= before);
+                before = pieces;
+            }
+            const std::int32_t most = pieces_of_segments(algorithm, p, std::int64_t{1} << 62, 1);
+            CHECK_NOTHROW(static_cast<void>(pieces_for(algorithm, {p, most})));
+        }
+    }
+}

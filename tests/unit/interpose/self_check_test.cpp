@@ -31,7 +31,7 @@ public:
     Way call(CallKey key, std::int64_t native_ns, std::int64_t schedule_ns, std::size_t wrong_on = ~std::size_t{0}) {
         std::size_t num_due = 0;
         for (std::size_t rank = 0; rank < checks_.size(); ++rank)
-            num_due += checks_[rank].count(rank == wrong_on ? -1 : key.entry) ? 1 : 0;
+            num_due += checks_[rank].count(rank == wrong_on ? -1 : key.entry, key.root) ? 1 : 0;
         if (num_due != 0 && num_due != checks_.size()) FAIL("only some ranks exchange");
         Way way = Way::as_planned;
         if (num_due > 0) way = exchange(key, wrong_on);
@@ -279,4 +279,24 @@ TEST_CASE("what other communicators have found") {
     all_given_up.inherit(0, SelfCheck::slower_comparisons);
     for (int call = 0; call < 50; ++call) all_given_up.call(key, 1000, 2000);
     CHECK(all_given_up.num_exchanges == 0);
+}
+
+// As in a factorisation: each call is a little smaller than the one before, and the roots take turns.
+TEST_CASE("calls of shrinking size whose roots take turns are compared") {
+    Ranks slower(4, Entries(1)), faster(4, Entries(1));
+    std::int64_t bytes = 1'000'000;
+    for (int i = 0; i < 400; ++i, bytes -= bytes / 400) {
+        const CallKey key{0, bytes, i % 4};
+        slower.call(key, bytes, bytes * 6 / 5);
+        faster.call(key, bytes, bytes * 5 / 6);
+    }
+    CHECK(slower.entry(0).given_up);
+    CHECK_FALSE(faster.entry(0).given_up);
+    CHECK(faster.entry(0).num_compared > 1);
+}
+
+TEST_CASE("calls of very different sizes are not compared") {
+    Ranks ranks(2, Entries(1));
+    for (int i = 0; i < 400; ++i) ranks.call({0, i % 2 == 0 ? 1000 : 2000, 0}, i % 2 == 0 ? 1 : 100, 50);
+    CHECK_FALSE(ranks.entry(0).given_up);
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/served.hpp"
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "hocket/base/json_text.hpp"
+#include "interpose/next.hpp"
+
+namespace hocket::interpose {
+
+Served& served = *new Served;
+
+namespace {
+
+// Two looks at the clock take some 50 ns: of calls shorter than this one in `sparse` is timed, so that it stays below 1 %.
+constexpr std::int64_t short_ns = 5'000;
+constexpr std::uint64_t sparse = 32;
+
+constexpr std::array<const char*, num_outcomes> names{"measured", "derived",    "collective", "communicator", "size",
+                                                      "order",    "comparison", "slower",     "arguments"};
+constexpr std::array<const char*, num_outcomes> reasons{
+    "",
+    "",
+    "collectives that the plan has no entry for",
+    "communicators that the plan has no entry for",
+    "sizes or roots that the plan has no entry for",
+    "operators that need another order of operands",
+    "compared with a schedule",
+    "the schedule was found slower",
+    "arguments that schedules do not serve",
+};
+constexpr std::array collectives{Collective::bcast,     Collective::reduce,   Collective::allreduce,
+                                 Collective::allgather, Collective::alltoall, Collective::reduce_scatter_block,
+                                 Collective::scatter,   Collective::gather,   Collective::barrier};
+static_assert(collectives.size() == num_collectives);
+
+struct Sum {
+    double calls = 0, seconds = 0;
+    Sum& operator+=(const Sum& other) {
+        calls += other.calls;
+        seconds += other.seconds;
+        return *this;
+    }
+};
+
+bool is_served(std::size_t outcome) { return static_cast<Outcome>(outcome) <= Outcome::derived; }
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+void say(const std::string& line) { std::fprintf(stderr, "hocket: %s\n", line.c_str()); }
+
+template <class... Numbers>
+std::string text(const char* format, Numbers... numbers) {
+    std::array<char, 256> line{};
+    std::snprintf(line.data(), line.size(), format, numbers...);
+    return line.data();
+}
+
+}  // namespace
+
+void Served::timed(Collective collective, Outcome outcome, std::int64_t duration_ns) {
+    Tally& of = tally(collective, outcome);
+    of.calls.fetch_add(1, std::memory_order_relaxed);
+    of.timed_calls.fetch_add(1, std::memory_order_relaxed);
+    of.timed_ns.fetch_add(duration_ns, std::memory_order_relaxed);
+    // A long call among short ones has the next ones timed too.
+    interval_[static_cast<std::size_t>(collective)].store(duration_ns < short_ns ? sparse : 1,
+                                                          std::memory_order_relaxed);
+}
+
+std::string Served::report(int world_rank, bool speaks) const {
+    constexpr std::size_t num = num_collectives * num_outcomes;
+    std::vector<double> mine, all(2 * num);
+    for (const auto& of_collective : tallies_) {
+        for (const Tally& of : of_collective) {
+            const auto calls = static_cast<double>(of.calls), timed_calls = static_cast<double>(of.timed_calls);
+            mine.push_back(calls);
+            mine.push_back(timed_calls > 0 ? 1e-9 * static_cast<double>(of.timed_ns) * calls / timed_calls : 0);
+        }
+    }
+    int num_ranks = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    next.Reduce(mine.data(), all.data(), static_cast<int>(2 * num), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (world_rank != 0) return {};
+
+    std::string rows;
+    Sum whole, by_plan, derived;
+    std::array<Sum, num_outcomes> left{};
+    std::array<std::string, num_outcomes> where{};
+    for (std::size_t i = 0; i < num; ++i) {
+        const std::size_t outcome = i % num_outcomes;
+        const Sum sum{all[2 * i], all[2 * i + 1]};
+        if (sum.calls == 0) continue;
+        const std::string name(name_of(collectives[i / num_outcomes]));
+        whole += sum;
+        if (is_served(outcome)) by_plan += sum;
+        if (static_cast<Outcome>(outcome) == Outcome::derived) derived += sum;
+        left[outcome] += sum;
+        where[outcome] += (where[outcome].empty() ? "" : ", ") + name;
+        rows += std::string(rows.empty() ? "" : ",") + "\n  {\"collective\": " + base::json_text(name) +
+                ", \"outcome\": " + base::json_text(names[outcome]) +
+                text(", \"calls\": %.0f, \"time_s\": %.6g}", sum.calls, sum.seconds);
+    }
+    if (!speaks || whole.calls == 0) return "[" + rows + "\n]";
+    say(
+        text("the plan served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
+             "rank on average",
+             percent(by_plan.calls, whole.calls), percent(by_plan.seconds, whole.seconds), by_plan.seconds / num_ranks,
+             whole.seconds / num_ranks));
+    if (derived.calls > 0)
+        say(text("%.0f %% of the calls served have sizes or roots for which the plan was derived, not measured",
+                 percent(derived.calls, by_plan.calls)));
+    for (std::size_t outcome = 0; outcome < num_outcomes; ++outcome) {
+        const Sum& of = left[outcome];
+        if (is_served(outcome) || of.calls == 0) continue;
+        say(text("left native: %.0f %% of the calls, %.3g s: ", percent(of.calls, whole.calls),
+                 of.seconds / num_ranks) +
+            reasons[outcome] + " (" + where[outcome] + ")");
+    }
+    return "[" + rows + "\n]";
+}
+
+}  // namespace hocket::interpose

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "hocket/schedule/schedule.hpp"
+#include "interpose/communicators.hpp"
+#include "runtime/clock.hpp"
+
+namespace hocket::interpose {
+
+/// What became of a blocking collective call of the program.
+enum class Outcome : std::uint8_t {
+    measured,      ///< by a schedule, at a size and root for which the plan has evidence
+    derived,       ///< by a schedule, where it has none
+    collective,    ///< native: the plan has no entry for the collective
+    communicator,  ///< native: none for the communicator's members
+    size,          ///< native: none for the size and root
+    order,         ///< native: the operator needs another order of operands, or a datatype that schedules cannot handle
+    comparison,    ///< native: to compare its time
+    slower,        ///< native: the schedule was found slower
+    arguments,     ///< native: wrong or unusual arguments
+};
+constexpr std::size_t num_outcomes = 9;
+
+/// Counts the program's collective calls and their time by collective and outcome. Of short calls some are timed, and stand for
+/// the others.
+class Served {
+public:
+    /// Before the first call. Counting is off until then.
+    void count_calls() { counts_ = true; }
+    [[nodiscard]] bool counts_calls() const { return counts_; }
+
+    /// Calls `run(outcome)`, which sets its argument and returns an MPI error code, and counts it.
+    template <class Run>
+    int counted(Collective collective, const Run& run) {
+        Outcome outcome = Outcome::collective;
+        auto& calls = calls_[static_cast<std::size_t>(collective)];
+        if (calls.fetch_add(1, std::memory_order_relaxed) %
+                interval_[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed) !=
+            0) {
+            const int code = run(outcome);
+            tally(collective, outcome).calls.fetch_add(1, std::memory_order_relaxed);
+            return code;
+        }
+        const std::int64_t begin_ns = runtime::now_ns();
+        const int code = run(outcome);
+        timed(collective, outcome, runtime::now_ns() - begin_ns);
+        return code;
+    }
+
+    /// Collective over the world, at its end. On rank 0: "served" of the statistics, and lines for people are said if `speaks`.
+    std::string report(int world_rank, bool speaks) const;
+
+private:
+    struct Tally {
+        std::atomic<std::int64_t> calls{0}, timed_calls{0}, timed_ns{0};
+    };
+    Tally& tally(Collective collective, Outcome outcome) {
+        return tallies_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(outcome)];
+    }
+    void timed(Collective collective, Outcome outcome, std::int64_t duration_ns);
+
+    bool counts_ = false;
+    std::array<std::atomic<std::uint64_t>, num_collectives> calls_{};
+    std::array<std::atomic<std::uint64_t>, num_collectives> interval_{1, 1, 1, 1, 1, 1, 1, 1, 1};
+    std::array<std::array<Tally, num_outcomes>, num_collectives> tallies_{};
+};
+
+/// Not destroyed, since other threads may still run when the process ends.
+extern Served& served;
+
+}  // namespace hocket::interpose

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Extends a plan from the sizes and roots that were recorded to those between and beyond them.
+
+The model decides for sizes a factor of two apart, from STRETCH times below the smallest size recorded to STRETCH times
+above the largest. It chooses among the schedules that were good at recorded sizes and the best textbook algorithms at
+both ends. Its predictions are corrected by what was measured at the nearest recorded size. A size at which the MPI's
+own function was found to be best stays with it. What is derived has no evidence, so that the running program compares
+it with native calls early.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from hocket.advise.advise import (
+    LEAST_GAIN,
+    LEAST_GAIN_S,
+    ROOTS_TRIED,
+    RUNNER_UP_MARGIN,
+    Choice,
+    best_textbook,
+    by_preference,
+    native_model_of,
+    predict,
+    serves,
+)
+from hocket.advise.candidates import Candidate, chunks_below, without_blocked_exchanges
+from hocket.plan import ROOTED, PlanEntry
+
+if TYPE_CHECKING:
+    from hocket import Network
+    from hocket.advise.calls import CallGroup
+    from hocket.advise.costs import MessageCosts
+
+# The model's costs were fitted to, or are usual for, sizes like the recorded ones. Much further away other effects may
+# decide: growth of TCP windows, memory, other algorithms of the MPI.
+STRETCH = 8
+TEXTBOOK_TRIED = 10  # about so many are tried for a size: algorithms, orders, segments
+# As far from a size whose winner was measured, that one is preferred to others that are predicted to be nearly as fast.
+TRUSTED_DISTANCE = 4
+# Messages that are simulated in all, some tens of seconds. With many ranks fewer sizes are derived; those of the calls
+# that take longest come first.
+MOST_MESSAGES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found for one group of recorded calls. Times are medians of a call as measured; None = not measured."""
+
+    choice: Choice
+    entry: PlanEntry | None  # serves the calls of the group; None: they stay with the MPI's own function
+    native_s: float | None = None
+    tuned_s: float | None = None
+    is_open: bool = False  # no entry, only because it was not measured, or would save little: the model decides
+
+    @property
+    def size_bytes(self) -> int:
+        return self.choice.group.bytes_max
+
+    @property
+    def native_factor(self) -> float:
+        """What a native call takes, over what the model of native calls predicts."""
+        native_s = self.choice.native_s if self.native_s is None else self.native_s
+        return native_s / self.choice.native_model_s if self.choice.native_model_s > 0 else 1.0
+
+    @property
+    def tuned_factor(self) -> float:
+        """The same of the schedule."""
+        return 1.0 if self.tuned_s is None or self.choice.predicted_s <= 0 else self.tuned_s / self.choice.predicted_s
+
+
+def cover(verdicts: Sequence[Verdict], network: Network, costs: MessageCosts) -> tuple[PlanEntry, ...]:
+    """The entries of the verdicts, and those derived from them; none are derived where no recorded call is served."""
+    measured = tuple(verdict.entry for verdict in verdicts if verdict.entry is not None)
+    if not measured:
+        return ()
+    shapes: dict[tuple[str, tuple[int, ...]], list[Verdict]] = {}
+    for verdict in verdicts:
+        group = verdict.choice.group
+        if group.collective != "barrier":  # has no size
+            shapes.setdefault((group.collective, group.members), []).append(verdict)
+    derived: list[PlanEntry] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # simulate releases the interpreter lock
+        model = _Model(network, costs, chunks_below(costs.rendezvous_limit_bytes), pool, _Budget(MOST_MESSAGES))
+        for of_shape in shapes.values():
+            derived += _Shape(of_shape, model).entries()
+    return (*measured, *derived)
+
+
+@dataclass
+class _Budget:
+    messages: int
+
+    def take(self, messages: int) -> bool:
+        self.messages -= messages
+        return self.messages >= 0
+
+
+@dataclass(frozen=True)
+class _Model:
+    network: Network
+    costs: MessageCosts
+    chunks: tuple[int, ...]
+    pool: ThreadPoolExecutor
+    budget: _Budget
+
+    def predict(self, candidates: Sequence[Candidate], group: CallGroup) -> list[float]:
+        return list(self.pool.map(lambda one: predict(one, group, self.network, self.costs), candidates))
+
+
+class _Shape:
+    """The calls of one collective on communicators of one shape."""
+
+    def __init__(self, verdicts: Sequence[Verdict], model: _Model) -> None:
+        self.verdicts = sorted(verdicts, key=lambda verdict: verdict.size_bytes)
+        self.model = model
+        groups = [verdict.choice.group for verdict in self.verdicts]
+        self.group = replace(
+            groups[-1],
+            roots=tuple(dict.fromkeys(root for group in groups for root in group.roots)),
+            commutative=all(group.commutative for group in groups),
+            other_members=tuple(dict.fromkeys(members for group in groups for members in group.other_members)),
+            recorded_s=None,
+        )
+        low, high = self.verdicts[0].size_bytes / STRETCH, self.verdicts[-1].size_bytes * STRETCH
+        exponents = range(math.floor(math.log2(max(1.0, low))), math.ceil(math.log2(max(1.0, high))) + 1)
+        # Each stands for the sizes within a factor of the square root of two.
+        self.sizes = [1 << exponent for exponent in exponents]
+        self.textbook = self._textbook()
+
+    def entries(self) -> list[PlanEntry]:
+        roots = self.group.roots
+        if self.group.collective not in ROOTED:
+            return self._ranges(self._decide_all(roots, with_whole=True), None)
+        every = tuple(dict.fromkeys((*roots, *range(len(self.group.members)))))
+        found = self._ranges(self._decide_all(every, with_whole=False), None)
+        if len(roots) > 1:
+            return found
+        # Schedules that are carried whole serve one root. Where none is best, what is for any root serves it too.
+        best = self._decide_all(roots, with_whole=True)
+        whole = {size: one if one is not None and one.custom else None for size, one in best.items()}
+        return [*self._ranges(whole, roots[0]), *found]
+
+    def _textbook(self) -> list[Candidate]:
+        """Those that were good at some recorded size, or are best at the ends of what is derived."""
+        good = [one for verdict in self.verdicts for one in _good(verdict) if one.custom is None]
+        for size in (self.sizes[0], self.sizes[-1]):
+            group = self._at(size, self.group.roots)
+            if self.model.budget.take(TEXTBOOK_TRIED * _num_messages(group, -(-size // min(self.model.chunks)))):
+                good.append(best_textbook(group, self.model.network, self.model.costs))
+        found: dict[object, Candidate] = {}
+        for one in good:
+            for segment in self.model.chunks if one.segment_bytes is not None else (None,):
+                candidate = replace(one, segment_bytes=segment)
+                found.setdefault(_key(candidate), candidate)
+        return list(found.values())
+
+    def _whole_near(self, size: int) -> list[Candidate]:
+        """The schedules carried whole that were good at the recorded sizes next to this one."""
+        below = [verdict for verdict in self.verdicts if verdict.size_bytes <= size][-1:]
+        above = [verdict for verdict in self.verdicts if verdict.size_bytes > size][:1]
+        return [one for verdict in (*below, *above) for one in _good(verdict) if one.custom is not None]
+
+    def _at(self, size: int, roots: tuple[int, ...]) -> CallGroup:
+        return replace(self.group, bytes_min=size, bytes_max=size, roots=roots)
+
+    def _nearest(self, size: int) -> Verdict:
+        return min(self.verdicts, key=lambda verdict: _distance(verdict.size_bytes, size))
+
+    def _decide_all(self, roots: tuple[int, ...], with_whole: bool) -> dict[int, Candidate | None]:
+        """For each size the schedule to use, or None for the MPI's own function."""
+        decided: dict[int, Candidate | None] = {}
+        # Those nearest to recorded sizes first, while the budget lasts.
+        for size in sorted(self.sizes, key=lambda size: _distance(self._nearest(size).size_bytes, size)):
+            candidates = [*self.textbook, *(self._whole_near(size) if with_whole else [])]
+            decided[size] = self._decide(self._at(size, roots), candidates)
+        return {size: decided[size] for size in self.sizes}
+
+    def _decide(self, group: CallGroup, candidates: Sequence[Candidate]) -> Candidate | None:
+        size, model = group.bytes_max, self.model
+        # Several segments may come to one number of pieces.
+        tried = {
+            (c.algorithm, c.order, c.pieces, id(c.custom)): (known, c) for known in candidates for c in [known.at(size)]
+        }
+        limit = model.costs.rendezvous_limit_bytes
+        free = without_blocked_exchanges([c for _, c in tried.values()], group.roots[0], size, limit)
+        pairs = [(known, c) for known, c in tried.values() if c in free and (group.commutative or serves(c, group))]
+        if not pairs or not model.budget.take(sum(_num_messages(group, c.pieces) for _, c in pairs)):
+            return None
+        times = model.predict([c for _, c in pairs], group)
+        preferred = by_preference(times, [c for _, c in pairs])[0][1]
+        best = next(i for i, (_, c) in enumerate(pairs) if c is preferred)
+        nearest = self._nearest(size)
+        if nearest.entry is not None and _distance(nearest.size_bytes, size) <= TRUSTED_DISTANCE:
+            winner = [i for i, (known, _) in enumerate(pairs) if _key(known) == _key(nearest.choice.best)]
+            best = next((i for i in winner if times[i] <= times[best] * (1 + RUNNER_UP_MARGIN)), best)
+        native_s = model.predict([native_model_of(group)], group)[0] * nearest.native_factor
+        gain_s = native_s - times[best] * nearest.tuned_factor
+        return pairs[best][0] if gain_s >= max(LEAST_GAIN_S, LEAST_GAIN * native_s) else None
+
+    def _ranges(self, decided: Mapping[int, Candidate | None], root: int | None) -> list[PlanEntry]:
+        """Entries of neighbouring sizes with one schedule, without the sizes that the verdicts have decided."""
+        taken = sorted(self._taken(root))
+        found = []
+        for _, run in groupby(decided, key=lambda size: _key(decided[size])):
+            sizes = list(run)
+            candidate = decided[sizes[0]]
+            if candidate is None:
+                continue
+            for low, high in _without((_edge(sizes[0]), _edge(2 * sizes[-1]) - 1), taken):
+                group = replace(self.group, bytes_min=low, bytes_max=high, calls=0)
+                choice = replace(self.verdicts[0].choice, group=group, best=candidate)
+                found.append(replace(choice.entry(), root=root, predicted_s=None, lower_bound_s=None))
+        return found
+
+    def _taken(self, root: int | None) -> Iterator[tuple[int, int]]:
+        """Sizes that a verdict serves with this root, and those near the ones that it leaves to the MPI."""
+        for verdict in self.verdicts:
+            group = verdict.choice.group
+            if verdict.is_open:
+                continue
+            if verdict.entry is None:
+                yield _edge(group.bytes_min), _edge(2 * group.bytes_max) - 1
+            elif verdict.entry.root == root:
+                yield verdict.entry.bytes_min, verdict.entry.bytes_max
+
+
+def _good(verdict: Verdict) -> list[Candidate]:
+    return [verdict.choice.best, *(candidate for candidate, _ in verdict.choice.runners_up)]
+
+
+def _key(candidate: Candidate | None) -> object:
+    """Equal for the same schedule at all sizes."""
+    if candidate is None:
+        return None
+    pieces = candidate.pieces if candidate.segment_bytes is None else None
+    return candidate.algorithm, candidate.order, candidate.segment_bytes, pieces, id(candidate.custom)
+
+
+def _num_messages(group: CallGroup, pieces: int) -> int:
+    """About so many are simulated to predict a schedule."""
+    ranks = len(group.members)
+    blocks = ranks if group.collective in ("allgather", "alltoall", "reduce_scatter_block") else 1
+    return ranks * blocks * pieces * min(ROOTS_TRIED, len(group.roots))
+
+
+def _edge(size: int) -> int:
+    """The lower end of the sizes that this one stands for."""
+    return math.ceil(size / math.sqrt(2))
+
+
+def _distance(a: int, b: int) -> float:
+    return max(a, b, 1) / max(1, min(a, b))
+
+
+def _without(ends: tuple[int, int], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of the range, both ends included, without the sorted ranges `taken`."""
+    low, high = ends
+    left = []
+    for first, last in taken:
+        left.append((low, min(high, first - 1)))
+        low = max(low, last + 1)
+    left.append((low, high))
+    return [(a, b) for a, b in left if a <= b]
