@@ -220,3 +220,35 @@ def test_errors_in_statuses_of_what_succeeds(runner: MpiRunner, parts: MpiParts)
     env = {"HOCKET_PROGRESS": "on"}
     assert native.count("\n") == 8
     assert runner.run(2, program, libraries=[parts.interpose], env=env).stdout == native
+
+
+NO_PLACE = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    MPI_Group group;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 3; ++i) {
+        int error_class;
+        const int code = i == 0   ? MPI_Comm_dup(MPI_COMM_WORLD, NULL)
+                         : i == 1 ? MPI_Comm_split(MPI_COMM_WORLD, 0, 0, NULL)
+                                  : MPI_Comm_create(MPI_COMM_WORLD, group, NULL);
+        MPI_Error_class(code, &error_class);
+        printf("%d: %s\n", i, error_class == MPI_SUCCESS ? "success" : "error");
+    }
+    MPI_Group_free(&group);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_communicators_that_the_program_has_no_place_for(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    program = runner.compile(NO_PLACE)
+    plan = write_plan(tmp_path, 1, [entry("allreduce", [0], "ring")])
+    env = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on"}
+    native = runner.run(1, program).stdout
+    assert native.count("error") == 3
+    assert runner.run(1, program, libraries=[parts.interpose], env=env).stdout == native

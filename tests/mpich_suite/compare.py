@@ -26,9 +26,7 @@ from mpis import MPICH_SHARING_CORES, ROOT
 NOT_COMPILED = "not compiled"
 # A run on a busy machine now and then fails of itself: what differs is run again, and natively too.
 MORE_RUNS = 2
-# The time that a test may take, at least, and as a multiple of its native time: other ways have more to start.
-TIME_LIMIT_S = 60
-TIMES_NATIVE = 10
+TIMES_NATIVE = 10  # that another way may take: it has more to start, and the machine may be busier
 
 
 @dataclass
@@ -53,13 +51,15 @@ class Result:
         return self.native == PASSES and self.failures(way) > self.failures(NATIVE)
 
 
-def compare(test: SuiteTest, build: Path, ways: Ways, wanted: list[str], keep: Callable[[Result], None]) -> Case:
+def compare(
+    test: SuiteTest, build: Path, ways: Ways, wanted: list[str], time_limit_s: float, keep: Callable[[Result], None]
+) -> Case:
     result = Result(ways.mpi.label, test.name)
     if not program_of(build, test).exists():
         result.outcomes[NATIVE] = [NOT_COMPILED]
         keep(result)
         return
-    limit_s = max(TIME_LIMIT_S, test.time_limit_s)
+    limit_s = max(time_limit_s, test.time_limit_s)
     native = yield from run(test, build, ways, NATIVE, limit_s, result)
     limit_s = max(limit_s, TIMES_NATIVE * native.wall_s)
     for way in wanted if result.native != DOES_NOT_END else ():

@@ -44,6 +44,7 @@ def main() -> int:
     parser.add_argument("--way", action="append", choices=WAYS, help="only this way, beside native; may be given again")
     parser.add_argument("--test", action="append", metavar="PATTERN", help="only these, as in 'coll/i*'; again as well")
     parser.add_argument("--jobs", type=int, default=available_cores(), help="tests at a time (default: cores)")
+    parser.add_argument("--time-limit", type=float, default=60, help="seconds that a test has, at least (default: 60)")
     parser.add_argument("--again", action="store_true", help="also what has been run")
     parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of tables")
     parser.add_argument("--folder", type=Path, default=Path("build/mpich-suite"))
@@ -105,7 +106,7 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
 
         def cases() -> Iterator[Case]:
             for test in missing:
-                yield compare(test, build, ways, wanted, keep)
+                yield compare(test, build, ways, wanted, arguments.time_limit, keep)
 
         run_cases(cases(), arguments.jobs, lambda: advance(""))
 
