@@ -21,6 +21,7 @@ from ways import NATIVE, STATISTICS, Ways
 
 from hocket.cli.common import available_cores
 from hocket.mpi.launch import num_slots, with_preload
+from hocket.testbed import preload
 from mpis import MPICH_SHARING_CORES, ROOT
 
 NOT_COMPILED = "not compiled"
@@ -101,9 +102,10 @@ def command(test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, 
     libraries, variables = ways.settings(way, test.ranks, folder)
     variables = {**dict(test.environment), **variables}
     words = [str(mpi.mpiexec), "-n", str(test.ranks), str(program_of(build, test)), *test.arguments]
-    # Where ranks share cores, those that wait give theirs away: Open MPI sees it by itself.
+    # Where ranks share cores, those that wait give theirs away, in every way alike.
     if mpi.family == "mpich" and test.ranks > available_cores():
         variables = {**MPICH_SHARING_CORES, **variables}
+        libraries = [*libraries, preload.library()]
     if mpi.family == "openmpi" and test.ranks > num_slots():
         variables = {"OMPI_MCA_mpi_yield_when_idle": "1", **variables}
     changed, environment = with_preload(words, mpi, libraries, variables)
