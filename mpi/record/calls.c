@@ -173,6 +173,10 @@ unsigned char* hocket_write_record(const struct call* call) {
                 counts_bytes(call, HOCKET_TRACE_RECEIVE_BYTES, &call->receives);
         if (call->fields & HOCKET_TRACE_REQUESTS) most += 4 + call->num_requests * sizeof *call->requests;
     }
+    if (hocket_file_bytes() + most > hocket_state.limit_bytes) {
+        hocket_stop(HOCKET_TRACE_END_LIMIT); /* hocket tells of it when the program has ended, once for all ranks */
+        return NULL;
+    }
     unsigned char* record = hocket_file_reserve(most);
     if (!record) {
         fprintf(stderr, "hocket: rank %d: no space left for the trace; recording ends here, the program goes on\n",

@@ -90,6 +90,8 @@ void hocket_file_commit(size_t bytes) {
     position += bytes;
 }
 
+uint64_t hocket_file_bytes(void) { return (uint64_t)window_offset + position; }
+
 void hocket_file_close(void) {
     const off_t end = window_offset + (off_t)position;
     if (window) munmap(window, window_bytes);
@@ -97,8 +99,7 @@ void hocket_file_close(void) {
     window_bytes = position = 0;
     window_offset = 0;
     if (file < 0) return;
-    munmap(hocket_state.header, (size_t)sysconf(_SC_PAGESIZE));
-    hocket_state.header = NULL;
+    /* The header stays mapped, a page: the main thread may be about to write into it, and knows nothing of this. */
     /* A trace with zeros behind its footer is still right: nothing to do where this fails. */
     if (ftruncate(file, end) != 0) {
     }

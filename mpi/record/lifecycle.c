@@ -12,6 +12,9 @@
 #include "generated.h"
 #include "record.h"
 
+/* About a million calls of a rank, which hocket reads in a second or two with 200 MB of memory. */
+#define USUAL_LIMIT_BYTES (UINT64_C(64) << 20)
+
 static int64_t cost_ns;
 
 /* ---- what a recorded call costs, by doing it ---- */
@@ -21,6 +24,7 @@ static int64_t measure_cost_ns(void) {
     int64_t best = INT64_MAX;
     const int depth = hocket_thread.depth;
     hocket_file_discard();
+    hocket_state.limit_bytes = UINT64_MAX;
     hocket_state.active = 1;
     hocket_thread.depth = 0;
     for (int batch = 0; batch < BATCHES; ++batch) {
@@ -124,6 +128,13 @@ static int is_child_of_spawn(void) {
     return parent != MPI_COMM_NULL;
 }
 
+static uint64_t limit_from_environment(void) {
+    const char* text = getenv("HOCKET_TRACE_LIMIT");
+    char* end = NULL;
+    const unsigned long long bytes = text ? strtoull(text, &end, 10) : 0;
+    return end && *end == '\0' && bytes > 0 ? bytes : USUAL_LIMIT_BYTES; /* hocket has checked what a user gave */
+}
+
 /* All ranks record or none does: a trace without some ranks says little. */
 static void open_trace(const char* folder) {
     char path[4096];
@@ -134,6 +145,7 @@ static void open_trace(const char* folder) {
     PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (all == hocket_state.num_ranks) {
         hocket_state.owner = (int)getpid();
+        hocket_state.limit_bytes = limit_from_environment();
         hocket_define_world();
         hocket_state.active = 1;
         return;

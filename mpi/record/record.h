@@ -62,6 +62,7 @@ struct state {
     MPI_Group world;
     uint64_t num_calls;
     uint64_t next_request;
+    uint64_t limit_bytes; /* of the file; no call is recorded beyond it */
     pthread_mutex_t lock;
     struct hocket_trace_header* header;
 };
@@ -140,6 +141,7 @@ int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks);
 void hocket_file_discard(void); /* map scratch memory instead: to measure the cost of a call */
 unsigned char* hocket_file_reserve(size_t bytes);
 void hocket_file_commit(size_t bytes);
+uint64_t hocket_file_bytes(void); /* so far */
 void hocket_file_close(void);
 extern double hocket_file_ns_per_byte; /* what the last growth of the file cost */
 extern uint32_t hocket_file_window;    /* its number: records of an earlier one are no longer mapped */

@@ -111,6 +111,8 @@ std::string_view print_end(int end) {
             return "exit";
         case HOCKET_TRACE_END_ABORT:
             return "abort";
+        case HOCKET_TRACE_END_LIMIT:
+            return "limit";
         default:
             return "cut off";
     }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -21,6 +22,8 @@ from hocket.mpi.discover import Mpi, mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
 from hocket.trace import Trace
 
+LEAST_LIMIT_BYTES = 4096  # what stands in each trace before the program's first call is less
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -32,10 +35,34 @@ class Recording:
         return sum(path.stat().st_size for path in self.trace.folder.glob("rank-*.bin"))
 
 
+def trace_environment(folder: Path, limit_bytes: int | None = None) -> dict[str, str]:
+    """What the recorder needs in the program's environment.
+
+    `limit_bytes`: of the trace of each rank; None = as HOCKET_TRACE_LIMIT says. Raises InvalidInput where that is no
+    size.
+    """
+    from hocket import parse_bytes
+
+    text = os.environ.get("HOCKET_TRACE_LIMIT")
+    if limit_bytes is None and text:
+        limit_bytes = parse_bytes(text, "HOCKET_TRACE_LIMIT")
+    if limit_bytes is not None and limit_bytes < LEAST_LIMIT_BYTES:
+        raise InvalidInput(
+            f"a limit of {limit_bytes} bytes for the trace of a rank; accepted: {LEAST_LIMIT_BYTES} and more",
+            "a call takes 40 to 100 bytes, as a rule",
+        )
+    limit = {} if limit_bytes is None else {"HOCKET_TRACE_LIMIT": str(limit_bytes)}
+    return {"HOCKET_TRACE": str(folder), **limit}
+
+
 def record(
-    command: Sequence[str], folder: Path, force: bool = False, notify: Callable[[str], None] | None = None
+    command: Sequence[str],
+    folder: Path,
+    force: bool = False,
+    notify: Callable[[str], None] | None = None,
+    limit_bytes: int | None = None,
 ) -> Recording:
-    """Runs `command` and writes its trace to `folder`.
+    """Runs `command` and writes its trace to `folder`. `limit_bytes` as of trace_environment.
 
     Raises InvalidInput if the folder is taken or the command cannot be started, Error if the program fails (what was
     recorded until then stays) or recorded nothing.
@@ -43,9 +70,10 @@ def record(
     mpi = mpi_of_command(command)
     parts = build_mpi_parts(mpi, notify=notify)
     folder = folder.absolute()
+    environment = trace_environment(folder, limit_bytes)
     _make_folder(folder, force)
     libraries = [parts.record, *coarray_libraries(command, parts), *parts.workarounds]
-    changed, needed = with_preload(command, mpi, libraries, {"HOCKET_TRACE": str(folder)})
+    changed, needed = with_preload(command, mpi, libraries, environment)
     try:
         done = run_command(changed, env=needed)
     except BaseException:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -83,7 +83,7 @@ class RankSummary:
     rank: int
     host: str
     complete: bool
-    end: str  # "finalize", "exit", "abort" or "cut off"
+    end: str  # "finalize", "exit", "abort", "limit" (of the file's size) or "cut off"
     stopped_in: str  # the call that the main thread was in when recording was cut off; empty: none
     calls: int
     elapsed_s: float
@@ -91,11 +91,24 @@ class RankSummary:
     mpi_cpu_s: float  # CPU time in MPI calls of all threads
     compute_cpu_s: float  # CPU time of the main thread between MPI calls
 
-    @property
-    def shortfall(self) -> str:
-        """One line about a rank that is not complete."""
-        end = f"{self.end}, in {self.stopped_in}" if self.stopped_in else self.end
-        return f"rank {self.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part"
+
+def shortfalls(ranks: Iterable[RankSummary]) -> list[str]:
+    """Lines about the ranks whose trace is a part: one for those that reached their limit, one for each other."""
+    ranks = list(ranks)
+    lines = []
+    full = [rank for rank in ranks if rank.end == "limit"]
+    if full:
+        first = min(full, key=lambda rank: rank.elapsed_s)
+        whose = f"rank {first.rank}" if len(full) == 1 else f"{len(full)} ranks, first that of rank {first.rank},"
+        lines.append(
+            f"the trace of {whose} reached the limit of its size after {first.elapsed_s:.2g} s; what came then is left "
+            "out: for more, hocket record --limit 1GiB, or HOCKET_TRACE_LIMIT=1GiB"
+        )
+    for rank in ranks:
+        if not rank.complete and rank.end != "limit":
+            end = f"{rank.end}, in {rank.stopped_in}" if rank.stopped_in else rank.end
+            lines.append(f"rank {rank.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part")
+    return lines
 
 
 class Trace:
@@ -133,7 +146,7 @@ class Trace:
         return tuple(self.core.host(rank) for rank in range(self.ranks))
 
     def complete(self, rank: int) -> bool:
-        """Whether the rank called MPI_Finalize, so that all its calls are here."""
+        """Whether all its calls until MPI_Finalize are here."""
         return self.core.complete(rank)
 
     @cached_property
@@ -223,6 +236,10 @@ class Trace:
                 )
             )
         return rows
+
+    def shortfalls(self) -> list[str]:
+        """What is missing, in lines for the user."""
+        return shortfalls(self.summary(rank) for rank in range(self.ranks) if not self.complete(rank))
 
     def summary(self, rank: int) -> RankSummary:
         calls = self.calls(rank)

@@ -62,9 +62,8 @@ def command(
         print_json(to_dict(advice) | {"plan": str(output)})
         return
     print_table(COLUMNS, rows(advice), f"{trace.ranks} ranks on {network.name}")
-    partial = [rank for rank in range(trace.ranks) if not trace.complete(rank)]
-    if partial:
-        note(f"the trace of rank {partial[0]} is a part" + (f", and {len(partial) - 1} more" if partial[1:] else ""))
+    for line in trace.shortfalls():
+        note(line)
     for line in [*reasons(advice), *unserved_calls(trace)]:
         click.echo(line)
     recorded = len(advice.plan.entries)

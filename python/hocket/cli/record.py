@@ -22,9 +22,14 @@ from hocket.cli.common import command_argument, note
     metavar="FOLDER",
     help="The trace folder to write.",
 )
+@click.option(
+    "--limit",
+    metavar="SIZE",
+    help="Most that the trace of a rank may take; later calls are left out.  [default: HOCKET_TRACE_LIMIT, or 64 MiB]",
+)
 @click.option("--force", is_flag=True, help="Replace a trace that is there.")
 @command_argument
-def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
+def command(output: Path, limit: str | None, force: bool, command: tuple[str, ...]) -> None:
     """Run an MPI program, unchanged, and record its MPI calls.
 
     \b
@@ -32,11 +37,13 @@ def command(output: Path, force: bool, command: tuple[str, ...]) -> None:
       hocket record -o trace -- mpiexec -n 8 ./app
       hocket trace show trace
     """
-    from hocket import print_bytes
+    from hocket import parse_bytes, print_bytes
     from hocket.recording import record
 
-    done = record(command, output, force, note)
+    done = record(command, output, force, note, None if limit is None else parse_bytes(limit, "--limit"))
     trace = done.trace
     cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)
     note(f"{output}: {trace.num_calls()} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")
+    for line in trace.shortfalls():
+        note(line)

@@ -31,7 +31,7 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     Example:
       hocket trace show hocket-trace
     """
-    from hocket.trace import Trace
+    from hocket.trace import Trace, shortfalls
     from hocket.trace_profile import profile
 
     trace = Trace.open(folder)
@@ -69,6 +69,5 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     )
     if len(table) > rows:
         note(f"{len(table) - rows} more rows: --rows {len(table)}")
-    for rank in ranks:
-        if not rank.complete:
-            note(rank.shortfall)
+    for line in shortfalls(ranks):
+        note(line)

@@ -27,7 +27,7 @@ from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry
-from hocket.recording import nothing_recorded
+from hocket.recording import nothing_recorded, trace_environment
 from hocket.report.costs import describe_costs
 from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.tune.budget import Budget
@@ -191,12 +191,13 @@ class _Job:
         self.say("recording the program")
         path = self.folder / TRACE_FOLDER
         path.mkdir()
-        environment = {"HOCKET_TRACE": str(path)}
-        run = self._run_program("recorded", "the program", [self.parts.record], environment)
+        run = self._run_program("recorded", "the program", [self.parts.record], trace_environment(path))
         self.say(f"  {run.wall_s:.2f} s")
         if not (path / "meta.json").is_file():
             raise nothing_recorded(self.command, mpi_of_command(self.command))
-        return Trace.open(path), run
+        trace = Trace.open(path)
+        self.notes += trace.shortfalls()
+        return trace, run
 
     def _find_costs(self, ranks: int, needed: bool) -> None:
         """What messages cost. Where that cannot be measured, what is known has to do."""

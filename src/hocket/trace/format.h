@@ -71,7 +71,8 @@ enum hocket_trace_kind {
 enum hocket_trace_end {
     HOCKET_TRACE_END_FINALIZE = 0, /* MPI_Finalize returned */
     HOCKET_TRACE_END_EXIT = 1,     /* the process ended without MPI_Finalize */
-    HOCKET_TRACE_END_ABORT = 2     /* MPI_Abort */
+    HOCKET_TRACE_END_ABORT = 2,    /* MPI_Abort */
+    HOCKET_TRACE_END_LIMIT = 3     /* the file reached its limit; the program went on */
 };
 
 enum hocket_trace_flag {

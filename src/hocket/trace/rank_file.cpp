@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "hocket/base/error.hpp"
+#include "hocket/trace/cpu_times.hpp"
 #include "hocket/trace/format.h"
 
 namespace hocket::trace {
@@ -22,8 +23,6 @@ static_assert(std::endian::native == std::endian::little, "the decoder copies li
 static_assert(sizeof(hocket_trace_header) == 256);
 static_assert(sizeof(Completion) == sizeof(hocket_trace_completion));
 
-// Some 18 years: sums and differences of a few times cannot overflow.
-constexpr std::int64_t kMostNs = INT64_MAX / 16;
 constexpr const char* kHint = "record the program again, or delete the damaged trace";
 
 class Decoder {
@@ -36,7 +35,7 @@ public:
         file_.calls.reserve(bytes_.size() / HOCKET_TRACE_CALL_BYTES);
         while (record()) {
         }
-        finish_cpu_times();
+        fill_cpu_times(file_.calls, folds_);
         return std::move(file_);
     }
 
@@ -226,7 +225,7 @@ private:
     void footer(std::size_t start) {
         const auto reason = take<std::uint32_t>("reason");
         const auto calls = take<std::uint64_t>("number of calls");
-        if (reason > HOCKET_TRACE_END_ABORT) fail(start + 8, "end " + std::to_string(reason), "0 to 2");
+        if (reason > HOCKET_TRACE_END_LIMIT) fail(start + 8, "end " + std::to_string(reason), "0 to 3");
         if (calls != file_.calls.size()) {
             fail(start + 12, "a count of " + std::to_string(calls) + " calls",
                  std::to_string(file_.calls.size()) + ", those in the file");
@@ -274,7 +273,7 @@ private:
         call.enter_ns = std::max(call.enter_ns, end_ns);
         call.exit_ns = end_ns = call.enter_ns + fold.inside_ns + fold.outside_ns;
         if (call.exit_ns > kMostNs) fail(at_, "polls until " + std::to_string(call.exit_ns) + " ns", "less");
-        cpu_in_folds_ns_[file_.calls.size()] = fold.inside_cpu_ns + fold.outside_cpu_ns;
+        folds_.push_back({file_.calls.size(), fold.inside_cpu_ns + fold.outside_cpu_ns});
     }
 
     void take_fields(Call& call, std::uint32_t fields) {
@@ -362,46 +361,15 @@ private:
         return sum;
     }
 
-    /// Fills the instants at which the CPU clock was not read: since the last reading the thread counts as running, but
-    /// never beyond the next reading.
-    void finish_cpu_times() {
-        struct Reading {
-            std::int64_t wall_ns = -1;
-            std::int64_t cpu_ns = 0;
-        };
-        std::vector<Reading> last(std::size_t{UINT16_MAX} + 1);
-        for (std::size_t i = 0; i < file_.calls.size(); ++i) {
-            Call& call = file_.calls[i];
-            Reading& reading = last[static_cast<std::uint16_t>(call.thread)];
-            const auto fill = [&reading](std::int64_t wall_ns, std::int64_t& cpu_ns) {
-                if (cpu_ns >= 0 || reading.wall_ns < 0)
-                    reading = {wall_ns, std::clamp<std::int64_t>(cpu_ns, 0, kMostNs)};
-                cpu_ns = reading.cpu_ns + std::max<std::int64_t>(0, wall_ns - reading.wall_ns);
-            };
-            fill(call.enter_ns, call.enter_cpu_ns);
-            if (const auto fold = cpu_in_folds_ns_.find(i); fold != cpu_in_folds_ns_.end()) {
-                call.exit_cpu_ns = call.enter_cpu_ns + fold->second;
-            }
-            fill(call.exit_ns, call.exit_cpu_ns);
-        }
-        std::vector<std::int64_t> next(last.size(), INT64_MAX);
-        for (auto call = file_.calls.rbegin(); call != file_.calls.rend(); ++call) {
-            std::int64_t& limit = next[static_cast<std::uint16_t>(call->thread)];
-            limit = call->exit_cpu_ns = std::min(limit, call->exit_cpu_ns);
-            limit = call->enter_cpu_ns = std::min(limit, call->enter_cpu_ns);
-            call->outside_cpu_ns = std::min(call->outside_cpu_ns, call->exit_cpu_ns - call->enter_cpu_ns);
-        }
-    }
-
     std::string_view bytes_;
     const std::string& name_;
     std::size_t at_ = 0;
     std::size_t end_ = 0;
     std::int64_t clock_offset_ns_ = 0;
     std::uint32_t open_function_ = 0;
-    std::vector<std::int32_t> functions_;                            ///< id in the file -> index in file_.functions
-    std::unordered_map<std::int16_t, std::int64_t> fold_ends_ns_;    ///< by thread: of its last fold
-    std::unordered_map<std::size_t, std::int64_t> cpu_in_folds_ns_;  ///< by call: in and between its polls
+    std::vector<std::int32_t> functions_;                          ///< id in the file -> index in file_.functions
+    std::unordered_map<std::int16_t, std::int64_t> fold_ends_ns_;  ///< by thread: of its last fold
+    std::vector<CpuOfFold> folds_;
     RankFile file_;
 };
 

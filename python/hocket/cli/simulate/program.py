@@ -68,8 +68,11 @@ def run(
             ProgramOptions(reference, outputs.wanted, threads or available_cores(), on_progress),
         )
     recorded = found[0].recorded
-    for rank in recorded.incomplete if recorded else ():
-        note(rank.shortfall)
+    if recorded:
+        from hocket.trace import shortfalls
+
+        for line in shortfalls(recorded.incomplete):
+            note(line)
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
         "network": network.name,
