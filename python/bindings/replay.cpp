@@ -28,7 +28,8 @@ std::vector<Rank> ranks_from(const std::vector<std::int32_t>& values) {
 replay::Rule make_rule(const std::string& collective, std::vector<std::int32_t> members, std::int64_t bytes_min,
                        std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
                        std::int32_t pieces, std::int64_t segment_bytes,
-                       const std::optional<std::vector<std::int32_t>>& order, std::optional<Schedule> custom) {
+                       const std::optional<std::vector<std::int32_t>>& order, std::optional<Schedule> custom,
+                       double scale) {
     replay::Rule rule{};
     rule.collective = collective_from(collective);
     rule.members = std::move(members);
@@ -44,6 +45,7 @@ replay::Rule make_rule(const std::string& collective, std::vector<std::int32_t> 
         rule.order = ranks_from(*order);
     }
     rule.custom = std::move(custom);
+    rule.scale = scale;
     return rule;
 }
 
@@ -71,13 +73,13 @@ void bind_replay(nb::module_& module) {
             [](replay::Rule* self, const std::string& collective, std::vector<std::int32_t> members,
                std::int64_t bytes_min, std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
                std::int32_t pieces, std::int64_t segment_bytes, const std::optional<std::vector<std::int32_t>>& order,
-               std::optional<Schedule> custom) {
-                new (self)
-                    replay::Rule(make_rule(collective, std::move(members), bytes_min, bytes_max, root,
-                                           std::move(algorithm), pieces, segment_bytes, order, std::move(custom)));
+               std::optional<Schedule> custom, double scale) {
+                new (self) replay::Rule(make_rule(collective, std::move(members), bytes_min, bytes_max, root,
+                                                  std::move(algorithm), pieces, segment_bytes, order, std::move(custom),
+                                                  scale));
             },
             "collective"_a, "members"_a, "bytes_min"_a, "bytes_max"_a, "root"_a.none(), "algorithm"_a, "pieces"_a,
-            "segment_bytes"_a, "order"_a.none(), "custom"_a.none());
+            "segment_bytes"_a, "order"_a.none(), "custom"_a.none(), "scale"_a = 1.0);
     nb::class_<replay::Replayed>(module, "Replayed")
         .def_ro("program", &replay::Replayed::program)
         .def_ro("recorded_span_s", &replay::Replayed::recorded_span_s,

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hocket import Schedule
@@ -12,12 +14,29 @@ from hocket import Schedule
 if TYPE_CHECKING:
     from hocket._core import Replayed
     from hocket.advise import MessageCosts
-    from hocket.plan import Plan
+    from hocket.plan import Plan, PlanEntry
     from hocket.trace import Trace
 
 
-def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager_bytes: int = 65536) -> Replayed:
-    """The recorded program; collectives that the plan does not serve run by the algorithm that MPIs usually choose.
+@dataclass(frozen=True)
+class NativeModel:
+    """An algorithm that stands for the MPI's own for some calls, with their bytes times `scale`."""
+
+    entry: PlanEntry
+    scale: float
+
+
+def replay(
+    trace: Trace,
+    plan: Plan | None = None,
+    cpu_time: bool = False,
+    eager_bytes: int = 65536,
+    native: Sequence[NativeModel] = (),
+) -> Replayed:
+    """The recorded program.
+
+    Collectives that the plan does not serve run by the first of `native` that is for them, or by the algorithm that
+    MPIs usually choose.
 
     Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of
     fewer than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from
@@ -25,9 +44,8 @@ def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager
     """
     from hocket import _core
 
-    entries = sorted(
-        plan.entries if plan else (), key=lambda entry: entry.root is None
-    )  # the first that serves is used
+    # The first rule that serves a call is used: an entry that names the root goes before one for any root.
+    entries = [(entry, 1.0) for entry in sorted(plan.entries if plan else (), key=lambda entry: entry.root is None)]
     rules = [
         _core.ReplayRule(
             collective=entry.collective,
@@ -40,16 +58,19 @@ def replay(trace: Trace, plan: Plan | None = None, cpu_time: bool = False, eager
             segment_bytes=entry.segment_bytes or 0,
             order=None if entry.order is None else list(entry.order),
             custom=None if entry.custom is None else Schedule.from_json(entry.custom),
+            scale=scale,
         )
-        for entry in entries
+        for entry, scale in [*entries, *((model.entry, model.scale) for model in native)]
         for members in (entry.members, *entry.other_members)
     ]
     return _core.replay(trace.core, rules, cpu_time, eager_bytes)
 
 
-def replay_at(costs: MessageCosts, trace: Trace, plan: Plan | None = None) -> Replayed:
+def replay_at(
+    costs: MessageCosts, trace: Trace, plan: Plan | None = None, native: Sequence[NativeModel] = ()
+) -> Replayed:
     """The recorded program for a simulation with these costs.
 
     Where ranks share cores the simulation finds how long they wait for one: what they compute is CPU time.
     """
-    return replay(trace, plan, cpu_time=costs.cores > 0, eager_bytes=costs.rendezvous_limit_bytes)
+    return replay(trace, plan, costs.cores > 0, costs.rendezvous_limit_bytes, native)

@@ -11,8 +11,9 @@ from hocket import Network, Trace, simulate
 from hocket.advise import MessageCosts
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
-from hocket.replay import replay
+from hocket.replay import NativeModel, replay
 from hocket.simulation import Request, simulate_what
+from hocket.tune.predict import predict_program
 
 RANKS = 4
 PROGRAM = """
@@ -98,6 +99,39 @@ def test_what_is_told_of_a_trace(trace):
     assert f"{found.recorded.span_s:.3f} s in the recorded run" in sentence
     (_, left_out) = dataclasses.replace(found.recorded, left_out=("12 calls of MPI_Put",)).sentences
     assert left_out == "Not simulated: 12 calls of MPI_Put."
+
+
+@pytest.mark.timeout(300)
+def test_bytes_of_native_models_are_scaled(trace):
+    network = Network.generate(f"star:{RANKS}", bandwidth="100 GB/s", latency="0")
+    halves = [c.members for c in trace.communicators if len(c.members) == 2]
+    native = [NativeModel(PlanEntry("bcast", members, 0, 10**6, "binomial"), 3.0) for members in halves]
+    assert sum(simulate(replay(trace, native=native).program, network).link_bytes) == 2 * (
+        MESSAGES + 3 * HALVES + GATHERED
+    )
+    # The plan's own entries come first.
+    plan = Plan(RANKS, "test", tuple(PlanEntry("bcast", members, 0, 10**6, "linear") for members in halves))
+    assert sum(simulate(replay(trace, plan, native=native).program, network).link_bytes) == 2 * (
+        MESSAGES + HALVES + GATHERED
+    )
+
+
+@pytest.mark.timeout(300)
+def test_what_a_plan_does_not_change_takes_what_it_took(trace):
+    costs = MessageCosts(0.0, 0.0)
+    slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
+    wall_s = replay(trace).recorded_span_s + 1
+    empty_s = predict_program(trace, wall_s, Plan(RANKS, "test", ()), slow, costs)
+    assert empty_s == pytest.approx(wall_s, rel=1e-3)  # and the hand-over of the plan
+    # A broadcast among two ranks is one message, whatever its algorithm: as measured, it takes as long with the plan.
+    halves = [c.members for c in trace.communicators if len(c.members) == 2]
+    entries = [PlanEntry("bcast", members, 50_000, 60_000, "linear", native_s=0.06) for members in halves]
+    same_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
+    assert same_s == pytest.approx(wall_s, rel=5e-3)
+    # Where native calls took ten times as long, the plan saves, and only between MPI_Init and MPI_Finalize.
+    entries = [dataclasses.replace(entry, native_s=0.6) for entry in entries]
+    faster_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
+    assert 1 < faster_s < same_s - 0.01
 
 
 @pytest.mark.timeout(300)

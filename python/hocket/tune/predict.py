@@ -17,17 +17,25 @@ if TYPE_CHECKING:
 
 
 def predict_program(trace: Trace, recorded_wall_s: float, plan: Plan, network: Network, costs: MessageCosts) -> float:
-    """The replayed time from MPI_Init to MPI_Finalize, and what the run spends outside them.
+    """What the recorded run took, from MPI_Init to MPI_Finalize changed as the plan changes a replay of it.
 
-    That is what the recorded run spent there, and what it takes rank 0 to hand the plan out at the end of MPI_Init.
+    The trace is of a run on this very network. It is replayed twice: with native calls that take what was measured of
+    them alone, and with the plan. What a replay leaves out or gets wrong, such as what ranks that poll take from those
+    that compute, is in both, and cancels as far as it is in proportion to the time. Start-up, what comes after
+    MPI_Finalize, and what it takes rank 0 to hand the plan out stay outside.
     """
     from hocket.replay import replay_at
+    from hocket.tune.native_model import native_models
 
-    replayed = replay_at(costs, trace, plan)
-    outside_s = max(0.0, recorded_wall_s - replayed.recorded_span_s)
-    return (
-        outside_s + _share_s(plan, trace.ranks, network, costs) + costs.simulate(replayed.program, network).makespan_s
+    native = native_models(plan, network, costs)
+    before = replay_at(costs, trace, None, native)
+    before_s, after_s = (
+        costs.simulate(replayed.program, network).makespan_s
+        for replayed in (before, replay_at(costs, trace, plan, native))
     )
+    span_s = before.recorded_span_s * (after_s / before_s if before_s > 0 else 1.0)
+    outside_s = max(0.0, recorded_wall_s - before.recorded_span_s)
+    return outside_s + _share_s(plan, trace.ranks, network, costs) + span_s
 
 
 def _share_s(plan: Plan, ranks: int, network: Network, costs: MessageCosts) -> float:

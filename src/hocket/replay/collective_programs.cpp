@@ -4,6 +4,7 @@
 #include "hocket/replay/collective_programs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hocket/collectives/algorithm.hpp"
 #include "hocket/lowering/lower.hpp"
@@ -55,29 +56,31 @@ const Program& CollectivePrograms::scheduled(Collective collective, const Collec
     if (found != programs_.end()) {
         return found->second;
     }
-    return programs_.emplace(key, lower(schedule_for(collective, call), call.bytes)).first->second;
-}
-
-Schedule CollectivePrograms::schedule_for(Collective collective, const CollectiveCall& call) const {
     const auto num_ranks = static_cast<std::int32_t>(call.members.size());
     const Rank root{is_rooted(collective) ? std::clamp(call.root, 0, num_ranks - 1) : 0};
-    for (const Rule& rule : rules_) {
-        if (rule.collective != collective || rule.members != call.members || call.bytes < rule.bytes_min ||
-            call.bytes > rule.bytes_max || (rule.root && *rule.root != root)) {
-            continue;
-        }
-        if (rule.custom) {
-            return *rule.custom;
-        }
-        const auto& algorithm = collectives::find_algorithm(collective, rule.algorithm);
-        const std::int32_t pieces = rule.segment_bytes == 0 ? rule.pieces
-                                                            : collectives::pieces_of_segments(
-                                                                  algorithm, num_ranks, call.bytes, rule.segment_bytes);
-        return collectives::emit(algorithm, {num_ranks, pieces}, {root, rule.order});
-    }
-    const auto& algorithm =
-        collectives::find_algorithm(collective, textbook_algorithm(collective, num_ranks, call.bytes));
-    return collectives::emit(algorithm, {num_ranks, 1}, {root, {}});
+    const Rule* const rule = rule_for(collective, call, root);
+    const auto emit = [&](const Rule& of) {
+        const auto& algorithm = collectives::find_algorithm(collective, of.algorithm);
+        const std::int32_t pieces =
+            of.segment_bytes == 0 ? of.pieces
+                                  : collectives::pieces_of_segments(algorithm, num_ranks, call.bytes, of.segment_bytes);
+        return collectives::emit(algorithm, {num_ranks, pieces}, {root, of.order});
+    };
+    Rule textbook{};
+    textbook.algorithm = textbook_algorithm(collective, num_ranks, call.bytes);
+    const Schedule schedule = rule == nullptr ? emit(textbook) : rule->custom ? *rule->custom : emit(*rule);
+    const double scale = rule == nullptr ? 1 : rule->scale;
+    const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
+    return programs_.emplace(key, lower(schedule, bytes)).first->second;
+}
+
+const Rule* CollectivePrograms::rule_for(Collective collective, const CollectiveCall& call, Rank root) const {
+    const auto serves = [&](const Rule& rule) {
+        return rule.collective == collective && rule.members == call.members && call.bytes >= rule.bytes_min &&
+               call.bytes <= rule.bytes_max && (!rule.root || *rule.root == root);
+    };
+    const auto found = std::ranges::find_if(rules_, serves);
+    return found == rules_.end() ? nullptr : &*found;
 }
 
 /// Each block straight from its owner to where it belongs. What a rank cannot know about the others' sizes it need not

@@ -43,7 +43,7 @@ private:
     };
 
     const Program& scheduled(Collective, const CollectiveCall&);
-    [[nodiscard]] Schedule schedule_for(Collective, const CollectiveCall&) const;
+    [[nodiscard]] const Rule* rule_for(Collective, const CollectiveCall&, Rank root) const;
     const RankProgram* direct(const CollectiveCall&);
     const RankProgram* chain(const CollectiveCall&);
 

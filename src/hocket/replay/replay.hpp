@@ -15,7 +15,7 @@
 
 namespace hocket::replay {
 
-/// A schedule for some of the collective calls: an entry of a plan.
+/// A schedule for some of the collective calls: an entry of a plan, or what stands for the MPI's own algorithm.
 struct Rule {
     Collective collective;
     std::vector<std::int32_t> members;  ///< world ranks in communicator order
@@ -26,6 +26,7 @@ struct Rule {
     std::int64_t segment_bytes = 0;  ///< if not 0, the most that a segment has, instead of `pieces`
     std::vector<Rank> order;
     std::optional<Schedule> custom;  ///< instead of algorithm, pieces and order
+    double scale = 1;                ///< of the bytes that are simulated
 };
 
 struct ReplayOptions {
