@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table, progress
-from hocket.cli.options import FiniteRange, OutputPath, generator_options, load_network
+from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options, load_network
 from hocket.errors import Error, InvalidInput
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def fidelity(
     "--repetitions", type=click.IntRange(1, 10_000), default=5, show_default=True, help="Of each mode in a launch."
 )
 @click.option(
-    "--timeout", "timeout_s", type=FiniteRange(min=1), default=300.0, show_default=True, metavar="S",
+    "--timeout", "timeout_s", type=Duration(1), default=300.0, show_default="5min", metavar="TIME",
     help="End a launch that takes longer.",
 )  # fmt: skip
 @click.option(

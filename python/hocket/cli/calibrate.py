@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress
-from hocket.cli.options import FiniteRange, OutputPath, load_network
+from hocket.cli.options import Duration, OutputPath, load_network
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--rounds", type=click.IntRange(1, 1000), default=1, show_default=True, help="Measurements in each start."
 )
-@click.option("--timeout", "timeout_s", type=FiniteRange(min=1), metavar="S", help="End a start that takes longer.")
+@click.option("--timeout", "timeout_s", type=Duration(1), metavar="TIME", help="End a start that takes longer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random pairings and sizes.")
 @json_option
 @command_argument

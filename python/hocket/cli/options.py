@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
@@ -41,6 +42,28 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", parameter, context)
         return number
+
+
+class Duration(click.ParamType[float]):
+    """A time in seconds: "20", "20s", "500 ms", "2min", "1h". A number without a unit is of seconds."""
+
+    name = "time"
+    _UNITS: ClassVar = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+    _MOST_S = 1e9  # decades: what is larger is a slip, and too much for the clocks that wait for it
+
+    def __init__(self, least_s: float = 0.0) -> None:
+        self.least_s = least_s  # 0: any time above it
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        if isinstance(value, float):  # a default
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", str(value).strip())
+        unit = self._UNITS.get(found[2]) if found else None
+        seconds = float(found[1]) * unit if found and unit else 0.0
+        if not 0 < seconds <= self._MOST_S or seconds < self.least_s:
+            least = f" of at least {self.least_s:g} s" if self.least_s else ""
+            self.fail(f"{value!r}; accepted: a time{least}, such as 20, 20s, 500ms, 2min or 1h", parameter, context)
+        return seconds
 
 
 def network_option(required: bool = True) -> Callable[[F], F]:

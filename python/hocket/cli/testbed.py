@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table
-from hocket.cli.options import FiniteRange
+from hocket.cli.options import Duration
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def up(network: str, name: str | None, as_json: bool) -> None:
 @command.command()
 @click.argument("network", metavar="NETWORK|NAME")
 @click.option("--host", help="Start the command there; by default on the host of rank 0.")
-@click.option(
-    "--timeout", type=FiniteRange(0, min_open=True), metavar="SECONDS", help="Kill the command after that time."
-)
+@click.option("--timeout", type=Duration(), metavar="TIME", help="Kill the command after that time.")
 @json_option
 @command_argument
 def run(network: str, host: str | None, timeout: float | None, as_json: bool, command: tuple[str, ...]) -> int:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import click
 
 from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress_in_time
 from hocket.cli.options import (
-    FiniteRange,
+    Duration,
     generator_options,
     load_network,
     message_cost_options,
@@ -26,20 +25,11 @@ from hocket.errors import InvalidInput
 from hocket.plan import PROGRESS
 
 
-def seconds_of(text: str) -> float:
-    """Of --measure-time: "90", "90s", "5min"."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|)", text.strip())
-    seconds = float(found[1]) * {"": 1, "s": 1, "min": 60, "h": 3600}[found[2]] if found else 0.0
-    if not 1 <= seconds <= 1e9:
-        raise click.BadParameter(f"{text!r}; accepted: a time of at least 1 s, such as 90, 90s or 5min")
-    return seconds
-
-
 @click.command()
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
 @result_options("hocket-result", least_repetitions=5)
-@click.option("--timeout", "timeout_s", type=FiniteRange(min=1), metavar="S", help="End a run that takes longer.")
+@click.option("--timeout", "timeout_s", type=Duration(1), metavar="TIME", help="End a run that takes longer.")
 @click.option(
     "--launches",
     type=click.IntRange(2, 100),
@@ -51,7 +41,7 @@ def seconds_of(text: str) -> float:
 @click.option(
     "--measure-time",
     "measure_s",
-    callback=lambda _, __, text: None if text is None else seconds_of(text),
+    type=Duration(1),
     metavar="TIME",
     help="For the measuring of collectives, which counts those first that take most of the program's time: 5min, 90s "
     "or 90.  [default: 60 s or 10 runs of the program, whichever is more]",

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from hocket.cli.options import FiniteRange, OutputPath, generator_options, network_option
+from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options, network_option
 from hocket.cli.schedule.output import FORMATS
 from hocket.errors import InvalidInput
 
@@ -58,10 +58,10 @@ def schedule_options(function: Function) -> Function:
         click.option(
             "--time-limit",
             "time_limit_s",
-            type=FiniteRange(0, min_open=True),
+            type=Duration(),
             default=60.0,
-            show_default=True,
-            metavar="SECONDS",
+            show_default="1min",
+            metavar="TIME",
             help="Of the search; then it gives the best schedule so far and how far from the optimum it may be.",
         ),
         click.option(
