@@ -130,9 +130,10 @@ def progress_in_time(text: str, at_most_s: float) -> Iterator[Callable[[str], No
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.table import Column
     from rich.text import Text
 
-    class Filling(BarColumn):
+    class Filling(BarColumn):  # by itself, while nothing is told
         def render(self, task: Task) -> Any:
             task.completed = min(time.monotonic() - started, at_most_s)
             return super().render(task)
@@ -141,7 +142,8 @@ def progress_in_time(text: str, at_most_s: float) -> Iterator[Callable[[str], No
         def render(self, task: Task) -> Text:
             return Text(left())
 
-    columns = (TextColumn("{task.description}", markup=False), Filling(), Left())
+    whole = Column(no_wrap=True)
+    columns = (TextColumn("{task.description}", markup=False), Filling(bar_width=20), Left(table_column=whole))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(text, total=at_most_s)
         yield lambda following: bar.update(task, description=f"{text}: {following}")

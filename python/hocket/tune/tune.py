@@ -294,7 +294,11 @@ class _Job:
             native.append(self._run_native(i))
             tuned.append(self._run_program(f"tuned-{i}", "the program with the plan", libraries, environment))
             times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
-            self.say(f"run {i + 1} of {self.options.repetitions}: {times}")
+            left_s = (self.options.repetitions - i - 1) * statistics.fmean(
+                a.wall_s + b.wall_s for a, b in zip(native, tuned, strict=True)
+            )
+            left = f"; about {left_s:.0f} s more" if left_s > 0 else ""
+            self.say(f"run {i + 1} of {self.options.repetitions}: {times}{left}")
         return native, tuned
 
     def _result(
