@@ -20,6 +20,7 @@
 #include "bench/common_start.hpp"
 #include "bench/measuring.hpp"
 #include "bench/option_values.hpp"
+#include "bench/shared_cores.hpp"
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
@@ -305,6 +306,7 @@ int run(int argc, char** argv, int world_rank) {
                            "start " + std::to_string(plan.num_ranks) + " ranks");
     }
     session.leave_check();  // a program pays for it by less than a hundredth
+    const std::string shared = bench::shared_cores(MPI_COMM_WORLD);
     std::string entries;
     const double begin_s = now_s();
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
@@ -319,8 +321,11 @@ int run(int argc, char** argv, int world_rank) {
     int length = 0;
     PMPI_Get_library_version(version, &length);
     std::printf(
-        "{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"seconds\": %.3f, \"entries\": [%s\n]}\n",
-        json_text({version, strcspn(version, "\n")}).c_str(), world_size, now_s() - begin_s, entries.c_str());
+        "{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"shared_cores\": %s, \"seconds\": %.3f, "
+        "\"entries\": "
+        "[%s\n]}\n",
+        json_text({version, strcspn(version, "\n")}).c_str(), world_size, shared.c_str(), now_s() - begin_s,
+        entries.c_str());
     return 0;
 }
 

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -144,3 +146,25 @@ def test_bad_input(runner: MpiRunner, parts: MpiParts, arguments: tuple[str, ...
     assert len(errors) == 1
     assert said in errors[0]
     assert result.stdout == ""
+
+
+# On the first core that the launcher leaves to the rank.
+ON_ONE_CORE = (
+    "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+def test_ranks_that_share_cores(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 1, [entry("barrier", [0], "dissemination", bytes_max=0)])
+    command = [parts.compare, "--plan", plan, "--repetitions", 1]
+    assert json.loads(runner.run(1, *command).stdout)["shared_cores"] is None
+    # Open MPI binds ranks to cores of their own where there are enough.
+    unbound = {"OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"}
+    plan = write_plan(tmp_path, 2, [entry("barrier", [0, 1], "dissemination", bytes_max=0)])
+    command = [sys.executable, "-c", ON_ONE_CORE, parts.compare, "--plan", plan, "--repetitions", 1]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in unbound.items():
+            patch.setenv(name, value)
+        shared = json.loads(runner.run(2, *command).stdout)["shared_cores"]
+    assert (shared["host"], shared["ranks"], shared["cores"]) == (socket.gethostname(), 2, 1)
+    assert shared["turn_s"] > 0

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,6 +56,7 @@ OF_LAUNCHERS = ("PMI", "OMPI_", "HYDI_", "MPI_LOCAL", "PRTE_", "ORTE_", "PRRTE")
 OF_THE_TESTBED = ("OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_btl_tcp_if_include")
 
 
+@pytest.mark.timeout(400)  # some twelve launches
 def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     mpi: Mpi, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,8 +84,14 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     switch = '[[node]]\nname = "s"\nkind = "switch"\n'
     network = Network.from_text(f'format = "hocket.network/1"\nname = "star"\n{nodes}{switch}{links}', "star.toml")
     # Progress makes a tuned run of any plan; whether one gains here does not matter.
-    options = TuneOptions(repetitions=1, launches=1, testbed=True, timeout_s=60, progress="auto")
-    tune(runner.command(4, runner.compile(PROGRAM)), network, tmp_path / "result", options, lambda text: None)
+    options = TuneOptions(
+        repetitions=1, launches=1, compare_repetitions=2, fit=False, testbed=True, timeout_s=60, progress="auto"
+    )
+    result = tune(runner.command(4, runner.compile(PROGRAM)), network, tmp_path / "result", options, lambda text: None)
+
+    if len(os.sched_getaffinity(0)) < 4:
+        (told,) = (note for note in result.notes if note.startswith("4 ranks share this machine's "))
+        assert "those that wait give their cores to others" in told
 
     parts = build_mpi_parts(mpi)
     kinds = {kind.rpartition(" lib")[2] or kind for kind in seen}

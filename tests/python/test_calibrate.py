@@ -213,6 +213,8 @@ def test_what_is_doubtful_is_told_with_advice() -> None:
     assert doubts(calibration_of([alike])) == []
     assert "empty messages took 3.0 times" in doubts(replace(calibration_of([alike]), empty_ratio=3.0))[0]
     assert "Measure again when it is quiet" in doubts(calibration_of([alike], together=0.5))[0]
+    slow = calibration_of([alike]).costs._replace(receive_s=300e-6)
+    assert "messages took 300 us of a core" in doubts(replace(calibration_of([alike]), costs=slow))[0]
     (launches,) = doubts(calibration_of([replace(alike, interval=(98 * MBIT, 300 * MBIT))]))
     assert launches.startswith("launches differ in the bandwidth, in Mbit/s, of a - s: 98 to 300.")
     (directions,) = doubts(calibration_of([replace(alike, bandwidth=700 * MBIT)]))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from hocket.calibrate.calibration import Calibration
+from hocket.tune.shared_cores import DOUBTFUL_OVERHEAD_S
 
 # On a quiet machine predictions of transfers at the same time are off by 1 to 7 %, and launches differ by some percent.
 TOGETHER = 0.15
@@ -26,6 +27,12 @@ def doubts(calibration: Calibration) -> list[str]:
         found.append(
             f"empty messages took {calibration.empty_ratio:.1f} times as long between those of other hosts as among "
             "their like, which latencies are made of. Measure again when the machine is quiet"
+        )
+    core_s = max(calibration.costs.send_s, calibration.costs.receive_s)
+    if core_s > DOUBTFUL_OVERHEAD_S:
+        found.append(
+            f"messages took {core_s * 1e6:.0f} us of a core, where TCP takes 5 to 20: ranks wait for cores. "
+            "Measure with one rank for each host that has a core of its own, or when the machine is quiet"
         )
     launches, directions = [], []
     for link in calibration.links:

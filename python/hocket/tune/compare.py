@@ -19,6 +19,7 @@ from hocket.plan import Evidence, PlanEntry
 from hocket.report.text import significant
 from hocket.tune.evidence import Launch, Ratio, ratio_of
 from hocket.tune.machine import Machine
+from hocket.tune.shared_cores import SharedCores
 
 if TYPE_CHECKING:
     from hocket.mpi.build import MpiParts
@@ -135,6 +136,7 @@ class Comparison:
     entries: list[Measured | None]  # None: its turn did not come in time
     start_s: float  # of `wall_s` before the first entry and after the last
     wall_s: float
+    shared_cores: SharedCores | None  # None: each rank has a core
 
 
 def measure_within(
@@ -181,8 +183,10 @@ def _launch(
                 raise Error(f"hocket-compare left out measurements: {run.stdout[:200]!r}")
             measured.append((launch, entry["equal"] is True or only_schedules) if launch.tuned_s else None)
         start_s = max(0.0, run.wall_s - float(document["seconds"]))
+        shared = document["shared_cores"]
+        shared_cores = None if shared is None else SharedCores(**shared)
     except (ValueError, KeyError, TypeError) as error:
         raise Error(f"hocket-compare gave no result that can be read: {run.stdout[:200]!r}") from error
     if len(measured) != num_entries:
         raise Error(f"hocket-compare measured {len(measured)} entries of {num_entries}")
-    return Comparison(measured, start_s, run.wall_s)
+    return Comparison(measured, start_s, run.wall_s, shared_cores)

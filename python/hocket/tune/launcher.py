@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from hocket.tune.compare import SECONDS_PER_ENTRY, Measured, measure_within
 from hocket.tune.costs import measure_costs, training_members
 from hocket.tune.eager import measure_rendezvous_bytes
 from hocket.tune.machine import Machine
+from hocket.tune.shared_cores import SharedCores
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -45,6 +46,7 @@ class Launcher:
     repetitions: int  # of each collective in a launch
     timeout_s: float | None
     budget: Budget
+    shared_cores: list[SharedCores] = field(default_factory=list)  # of each launch, where ranks share cores
 
     def rendezvous_bytes(self) -> int | None:
         with self._spending():
@@ -85,6 +87,8 @@ class Launcher:
                 within_s, seconds_per_entry, least, only_schedules,
             )  # fmt: skip
         self.budget.start_s = found.start_s
+        if found.shared_cores is not None:
+            self.shared_cores.append(found.shared_cores)
         return found.entries
 
     @contextmanager

@@ -42,6 +42,7 @@ from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_cha
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.program_input import keep_input
+from hocket.tune.shared_cores import doubt_about_overheads, note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
 
@@ -222,6 +223,7 @@ class _Job:
         self.say("measuring what messages cost")
         fit = self.launcher.fit_costs(self.network, ranks, self.costs)
         self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
+        self.notes += doubt_about_overheads(fit.costs)
         result = self.used.to_result()
         self.say(f"  {describe_costs(result)}")
         if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
@@ -328,6 +330,8 @@ class _Job:
             notes.append(nothing_changed(len(advice.choices)))
         if tuned and self._in_background:
             notes.append(share_of_progress(bool(plan.entries)))
+        testbed = self.machine.testbed is not None
+        notes += note_on_shared_cores(self.launcher.shared_cores, self.machine.mpi.name, testbed)
         notes += unserved_calls(trace, self._in_background)
         notes += beaten_limits(advice.choices, measured)
         if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace hocket::bench {
+
+/// Whether ranks share cores, and whether the MPI gives a core away while it waits. Of the machine with the most ranks for each core, as
+/// a JSON object on rank 0 (docs/formats.md); "null" where no machine has more ranks than cores. Collective.
+std::string shared_cores(MPI_Comm comm);
+
+}  // namespace hocket::bench
