@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,11 @@ import pytest
 
 from hocket.mpi.discover import Mpi
 from mpis import ALL_MPIS, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
+
+# A suite that nohup or a shell's background started has these ignored, and so would be all that the tests start.
+for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _default)
 
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=100_000)
