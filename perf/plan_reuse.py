@@ -27,16 +27,14 @@ from mpi_programs import PROGRAMS, MpiProgram, prepare
 from plan_reuse_summary import COLUMNS, KINDS, row, sentences, summary
 
 from hocket import Network, parse_duration
-from hocket.advise import group_calls
 from hocket.cli.common import note, print_json, print_table
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import Plan
 from hocket.testbed import Testbed
-from hocket.trace import Trace
 from hocket.tune.machine import Machine
-from hocket.tune.tune import PLAN_FILE, TRACE_FOLDER, TuneOptions, tune
+from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,10 +135,8 @@ class Bench:
         target.parent.mkdir(parents=True, exist_ok=True)
         network = Network.from_file(str(self.network))
         tune(self._command(point), network, target, options, lambda text: note(f"    {text}"))
-        # Calls that a plan could serve, each counted once and not for each rank.
-        calls = sum(group.calls for group in group_calls(Trace.open(target / TRACE_FOLDER)))
         entries = len(Plan.from_file(target / PLAN_FILE).entries)
-        self.journal.add("tune", point, tune_s=time.monotonic() - started, calls=calls, entries=entries)
+        self.journal.add("tune", point, tune_s=time.monotonic() - started, entries=entries)
 
     def _run(self, point: Point, first: Point, number: int, machine: Machine, interpose: Path) -> None:
         plans = {"first": self._result(first) / PLAN_FILE, "anew": self._result(point) / PLAN_FILE}
@@ -157,7 +153,8 @@ class Bench:
             outputs.add(run.stdout)
             values[f"{kind}_s"] = run.wall_s
             if kind in plans:
-                values[f"{kind}_served"] = _served_calls(statistics)
+                values[f"{kind}_served"] = _served(statistics, "calls")
+                values[f"{kind}_served_time"] = _served(statistics, "time_s")
         self.journal.add("round", point, same_output=len(outputs) == 1, **values)
         times = ", ".join(f"{kind} {values[f'{kind}_s']:.2f} s" for kind in kinds)
         note(f"{self._title(point)}: round {number + 1}: {times}")
@@ -174,11 +171,17 @@ class Bench:
         return f"{point.program} {point.label}, {point.mpi}, {point.network}"
 
 
-def _served_calls(statistics: Path) -> int:
-    """Calls by a schedule, each counted once: an entry's are those of one communicator. No file: nothing to count."""
+def _served(statistics: Path, unit: str) -> float:
+    """Share of the collective calls of all ranks, or of their time, that went by a schedule; `unit`: "calls", "time_s".
+
+    A plan without entries writes no file.
+    """
     if not statistics.exists():
         return 0
-    return sum(entry["rerouted_calls"] for entry in json.loads(statistics.read_text())["entries"])
+    counts = json.loads(statistics.read_text())["calls"]
+    total = sum(count[unit] for count in counts)
+    by_schedule = sum(count[unit] for count in counts if count["outcome"] in ("measured", "derived"))
+    return float(by_schedule / total) if total else 0
 
 
 def points_of(program: MpiProgram, mpi: Mpi, network: Path, factors: list[float]) -> list[Point]:
@@ -194,8 +197,7 @@ def summaries(journal: Journal, points: list[Point]) -> list[dict[str, Any]]:
         tuned, rounds, failures = (journal.of(what, point) for what in ("tune", "round", "failure"))
         if tuned or failures:
             failure = failures[-1]["message"] if failures and not rounds else None
-            calls = tuned[-1]["calls"] if tuned else 0
-            found.append({**asdict(point), "point": point.label, **summary(rounds, calls), "failure": failure})
+            found.append({**asdict(point), "point": point.label, **summary(rounds), "failure": failure})
     return found
 
 

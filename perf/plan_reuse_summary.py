@@ -29,19 +29,18 @@ COLUMNS = (
     "gain, tuned anew",
     "share of gain kept",
     "of its logarithm",
-    "calls served",
+    "calls (time) served",
     "",
 )
 
 
-def summary(rounds: Sequence[dict[str, Any]], calls: int) -> dict[str, Any]:
+def summary(rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """`rounds`: of one point, each with `native_s`, `first_s` and, but for the first point, `anew_s`.
 
-    `calls`: of a run, those that plans could serve. Gains are ratios of medians. Intervals of 95 % are by a bootstrap
-    over the rounds.
+    Gains are ratios of medians. Intervals of 95 % are by a bootstrap over the rounds.
     """
     same = all(one["same_output"] for one in rounds)
-    found: dict[str, Any] = {"rounds": len(rounds), "calls": calls, "output_same": same}
+    found: dict[str, Any] = {"rounds": len(rounds), "output_same": same}
     if not rounds:
         return found
     times = {kind: np.array([one[f"{kind}_s"] for one in rounds]) for kind in KINDS if f"{kind}_s" in rounds[0]}
@@ -52,12 +51,11 @@ def summary(rounds: Sequence[dict[str, Any]], calls: int) -> dict[str, Any]:
     found["native_s"] = float(np.median(native))
     for kind, tuned in times.items():
         pairs = np.divide.outer(native, tuned)  # as `hocket tune` gives the range of a speed-up
-        served = float(np.median([one[f"{kind}_served"] for one in rounds]))
         found |= {
             f"{kind}_gain": gains[kind],
             f"{kind}_gain_quartiles": [float(value) for value in np.percentile(pairs, [25, 75])],
             f"{kind}_gain_interval": _interval(drawn[kind]),
-            f"{kind}_served": served / calls if calls else None,
+            **{f"{kind}_{what}": _median(rounds, f"{kind}_{what}") for what in ("served", "served_time")},
         }
     found["slower"] = gains["first"] < NEVER_BELOW
     if gains.get("anew", 0) >= LEAST_GAIN:
@@ -71,6 +69,10 @@ def summary(rounds: Sequence[dict[str, Any]], calls: int) -> dict[str, Any]:
                 "log_share_interval": _interval(np.log(drawn["first"]) / np.log(drawn["anew"])),
             }
     return found
+
+
+def _median(rounds: Sequence[dict[str, Any]], key: str) -> float:
+    return float(np.median([one[key] for one in rounds]))
 
 
 def _interval(values: npt.NDArray[np.float64]) -> list[float] | None:
@@ -109,8 +111,7 @@ def _spread(one: dict[str, Any], key: str, suffix: str, form: str) -> str:
 
 
 def _served(one: dict[str, Any], kind: str) -> str:
-    share = one.get(f"{kind}_served")
-    return "-" if share is None else f"{share:.0%}"
+    return f"{one[f'{kind}_served']:.0%} ({one[f'{kind}_served_time']:.0%})"
 
 
 def sentences(found: Sequence[dict[str, Any]]) -> list[str]:
@@ -127,5 +128,5 @@ def sentences(found: Sequence[dict[str, Any]]) -> list[str]:
         f"of these the first plan keeps {LEAST_SHARE:.0%} of the gain at {kept}",
         *([f"standard output differs at {different} points"] if different else []),
         "spread: quartiles of all pairs for gains, 95 % of a bootstrap over the rounds for shares; "
-        "calls served: first plan / tuned anew",
+        "calls and collective time served: first plan / tuned anew",
     ]

@@ -22,14 +22,15 @@ from plan_reuse_summary import row, sentences, summary  # noqa: E402
 POINT = {"network": "star", "mpi": "MPI", "program": "ft", "factor": 1.5, "other": False}
 
 
-def a_round(native_s: float, first_s: float, anew_s: float, served: int = 5, same: bool = True) -> dict[str, Any]:
+def a_round(native_s: float, first_s: float, anew_s: float, served: float = 0.25, same: bool = True) -> dict[str, Any]:
     times = {"native_s": native_s, "first_s": first_s, "anew_s": anew_s}
-    return {**times, "first_served": served, "anew_served": 10, "same_output": same}
+    shares = {"first_served": served, "anew_served": 0.5, "first_served_time": 0.5, "anew_served_time": 1}
+    return {**times, **shares, "same_output": same}
 
 
 def test_a_share_of_the_gain() -> None:
     # Medians 2, 1.25 and 1 s: gains 1.6 and 2, of which 0.6 of 1 is kept, or log 1.6 of log 2.
-    found = summary([a_round(2, 1.25, 1), a_round(2.2, 1.3, 1.1), a_round(1.9, 1.2, 0.9)], calls=20)
+    found = summary([a_round(2, 1.25, 1), a_round(2.2, 1.3, 1.1), a_round(1.9, 1.2, 0.9)])
     assert (found["first_gain"], found["anew_gain"]) == pytest.approx((1.6, 2))
     assert (found["share"], found["log_share"]) == pytest.approx((0.6, math.log(1.6) / math.log(2)))
     assert found["share_interval"][0] < 0.6 < found["share_interval"][1]
@@ -40,13 +41,14 @@ def test_a_share_of_the_gain() -> None:
 
 
 def test_what_is_flagged() -> None:
-    slower = {**POINT, "point": "x1.5", **summary([a_round(1, 1.05, 0.5, same=False)] * 2, 20), "failure": None}
+    slower = {**POINT, "point": "x1.5", **summary([a_round(1, 1.05, 0.5, same=False)] * 2), "failure": None}
     assert slower["slower"]
     assert {"SLOWER: below 0.97", "keeps less than 90%", "OUTPUT DIFFERS"} <= set(row(slower)[-1].split(", "))
-    no_gain = {**POINT, "point": "x3", **summary([a_round(1, 1, 0.99)], 20), "failure": None}
+    no_gain = {**POINT, "point": "x3", **summary([a_round(1, 1, 0.99)]), "failure": None}
     assert "share" not in no_gain
     assert row(no_gain)[-1] == ""
-    failed = {**POINT, "point": "x3", **summary([], 0), "failure": "too slow\nmore"}
+    assert row(no_gain)[-2] == "25% (50%) / 50% (100%)"
+    failed = {**POINT, "point": "x3", **summary([]), "failure": "too slow\nmore"}
     assert row(failed)[-1] == "failed: too slow"
     assert sentences([slower, no_gain, failed])[:2] == [
         "2 points measured; with the first plan 1 are below 0.97 of native",
@@ -56,7 +58,7 @@ def test_what_is_flagged() -> None:
 
 def test_a_folder_is_shown_without_what_an_interrupt_left(tmp_path: Path) -> None:
     lines = [
-        {"what": "tune", **POINT, "tune_s": 9, "calls": 10, "entries": 1},
+        {"what": "tune", **POINT, "tune_s": 9, "entries": 1},
         {"what": "round", **POINT, **a_round(3, 2, 1)},
         {"what": "round", **POINT, **a_round(3, 2, 1)},
     ]
