@@ -76,11 +76,23 @@ def test_rows_and_columns_of_a_grid_are_two_sets():
 
 def test_disjoint_communicators_with_the_same_calls_are_one_row():
     pairs = [entry(members=pair, recorded_s=0.01 + pair[0] / 1000) for pair in ([0, 1], [2, 3], [4, 5], [6, 7])]
-    other = entry(members=[0, 1], calls=11)
-    row, alone = rows_of([*pairs, other], 8)
-    assert (row.label, row.calls, row.kept) == ("bcast of 1 KiB, root 0, pairs (x4)", 10, 4)
+    (row,) = rows_of(pairs, 8)
+    assert (row.label, row.calls_text, row.kept) == ("bcast of 1 KiB, root 0, pairs (x4)", "10 each", 4)
     assert row.time_s == pytest.approx(10 * 0.016)  # at the same time: that of the slowest counts
-    assert (alone.label, alone.calls) == ("bcast of 1 KiB, root 0, 2 of 8: ranks 0, 1", 11)
+
+
+def test_calls_and_bytes_of_disjoint_communicators_may_differ_a_little():
+    columns = ([0, 4], [1, 5], [2, 6], [3, 7])
+    large = [entry(members=pair, size=600 + pair[0], calls=7 + pair[0], recorded_s=0.1) for pair in columns]
+    small = [entry(members=pair, size=300, calls=1, recorded_s=0.1) for pair in columns[:2]]
+    other = entry(members=[0, 1], size=600, calls=9, recorded_s=1e-6)  # shares ranks with them
+    row, alone = rows_of([other, *large, *small], 8)
+    assert (row.label, row.calls_text) == ("bcast of 300 to 603 B, root 0, pairs (x4)", "8 to 10 each")
+    assert row.time_s == pytest.approx(0.1 * 10 + 0.1 * 1)
+    assert alone.label == "bcast of 600 B, root 0, 2 of 8: ranks 0, 1"
+    # A size that some of them alone have, with another outcome, has a row of its own.
+    left = [replace(one, kept=False, reason="latency decides") for one in small]
+    assert [one.communicator for one in rows_of([*large, *left], 8)] == ["pairs (x4)", "pairs (x2)"]
 
 
 def test_neighbouring_sizes_with_one_outcome_are_one_row():
@@ -90,7 +102,7 @@ def test_neighbouring_sizes_with_one_outcome_are_one_row():
     beyond = entry(size=1 << 21, root=None, recorded_s=0.0001)
     big, small, end = rows_of([left, *reversed(sizes), beyond], 8)
     assert big.label == "bcast of 600 B to 8 KiB, world"
-    assert (big.calls, big.schedule, big.is_kept, big.reason) == (40, "ring in 1 to 4 pieces", True, "")
+    assert (big.calls_text, big.schedule, big.is_kept, big.reason) == ("40", "ring in 1 to 4 pieces", True, "")
     assert big.most == sizes[3]
     assert (small.label, small.is_kept) == ("bcast of 1 MiB, world", False)
     assert end.label == "bcast of 2 MiB, world"  # another outcome lies between
@@ -135,7 +147,7 @@ def test_rows_without_an_entry_in_the_plan_are_shown_if_they_take_time():
     kept = entry(recorded_s=1e-6)
     small = entry("reduce", reason="latency decides", recorded_s=1e-6)
     # Neighbouring sizes have different reasons: each has a row.
-    many = [entry("gather", size=i, calls=i, reason=f"reason {i % 2}", recorded_s=1.0) for i in range(1, 60)]
+    many = [entry("gather", size=1 << i, calls=i, reason=f"reason {i % 2}", recorded_s=1.0) for i in range(1, 60)]
     assert [row.collective for row in shown(result([kept, small]))] == ["bcast"]
     found = shown(result([*many, kept]))
     assert len(found) == MAX_SHOWN + 1

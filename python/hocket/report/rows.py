@@ -3,14 +3,15 @@
 
 """The collectives of a result in few rows, for people.
 
-A row is one collective on one kind of communicator, for one root and a range of sizes. Disjoint communicators that do
-the same share a row, as the rows of a grid of ranks do. So do sizes next to each other for which the same was decided.
+A row is one collective on one kind of communicator, for one root and a range of sizes. Disjoint communicators of equal
+size with calls of about the same bytes share a row, as the rows of a grid of ranks do. So do sizes next to each other
+for which the same was decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from hocket.report import text
 from hocket.report.communicators import Members, disjoint_sets, names
@@ -25,7 +26,9 @@ MAX_SHOWN = 20
 @dataclass(frozen=True)
 class Row:
     communicator: str  #: "world", "4 of 8: even ranks", "pairs (x4)"
-    sizes: tuple[tuple[CollectiveResult, ...], ...]  #: ascending; of each one entry for each of the communicators
+    sizes: tuple[
+        tuple[CollectiveResult, ...], ...
+    ]  #: ascending, each within a factor of two, on any of the communicators
 
     @property
     def entries(self) -> list[CollectiveResult]:
@@ -53,18 +56,24 @@ class Row:
         return max(entry.bytes for entry in self.entries)
 
     @property
-    def calls(self) -> int:
-        """Of each communicator."""
-        return sum(of_size[0].calls for of_size in self.sizes)
+    def communicators(self) -> list[Members]:
+        return sorted({tuple(entry.members) for entry in self.entries})
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """Of the communicator with the fewest, of that with the most."""
+        totals = _by_communicator(self.entries, lambda entry: entry.calls)
+        return round(min(totals)), round(max(totals))
 
     @property
     def nonblocking_calls(self) -> int:
-        return sum(of_size[0].nonblocking_calls for of_size in self.sizes)
+        """Of the communicator with the most."""
+        return round(max(_by_communicator(self.entries, lambda entry: entry.nonblocking_calls)))
 
     @property
     def time_s(self) -> float:
         """Of a run: disjoint communicators work at the same time."""
-        return sum(max(map(time_s, of_size)) for of_size in self.sizes)
+        return sum(max(_by_communicator(of_size, time_s)) for of_size in self.sizes)
 
     @property
     def kept(self) -> int:
@@ -80,6 +89,15 @@ class Row:
         """Why the entry of most time that is not in the plan is left out; empty if all are in it."""
         left = [entry for entry in self.entries if not entry.kept]
         return max(left, key=time_s).reason or "" if left else ""
+
+    @property
+    def calls_text(self) -> str:
+        """ "30", "30 each", "30 non-blocking", or "30, 10 non-blocking"."""
+        least, most = self.calls
+        told = text.span([str(least), str(most)]) + (" each" if len(self.communicators) > 1 else "")
+        if self.nonblocking_calls in (0, most):
+            return f"{told}{' non-blocking' if self.nonblocking_calls else ''}"
+        return f"{told}, {self.nonblocking_calls} non-blocking"
 
     @property
     def reason_kind(self) -> str:
@@ -203,52 +221,44 @@ def reason_kind(reason: str | None) -> str:
 
 def rows_of(collectives: Sequence[CollectiveResult], ranks: int) -> list[Row]:
     """The row of most time first."""
-    sets = _sets_of_equal_calls(collectives)
-    # The same set of communicators has one name everywhere.
-    keys = sorted({key for key, _ in sets}, key=lambda key: (-len(key[0]), -len(key), key))
-    name_of = dict(zip(keys, names(keys, ranks), strict=True))
-    alike: dict[tuple[str, tuple[Members, ...], int | None], list[tuple[CollectiveResult, ...]]] = {}
-    for key, entries in sets:
-        alike.setdefault((entries[0].collective, key, entries[0].root), []).append(entries)
-    rows = [
-        Row(name_of[key], tuple(range_of_sizes))
-        for (_, key, _), of_sizes in alike.items()
-        for range_of_sizes in _ranges(sorted(of_sizes, key=lambda entries: entries[0].bytes))
-    ]
-    return sorted(rows, key=lambda row: -row.time_s)
-
-
-def _sets_of_equal_calls(
-    collectives: Iterable[CollectiveResult],
-) -> list[tuple[tuple[Members, ...], tuple[CollectiveResult, ...]]]:
-    """Entries of disjoint communicators with the same calls, and these communicators."""
-    equal: dict[tuple[str, int, int, int | None, int], dict[Members, CollectiveResult]] = {}
-    repeated = []
+    alike: dict[tuple[str, int, int | None], list[CollectiveResult]] = {}
     for entry in collectives:
-        members = tuple(entry.members)
-        of_calls = equal.setdefault((entry.collective, len(members), entry.bytes, entry.root, entry.calls), {})
-        if members in of_calls:
-            repeated.append(((members,), (entry,)))
-        else:
-            of_calls[members] = entry
-    found = [
-        (tuple(sorted(communicators)), tuple(of_calls[members] for members in sorted(communicators)))
-        for of_calls in equal.values()
-        for communicators in disjoint_sets(sorted(of_calls))
+        alike.setdefault((entry.collective, len(entry.members), entry.root), []).append(entry)
+    rows = [
+        Row("", tuple(of_sizes))
+        for entries in alike.values()
+        for communicators in disjoint_sets(sorted({tuple(entry.members) for entry in entries}))
+        for of_sizes in _ranges([entry for entry in entries if tuple(entry.members) in communicators])
     ]
-    return found + repeated
+    # The same communicators have one name in all rows.
+    sets = sorted({tuple(row.communicators) for row in rows}, key=lambda one: (-len(one[0]), -len(one), one))
+    name_of = dict(zip(sets, names(sets, ranks), strict=True))
+    named = [replace(row, communicator=name_of[tuple(row.communicators)]) for row in rows]
+    return sorted(named, key=lambda row: -row.time_s)
 
 
-def _ranges(of_sizes: Sequence[tuple[CollectiveResult, ...]]) -> list[list[tuple[CollectiveResult, ...]]]:
+def _by_communicator(entries: Iterable[CollectiveResult], value_of: Callable[[CollectiveResult], float]) -> list[float]:
+    """Sums over the entries of each communicator."""
+    sums: dict[Members, float] = {}
+    for entry in entries:
+        members = tuple(entry.members)
+        sums[members] = sums.get(members, 0) + value_of(entry)
+    return list(sums.values())
+
+
+def _ranges(entries: Iterable[CollectiveResult]) -> list[list[tuple[CollectiveResult, ...]]]:
     """Neighbouring sizes with the same outcome."""
+    of_size: dict[int, list[CollectiveResult]] = {}
+    for entry in entries:
+        of_size.setdefault(entry.bytes.bit_length(), []).append(entry)
     ranges: list[list[tuple[CollectiveResult, ...]]] = []
-    for entries in of_sizes:
-        if ranges and _outcome(ranges[-1][-1]) == _outcome(entries):
-            ranges[-1].append(entries)
+    for _, alike in sorted(of_size.items()):
+        if ranges and _outcomes(ranges[-1][-1]) == _outcomes(alike):
+            ranges[-1].append(tuple(alike))
         else:
-            ranges.append([entries])
+            ranges.append([tuple(alike)])
     return ranges
 
 
-def _outcome(entries: Sequence[CollectiveResult]) -> list[tuple[bool, str]]:
-    return [(entry.kept, entry.algorithm if entry.kept else reason_kind(entry.reason)) for entry in entries]
+def _outcomes(entries: Iterable[CollectiveResult]) -> set[tuple[bool, str]]:
+    return {(entry.kept, entry.algorithm if entry.kept else reason_kind(entry.reason)) for entry in entries}

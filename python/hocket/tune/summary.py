@@ -89,12 +89,12 @@ def _row_object(row: Row) -> dict[str, Any]:
     return {
         "collective": row.collective,
         "communicator": row.communicator,
-        "communicators": len(row.sizes[0]),
+        "communicators": len(row.communicators),
         "ranks": len(row.most.members),
         "bytes_min": row.bytes_min,
         "bytes_max": row.bytes_max,
         "root": row.root,
-        "calls": row.calls,
+        "calls": row.calls[1],
         "time_s": row.time_s,
         "schedule": row.schedule,
         "in_plan": row.kept,
@@ -114,7 +114,7 @@ def _row(row: Row, whole_s: float) -> tuple[str, ...]:
         row.collective + ("" if row.root is None else f", root {row.root}"),
         row.communicator,
         row.size,
-        _calls(row),
+        row.calls_text,
         text.percent(row.time_s / whole_s),
         _schedule(row),
         seconds_of(_median(one.native_s) for one in measured),
@@ -123,14 +123,6 @@ def _row(row: Row, whole_s: float) -> tuple[str, ...]:
         seconds_of(one.predicted_s for one in measured),
         seconds_of(one.wire_limit_s for one in measured),
     )
-
-
-def _calls(row: Row) -> str:
-    """ "30", "30 each", "30 non-blocking", or "30, 10 non-blocking"."""
-    calls = f"{row.calls}{' each' if len(row.sizes[0]) > 1 else ''}"
-    if row.nonblocking_calls in (0, row.calls):
-        return f"{calls}{' non-blocking' if row.nonblocking_calls else ''}"
-    return f"{calls}, {row.nonblocking_calls} non-blocking"
 
 
 def _schedule(row: Row) -> str:
