@@ -237,6 +237,12 @@ class Trace:
             )
         return rows
 
+    @cached_property
+    def limited_to_s(self) -> float | None:
+        """From when on some rank's trace was at its limit, counted from that rank's first call. None: none was."""
+        found = [self.summary(rank) for rank in range(self.ranks) if self.core.end(rank) == "limit"]
+        return min((rank.elapsed_s for rank in found), default=None)
+
     def shortfalls(self) -> list[str]:
         """What is missing, in lines for the user."""
         return shortfalls(self.summary(rank) for rank in range(self.ranks) if not self.complete(rank))

@@ -153,9 +153,11 @@ class _Job:
         self._find_costs(trace.ranks, bool(groups))
         self.say("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
-        advice, measured = self._measure(advice, recorded.wall_s)
+        # The calls are those of the recorded part alone.
+        calls_s = recorded.wall_s if trace.limited_to_s is None else trace.limited_to_s
+        advice, measured = self._measure(advice, calls_s)
         measured = [
-            measurement.worth(choice.group.calls_in_turn, recorded.wall_s)
+            measurement.worth(choice.group.calls_in_turn, calls_s)
             for choice, measurement in zip(_in_plan(advice), measured, strict=True)
         ]
         entries: tuple[PlanEntry, ...] = ()
@@ -238,7 +240,10 @@ class _Job:
             )
 
     def _measure(self, advice: Advice, program_s: float) -> tuple[Advice, list[Measurement]]:
-        """The advice with the fastest candidates, and the evidence for each entry of its plan."""
+        """The advice with the fastest candidates, and the evidence for each entry of its plan.
+
+        `program_s`: what the program took that made the calls which the advice is about.
+        """
         tried = _in_plan(advice)
         if not tried:
             return advice, []
@@ -323,7 +328,9 @@ class _Job:
             same, note = compare_output(*outputs)
             notes += [note] if note else []
             notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
-            predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
+            predicted_s = None
+            if trace.limited_to_s is None:
+                predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
             program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         else:
             program = ProgramResult.from_runs(native_s, [])
@@ -351,7 +358,7 @@ class _Job:
             link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
             costs=self.used.to_result(),
-            time=time_split(trace, calls, recorded.wall_s, advice.choices),
+            time=time_split(trace, calls, recorded.wall_s, advice.choices) if trace.limited_to_s is None else None,
             served=served_by(plan, calls, trace.ranks, self._in_background),
         )
 

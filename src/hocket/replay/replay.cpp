@@ -58,7 +58,7 @@ public:
         const Call* previous = nullptr;
         for (const Call& call : file_.calls) {
             if (call.thread > 0) {
-                shared_.left_out["calls of other threads than the main one"]++;
+                shared_.left_out["calls of other threads than the main one"] += call.calls;
                 continue;
             }
             if (previous != nullptr) {
