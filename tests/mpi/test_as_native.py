@@ -252,3 +252,46 @@ def test_communicators_that_the_program_has_no_place_for(runner: MpiRunner, part
     native = runner.run(1, program).stdout
     assert native.count("error") == 3
     assert runner.run(1, program, libraries=[parts.interpose], env=env).stdout == native
+
+
+TYPES_OF_NOTHING = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int rank, wrong = 0, data[30], all[90];
+    MPI_Datatype types[2];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Type_contiguous(0, MPI_INT, &types[0]);
+    MPI_Type_create_resized(types[0], 0, sizeof(int), &types[1]);
+    for (int i = 0; i < 30; ++i) data[i] = 100 * rank + i;
+    for (int i = 0; i < 90; ++i) all[i] = i;
+    for (int k = 0; k < 2; ++k) {
+        MPI_Type_commit(&types[k]);
+        MPI_Bcast(data, 10, types[k], 0, MPI_COMM_WORLD);
+        MPI_Allgather(data, 10, types[k], all, 10, types[k], MPI_COMM_WORLD);
+        MPI_Gather(data, 10, types[k], all, 10, types[k], 1, MPI_COMM_WORLD);
+        MPI_Alltoall(data, 10, types[k], all, 10, types[k], MPI_COMM_WORLD);
+        MPI_Type_free(&types[k]);
+    }
+    for (int i = 0; i < 30; ++i) wrong += data[i] != 100 * rank + i;
+    for (int i = 0; i < 90; ++i) wrong += all[i] != i;
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_datatypes_of_nothing(runner: MpiRunner, parts: MpiParts, tmp_path: Path, served: bool) -> None:
+    world = [0, 1, 2]
+    algorithms = {"bcast": "pipelined_chain", "allgather": "ring", "gather": "binomial", "alltoall": "pairwise"}
+    entries = [
+        entry(name, world, algorithm, pieces=2, bytes_min=0 if served else 8) for name, algorithm in algorithms.items()
+    ]
+    env = {"HOCKET_PLAN": str(write_plan(tmp_path, 3, entries)), "HOCKET_VERBOSE": "1"}
+    result = runner.run(3, runner.compile(TYPES_OF_NOTHING), libraries=[parts.interpose], env=env)
+    assert result.stdout == "wrong 0\n"
+    assert result.stderr.count(": 2 calls rerouted") == (4 if served else 0)
