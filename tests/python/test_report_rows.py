@@ -95,6 +95,15 @@ def test_calls_and_bytes_of_disjoint_communicators_may_differ_a_little():
     assert [one.communicator for one in rows_of([*large, *left], 8)] == ["pairs (x4)", "pairs (x2)"]
 
 
+def test_communicators_that_share_a_measurement_have_it_once():
+    pairs = [entry(members=pair) for pair in ([0, 1], [2, 3])]
+    (row,) = rows_of(pairs, 8)
+    assert len(row.measured) == 1
+    other = entry(members=[4, 5], native_s=[3e-3])
+    (row,) = rows_of([*pairs, other], 8)
+    assert len(row.measured) == 2
+
+
 def test_neighbouring_sizes_with_one_outcome_are_one_row():
     sizes = [entry(size=1024 << i, root=None, pieces=1 + i, recorded_s=0.01 * 2**i) for i in range(4)]
     sizes[0] = replace(sizes[0], bytes_min=600)

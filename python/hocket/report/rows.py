@@ -105,8 +105,9 @@ class Row:
 
     @property
     def measured(self) -> list[CollectiveResult]:
-        """Those whose times were compared with native ones."""
-        return [entry for entry in self.entries if entry.native_s and entry.tuned_s]
+        """Those whose times were compared with native ones; one of those that share their times."""
+        found = {(one.bytes, *one.native_s, *one.tuned_s): one for one in self.entries if one.native_s and one.tuned_s}
+        return list(found.values())
 
     @property
     def spans(self) -> list[str]:
