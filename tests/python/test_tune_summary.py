@@ -84,6 +84,13 @@ def test_the_sentences_and_warnings_below_the_result():
     ]
 
 
+def test_what_is_possible_is_over_native_runs():
+    slower = replace(RESULT, time=replace(TIME, wall_s=13.0, start_up_s=3.999, at_wire_limit_s=11.0))  # to start
+    assert [line for line in sentences(slower, Path("out")) if "best" in line] == [
+        line for line in sentences(RESULT, Path("out")) if "best" in line
+    ]
+
+
 @pytest.mark.parametrize("missing", ["time", "served"])
 def test_what_an_older_result_does_not_have_is_left_out(missing):
     older = replace(RESULT, **{missing: None})

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shlex
+import statistics
 from pathlib import Path
 
 from hocket.errors import InvalidInput
@@ -78,5 +79,6 @@ def render(folder: Path) -> str:
 
 def _sentences(result: Result) -> list[str]:
     """On the program's time."""
-    lines = [possible_gain(result.time)] if result.time else []
+    native_s = statistics.median(result.program.native_s)
+    lines = [possible_gain(result.time, native_s)] if result.time else []
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines

@@ -154,7 +154,8 @@ def sentences(result: Result, folder: Path) -> list[str]:
 
 
 def _time(result: Result) -> list[str]:
-    lines = [where_time_goes(result.time), possible_gain(result.time)] if result.time else []
+    native_s = statistics.median(result.program.native_s)
+    lines = [where_time_goes(result.time), possible_gain(result.time, native_s)] if result.time else []
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines
 
 
