@@ -70,13 +70,14 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
         environment: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
         what: str = "the program",
+        **files: Path | None,
     ) -> Run:
         kind = f"{what} {' '.join(sorted(path.name for path in libraries))}".strip()
         if kind not in seen:
             # In its place the rank of the first host shows what it finds.
             show = with_program(command, [sys.executable, "-c", SHOW])
             seen[kind] = json.loads(run(self, show, libraries, environment).stdout)
-        return run(self, command, libraries, environment, timeout_s, what)
+        return run(self, command, libraries, environment, timeout_s, what, **files)
 
     monkeypatch.setattr(Machine, "run", shown_too)
     nodes = "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(4))
