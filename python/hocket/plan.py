@@ -63,7 +63,6 @@ class PlanEntry:
     bytes_max: int
     algorithm: str  # "custom" when `custom` carries the schedule
     pieces: int = 1
-    segment_bytes: int | None = None  # the most that a segment has, instead of `pieces`
     order: tuple[int, ...] | None = None
     root: int | None = None  # None = any root; an entry that names one goes before
     custom: str | None = None  # the schedule's JSON text
@@ -73,10 +72,11 @@ class PlanEntry:
     tuned_s: float | None = None
     calls: int = 0
     evidence: Evidence | None = None
-    other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape that it serves too
     reproducible: bool = (
         False  # every call uses this schedule: the running program does not compare it with native ones
     )
+    segment_bytes: int | None = None  # the most that a segment has, instead of `pieces`
+    other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape that it serves too
 
     def pieces_of(self, size_bytes: int) -> int:
         """The pieces that the algorithm is asked for in a call of this size."""

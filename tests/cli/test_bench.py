@@ -37,10 +37,12 @@ def test_every_point_has_prediction_measurement_native_and_limit(mpi: Mpi, hocke
         assert point.keys() >= KEYS
         assert point["equal"]
         assert point["mpi"] == mpi.name
-        for name in ("predicted_s", "measured_s", "native_s", "wire_limit_s"):
+        for name in ("predicted_s", "measured_s", "native_s"):
             assert point[name] > 0
-        # The default gigabit: only what fits the buckets of the shapers is faster than the wire.
+        # The default gigabit: what fits the buckets of the shapers passes at once.
+        assert point["wire_limit_s"] >= 0
         if point["bytes"] > 100_000:
+            assert point["wire_limit_s"] > 0
             assert point["measured_s"] > 0.7 * point["wire_limit_s"]
     (costs,) = found["costs"]
     assert costs["send_overhead_s"] > 0
