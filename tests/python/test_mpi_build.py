@@ -115,6 +115,26 @@ def test_a_changed_source_makes_a_new_build(any_mpi, small_source):
     assert ctypes.CDLL(str(second.record)).hocket_small() == 4711
 
 
+def test_only_sources_that_are_compiled_or_included_make_a_new_build(any_mpi, small_source):
+    core = small_source / "src/hocket"
+    texts = {
+        "base/names.cpp": '#include "hocket/base/names.hpp"\n',
+        "base/names.hpp": '#include "hocket/program/included.hpp"\n',
+        "program/included.hpp": "",
+        "program/program.cpp": "",
+        "program/program.hpp": "",
+    }
+    for name, text in texts.items():
+        (core / name).parent.mkdir(parents=True, exist_ok=True)
+        (core / name).write_text(text)
+    before = build._name(any_mpi)
+    for name, text in texts.items():
+        (core / name).write_text(text + "// changed\n")
+        assert (build._name(any_mpi) == before) == (name in ("program/program.cpp", "program/program.hpp")), name
+        (core / name).write_text(text)
+    assert build._name(any_mpi) == before
+
+
 def test_a_changed_compiler_makes_a_new_build(any_mpi, small_source, tmp_path, monkeypatch):
     first = build.build_mpi_parts(any_mpi)
     other = tmp_path / "other-cc"

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,8 @@ from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
 # The modules of the core that are compiled into the MPI parts, as in mpi/CMakeLists.txt.
-CORE_MODULES = ("base", "schedule", "program", "trace", "collectives")
+CORE_MODULES = ("base", "schedule", "collectives")
+_OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"(hocket/[^"]+)"', re.MULTILINE)
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
 
@@ -177,16 +178,18 @@ def _key(mpi: Mpi) -> str:
     return digest.hexdigest()[:16]
 
 
-def _sources(source: Path) -> Iterator[Path]:
-    folders = [
-        source / "mpi",
-        *(source / "src/hocket" / module for module in CORE_MODULES),
-        source / "third_party/nlohmann_json",
-    ]
-    for folder in folders:
-        for path in folder.rglob("*"):
-            if path.is_file() and path.parent.name != "__pycache__":
-                yield path
+def _sources(source: Path) -> set[Path]:
+    """What the MPI parts are made of: their own files, those of CORE_MODULES, and what these include of the core."""
+    folders = [source / "mpi", source / "third_party/nlohmann_json"]
+    found = {path for folder in folders for path in folder.rglob("*") if path.parent.name != "__pycache__"}
+    found |= {path for module in CORE_MODULES for path in (source / "src/hocket" / module).glob("*.cpp")}
+    found = {path for path in found if path.is_file()}
+    looked_into: set[Path] = set()
+    while left := {path for path in found if source / "third_party" not in path.parents} - looked_into:
+        names = {name.decode() for path in left for name in _OWN_INCLUDE.findall(path.read_bytes())}
+        looked_into |= left
+        found |= {path for name in names if (path := source / "src" / name).is_file()}
+    return found
 
 
 def _compiler_version(compiler: str) -> str:
