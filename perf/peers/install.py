@@ -14,6 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SIMGRID_VERSION = "4.1"
+BOOST_VERSION = "1.85.0.post1"
 NS3_VERSION = "3.44.post0"
 # What SimGrid's own package switches off too, and no debugging code: its fastest build.
 SIMGRID_OPTIONS = [
@@ -54,7 +55,7 @@ def install(folder: Path) -> Installed:
 def bring_simgrid(folder: Path) -> list[str]:
     """SimGrid's library from the sources that its package on PyPI carries, and Boost's headers. Takes some minutes."""
     source, build = folder / f"simgrid-{SIMGRID_VERSION}", folder / "simgrid-build"
-    boost = pip_target(folder, "boost-headers") / "boost_headers/include"
+    boost = pip_target(folder, f"boost-headers=={BOOST_VERSION}") / "boost_headers/include"
     library = build / "lib/libsimgrid.so"
     if not library.exists():
         print("perf-peers: building SimGrid; takes 5 to 15 minutes, once", file=sys.stderr, flush=True)
@@ -63,8 +64,22 @@ def bring_simgrid(folder: Path) -> list[str]:
             requirement = f"simgrid=={SIMGRID_VERSION}"
             pip(folder, "download", "--no-deps", "--no-binary", "simgrid", "--dest", str(folder), requirement)
         shutil.unpack_archive(archive, folder)  # again, if the last call was stopped
-        cmake(folder, "simgrid", source, build, [*SIMGRID_OPTIONS, f"-DBoost_INCLUDE_DIR={boost}"], "simgrid")
+        options = [*SIMGRID_OPTIONS, f"-DBoost_DIR={boost_config(folder, boost)}"]
+        cmake(folder, "simgrid", source, build, options, "simgrid")
     return [f"-DSIMGRID_BUILD={build}", f"-DSIMGRID_SOURCE={source}", f"-DSIMGRID_BOOST={boost}"]
+
+
+def boost_config(folder: Path, headers: Path) -> Path:
+    """A folder with what find_package(Boost) reads: from CMake 3.30 on SimGrid asks for that file, which the package of
+    headers lacks, instead of CMake's own search."""
+    made = folder / "boost-config"
+    made.mkdir(exist_ok=True)
+    (made / "BoostConfig.cmake").write_text(f'set(Boost_INCLUDE_DIRS "{headers}")\n', encoding="utf-8")
+    (made / "BoostConfigVersion.cmake").write_text(
+        f'set(PACKAGE_VERSION "{BOOST_VERSION.partition(".post")[0]}")\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n',
+        encoding="utf-8",
+    )
+    return made
 
 
 def bring_ns3(folder: Path) -> list[str]:
