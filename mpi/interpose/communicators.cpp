@@ -103,10 +103,10 @@ Communicator* make(MPI_Comm comm) {
         }
         for (std::size_t i = 0; i < num_collectives; ++i) {
             auto& routes = communicator->routes[i];
-            // find_route takes the first that serves a call.
-            const auto end = std::stable_partition(routes.begin(), routes.end(),
-                                                   [](const Route& route) { return route.entry->root.has_value(); });
-            static_cast<void>(end);
+            // Those that name a root first: find_route takes the first that serves a call.
+            std::stable_sort(routes.begin(), routes.end(), [](const Route& a, const Route& b) {
+                return a.entry->root.has_value() > b.entry->root.has_value();
+            });
             communicator->checks[i] = self_check(routes);
         }
     }

@@ -30,11 +30,12 @@ struct CallKey {
 /// Decides, alike on all ranks of a communicator, which calls of a collective are timed, and when an entry of the plan has become
 /// slower than the MPI's own function. Needs no MPI: the caller lets the ranks exchange statements.
 ///
-/// Positions are numbers of calls of the collective on the communicator. Every rank counts every call, also one that is wrong on it
-/// alone, so that all exchange statements before the same call; everything else follows from what they agree on there. A
-/// comparison takes two calls of one entry with nearly the same bytes and the same root, one by the schedule and one native, each right behind an
-/// exchange, which takes the lateness of ranks out of their times; the next call's exchange tells the time of the second. Each
-/// goes first in every other comparison. The first comparison of an entry does not count.
+/// Positions are numbers of calls of the collective on the communicator. Every rank counts every call, also one that is
+/// wrong on it alone, so that all exchange statements before the same call; everything else follows from what they agree
+/// on there. A comparison takes two calls of one entry with nearly the same bytes and the same root, one by the schedule
+/// and one native, each right behind an exchange, which takes the lateness of ranks out of their times; the next call's
+/// exchange tells the time of the second. Each goes first in every other comparison. The first comparison of an entry does
+/// not count.
 class SelfCheck {
 public:
     /// An entry is given up when it was slower than native by more than this in so many comparisons in a row, on whatever

@@ -10,6 +10,7 @@
 
 #include "hocket/base/json_text.hpp"
 #include "interpose/next.hpp"
+#include "interpose/say.hpp"
 
 namespace hocket::interpose {
 
@@ -51,8 +52,6 @@ struct Sum {
 bool is_served(std::size_t outcome) { return static_cast<Outcome>(outcome) <= Outcome::derived; }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
-
-void say(const std::string& line) { std::fprintf(stderr, "hocket: %s\n", line.c_str()); }
 
 template <class... Numbers>
 std::string text(const char* format, Numbers... numbers) {

@@ -55,7 +55,8 @@ public:
         return code;
     }
 
-    /// Collective over the world, at its end. On rank 0: "served" of the statistics, and lines for people are said if `speaks`.
+    /// Collective over the world, at its end. On rank 0 it returns "calls" of the statistics, and says lines for people if
+    /// `speaks`.
     std::string report(int world_rank, bool speaks) const;
 
 private:

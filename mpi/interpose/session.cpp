@@ -22,6 +22,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/lane.hpp"
 #include "interpose/next.hpp"
+#include "interpose/say.hpp"
 #include "interpose/self_check.hpp"
 #include "interpose/served.hpp"
 #include "runtime/datatype.hpp"
@@ -40,8 +41,6 @@ std::string environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
 }
-
-void say(const std::string& line) { std::fprintf(stderr, "hocket: %s\n", line.c_str()); }
 
 void share(std::string& text) {
     long long length = static_cast<long long>(text.size());

@@ -8,17 +8,27 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 from hocket.files import write_whole
-from hocket.json_input import refuse_duplicates
+from hocket.json_input import (
+    integer_of,
+    number_of,
+    object_of,
+    ranks_of,
+    refuse_duplicates,
+    seconds_of,
+    shown,
+    text_of,
+    truth_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from hocket import Schedule
 
@@ -32,6 +42,7 @@ PROGRESS = ("off", "on", "auto")
 _FIGURES = ("predicted_s", "lower_bound_s", "native_s", "tuned_s")
 _MAX_BYTES = 64 << 20  # far above any plan: a device such as /dev/zero never ends. As in mpi/runtime/plan.hpp
 _REMAKE = "write a new plan with `hocket advise` or `hocket tune`"
+_object = partial(object_of, hint=_REMAKE)
 
 
 @dataclass(frozen=True)
@@ -236,23 +247,23 @@ def _read_plan(document: object, where: str) -> Plan:
         where,
         {"format", "ranks", "network", "entries"},
         {"created_by", "progress", "hosts"},
-        check_format=True,
+        READABLE,
     )
-    ranks = _integer(plan, "ranks", where, 1, 2**31 - 1)
+    ranks = integer_of(plan, "ranks", where, 1, 2**31 - 1)
     if not isinstance(plan["entries"], list):
-        raise InvalidInput(f"{where}: entries must be a list, not {_show(plan['entries'])}")
+        raise InvalidInput(f"{where}: entries must be a list, not {shown(plan['entries'])}")
     entries: list[PlanEntry] = []
     for i, entry in enumerate(plan["entries"]):
         entries.append(_read_entry(entry, f"{where}: entries[{i}]", ranks, entries))
     _refuse_overlap(entries, where)
     progress = plan.get("progress", "off")
     if progress not in PROGRESS:
-        raise InvalidInput(f"{where}: progress is {_show(progress)}; accepted: {', '.join(PROGRESS)}")
+        raise InvalidInput(f"{where}: progress is {shown(progress)}; accepted: {', '.join(PROGRESS)}")
     return Plan(
         ranks,
-        _text(plan, "network", where),
+        text_of(plan, "network", where),
         tuple(entries),
-        _text(plan, "created_by", where),
+        text_of(plan, "created_by", where),
         progress,
         _read_hosts(plan.get("hosts", []), where, ranks),
     )
@@ -261,7 +272,7 @@ def _read_plan(document: object, where: str) -> Plan:
 def _read_hosts(document: object, where: str, ranks: int) -> tuple[str, ...]:
     of_texts = isinstance(document, list) and all(isinstance(host, str) for host in document)
     if not isinstance(document, list) or not of_texts or len(document) not in (0, ranks):
-        raise InvalidInput(f"{where}: hosts is {_show(document)}; accepted: a list of {ranks} texts, one for each rank")
+        raise InvalidInput(f"{where}: hosts is {shown(document)}; accepted: a list of {ranks} texts, one for each rank")
     return tuple(document)
 
 
@@ -270,26 +281,26 @@ def _read_entry(document: object, where: str, ranks: int, earlier: Sequence[Plan
     entry = _object(document, where, required, {*_FIGURES, "other_members", "calls", "evidence", "reproducible"})
     collective = entry["collective"]
     if collective not in COLLECTIVES:
-        raise InvalidInput(f"{where}: collective is {_show(collective)}; accepted: {', '.join(COLLECTIVES)}")
-    members = _ranks(entry, "members", where, ranks)
+        raise InvalidInput(f"{where}: collective is {shown(collective)}; accepted: {', '.join(COLLECTIVES)}")
+    members = ranks_of(entry, "members", where, ranks)
     size = len(members)
-    bytes_min = _integer(entry, "bytes_min", where, 0, 2**63 - 1)
-    root = None if entry["root"] is None else _integer(entry, "root", where, 0, size - 1)
+    bytes_min = integer_of(entry, "bytes_min", where, 0, 2**63 - 1)
+    root = None if entry["root"] is None else integer_of(entry, "root", where, 0, size - 1)
     if root is not None and collective not in ROOTED:
         raise InvalidInput(f"{where}: {collective} has no root, but root is {root}; use null")
     chosen = _read_schedule(entry["schedule"], f"{where}: schedule", collective, size, earlier)
-    figures: dict[str, Any] = {key: _seconds(entry, key, where) for key in _FIGURES}
+    figures: dict[str, Any] = {key: seconds_of(entry, key, where) for key in _FIGURES}
     read = PlanEntry(
         collective=collective,
         members=members,
         bytes_min=bytes_min,
-        bytes_max=_integer(entry, "bytes_max", where, bytes_min, 2**63 - 1),
+        bytes_max=integer_of(entry, "bytes_max", where, bytes_min, 2**63 - 1),
         root=root,
         **chosen,
         other_members=_read_other_members(entry.get("other_members", []), where, ranks, size),
-        calls=_integer(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
+        calls=integer_of(entry, "calls", where, 0, 2**63 - 1) if "calls" in entry else 0,
         evidence=_read_evidence(entry.get("evidence"), f"{where}: evidence"),
-        reproducible=_truth(entry, "reproducible", where),
+        reproducible=truth_of(entry, "reproducible", where),
         **figures,
     )
     _check_custom(read, where)
@@ -302,24 +313,24 @@ def _read_evidence(document: object, where: str) -> Evidence | None:
     evidence = _object(document, where, {"mpi", "launches", "repetitions", "ratio", "ratio_interval"}, set())
     interval = evidence["ratio_interval"]
     if not isinstance(interval, list) or len(interval) != 2:
-        raise InvalidInput(f"{where}: ratio_interval is {_show(interval)}; accepted: two numbers")
-    low, high = (_number(end, f"{where}: ratio_interval") for end in interval)
+        raise InvalidInput(f"{where}: ratio_interval is {shown(interval)}; accepted: two numbers")
+    low, high = (number_of(end, f"{where}: ratio_interval") for end in interval)
     return Evidence(
-        mpi=_text(evidence, "mpi", where),
-        launches=_integer(evidence, "launches", where, 1, 2**31 - 1),
-        repetitions=_integer(evidence, "repetitions", where, 1, 2**31 - 1),
-        ratio=_number(evidence["ratio"], f"{where}: ratio"),
+        mpi=text_of(evidence, "mpi", where),
+        launches=integer_of(evidence, "launches", where, 1, 2**31 - 1),
+        repetitions=integer_of(evidence, "repetitions", where, 1, 2**31 - 1),
+        ratio=number_of(evidence["ratio"], f"{where}: ratio"),
         ratio_interval=(low, high),
     )
 
 
 def _read_other_members(document: object, where: str, ranks: int, size: int) -> tuple[tuple[int, ...], ...]:
     if not isinstance(document, list):
-        raise InvalidInput(f"{where}: other_members is {_show(document)}; accepted: a list of lists of ranks")
+        raise InvalidInput(f"{where}: other_members is {shown(document)}; accepted: a list of lists of ranks")
     found = []
     for i, other in enumerate(document):
         name = f"other_members[{i}]"
-        found.append(_ranks({name: other}, name, where, ranks))
+        found.append(ranks_of({name: other}, name, where, ranks))
         if len(found[-1]) != size:
             raise InvalidInput(f"{where}: {name} has {len(found[-1])} ranks; members has {size}")
     return tuple(found)
@@ -336,7 +347,7 @@ def _read_schedule(
     if isinstance(document, dict) and "entry" in document:
         if not earlier:
             raise InvalidInput(f"{where}: entry: there is no earlier entry")
-        of = earlier[_integer(_object(document, where, {"entry"}, set()), "entry", where, 0, len(earlier) - 1)]
+        of = earlier[integer_of(_object(document, where, {"entry"}, set()), "entry", where, 0, len(earlier) - 1)]
         if of.custom is None:
             raise InvalidInput(f"{where}: entry is {document['entry']}, which has no custom schedule")
         return {"algorithm": "custom", "custom": of.custom}
@@ -344,14 +355,14 @@ def _read_schedule(
     known = [a.name for a in algorithms() if a.collective == collective]
     algorithm = schedule["algorithm"]
     if algorithm not in known:
-        raise InvalidInput(f"{where}: algorithm is {_show(algorithm)}; accepted for {collective}: {', '.join(known)}")
+        raise InvalidInput(f"{where}: algorithm is {shown(algorithm)}; accepted for {collective}: {', '.join(known)}")
     if "pieces" in schedule and "segment_bytes" in schedule:
         raise InvalidInput(f"{where} has both pieces and segment_bytes; give one")
-    pieces = _integer(schedule, "pieces", where, 1, 2**31 - 1) if "pieces" in schedule else 1
-    segment = _integer(schedule, "segment_bytes", where, 1, 2**63 - 1) if "segment_bytes" in schedule else None
+    pieces = integer_of(schedule, "pieces", where, 1, 2**31 - 1) if "pieces" in schedule else 1
+    segment = integer_of(schedule, "segment_bytes", where, 1, 2**63 - 1) if "segment_bytes" in schedule else None
     order = None
     if "order" in schedule:
-        order = _ranks(schedule, "order", where, size)
+        order = ranks_of(schedule, "order", where, size)
         if len(order) != size:
             raise InvalidInput(f"{where}: order has {len(order)} ranks; it must hold each of 0 to {size - 1} once")
     return {"algorithm": algorithm, "pieces": pieces, "segment_bytes": segment, "order": order}
@@ -391,76 +402,3 @@ def _refuse_overlap(entries: Sequence[PlanEntry], where: str) -> None:
                 if b.bytes_min > a.bytes_max:
                     break
                 raise InvalidInput(f"{where}: entries[{max(i, j)}] serves calls that entries[{min(i, j)}] serves too")
-
-
-def _object(
-    document: object, where: str, required: set[str], optional: set[str], check_format: bool = False
-) -> Mapping[str, Any]:
-    if not isinstance(document, dict):
-        raise InvalidInput(f"{where}: expected an object, found {_show(document)}", hint=_REMAKE)
-    if check_format and document.get("format") not in READABLE:
-        found = _show(document["format"]) if "format" in document else "missing"
-        accepted = ", ".join(json.dumps(name) for name in READABLE)
-        raise InvalidInput(f"{where}: format is {found}; accepted: {accepted}", hint=_REMAKE)
-    if unknown := sorted(set(document) - required - optional):
-        raise InvalidInput(
-            f"{where}: unknown key {_show(unknown[0])}; accepted: {', '.join(sorted(required | optional))}"
-        )
-    if missing := sorted(required - set(document)):
-        raise InvalidInput(f'{where}: key "{missing[0]}" is missing', hint=_REMAKE)
-    return document
-
-
-def _integer(entry: Mapping[str, Any], key: str, where: str, low: int, high: int) -> int:
-    value = entry[key]
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: a whole number from {low} to {high}")
-    return value
-
-
-def _seconds(entry: Mapping[str, Any], key: str, where: str) -> float | None:
-    value = entry.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
-        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: seconds, not negative, or null")
-    return float(value)
-
-
-def _number(value: object, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= sys.float_info.max:
-        raise InvalidInput(f"{where} is {_show(value)}; accepted: a number, not negative")
-    return float(value)
-
-
-def _truth(entry: Mapping[str, Any], key: str, where: str) -> bool:
-    value = entry.get(key, False)
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: true or false")
-    return value
-
-
-def _text(entry: Mapping[str, Any], key: str, where: str) -> str:
-    value = entry.get(key, "")
-    if not isinstance(value, str):
-        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: text")
-    return value
-
-
-def _ranks(entry: Mapping[str, Any], key: str, where: str, limit: int) -> tuple[int, ...]:
-    value = entry[key]
-    if not isinstance(value, list) or not value:
-        raise InvalidInput(f"{where}: {key} is {_show(value)}; accepted: a list of ranks")
-    seen: set[int] = set()
-    for rank in value:
-        if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < limit:
-            raise InvalidInput(f"{where}: {key} holds {_show(rank)}; accepted: ranks from 0 to {limit - 1}")
-        if rank in seen:
-            raise InvalidInput(f"{where}: {key} holds rank {rank} twice")
-        seen.add(rank)
-    return tuple(value)
-
-
-def _show(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."

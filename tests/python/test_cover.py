@@ -102,9 +102,16 @@ def test_a_schedule_carried_whole_serves_sizes_near_it():
     assert other is None or other.custom is None
 
 
-def test_order_of_operands_is_kept_at_other_sizes():
-    plan = covered(verdicts_of(group("allreduce", 100_000, commutative=False)))
-    assert all(validate(entry.schedule()).preserves_order for entry in plan.entries)
+def test_order_of_operands_is_kept_at_other_sizes_and_roots():
+    def keeps(plan):
+        roots = {entry: WORLD if entry.root is None else (entry.root,) for entry in plan.entries}
+        return [validate(entry.schedule(root)).preserves_order for entry in plan.entries for root in roots[entry]]
+
+    free = keeps(covered(verdicts_of(group("reduce", 100_000))))
+    kept = keeps(covered(verdicts_of(group("reduce", 100_000, commutative=False))))
+    assert kept
+    assert all(kept)
+    assert not all(free)  # so there was something to leave out
 
 
 def test_the_answer_does_not_depend_on_the_run():

@@ -119,10 +119,8 @@ def measure_once(
 
     `only_schedules`: not the MPI's own collectives; `native_s` is empty, and no data are compared.
     """
-    options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
-    if only_schedules:
-        options += ["--only", "schedules"]
-    measured = _launch(command, options, num_entries, machine, parts, timeout_s, only_schedules).entries
+    options = ["--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
+    measured = _launch(command, plan_path, options, num_entries, machine, parts, timeout_s, only_schedules).entries
     found = [one for one in measured if one is not None]
     if len(found) != len(measured):
         raise Error("hocket-compare left out measurements")
@@ -156,15 +154,14 @@ def measure_within(
 
     `least`: measurements of an entry, however long they take. So the last entry that begins in time may end late.
     """
-    options = ["--plan", str(plan_path), "--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
+    options = ["--repetitions", str(repetitions), "--seconds", str(seconds_per_entry)]
     options += ["--within", str(within_s), "--least", str(least)]
-    if only_schedules:
-        options += ["--only", "schedules"]
-    return _launch(command, options, num_entries, machine, parts, timeout_s, only_schedules)
+    return _launch(command, plan_path, options, num_entries, machine, parts, timeout_s, only_schedules)
 
 
 def _launch(
     command: Sequence[str],
+    plan_path: Path,
     options: Sequence[str],
     num_entries: int,
     machine: Machine,
@@ -172,7 +169,8 @@ def _launch(
     timeout_s: float | None,
     only_schedules: bool = False,
 ) -> Comparison:
-    changed = with_program(command, [str(parts.compare), *options])
+    only = ["--only", "schedules"] if only_schedules else []
+    changed = with_program(command, [str(parts.compare), "--plan", str(plan_path), *options, *only])
     run = machine.run(changed, timeout_s=timeout_s, what="the comparison of the collectives")
     measured: list[Measured | None] = []
     try:
