@@ -90,9 +90,9 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     )
     result = tune(runner.command(4, runner.compile(PROGRAM)), network, tmp_path / "result", options, lambda text: None)
 
+    # The note has two forms, by a time that is measured: none is asserted. test_testbed_waiting.py counts the yields.
     if len(os.sched_getaffinity(0)) < 4:
-        (told,) = (note for note in result.notes if note.startswith("4 ranks share this machine's "))
-        assert "those that wait give their cores to others" in told
+        assert sum(note.startswith("4 ranks share this machine's ") for note in result.notes) == 1
 
     parts = build_mpi_parts(mpi)
     kinds = {kind.rpartition(" lib")[2] or kind for kind in seen}
