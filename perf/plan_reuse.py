@@ -35,6 +35,7 @@ from hocket.plan import Plan
 from hocket.testbed import Testbed
 from hocket.tune.machine import Machine
 from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
+from hocket.tune.withdraw import LEAST_RUNS
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,7 +131,8 @@ class Bench:
         if self.journal.of("tune", point):
             return
         note(f"{self._title(point)}: tuning")
-        options = TuneOptions(repetitions=1, testbed=True, timeout_s=TIMEOUT_S)  # the plan is what counts here
+        # As many runs as the plan's last check needs: with fewer, one that slows the program is not withdrawn.
+        options = TuneOptions(repetitions=LEAST_RUNS, testbed=True, timeout_s=TIMEOUT_S)
         started, target = time.monotonic(), self._result(point)
         target.parent.mkdir(parents=True, exist_ok=True)
         network = Network.from_file(str(self.network))

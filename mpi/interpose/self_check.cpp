@@ -137,13 +137,17 @@ void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     entry.schedule_ns = std::max<std::int64_t>(1, was_native_first ? second_ns : first_ns_);
     const bool slower = 100 * entry.schedule_ns > (100 + slower_percent) * entry.native_ns;
     entry.num_slower = slower ? entry.num_slower + 1 : 0;
+    const std::int64_t longer_ns = std::max(entry.native_ns, entry.schedule_ns);
+    const std::int64_t lost_percent = 100 * (entry.schedule_ns - entry.native_ns) / longer_ns - slower_percent;
+    entry.lost_percent = std::max<std::int64_t>(0, entry.lost_percent + lost_percent);
     const std::int64_t lost_ns = std::max<std::int64_t>(0, entry.native_ns - entry.schedule_ns);
     const std::int64_t cost_ns = exchanges_per_comparison * exchange_ns + lost_ns;
     // To go on with a schedule that may be slower costs more than to know.
     entry.wait = slower ? 0 : (calls_for_cost * cost_ns + entry.schedule_ns - 1) / entry.schedule_ns;
-    if (entry.num_slower < slower_comparisons) return;
+    if (entry.num_slower < slower_comparisons && entry.lost_percent < lost_percent_limit) return;
     entry.given_up = true;
     entry.watched = false;
+    entry.num_slower = slower_comparisons;  // as other communicators inherit it
 }
 
 /// The ranks met before a call that is not the one to time.

@@ -43,6 +43,10 @@ public:
     /// an entry that is no faster, in 62.
     static constexpr int slower_percent = 5;
     static constexpr int slower_comparisons = 5;
+    /// It is also given up when it has lost so many percent in the sum over its comparisons; what it gains is taken off, down to
+    /// 0. So an entry whose calls take many times as long now and then is found, though it wins most comparisons. Percent of the
+    /// longer of the two times, so that a loss counts as a gain does, and one comparison cannot decide.
+    static constexpr std::int64_t lost_percent_limit = 450;
     /// A comparison waits for so many calls of the entry that it costs at most a hundredth of their time; after one that the
     /// schedule has lost the next comes at once.
     static constexpr std::int64_t calls_for_cost = 100;
@@ -59,6 +63,7 @@ public:
         std::int64_t distance = 0;               ///< from its call with the same root before that; 0 = none
         std::vector<std::int64_t> last_of_root;  ///< positions, as `last`
         int num_slower = 0;                      ///< comparisons in a row that the schedule has lost
+        std::int64_t lost_percent = 0;           ///< beyond `slower_percent`; see `lost_percent_limit`
         int num_compared = 0;
         std::int64_t native_ns = 0, schedule_ns = 0;  ///< of the last comparison
         bool given_up = false;

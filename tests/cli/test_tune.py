@@ -187,6 +187,29 @@ def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tm
         assert found["training_error_median"] is None
 
 
+SLOWER_WITH_A_PLAN = ONE_BROADCAST.replace(
+    "#include <stdio.h>", "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>"
+)
+SLOWER_WITH_A_PLAN = SLOWER_WITH_A_PLAN.replace(
+    "MPI_Finalize", 'if (getenv("HOCKET_PLAN")) sleep(3);\n    MPI_Finalize'
+)
+
+
+@pytest.mark.timeout(300)
+def test_a_plan_with_which_the_program_is_slower_is_withdrawn(runner, hocket_cli, tmp_path):
+    command = runner.command(2, runner.compile(SLOWER_WITH_A_PLAN), "words")
+    done = hocket_cli(
+        "tune", "--no-fit", "--progress", "on", "--json", "--network", NETWORK, "--", *command, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["speedup_quartiles"][1] < 1
+    assert any("withdrawn-plan.json has what was tried" in note for note in found["notes"])
+    folder = tmp_path / "hocket-result"
+    assert Plan.from_file(folder / "plan.json").progress == "off"
+    assert Plan.from_file(folder / "withdrawn-plan.json").progress == "on"
+
+
 @pytest.mark.parametrize("text", ["0", "0.5s", "-3", "5 minutes", "nan", "1e99h", ""])
 def test_times_for_measuring_that_are_refused(hocket_cli, text):
     done = hocket_cli("tune", "--network", NETWORK, "--measure-time", text, "--", "mpiexec", "-n", "2", "true")

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from hocket.advise import Choice, Verdict
@@ -17,7 +17,7 @@ from hocket.errors import Error
 from hocket.mpi.command_line import with_program
 from hocket.plan import Evidence, PlanEntry
 from hocket.report.text import significant
-from hocket.tune.evidence import Launch, Ratio, ratio_of
+from hocket.tune.evidence import Launch, Ratio, ratio_of, slower_on_average
 from hocket.tune.machine import Machine
 from hocket.tune.shared_cores import SharedCores
 
@@ -57,13 +57,16 @@ class Measurement:
             reason = "dropped: its data differ from the MPI's own"
         elif not ratio.is_faster:
             reason = f"not shown to be faster: {ratio}"
+        elif (mean := slower_on_average(launches)) is not None:
+            reason = f"slower on average: {mean:.2f} times; its median is {ratio}, but single calls take much longer"
         return cls(tuple(launches), equal, ratio, reason)
 
     def worth(self, calls: int, program_s: float) -> Measurement:
         """The same, or dropped if so many calls save next to nothing of the program's time."""
         if self.reason:
             return self
-        saved_s = calls * (statistics.median(self.native_s) - statistics.median(self.tuned_s))
+        # The program takes the sum of its calls; neither a few long native ones nor the median alone prove a gain.
+        saved_s = calls * min(middle(self.native_s) - middle(self.tuned_s) for middle in (median, fmean))
         if saved_s >= LEAST_SHARE * program_s:
             return self
         saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
@@ -72,7 +75,12 @@ class Measurement:
     @property
     def is_faster(self) -> bool:
         """Shown so, whatever it is worth."""
-        return self.equal is True and self.ratio is not None and self.ratio.is_faster
+        return (
+            self.equal is True
+            and self.ratio is not None
+            and self.ratio.is_faster
+            and slower_on_average(self.launches) is None
+        )
 
     def beside_others(self) -> Measurement:
         """The same, kept where it saves little but the plan is used for other calls: it serves sizes near it too."""
@@ -82,7 +90,7 @@ class Measurement:
         """What it says about the calls that were measured, and for the sizes near them."""
         if not self.native_s or not self.tuned_s:
             return Verdict(choice, None, is_open=self.equal is not False)
-        times = statistics.median(self.native_s), statistics.median(self.tuned_s)
+        times = median(self.native_s), median(self.tuned_s)
         entry = None if self.reason else self.prove(choice.entry(), mpi)
         return Verdict(choice, entry, *times, is_open=self.is_faster and entry is None)
 
@@ -96,7 +104,7 @@ class Measurement:
             ratio=self.ratio.value,
             ratio_interval=(self.ratio.low, self.ratio.high),
         )
-        native_s, tuned_s = statistics.median(self.native_s), statistics.median(self.tuned_s)
+        native_s, tuned_s = median(self.native_s), median(self.tuned_s)
         return replace(entry, native_s=native_s, tuned_s=tuned_s, evidence=evidence)
 
 

@@ -163,9 +163,9 @@ def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, prog
     ratio = ratio_of(launches, EARLY_CONFIDENCE, EARLY_RESAMPLES)
     native_s = statistics.median(time for launch in launches for time in launch.native_s)
     calls_s = one.choice.group.calls_in_turn * native_s
-    proven = ratio.is_faster and len(launches) >= LEAST_LAUNCHES
-    if ratio.high < 1 or proven:
-        one.verdict = Measurement.judged(launches, equal)
+    if ratio.high < 1 or (ratio.is_faster and len(launches) >= LEAST_LAUNCHES):
+        found = Measurement.judged(launches, equal)
+        one.verdict = found if ratio.high < 1 or not found.reason else None
     elif calls_s * (1 - 1 / ratio.high) < LEAST_SHARE * program_s:
         found = replace(Measurement.judged(launches, equal), reason="")
         one.verdict = found.worth(one.choice.group.calls_in_turn, program_s)

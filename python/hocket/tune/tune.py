@@ -45,6 +45,7 @@ from hocket.tune.program_input import keep_input
 from hocket.tune.shared_cores import doubt_about_overheads, note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
+from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -168,7 +169,12 @@ class _Job:
         plan = dataclasses.replace(advice.plan, entries=entries, progress=self.options.progress, hosts=trace.hosts)
         plan.write(self.folder / PLAN_FILE)
         native, tuned = self._run_both() if plan.entries or self._in_background else ([self._run_native()], [])
-        result = self._result(started, trace, recorded, advice, measured, plan, native, tuned)
+        program = self._program_result(trace, recorded, plan, native, tuned)
+        if is_slower(program):
+            plan, measured, note = withdraw(plan, measured, self.folder)
+            plan.write(self.folder / PLAN_FILE)
+            self.notes.append(note)
+        result = self._result(started, trace, recorded, advice, measured, plan, program, native, tuned)
         self.say("writing the report")
         self._write(result)
         return result
@@ -308,6 +314,23 @@ class _Job:
             self.say(f"run {i + 1} of {self.options.repetitions}: {times}{left}")
         return native, tuned
 
+    def _program_result(
+        self, trace: Trace, recorded: Run, plan: Plan, native: Sequence[Run], tuned: Sequence[Run]
+    ) -> ProgramResult:
+        native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
+        if not tuned:
+            return ProgramResult.from_runs(native_s, [])
+        outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
+        same, note = compare_output(*outputs)
+        self.notes += [note] if note else []
+        self.notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
+        if self._in_background:
+            self.notes.append(share_of_progress(bool(plan.entries)))
+        predicted_s = None
+        if trace.limited_to_s is None:
+            predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, self.costs)
+        return ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
+
     def _result(
         self,
         started: datetime.datetime,
@@ -316,33 +339,19 @@ class _Job:
         advice: Advice,
         measured: Sequence[Measurement],
         plan: Plan,
+        program: ProgramResult,
         native: Sequence[Run],
         tuned: Sequence[Run],
     ) -> Result:
         network = self.network
         nodes, rank_nodes = network.nodes, network.rank_nodes
         notes, calls = self.notes, trace.collectives()
-        native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
-        if tuned:
-            outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
-            same, note = compare_output(*outputs)
-            notes += [note] if note else []
-            notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
-            predicted_s = None
-            if trace.limited_to_s is None:
-                predicted_s = predict_program(trace, recorded.wall_s, plan, network, self.costs)
-            program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
-        else:
-            program = ProgramResult.from_runs(native_s, [])
+        if not tuned:
             notes.append(nothing_changed(len(advice.choices)))
-        if tuned and self._in_background:
-            notes.append(share_of_progress(bool(plan.entries)))
         testbed = self.machine.testbed is not None
         notes += note_on_shared_cores(self.launcher.shared_cores, self.machine.mpi.name, testbed)
         notes += unserved_calls(trace, self._in_background)
         notes += beaten_limits(advice.choices, measured)
-        if program.speedup_quartiles is not None and program.speedup_quartiles[1] < 1:
-            notes.append("the program is slower with the plan: run it without")
         return Result(
             hocket=__version__,
             date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),

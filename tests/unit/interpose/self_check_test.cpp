@@ -140,14 +140,42 @@ TEST_CASE("a first native call that sets the communicator up hides nothing") {
     CHECK(call < 60);
 }
 
-TEST_CASE("four slower comparisons and a faster one start again") {
+TEST_CASE("four slightly slower comparisons and a faster one start again") {
     Ranks ranks(3, Entries(1));
     for (int i = 0, compared = 0; i < 5000; ++i) {
-        const Way way = ranks.call(plain, 1'000'000, compared % 5 != 4 ? 3'000'000 : 500'000);
+        const Way way = ranks.call(plain, 1'000'000, compared % 5 != 4 ? 1'100'000 : 500'000);
         compared += way == Way::time_schedule ? 1 : 0;
     }
     CHECK(ranks.entry(0).num_compared > 50);
     CHECK_FALSE(ranks.entry(0).given_up);
+}
+
+TEST_CASE("an entry that wins most comparisons and loses far more in the others is given up") {
+    for (const int every : {2, 3, 4}) {
+        Ranks ranks(3, Entries(1));
+        int compared = 0;
+        for (int i = 0; i < 5000 && !ranks.entry(0).given_up; ++i) {
+            const Way way = ranks.call(plain, 1'000'000, compared % every == 0 ? 4'000'000 : 950'000);
+            compared += way == Way::time_schedule ? 1 : 0;
+        }
+        CHECK_MESSAGE(ranks.entry(0).given_up, "one slow call in ", every);
+        CHECK(ranks.entry(0).num_compared < 60);
+    }
+}
+
+TEST_CASE("an entry that gains 10 % is kept though one comparison in twenty is spoilt") {
+    std::mt19937 random(11);
+    for (int program = 0; program < 100; ++program) {
+        Ranks ranks(3, Entries(1));
+        for (int i = 0; i < 3000; ++i) {
+            const auto time = [&](std::int64_t ns) {
+                return ns * (900 + static_cast<std::int64_t>(random() % 200)) / 1000 * (random() % 20 == 0 ? 5 : 1);
+            };
+            const std::int64_t native_ns = time(1'100'000), schedule_ns = time(1'000'000);
+            ranks.call(plain, native_ns, schedule_ns);
+        }
+        CHECK_FALSE(ranks.entry(0).given_up);
+    }
 }
 
 TEST_CASE("an entry that becomes slower later is given up") {

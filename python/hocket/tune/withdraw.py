@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""A plan with which the program runs slower is withdrawn, although its calls were faster when they ran alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hocket.plan import Plan
+from hocket.tune.compare import Measurement
+
+if TYPE_CHECKING:
+    from hocket.report.result import ProgramResult
+
+WITHDRAWN_PLAN_FILE = "withdrawn-plan.json"
+REASON = "withdrawn: the program was slower with the plan"
+# Fewer runs of each kind tell nothing: with two, all four pairs are on one side of 1 in a third of equal programs.
+LEAST_RUNS = 3
+
+
+def is_slower(program: ProgramResult) -> bool:
+    """With the plan, in at least three of four pairs of runs."""
+    quartiles = program.speedup_quartiles
+    return quartiles is not None and quartiles[1] < 1 and min(len(program.native_s), len(program.tuned_s)) >= LEAST_RUNS
+
+
+def withdraw(plan: Plan, measured: Sequence[Measurement], folder: Path) -> tuple[Plan, list[Measurement], str]:
+    """The plan without schedules, the reasons why its calls are native, a note; `folder` keeps what was tried."""
+    plan.write(folder / WITHDRAWN_PLAN_FILE)
+    natively = "natively" if plan.progress == "off" else "natively, without progress in the background"
+    note = (
+        "the program was slower with the plan, although its calls were faster alone: the plan has no schedules now, "
+        f"and the program runs {natively}; {WITHDRAWN_PLAN_FILE} has what was tried"
+    )
+    reasoned = [one if one.reason else replace(one, reason=REASON) for one in measured]
+    return replace(plan, entries=(), progress="off"), reasoned, note
