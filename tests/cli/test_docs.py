@@ -18,7 +18,7 @@ import pytest
 from hocket.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = ("simulate", "cost", "doctor", "--help", "--version")  # these need no MPI program and take a second or two
 
 
@@ -104,7 +104,7 @@ def test_network_examples_are_read(page: Path) -> None:
 def test_goal_example_is_read() -> None:
     from hocket import Program
 
-    (example,) = _blocks(ROOT / "docs/formats.md", "goal")
+    (example,) = _blocks(ROOT / "docs/reference/result-format.md", "goal")
     program = Program.from_goal(example, "formats.md")
     assert [op.kind for op in program.ops(0)] == ["compute", "send"]
     assert program.ops(0)[0].seconds == pytest.approx(100e-9)
@@ -112,7 +112,7 @@ def test_goal_example_is_read() -> None:
 
 def test_python_examples_of_the_simulation_run() -> None:
     names: dict[str, object] = {}
-    for block in _blocks(ROOT / "docs/simulation.md", "python"):
+    for block in _blocks(ROOT / "docs/reference/simulation.md", "python"):
         exec(block.replace("32x32x64", "2x2x4"), names)
     assert names["result"]
 
@@ -122,7 +122,7 @@ def test_every_key_is_documented() -> None:
     from hocket.report import result, timeline
     from hocket.trace import META_KEYS
 
-    text = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/result-format.md").read_text(encoding="utf-8")
     classes = (
         result.Result, result.ProgramResult, result.CollectiveResult, result.TimelineFiles, result.LinkBytes,
         timeline.TimelineData, timeline.Bars, timeline.TimelineLink, PlanEntry,
