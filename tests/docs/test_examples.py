@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The documents: their commands exist and the cheap ones run, their examples are read, their links lead somewhere."""
+"""The examples of the documentation: commands parse and the cheap ones run, files are read, every key is named."""
 
 from __future__ import annotations
 
@@ -104,15 +104,15 @@ def test_network_examples_are_read(page: Path) -> None:
 def test_goal_example_is_read() -> None:
     from hocket import Program
 
-    (example,) = _blocks(ROOT / "docs/reference/result-format.md", "goal")
-    program = Program.from_goal(example, "formats.md")
+    (example,) = _blocks(ROOT / "docs/reference/schedule-format.md", "goal")
+    program = Program.from_goal(example, "schedule-format.md")
     assert [op.kind for op in program.ops(0)] == ["compute", "send"]
     assert program.ops(0)[0].seconds == pytest.approx(100e-9)
 
 
 def test_python_examples_of_the_simulation_run() -> None:
     names: dict[str, object] = {}
-    for block in _blocks(ROOT / "docs/reference/simulation.md", "python"):
+    for block in _blocks(ROOT / "docs/how-to/simulate.md", "python"):
         exec(block.replace("32x32x64", "2x2x4"), names)
     assert names["result"]
 
@@ -122,27 +122,14 @@ def test_every_key_is_documented() -> None:
     from hocket.report import result, timeline
     from hocket.trace import META_KEYS
 
-    text = (ROOT / "docs/reference/result-format.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs/reference").glob("*-format.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     classes = (
         result.Result, result.ProgramResult, result.CollectiveResult, result.TimelineFiles, result.LinkBytes,
         timeline.TimelineData, timeline.Bars, timeline.TimelineLink, PlanEntry,
     )  # fmt: skip
     keys = {field.name for cls in classes for field in dataclasses.fields(cls)} | set(META_KEYS)
     assert {key for key in keys if f"`{key}`" not in text} == set()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
-        if target.startswith(("http://", "https://")):
-            continue
-        name, _, anchor = target.partition("#")
-        other = page.parent / name if name else page
-        assert other.exists(), f"{page.name}: {target}"
-        if anchor:
-            headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.MULTILINE)
-            anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
-            assert anchor in anchors, f"{page.name}: {target}; {other.name} has {anchors}"
 
 
 def test_cited_keys_are_in_the_bibliography() -> None:
