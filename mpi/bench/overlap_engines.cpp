@@ -11,7 +11,7 @@ namespace hocket::bench {
 namespace {
 
 /// @throws InvalidInput, Error
-void require(hocket_status status, const char* what) {
+void require_ok(hocket_status status, const char* what) {
     if (status == HOCKET_OK) return;
     const std::string text = std::string(what) + ": " + hocket_last_error();
     if (status == HOCKET_ERROR_INVALID) throw InvalidInput(text);
@@ -38,14 +38,14 @@ public:
     Requests(const hocket_schedule_parameters& what, hocket_engine* engine, std::vector<Workload>& workloads,
              MPI_Comm comm)
         : engine_(engine) {
-        require(hocket_communicator_create(comm, &communicator_), "hocket_communicator_create");
+        require_ok(hocket_communicator_create(comm, &communicator_), "hocket_communicator_create");
         for (Workload& workload : workloads) {
             operations_.emplace_back();
-            require(hocket_operation_create(communicator_, &what, &operations_.back()), "hocket_operation_create");
+            require_ok(hocket_operation_create(communicator_, &what, &operations_.back()), "hocket_operation_create");
             const hocket_operation_arguments arguments = arguments_of(workload);
             requests_.emplace_back();
-            require(hocket_request_create(operations_.back(), &arguments, engine, &requests_.back()),
-                    "hocket_request_create");
+            require_ok(hocket_request_create(operations_.back(), &arguments, engine, &requests_.back()),
+                       "hocket_request_create");
         }
     }
     ~Requests() override {
@@ -55,12 +55,12 @@ public:
     }
 
     void start() override {
-        for (auto* request : requests_) require(hocket_request_start(request), "hocket_request_start");
+        for (auto* request : requests_) require_ok(hocket_request_start(request), "hocket_request_start");
     }
-    void test() override { require(hocket_progress(engine_), "hocket_progress"); }
+    void test() override { require_ok(hocket_progress(engine_), "hocket_progress"); }
     void wait() override {
-        require(hocket_request_wait_all(static_cast<int>(requests_.size()), requests_.data()),
-                "hocket_request_wait_all");
+        require_ok(hocket_request_wait_all(static_cast<int>(requests_.size()), requests_.data()),
+                   "hocket_request_wait_all");
     }
 
 private:
@@ -85,16 +85,16 @@ public:
         for (const Way& way : ways) {
             communicators_.emplace_back();
             operations_.emplace_back();
-            require(hocket_communicator_create(comm, &communicators_.back()), "hocket_communicator_create");
+            require_ok(hocket_communicator_create(comm, &communicators_.back()), "hocket_communicator_create");
             what.algorithm = way.algorithm;
-            require(hocket_operation_create(communicators_.back(), &what, &operations_.back()),
-                    "hocket_operation_create");
+            require_ok(hocket_operation_create(communicators_.back(), &what, &operations_.back()),
+                       "hocket_operation_create");
             arms.push_back({way.name, operations_.back(), way.engine, 0});
         }
         for (Workload& workload : workloads) arguments_.push_back(arguments_of(workload));
-        require(hocket_selection_create(communicators_.front(), static_cast<int>(arms.size()), arms.data(),
-                                        static_cast<int>(workloads.size()), &selection_),
-                "hocket_selection_create");
+        require_ok(hocket_selection_create(communicators_.front(), static_cast<int>(arms.size()), arms.data(),
+                                           static_cast<int>(workloads.size()), &selection_),
+                   "hocket_selection_create");
     }
     ~Selected() override {
         hocket_selection_free(selection_);
@@ -105,13 +105,13 @@ public:
     void start() override {
         for (const auto& arguments : arguments_) {
             requests_.emplace_back();
-            require(hocket_selection_start(selection_, &arguments, &requests_.back()), "hocket_selection_start");
+            require_ok(hocket_selection_start(selection_, &arguments, &requests_.back()), "hocket_selection_start");
         }
     }
-    void test() override { require(hocket_progress(helped_), "hocket_progress"); }
+    void test() override { require_ok(hocket_progress(helped_), "hocket_progress"); }
     void wait() override {
         for (auto* request : requests_) {
-            require(hocket_request_wait(request), "hocket_request_wait");
+            require_ok(hocket_request_wait(request), "hocket_request_wait");
             hocket_request_free(request);
         }
         requests_.clear();
@@ -158,7 +158,7 @@ hocket_engine* Engines::engine(const std::string& kind, int core) {
     hocket_engine*& engine = engines_[kind];
     if (engine == nullptr) {
         const hocket_engine_parameters how{sizeof how, kind.c_str(), core, 0};
-        require(hocket_engine_create(&how, &engine), "hocket_engine_create");
+        require_ok(hocket_engine_create(&how, &engine), "hocket_engine_create");
     }
     return engine;
 }

@@ -17,7 +17,7 @@ namespace {
 
 using runtime::Buffer;
 
-MPI_Comm self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
+MPI_Comm own_self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
 bool refuses_aliases = false;
 bool demands_equal_blocks = false;  // of MPI_Alltoall
 bool forgives_root = false;         // where MPI_Gather, MPI_Reduce and MPI_Scatter have a buffer on the root alone
@@ -39,12 +39,12 @@ int noted(MPI_Datatype type, int code) {
 }
 int check_send(const Buffer& from) {
     if (is_usual(from)) return MPI_SUCCESS;
-    return noted(from.type, PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, self));
+    return noted(from.type, PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, own_self));
 }
 int check_receive(const Buffer& to) {
     if (is_usual(to)) return MPI_SUCCESS;
     const int count = int_of(to.count);
-    return noted(to.type, PMPI_Recv(to.address, count, to.type, MPI_PROC_NULL, 0, self, MPI_STATUS_IGNORE));
+    return noted(to.type, PMPI_Recv(to.address, count, to.type, MPI_PROC_NULL, 0, own_self, MPI_STATUS_IGNORE));
 }
 
 // MPI_Reduce_local would report to the handler of MPI_COMM_WORLD. A good pair stays good: what MPI predefines is never freed,
@@ -57,7 +57,7 @@ bool combines_type(MPI_Op op, MPI_Datatype type) {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     int nothing = 0;
-    if (next.Allreduce(MPI_IN_PLACE, &nothing, 0, type, op, self) != MPI_SUCCESS) return false;
+    if (next.Allreduce(MPI_IN_PLACE, &nothing, 0, type, op, own_self) != MPI_SUCCESS) return false;
     good_op = op;
     good_type = type;
     return true;
@@ -149,18 +149,18 @@ Verdict judge(const Call& call, int rank, int size) {
 }
 
 void prepare_arguments() {
-    runtime::duplicate(MPI_COMM_SELF, &self);
+    runtime::duplicate(MPI_COMM_SELF, &own_self);
     int value = 0, values[2] = {};
-    refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, self) != MPI_SUCCESS;
-    demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, self) != MPI_SUCCESS;
+    refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, own_self) != MPI_SUCCESS;
+    demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, own_self) != MPI_SUCCESS;
     MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
     PMPI_Type_contiguous(1, MPI_INT, &uncommitted);
-    forgives_root = next.Gather(&value, 1, MPI_INT, values, 1, uncommitted, 0, self) == MPI_SUCCESS;
+    forgives_root = next.Gather(&value, 1, MPI_INT, values, 1, uncommitted, 0, own_self) == MPI_SUCCESS;
     PMPI_Type_free(&uncommitted);
 }
 
 void release_arguments() {
-    if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+    if (own_self != MPI_COMM_NULL) PMPI_Comm_free(&own_self);
 }
 
 }  // namespace hocket::interpose

@@ -27,7 +27,7 @@ namespace {
 // Prepared schedules are kept for so many calls.
 constexpr std::size_t max_idle = 32;
 
-OwnCommunicators own_communicators;
+OwnCommunicators lane_communicators;
 
 std::mutex closed_mutex;
 std::vector<std::shared_ptr<Lane>> closed;  // what the program has freed while calls were pending
@@ -188,7 +188,7 @@ bool Lane::release(bool waits) {
         if (done == 0) return false;
     }
     idle_.clear();
-    own_communicators.release(&own_);
+    lane_communicators.release(&own_);
     return true;
 }
 
@@ -225,7 +225,7 @@ void open_lane(MPI_Comm comm) {
     Communicator* const communicator = find_communicator(comm);
     if (communicator == nullptr || communicator->lane || communicator->members.empty()) return;
     MPI_Comm own = MPI_COMM_NULL;
-    if (!own_communicators.make(comm, &own)) return;
+    if (!lane_communicators.make(comm, &own)) return;
     communicator->lane = std::make_shared<Lane>(comm, own, communicator->rank, communicator->size);
 }
 

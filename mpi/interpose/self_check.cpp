@@ -70,9 +70,9 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
 }
 
 SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
-    const Entry &target = entries_[target_], &next = entries_[successor()];
-    return {call.entry, -call.entry,   call.bytes,  -call.bytes,     call.root, -call.root,
-            took_ns_,   -exchange_ns_, target.last, target.distance, next.last, next.distance};
+    const Entry &target = entries_[target_], &following = entries_[successor()];
+    return {call.entry, -call.entry,   call.bytes,  -call.bytes,     call.root,      -call.root,
+            took_ns_,   -exchange_ns_, target.last, target.distance, following.last, following.distance};
 }
 
 SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_ns) {

@@ -14,7 +14,7 @@ namespace {
 // As Patience has them. The clock is read in every so many looks in vain.
 constexpr int looks_before_all = 2;
 constexpr int looks_for_each_clock = 64;
-constexpr std::int64_t exhausted_ns = 50'000'000;
+constexpr std::int64_t limits_last_ns = 50'000'000;
 
 class ScheduleTask final : public CollectiveTask {
 public:
@@ -58,7 +58,7 @@ private:
         } else if (looks_in_vain_ % looks_for_each_clock == 0) {
             const std::int64_t now = now_ns();
             if (still_since_ns_ == 0) still_since_ns_ = now;
-            if (now - still_since_ns_ > exhausted_ns) operation_.lift_limits();
+            if (now - still_since_ns_ > limits_last_ns) operation_.lift_limits();
         }
     }
 

@@ -21,9 +21,9 @@ namespace {
 // without overlap. So it looks again after a fraction of the time for which nothing moved. In the longest nap a network of 1 Gbit/s
 // fills 25 KB of the socket buffers, and naps are long beside a look that found nothing.
 constexpr std::int64_t spin_ns = 5'000;
-constexpr std::int64_t nap_fraction = 4;
+constexpr std::int64_t engine_nap_fraction = 4;
 constexpr std::int64_t min_nap_ns = 20'000;
-constexpr std::int64_t max_nap_ns = 200'000;
+constexpr std::int64_t max_engine_nap_ns = 200'000;
 constexpr std::int64_t nap_per_look = 12;
 
 // To wake a sleeping thread costs the program more than a small collective. So it naps for a while before it sleeps.
@@ -79,7 +79,7 @@ void ThreadEngine::run() {
         const std::int64_t begin_ns = now_ns();
         if (num_pending() == 0) {
             if (begin_ns - moved_at_ns < linger_ns) {
-                nap(max_nap_ns);
+                nap(max_engine_nap_ns);
             } else {
                 sleep();
                 moved_at_ns = now_ns();
@@ -88,7 +88,7 @@ void ThreadEngine::run() {
         }
         // Who waits looks himself.
         if (num_waiting_.load(std::memory_order_relaxed) > 0) {
-            nap(max_nap_ns);
+            nap(max_engine_nap_ns);
             continue;
         }
         bool moved = false;
@@ -101,7 +101,7 @@ void ThreadEngine::run() {
         if (moved) moved_at_ns = end_ns;
         const std::int64_t still_ns = end_ns - moved_at_ns;
         if (still_ns < spin_ns) continue;
-        const std::int64_t short_nap_ns = std::clamp(still_ns / nap_fraction, min_nap_ns, max_nap_ns);
+        const std::int64_t short_nap_ns = std::clamp(still_ns / engine_nap_fraction, min_nap_ns, max_engine_nap_ns);
         const std::int64_t long_nap_ns =
             moved ? 0 : std::max((end_ns - begin_ns) * nap_per_look, still_ns / long_nap_fraction);
         nap(std::max(short_nap_ns, std::min(long_nap_ns, max_long_nap_ns)));

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace allgather {
 namespace {
 
 RankSchedule ring(std::int32_t v, const Shape& shape) { return once_around_ring(v, v, OpKind::recv, shape); }
@@ -101,7 +102,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace allgather
 
-std::span<const Algorithm> allgather_algorithms() { return algorithms; }
+std::span<const Algorithm> allgather_algorithms() { return allgather::algorithms; }
 
 }  // namespace hocket::collectives

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace allreduce {
 namespace {
 
 /// The partner's part is left of the own one if its number is smaller.
@@ -150,7 +151,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace allreduce
 
-std::span<const Algorithm> allreduce_algorithms() { return algorithms; }
+std::span<const Algorithm> allreduce_algorithms() { return allreduce::algorithms; }
 
 }  // namespace hocket::collectives

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace alltoall {
 namespace {
 
 ChunkRange block(std::int32_t source, std::int32_t target, const Shape& shape) {
@@ -75,7 +76,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace alltoall
 
-std::span<const Algorithm> alltoall_algorithms() { return algorithms; }
+std::span<const Algorithm> alltoall_algorithms() { return alltoall::algorithms; }
 
 }  // namespace hocket::collectives

@@ -7,6 +7,7 @@
 
 namespace hocket::collectives {
 
+namespace barrier {
 namespace {
 
 /// After the step of distance d a rank has heard, perhaps through others, of the 2d ranks that end with itself.
@@ -27,7 +28,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace barrier
 
-std::span<const Algorithm> barrier_algorithms() { return algorithms; }
+std::span<const Algorithm> barrier_algorithms() { return barrier::algorithms; }
 
 }  // namespace hocket::collectives

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace bcast {
 namespace {
 
 /// From the parent (-1 at the root) to the children in the order given; `messages` of equal numbers of pieces.
@@ -133,7 +134,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace bcast
 
-std::span<const Algorithm> bcast_algorithms() { return algorithms; }
+std::span<const Algorithm> bcast_algorithms() { return bcast::algorithms; }
 
 }  // namespace hocket::collectives

@@ -10,6 +10,7 @@
 
 namespace hocket::collectives {
 
+namespace reduce {
 namespace {
 
 /// From the children in the order given to the parent (-1 at the root); `messages` of equal numbers of pieces.
@@ -54,7 +55,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace reduce
 
-std::span<const Algorithm> reduce_algorithms() { return algorithms; }
+std::span<const Algorithm> reduce_algorithms() { return reduce::algorithms; }
 
 }  // namespace hocket::collectives

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace reduce_scatter_block {
 namespace {
 
 /// Block b starts at rank b+1 and is reduced along the ring to rank b.
@@ -57,7 +58,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace reduce_scatter_block
 
-std::span<const Algorithm> reduce_scatter_block_algorithms() { return algorithms; }
+std::span<const Algorithm> reduce_scatter_block_algorithms() { return reduce_scatter_block::algorithms; }
 
 }  // namespace hocket::collectives

@@ -9,6 +9,7 @@
 
 namespace hocket::collectives {
 
+namespace scatter_gather {
 namespace {
 
 ChunkRange blocks(std::int32_t begin, std::int32_t end, std::int32_t pieces) {
@@ -70,7 +71,8 @@ constexpr std::array algorithms = {
 };
 
 }  // namespace
+}  // namespace scatter_gather
 
-std::span<const Algorithm> scatter_gather_algorithms() { return algorithms; }
+std::span<const Algorithm> scatter_gather_algorithms() { return scatter_gather::algorithms; }
 
 }  // namespace hocket::collectives
