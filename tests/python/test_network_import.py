@@ -158,7 +158,7 @@ def test_mistakes_in_topology_yaml_have_their_line(imported: Import, text: str, 
 def test_short_files_cannot_name_more_nodes_than_fit_in_memory(
     imported: Import, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    monkeypatch.setattr("hocket.network_import.slurm.MOST_LISTED", 10)
+    monkeypatch.setattr("hocket.network_import.slurm_groups.MOST_LISTED", 10)
     if form == "conf":
         lists = [f"SwitchName=s{i} Nodes=n[0-3]\n" for i in range(3)]
         text, line = "".join(lists), 3

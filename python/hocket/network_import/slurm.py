@@ -10,29 +10,16 @@ rings give a network that is no tree, as tools that write these files from a mul
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import NoReturn
 
 from hocket.network_import.draft import Cable, Draft
-from hocket.network_import.hostlist import MOST_NAMES, expand, quoted
+from hocket.network_import.hostlist import quoted
 from hocket.network_import.recognise import Content
+from hocket.network_import.slurm_groups import Group, Lists
 from hocket.network_import.values import Options
 from hocket.report.text import counted
 
 KEYS = ("SwitchName", "Switches", "Nodes", "LinkSpeed", "BlockName", "BlockSizes")
 TOP = "assumed-top"
-MOST_LISTED = 2 * MOST_NAMES  # in all lists of a file; a node may be in several
-
-
-@dataclass
-class Group:
-    """A switch or a block."""
-
-    line: int
-    name: str
-    kind: str  # "switch" or "block"
-    nodes: list[str] = field(default_factory=list)
-    switches: list[str] = field(default_factory=list)
 
 
 def read(content: Content, draft: Draft, options: Options) -> None:
@@ -144,26 +131,6 @@ def _read_groups(text: str, draft: Draft) -> list[Group]:
             f"LinkSpeed in {counted(speeds, 'line')}, which has no unit: give --bandwidth and --trunk-bandwidth"
         )
     return groups
-
-
-class Lists:
-    """Expands the host lists of a file, which have a limit together too: a short file can name many."""
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
-        self.names = 0
-
-    def expand(self, text: str, line: int, key: str) -> list[str]:
-        def refuse(what: str, hint: str) -> NoReturn:
-            self.draft.refuse(line, f"{key}: {what}", hint)
-
-        names = expand(text, refuse)
-        self.names += len(names)
-        if self.names > MOST_LISTED:
-            refuse(
-                f"the lists down to this one have more than {MOST_LISTED} names", "list the hosts that the network has"
-            )
-        return names
 
 
 def _logical_lines(text: str) -> list[tuple[int, str]]:

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hocket.errors import Error
 from hocket.network_import.draft import Draft
 from hocket.network_import.hostlist import quoted
+from hocket.network_import.slurm_groups import Group, Lists
 from hocket.report.text import counted
-
-if TYPE_CHECKING:
-    from hocket.network_import.slurm import Group
 
 EXPECTED = "expected: a list of topologies, each with `topology: NAME` and `tree:` or `block:`"
 
@@ -39,8 +37,6 @@ class _Reader:
     """Walks YAML nodes; each has the line that messages name."""
 
     def __init__(self, draft: Draft) -> None:
-        from hocket.network_import.slurm import Lists
-
         self.draft = draft
         self.lists = Lists(draft)
 
@@ -65,8 +61,6 @@ class _Reader:
         self.draft.refuse(line, "the topology has neither tree nor block", EXPECTED)
 
     def _group(self, node: Any, kind: str) -> Group:
-        from hocket.network_import.slurm import Group
-
         expected = f"expected: {kind}: NAME with nodes: or children:"
         table = self._mapping(node, expected)
         if kind not in table:
