@@ -5,7 +5,8 @@
 
 from hocket.export.msccl import to_msccl_xml
 from hocket.export.rank_order import hydra_hostfile, openmpi_rankfile, rank_list
-from hocket.export.transfers import Transfer, send_list, transfers
+from hocket.export.transfers import send_list, transfers
+from hocket.transfers import Transfer
 
 __all__ = [
     "Transfer",

@@ -7,27 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hocket.transfers import Transfer
 
 if TYPE_CHECKING:
     from hocket import Network, Op, Schedule
     from hocket.search.found import Costs
-
-
-@dataclass(frozen=True)
-class Transfer:
-    source: int
-    target: int
-    chunks: tuple[tuple[int, int], ...]  # (first, count)
-    start_s: float  # when the sender begins with it
-    end_s: float  # when the receiver has it
-    bytes: int
-    reduces: bool  # the receiver combines it with its own
-    after: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]  # (from, chunks): what the sender must have received
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def transfers(

@@ -3,7 +3,7 @@
 
 """Runs a compilation: its output goes to a log, its steps to a progress bar (plain lines where there is no terminal).
 
-`python -m hocket.build_progress LOG TITLE COMMAND...` does the same for the build of hocket itself.
+`python -m hocket.mpi.build_progress LOG TITLE COMMAND...` does the same for the build of hocket itself.
 """
 
 from __future__ import annotations
