@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket import InvalidInput, Network
-from hocket.network_import import FORMATS, Options, import_content
-from hocket.network_import.hostlist import expand
-from hocket.network_import.recognise import Content, recognise
+from hocket.interop.networks import FORMATS, Options, import_content
+from hocket.interop.networks.hostlist import expand
+from hocket.interop.networks.recognise import Content, recognise
 
 SAMPLES = {path.name: path for path in sorted((Path(__file__).parents[1] / "samples/network_import").iterdir())}
 HAS_YAML = __import__("importlib.util").util.find_spec("yaml") is not None

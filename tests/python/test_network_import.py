@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hocket import InvalidInput, Network
-from hocket.network_import import Imported, Options, import_network
+from hocket.interop.networks import Imported, Options, import_network
 
 SAMPLES = Path(__file__).parents[1] / "samples/network_import"
 Import = Callable[..., Imported]
@@ -158,7 +158,7 @@ def test_mistakes_in_topology_yaml_have_their_line(imported: Import, text: str, 
 def test_short_files_cannot_name_more_nodes_than_fit_in_memory(
     imported: Import, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    monkeypatch.setattr("hocket.network_import.slurm_groups.MOST_LISTED", 10)
+    monkeypatch.setattr("hocket.interop.networks.slurm_groups.MOST_LISTED", 10)
     if form == "conf":
         lists = [f"SwitchName=s{i} Nodes=n[0-3]\n" for i in range(3)]
         text, line = "".join(lists), 3

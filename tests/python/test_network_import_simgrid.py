@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hocket import InvalidInput, Network
-from hocket.network_import import Imported, Options, import_network
+from hocket.interop.networks import Imported, Options, import_network
 
 SIMGRID_ROUTES = Path(__file__).parents[2] / "build/peers/drivers/simgrid_routes"
 

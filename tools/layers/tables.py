@@ -50,7 +50,7 @@ PYTHON_LEVELS: Levels = (
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("export", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
-    ("cost", "network_import", "simulation_record"),
+    ("cost", "interop", "simulation_record"),
     ("mpi", "testbed"),  # the machine: nothing below starts a program
     ("doctor", "recording", "tune.leftovers", "tune.machine", "tune.shared_cores"),  # calibrate measures as tune does
     ("calibrate",),

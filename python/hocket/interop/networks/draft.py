@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from hocket.errors import InvalidInput
-from hocket.network_import.hostlist import quoted
+from hocket.interop.networks.hostlist import quoted
 from hocket.report.text import counted
 
 

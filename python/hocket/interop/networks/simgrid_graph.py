@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hocket.network_import.simgrid_clusters import Node, NodeZone, name_of
-from hocket.network_import.simgrid_zones import (
+from hocket.interop.networks.simgrid_clusters import Node, NodeZone, name_of
+from hocket.interop.networks.simgrid_zones import (
     FATPIPE,
     SPLIT,
     FullZone,

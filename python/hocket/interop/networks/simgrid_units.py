@@ -9,8 +9,8 @@ import math
 import re
 from fractions import Fraction
 
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import MOST_NAMES, quoted
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import MOST_NAMES, quoted
 
 # At most so many digits that no number is too large to compute with.
 _QUANTITY = re.compile(

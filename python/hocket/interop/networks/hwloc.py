@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hocket.network_import.draft import Cable, Draft
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.hwloc_values import Matrix, distances, memory_values, processors
-from hocket.network_import.recognise import Content
-from hocket.network_import.values import Options
-from hocket.network_import.xml_reader import Element, parse
+from hocket.interop.networks.draft import Cable, Draft
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.hwloc_values import Matrix, distances, memory_values, processors
+from hocket.interop.networks.recognise import Content
+from hocket.interop.networks.values import Options
+from hocket.interop.networks.xml_reader import Element, parse
 from hocket.report.text import counted
 
 # hwloc 1.x has other names, and caches of one type with a depth.

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 
-from hocket.network_import.draft import Cable, Draft
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.recognise import Content
-from hocket.network_import.slurm_groups import Group, Lists
-from hocket.network_import.values import Options
+from hocket.interop.networks.draft import Cable, Draft
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.recognise import Content
+from hocket.interop.networks.slurm_groups import Group, Lists
+from hocket.interop.networks.values import Options
 from hocket.report.text import counted
 
 KEYS = ("SwitchName", "Switches", "Nodes", "LinkSpeed", "BlockName", "BlockSizes")
@@ -25,7 +25,7 @@ TOP = "assumed-top"
 def read(content: Content, draft: Draft, options: Options) -> None:
     text = content.text
     if _is_yaml(text):
-        from hocket.network_import.slurm_yaml import read_groups
+        from hocket.interop.networks.slurm_yaml import read_groups
 
         groups = read_groups(text, draft)
     else:

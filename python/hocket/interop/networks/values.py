@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from hocket.errors import InvalidInput
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import expand, quoted
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import expand, quoted
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import MOST_NAMES, expand
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import MOST_NAMES, expand
 
 MOST_LISTED = 2 * MOST_NAMES  # in all lists of a file; a node may be in several
 

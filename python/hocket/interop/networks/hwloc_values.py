@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.xml_reader import Element
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.xml_reader import Element
 from hocket.report.text import counted
 
 MEANS_LATENCY, MEANS_BANDWIDTH, HETEROGENEOUS = 4, 8, 16  # bits of a matrix's kind

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from hocket import __version__, print_bandwidth, print_duration
-from hocket.network_import.draft import Cable, Draft, natural
+from hocket.interop.networks.draft import Cable, Draft, natural
 
 
 def to_toml(draft: Draft, routing: str | None, seed: int) -> str:

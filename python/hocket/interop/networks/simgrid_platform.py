@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import MOST_NAMES, quoted
-from hocket.network_import.simgrid_clusters import NodeZone, build
-from hocket.network_import.simgrid_units import bandwidth, latency, radicals
-from hocket.network_import.simgrid_zones import (
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import MOST_NAMES, quoted
+from hocket.interop.networks.simgrid_clusters import NodeZone, build
+from hocket.interop.networks.simgrid_units import bandwidth, latency, radicals
+from hocket.interop.networks.simgrid_zones import (
     FATPIPE,
     SHARED,
     SPLIT,
@@ -28,7 +28,7 @@ from hocket.network_import.simgrid_zones import (
     Zone,
     reverse,
 )
-from hocket.network_import.xml_reader import Element
+from hocket.interop.networks.xml_reader import Element
 from hocket.report.text import counted
 
 # What older versions of the format call it.

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from hocket.errors import Error
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.slurm_groups import Group, Lists
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.slurm_groups import Group, Lists
 from hocket.report.text import counted
 
 EXPECTED = "expected: a list of topologies, each with `topology: NAME` and `tree:` or `block:`"

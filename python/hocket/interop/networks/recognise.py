@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hocket.errors import InvalidInput
 from hocket.files import printable
-from hocket.network_import.values import Defaults
+from hocket.interop.networks.values import Defaults
 
 LARGEST_BYTES = 64 << 20
 
@@ -77,7 +77,7 @@ def read_content(path: str, format_name: str | None = None) -> Content:
 
 
 def recognise(source_name: str, data: bytes) -> str:
-    from hocket.network_import.xml_reader import root_tag
+    from hocket.interop.networks.xml_reader import root_tag
 
     accepted = "accepted: " + ", ".join(f"{form.what} ({name})" for name, form in FORMATS.items())
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
@@ -85,7 +85,7 @@ def recognise(source_name: str, data: bytes) -> str:
         tag = root_tag(source_name, data)
         if tag in XML_ROOTS:
             return XML_ROOTS[tag]
-        from hocket.network_import.hostlist import quoted
+        from hocket.interop.networks.hostlist import quoted
 
         raise InvalidInput(f"{source_name}: its XML element {quoted(tag)} is of no known format", accepted)
     text = data.decode("utf-8", errors="replace")

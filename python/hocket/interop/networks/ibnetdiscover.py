@@ -13,10 +13,10 @@ import re
 from dataclasses import dataclass, field
 
 from hocket.errors import InvalidInput
-from hocket.network_import.draft import Cable, Draft
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.recognise import LARGEST_BYTES, Content
-from hocket.network_import.values import Options
+from hocket.interop.networks.draft import Cable, Draft
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.recognise import LARGEST_BYTES, Content
+from hocket.interop.networks.values import Options
 from hocket.report.text import counted
 
 # Data rates of a lane in bit/s, which is what is left of the signalling rate by the line code: SDR to QDR (2.5, 5 and

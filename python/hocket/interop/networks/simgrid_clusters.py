@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from hocket.network_import.draft import Draft
-from hocket.network_import.hostlist import MOST_NAMES, quoted
-from hocket.network_import.simgrid_zones import Link, NoRoute, Point, Route, Step, Zone
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.hostlist import MOST_NAMES, quoted
+from hocket.interop.networks.simgrid_zones import Link, NoRoute, Point, Route, Step, Zone
 
 MOST_LEVELS = 64  # of a fat tree, and dimensions of a torus: all others have one host or switch only
 

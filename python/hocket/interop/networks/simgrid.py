@@ -8,15 +8,15 @@ from __future__ import annotations
 import random
 from itertools import pairwise, permutations
 
-from hocket.network_import.draft import Cable, Draft, natural
-from hocket.network_import.hostlist import quoted
-from hocket.network_import.recognise import Content
-from hocket.network_import.simgrid_graph import Graph, NoGraph, Place
-from hocket.network_import.simgrid_platform import Platform
-from hocket.network_import.simgrid_zones import FATPIPE, SHARED, Link, NoRoute, Point, Step, Steps, route_between
-from hocket.network_import.values import Options, hosts_of
-from hocket.network_import.write import to_toml
-from hocket.network_import.xml_reader import parse
+from hocket.interop.networks.draft import Cable, Draft, natural
+from hocket.interop.networks.hostlist import quoted
+from hocket.interop.networks.recognise import Content
+from hocket.interop.networks.simgrid_graph import Graph, NoGraph, Place
+from hocket.interop.networks.simgrid_platform import Platform
+from hocket.interop.networks.simgrid_zones import FATPIPE, SHARED, Link, NoRoute, Point, Step, Steps, route_between
+from hocket.interop.networks.values import Options, hosts_of
+from hocket.interop.networks.write import to_toml
+from hocket.interop.networks.xml_reader import parse
 from hocket.report.text import counted
 
 MOST_HOSTS_WITH_ROUTES = 300  # above, a route for each pair of hosts would fill the file

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import InvalidInput
-from hocket.network_import.draft import Draft
-from hocket.network_import.recognise import FORMATS, Content, read_content
-from hocket.network_import.values import Options, fill, hosts_of
-from hocket.network_import.write import to_toml
+from hocket.interop.networks.draft import Draft
+from hocket.interop.networks.recognise import FORMATS, Content, read_content
+from hocket.interop.networks.values import Options, fill, hosts_of
+from hocket.interop.networks.write import to_toml
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -55,7 +55,7 @@ def import_content(content: Content, options: Options) -> Imported:
     form = FORMATS[content.format]
     _refuse_foreign_options(content.format, options)
     draft = Draft(content.source_name, content.format, Path(content.source_name).stem)
-    import_module(f"hocket.network_import.{form.module}").read(content, draft, options)
+    import_module(f"hocket.interop.networks.{form.module}").read(content, draft, options)
     _choose_hosts(draft, options)
     if not draft.hosts:
         raise InvalidInput(f"{draft.source_name}: it has no host", f"import a file that names hosts: {form.what}")
