@@ -48,7 +48,7 @@ PYTHON_LEVELS: Levels = (
     ("_core", "files", "json_input", "terminal_input", "traffic_matrix"),
     ("link_groups", "message_costs", "patterns", "plan", "schedule", "simulations", "trace"),
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
-    ("export", "search", "simulation", "traffic_simulation"),
+    ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "interop", "simulation_record"),
     ("mpi", "testbed"),  # the machine: nothing below starts a program

@@ -14,7 +14,7 @@ import pytest
 from hocket import InvalidInput, Network, Schedule, algorithms
 from hocket._core import depth_first_order, phased_alltoall, reversed_schedule, tree_bcast
 from hocket.advise import MessageCosts
-from hocket.export import hydra_hostfile, openmpi_rankfile, rank_list, send_list, to_msccl_xml, transfers
+from hocket.interop.schedules import hydra_hostfile, openmpi_rankfile, rank_list, send_list, to_msccl_xml, transfers
 from hocket.search.optimal import optimal_schedule
 
 FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)

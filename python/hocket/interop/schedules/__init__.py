@@ -3,9 +3,9 @@
 
 """Schedules and rank orders in the formats of other programs. `Program.to_goal` writes GOAL."""
 
-from hocket.export.msccl import to_msccl_xml
-from hocket.export.rank_order import hydra_hostfile, openmpi_rankfile, rank_list
-from hocket.export.transfers import send_list, transfers
+from hocket.interop.schedules.msccl import to_msccl_xml
+from hocket.interop.schedules.rank_order import hydra_hostfile, openmpi_rankfile, rank_list
+from hocket.interop.schedules.transfers import send_list, transfers
 from hocket.transfers import Transfer
 
 __all__ = [
