@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "interpose/reroute.hpp"
+#include "interpose/call.hpp"
 
 namespace hocket::interpose {
 

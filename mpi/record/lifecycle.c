@@ -182,24 +182,6 @@ void hocket_start(const struct call* entered, uint16_t function) {
     hocket_write(&call);
 }
 
-/* Under the lock. */
-void hocket_stop(enum hocket_trace_end end) {
-    if (!hocket_state.active || hocket_state.owner != (int)getpid()) return;
-    hocket_state.active = 0;
-    unsigned char* record = hocket_file_reserve(24);
-    if (record) {
-        const uint16_t kind = HOCKET_TRACE_FOOTER, none = HOCKET_TRACE_NONE16;
-        const uint32_t reason = end;
-        memset(record + 4, 0, 20);
-        memcpy(record + 4, &kind, 2);
-        memcpy(record + 6, &none, 2);
-        memcpy(record + 8, &reason, 4);
-        memcpy(record + 12, &hocket_state.num_calls, 8);
-        hocket_file_commit(24);
-    }
-    hocket_file_close();
-}
-
 __attribute__((destructor)) static void stop_at_exit(void) {
     /* The lock may be held by this very thread: an MPI error inside our own calls ends the process. */
     if (pthread_mutex_trylock(&hocket_state.lock) != 0) return;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "hocket/trace/format.h"
 
@@ -67,19 +68,34 @@ struct state {
     struct hocket_trace_header* header;
 };
 
+/* state.c: what all parts share. */
 extern struct state hocket_state;
 extern __thread struct thread hocket_thread;
+
+static inline int64_t hocket_read_clock(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+static inline int64_t hocket_clock_ns(void) { return hocket_read_clock(CLOCK_MONOTONIC); }
+static inline int64_t hocket_cpu_ns(void) { return hocket_read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+/* generated.c */
 extern const char* const hocket_function_names[];
 
 /* calls.c: the hot path. Returns 0 when the call is not to be recorded. */
 int hocket_enter(struct call*, uint16_t function);
 void hocket_exit(struct call*, int result);
 void hocket_write(struct call*);
-unsigned char* hocket_write_record(const struct call*); /* NULL: there was no room, and recording has ended */
-void hocket_forget_names(void);
 void* hocket_resolve(const char* name);
-int64_t hocket_clock_ns(void);
-int64_t hocket_cpu_ns(void);
+
+/* records.c: what is written, under the lock. Every function is named in the file before its first call. */
+extern unsigned char hocket_named[HOCKET_TRACE_NONE16 / 8 + 1]; /* a bit for each function */
+static inline int hocket_is_named(uint16_t function) { return hocket_named[function / 8] >> (function % 8) & 1; }
+void hocket_name_function(uint16_t function);
+void hocket_forget_names(void);
+unsigned char* hocket_write_record(const struct call*); /* NULL: there was no room, and recording has ended */
+void hocket_stop(enum hocket_trace_end);                /* writes the footer and closes the file */
 
 /* fold.c */
 void hocket_write_poll(struct call*); /* a call with HOCKET_TRACE_FOLDED: a poll that found nothing */
@@ -162,6 +178,5 @@ void hocket_table_remove(struct table*, struct entry*);
 
 /* lifecycle.c */
 void hocket_start(const struct call* entered, uint16_t function);
-void hocket_stop(enum hocket_trace_end);
 
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "hocket/schedule/validate.hpp"
+#include "runtime/c_calls.hpp"
+#include "runtime/c_engines.hpp"
+#include "runtime/c_status.hpp"
 #include "runtime/handles.hpp"
 
 using namespace hocket;
@@ -31,44 +33,7 @@ hocket_operation* make_native(hocket_communicator& communicator, NativeCollectiv
     return new hocket_operation{communicator, role, {}, {}, collective, {}, {}};
 }
 
-/// A reduction by a schedule has one count and one datatype; the MPI's own function is given those of `recv`. NULL is a good address of types that hold addresses (MPI_BOTTOM).
-void require_one_vector(const hocket_operation_arguments& given, const hocket_operation& operation) {
-    const bool is_rooted = operation.role.collective == Collective::reduce;
-    const bool named = describe(given.recv_type).named;
-    require_argument(
-        given.recv_buffer != nullptr || given.recv_count == 0 || !named || (is_rooted && !operation.role.is_root()),
-        "recv_buffer is NULL");
-    if (given.send_buffer == MPI_IN_PLACE || given.send_type == MPI_DATATYPE_NULL) return;
-    require_argument(!named || !describe(given.send_type).named || given.send_type == given.recv_type,
-                     "send_type and recv_type of a reduction differ");
-    require_argument(given.send_type != given.recv_type || given.send_count == given.recv_count,
-                     "send_count and recv_count of a reduction differ");
-}
-
 }  // namespace
-
-const char* hocket_status_string(hocket_status status) {
-    switch (status) {
-        case HOCKET_OK:
-            return "success";
-        case HOCKET_ERROR_INVALID:
-            return "an argument is wrong";
-        case HOCKET_ERROR_MPI:
-            return "MPI returned an error";
-        case HOCKET_ERROR_MEMORY:
-            return "out of memory";
-        case HOCKET_ERROR_ORDER:
-            return "the schedule does not keep the order that a non-commutative operator needs";
-        case HOCKET_ERROR_INTERNAL:
-            return "internal error";
-        case HOCKET_ERROR_THREAD_LEVEL:
-            return "an engine with a thread needs MPI_THREAD_MULTIPLE: ask MPI_Init_thread for it";
-    }
-    return "unknown status";
-}
-
-const char* hocket_last_error(void) { return last_error.c_str(); }
-int hocket_last_mpi_error(void) { return last_mpi_error; }
 
 const char* hocket_algorithm_get(size_t index, const char** collective) {
     const auto all = collectives::all_algorithms();  // names are literals: views of whole C strings
@@ -149,36 +114,6 @@ hocket_status hocket_operation_create_from_json(hocket_communicator* communicato
 
 hocket_status hocket_operation_free(hocket_operation* operation) {
     delete operation;
-    return HOCKET_OK;
-}
-
-hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
-                                              const hocket_operation_arguments& given, Arguments& arguments,
-                                              BlockArguments& blocks) {
-    require_argument(given.struct_size >= offsetof(hocket_operation_arguments, send_counts),
-                     "struct_size is too small");
-    const bool is_reduction = operation.is_native() ? combines(operation.native) : combines(operation.role.collective);
-    if (is_reduction) {
-        require_argument(given.op != MPI_OP_NULL, "a reduction needs an operator");
-        // First of what may be wrong on this rank alone, because all ranks see this alike.
-        if (!operation.is_native() && !is_commutative(given.op) &&
-            !operation.entry.preserves_order(operation.role.root))
-            return fail(HOCKET_ERROR_ORDER);
-        require_argument(given.recv_type != MPI_DATATYPE_NULL, "a reduction needs a datatype: recv_type");
-    }
-    require_argument(given.send_count >= 0 && given.recv_count >= 0, "a count is negative");
-    if (is_reduction && !operation.is_native()) require_one_vector(given, operation);
-    arguments.send = {const_cast<void*>(given.send_buffer), given.send_count, given.send_type};
-    arguments.recv = {given.recv_buffer, given.recv_count, given.recv_type};
-    arguments.op = given.op;
-    if (operation.is_native() && has_blocks(operation.native)) {
-        require_argument(given.struct_size >= sizeof given, "the collective needs counts for each rank");
-        blocks = {given.send_counts,        given.send_displacements, given.recv_counts,
-                  given.recv_displacements, given.send_types,         given.recv_types};
-        if (const char* const missing =
-                missing_of(operation.native, blocks, arguments.send.in_place(), operation.role.is_root()))
-            throw InvalidInput(std::string("NULL: ") + missing + ", which the collective needs on this rank");
-    }
     return HOCKET_OK;
 }
 

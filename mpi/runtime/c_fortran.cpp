@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include "runtime/c_status.hpp"
 #include "runtime/handles.hpp"
 
 /// What the modules in mpi/fortran call where hocket.h takes handles of MPI, which are integers in Fortran.

@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include "runtime/c_requests.hpp"
+
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
+#include <vector>
 
-#include "runtime/handles.hpp"
-#include "runtime/patience.hpp"
+#include "runtime/c_calls.hpp"
+#include "runtime/c_engines.hpp"
+#include "runtime/c_status.hpp"
+#include "runtime/clock.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
 
 namespace {
-
-std::mutex engines_mutex;
-std::vector<hocket_engine*> engines;
-
-std::unique_ptr<Engine> make_engine(std::string_view kind, int core, std::size_t capacity) {
-    if (kind == "function") return make_function_engine(capacity);
-    if (kind == "thread") return make_thread_engine(core, capacity);
-    if (kind == "spin") return make_spinning_engine(core, capacity);
-    return make_queue_engine(core, capacity);
-}
 
 hocket_status result_of(const hocket_request& request) {
     const int code = request.error();
@@ -34,18 +28,12 @@ hocket_status result_of(const hocket_request& request) {
     return HOCKET_OK;
 }
 
-/// Another rank may wait for what is pending in other engines before it starts what lets `engine` take one more.
-void start_in(hocket_engine& engine, Task& task) {
-    Patience patience;
-    while (engine.engine->is_full()) {
-        const bool moved = engine.engine->help();
-        if (help_all() || moved) {
-            patience.reset();
-        } else {
-            patience.pause();
-        }
-    }
-    engine.engine->start(task);
+/// The request has ended: tells its selection.
+void note_end(hocket_request& request) {
+    if (request.selection == nullptr) return;
+    request.selection->selector.took(request.arm, now_ns() - request.started_ns);
+    --request.selection->num_in_flight;
+    request.selection = nullptr;
 }
 
 void require_ended(const hocket_request& request) {
@@ -90,91 +78,6 @@ void start_fused(std::span<hocket_request* const> requests) {
 
 }  // namespace
 
-bool hocket::runtime::help_all() {
-    const std::lock_guard lock(engines_mutex);
-    bool moved = false;
-    for (hocket_engine* const engine : engines) {
-        if (!engine->has_thread && engine->engine->help()) moved = true;
-    }
-    return moved;
-}
-
-bool hocket::runtime::needs_help() {
-    const std::lock_guard lock(engines_mutex);
-    return std::any_of(engines.begin(), engines.end(), [](const hocket_engine* engine) {
-        return !engine->has_thread && engine->engine->num_pending() > 0;
-    });
-}
-
-void hocket::runtime::wait_for(hocket_engine* engine, const Task& task) {
-    if (engine == nullptr || task.is_done()) return;
-    const bool is_alone = [&] {
-        const std::lock_guard lock(engines_mutex);
-        return std::none_of(engines.begin(), engines.end(), [&](const hocket_engine* other) {
-            return other != engine && !other->has_thread && other->engine->num_pending() > 0;
-        });
-    }();
-    if (is_alone) return engine->engine->wait(task);
-    Patience patience;
-    while (!task.is_done()) {
-        const bool moved = engine->engine->help();
-        if (help_all() || moved) {
-            patience.reset();
-        } else if (!task.is_done()) {
-            patience.pause();
-        }
-    }
-}
-
-void hocket::runtime::drain(hocket_engine& engine) {
-    Patience patience;
-    while (engine.engine->num_pending() > 0) {
-        const bool moved = engine.engine->help();
-        if (!help_all() && !moved) patience.pause();
-    }
-}
-
-std::uint64_t hocket::runtime::number_call(const hocket_operation& operation, const hocket_engine* engine) {
-    hocket_communicator& communicator = operation.communicator;
-    if (operation.is_native() && engine != nullptr) {
-        communicator.has_started_native = true;
-        communicator.native_by_queue = engine->is_queue;
-    }
-    return ++communicator.num_calls;
-}
-
-std::unique_ptr<CollectiveTask> hocket::runtime::take_task(hocket_operation& operation) {
-    if (!operation.idle.empty()) {
-        std::unique_ptr<CollectiveTask> task = std::move(operation.idle.back());
-        operation.idle.pop_back();
-        return task;
-    }
-    const Role& role = operation.role;
-    const MPI_Comm own = operation.communicator.own;
-    return operation.is_native() ? make_native_task(operation.native, role.root.value, own)
-                                 : make_schedule_task(role, operation.graph, own);
-}
-
-int hocket::runtime::execute_helping(hocket_operation& operation, const Arguments& arguments,
-                                     const BlockArguments& blocks, std::uint64_t call) {
-    std::unique_ptr<CollectiveTask> task = take_task(operation);
-    require(task->bind(arguments, blocks, operation.role.num_ranks));
-    task->arm(call);
-    Patience patience;
-    for (auto state = Task::State::waiting; state != Task::State::done;) {
-        state = task->advance();
-        if (help_all() || state == Task::State::moved) {
-            patience.reset();
-        } else if (state == Task::State::waiting) {
-            patience.pause();
-        }
-    }
-    const int code = task->error();
-    task->unbind();
-    operation.idle.push_back(std::move(task));
-    return code;
-}
-
 hocket_status hocket::runtime::create_request(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                               hocket_engine* engine, hocket_request** request) {
     require_argument(operation != nullptr && arguments != nullptr && request != nullptr, "an argument is NULL");
@@ -206,59 +109,6 @@ void hocket::runtime::start_request(hocket_request& request, std::uint64_t call)
     if (request.operation.is_native() && communicator.native_by_queue && communicator.num_native_requests > 0)
         drain(*communicator.native_engine);
     request.task->complete();
-}
-
-hocket_status hocket_engine_create(const hocket_engine_parameters* parameters, hocket_engine** engine) {
-    return guarded([&] {
-        require_argument(parameters != nullptr && engine != nullptr, "an argument is NULL");
-        require_argument(parameters->struct_size >= sizeof(hocket_engine_parameters), "struct_size is too small");
-        const std::string_view kind = parameters->kind == nullptr ? "" : parameters->kind;
-        const bool is_function = kind == "function";
-        if (!is_function && kind != "thread" && kind != "spin" && kind != "queue") {
-            throw InvalidInput("engine \"" + std::string(kind) + "\"; accepted: function, thread, spin, queue");
-        }
-        require_argument(parameters->core >= HOCKET_CORE_IDLE,
-                         "core: accepted are HOCKET_CORE_ANY, HOCKET_CORE_IDLE and numbers");
-        require_argument(parameters->capacity >= 0, "the capacity is negative");
-        int level = MPI_THREAD_SINGLE;
-        require(PMPI_Query_thread(&level));
-        if (!is_function && level != MPI_THREAD_MULTIPLE) return fail(HOCKET_ERROR_THREAD_LEVEL);
-        const auto capacity =
-            parameters->capacity == 0 ? default_capacity : static_cast<std::size_t>(parameters->capacity);
-        auto made = std::make_unique<hocket_engine>(
-            hocket_engine{make_engine(kind, parameters->core, capacity), !is_function, kind == "queue"});
-        const std::lock_guard lock(engines_mutex);
-        engines.push_back(made.get());
-        *engine = made.release();
-        return HOCKET_OK;
-    });
-}
-
-hocket_status hocket_engine_free(hocket_engine* engine) {
-    return guarded([&] {
-        const std::unique_ptr<hocket_engine> owned(engine);
-        if (!owned) return HOCKET_OK;
-        drain(*owned);
-        const std::lock_guard lock(engines_mutex);
-        std::erase(engines, engine);
-        return HOCKET_OK;
-    });
-}
-
-hocket_status hocket_engine_get_cpu(hocket_engine* engine, double* seconds) {
-    return guarded([&] {
-        require_argument(engine != nullptr && seconds != nullptr, "an argument is NULL");
-        *seconds = engine->engine->thread_cpu_s();
-        return HOCKET_OK;
-    });
-}
-
-hocket_status hocket_progress(hocket_engine* engine) {
-    return guarded([&] {
-        require_argument(engine != nullptr, "no engine given");
-        engine->engine->help();
-        return HOCKET_OK;
-    });
 }
 
 hocket_status hocket_request_create(hocket_operation* operation, const hocket_operation_arguments* arguments,
@@ -361,17 +211,6 @@ hocket_status hocket_request_free(hocket_request* request) {
         hocket_operation& operation = owned->operation;
         if (operation.is_native() && owned->engine != nullptr) --operation.communicator.num_native_requests;
         operation.idle.push_back(std::move(owned->task));
-        return HOCKET_OK;
-    });
-}
-
-hocket_status hocket_finalize(void) {
-    return guarded([&] {
-        const std::vector<hocket_engine*> all = [] {
-            const std::lock_guard lock(engines_mutex);
-            return engines;
-        }();
-        for (hocket_engine* const engine : all) drain(*engine);
         return HOCKET_OK;
     });
 }

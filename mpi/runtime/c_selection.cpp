@@ -9,29 +9,15 @@
 #include <vector>
 
 #include "hocket/base/json_text.hpp"
+#include "runtime/c_calls.hpp"
+#include "runtime/c_engines.hpp"
+#include "runtime/c_requests.hpp"
+#include "runtime/c_status.hpp"
 #include "runtime/clock.hpp"
-#include "runtime/handles.hpp"
 #include "runtime/patience.hpp"
-#include "runtime/selector.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
-
-struct hocket_selection {
-    struct Arm {
-        std::string name;
-        hocket_operation* operation;
-        hocket_engine* engine;
-    };
-    std::vector<Arm> arms;
-    Selector selector;
-    int max_in_flight;
-    int num_in_flight = 0;
-    MPI_Comm own = MPI_COMM_NULL;  // for statements alone: MPI matches them by their order
-    Selector::Statement mine{}, all{};
-    MPI_Request exchange = MPI_REQUEST_NULL;
-    std::string report{};
-};
 
 namespace {
 
@@ -68,13 +54,6 @@ void exchange(hocket_selection& selection) {
 }
 
 }  // namespace
-
-void hocket::runtime::note_end(hocket_request& request) {
-    if (request.selection == nullptr) return;
-    request.selection->selector.took(request.arm, now_ns() - request.started_ns);
-    --request.selection->num_in_flight;
-    request.selection = nullptr;
-}
 
 hocket_status hocket_selection_create(hocket_communicator* communicator, int count, const hocket_arm arms[],
                                       int max_in_flight, hocket_selection** selection) {

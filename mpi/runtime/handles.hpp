@@ -5,18 +5,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "hocket.h"
-#include "hocket/base/error.hpp"
 #include "runtime/collective_task.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/fused_task.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/plan.hpp"
+#include "runtime/selector.hpp"
 
 /// What the handles of hocket.h are.
 
@@ -65,76 +63,18 @@ struct hocket_request {
     [[nodiscard]] int error() const { return is_fused ? fused->error() : task->error(); }
 };
 
-namespace hocket::runtime {
-
-inline thread_local std::string last_error;
-inline thread_local int last_mpi_error = MPI_SUCCESS;
-
-struct MpiFailure {
-    int code;
+struct hocket_selection {
+    struct Arm {
+        std::string name;
+        hocket_operation* operation;
+        hocket_engine* engine;
+    };
+    std::vector<Arm> arms;
+    hocket::runtime::Selector selector;
+    int max_in_flight;
+    int num_in_flight = 0;
+    MPI_Comm own = MPI_COMM_NULL;  ///< for statements alone: MPI matches them by their order
+    hocket::runtime::Selector::Statement mine{}, all{};
+    MPI_Request exchange = MPI_REQUEST_NULL;
+    std::string report{};
 };
-
-inline void require(int code) {
-    if (code != MPI_SUCCESS) throw MpiFailure{code};
-}
-
-inline void require_argument(bool good, const char* what) {
-    if (!good) throw InvalidInput(what);
-}
-
-inline hocket_status fail(hocket_status status) {
-    last_error = hocket_status_string(status);
-    return status;
-}
-
-/// Turns whatever `work` throws into a status.
-template <class Work>
-hocket_status guarded(Work work) noexcept {
-    try {
-        return work();
-    } catch (const InvalidInput& error) {
-        last_error = error.what();
-        return HOCKET_ERROR_INVALID;
-    } catch (const MpiFailure& failure) {
-        char text[MPI_MAX_ERROR_STRING + 1] = "";
-        int length = 0;
-        PMPI_Error_string(failure.code, text, &length);
-        last_mpi_error = failure.code;
-        last_error = text;
-        return HOCKET_ERROR_MPI;
-    } catch (const std::bad_alloc&) {
-        last_error = "out of memory";
-        return HOCKET_ERROR_MEMORY;
-    } catch (const std::exception& error) {
-        last_error = error.what();
-        return HOCKET_ERROR_INTERNAL;
-    }
-}
-
-/// Reads and checks the arguments of a call of `operation`. HOCKET_ERROR_ORDER if its schedule must not be used for them.
-hocket_status read_arguments(const hocket_operation& operation, const hocket_operation_arguments& given,
-                             Arguments& arguments, BlockArguments& blocks);
-
-/// Until `task` is done. Meanwhile what is pending in engines without a thread moves on too: another rank may wait for that first.
-void wait_for(hocket_engine* engine, const Task& task);
-/// Until nothing is pending in it; also meanwhile.
-void drain(hocket_engine& engine);
-/// The request has ended: tells its selection.
-void note_end(hocket_request& request);
-/// hocket_request_create and hocket_request_start; `engine` may be null.
-hocket_status create_request(hocket_operation* operation, const hocket_operation_arguments* arguments,
-                             hocket_engine* engine, hocket_request** request);
-void start_request(hocket_request& request, std::uint64_t call);
-/// The number of the call that begins now, alike on all ranks: it counts also where it is wrong on this rank alone.
-std::uint64_t number_call(const hocket_operation& operation, const hocket_engine* engine);
-/// Moves on what is pending in engines without a thread. True if anything moved.
-bool help_all();
-/// Whether anything is pending that moves on in the calls of the program alone.
-bool needs_help();
-/// A blocking call during which all that moves on. Returns an MPI error code.
-int execute_helping(hocket_operation& operation, const Arguments& arguments, const BlockArguments& blocks,
-                    std::uint64_t call);
-/// One of a request that was freed, or a new one.
-std::unique_ptr<CollectiveTask> take_task(hocket_operation& operation);
-
-}  // namespace hocket::runtime

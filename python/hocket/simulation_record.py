@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
 from hocket.report.convert import timeline_of
-from hocket.report.simulation import LinkTime, RecordedSimulation
+from hocket.report.recorded_simulation import LinkTime, RecordedSimulation
 from hocket.report.timeline import Bars, TimelineData
 
 if TYPE_CHECKING:

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hocket.export import Transfer
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 def gap_of(makespan_s: float, lower_bound_s: float) -> float:
@@ -19,6 +16,21 @@ def gap_of(makespan_s: float, lower_bound_s: float) -> float:
     if lower_bound_s > 0:
         return makespan_s / lower_bound_s - 1
     return math.inf if makespan_s > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Transfer:
+    source: int
+    target: int
+    chunks: tuple[tuple[int, int], ...]  # (first, count)
+    start_s: float  # when the sender begins with it
+    end_s: float  # when the receiver has it
+    bytes: int
+    reduces: bool  # the receiver combines it with its own
+    after: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]  # (from, chunks): what the sender must have received
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)

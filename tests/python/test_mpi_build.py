@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from hocket.build_progress import run_build, shown_steps
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import build
+from hocket.mpi.build_progress import run_build, shown_steps
 from hocket.mpi.cache import make_cache_folder, remove_unused
 from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi
 

@@ -17,7 +17,8 @@ import pytest
 from hocket import Fabric, Network
 from hocket.advise import MessageCosts
 from hocket.patterns import Pattern
-from hocket.report.simulation import RecordedSimulation, write_trace
+from hocket.report.recorded_simulation import RecordedSimulation
+from hocket.report.simulation import write_trace
 from hocket.report.trace_events import LINKS, MOST_LINKS, RANKS
 from hocket.simulation import ProgramOptions, Request, simulate_what
 from hocket.simulation_record import recorded_program, recorded_traffic

@@ -146,7 +146,7 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     or a SimGrid platform; - is standard input. What it does not say comes from the options, or is assumed; what was
     assumed and left out is told, and stands in the network file as comments.
     """
-    from hocket.network_import import Options, import_network
+    from hocket.interop.networks import Options, import_network
     from hocket.report.text import counted
 
     imported = import_network(file, format_name, Options(**given))

@@ -16,8 +16,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from hocket.build_progress import Steps, run_build, shown_steps
 from hocket.errors import Error
+from hocket.mpi.build_progress import Steps, run_build, shown_steps
 from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 

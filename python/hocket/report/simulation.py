@@ -7,62 +7,18 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hocket.errors import Error, InvalidInput
 from hocket.files import check_room, whole_folder, write_whole
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from hocket.link_groups import Capacities
-    from hocket.report.timeline import TimelineData
+    from hocket.report.recorded_simulation import RecordedSimulation
 
 _NOT_LOST = "what was found is printed above; run it again and write elsewhere"
 SIMULATION_FORMAT = "hocket.simulation/1"
 RESULT_FILE, ARRAYS_FILE, PAGE_FILE, TRACE_FILE = "result.json", "result.npz", "report.html", "trace.json"
-
-
-@dataclass(frozen=True)
-class LinkTime:
-    """Bytes that passed links over time, in equal bins. A row is a capacity, that is a link or both directions of a
-    half-duplex cable, or several capacities of a group."""
-
-    bin_s: float
-    bytes: NDArray[np.float64]  #: [row, bin]
-    row_of_capacity: NDArray[np.int32]
-    capacities_in_row: NDArray[np.int64]
-    group_of_row: NDArray[np.int8]
-    group_names: list[str]
-    bandwidth_of_row: NDArray[np.float64]  #: of its capacities together
-
-    @property
-    def one_a_row(self) -> bool:
-        return len(self.capacities_in_row) == len(self.row_of_capacity)
-
-
-@dataclass(frozen=True)
-class RecordedSimulation:
-    title: str  #: "random-ring on fat-tree:8x8x16"
-    values: dict[str, Any]  #: what `--json` prints
-    completed: bool
-    makespan_s: float  #: the time reached, if it was stopped
-    finish_s: NDArray[np.float64]  #: of the ranks that take part; NaN = not finished
-    link_bytes: NDArray[np.float64]
-    capacities: Capacities
-    capacity_name: Callable[[int], str]
-    link_time: LinkTime
-    timeline: TimelineData  #: the operations of some ranks
-    num_left_out: int  #: operations of these ranks that have no bar
-
-    @property
-    def carried_bytes(self) -> NDArray[np.float64]:
-        """Of each capacity."""
-        return self.capacities.sum_of(self.link_bytes)
 
 
 def check_output(folder: Path) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hocket.report.simulation import LinkTime, RecordedSimulation
+    from hocket.report.recorded_simulation import LinkTime, RecordedSimulation
 
 MOST_ROWS = 96  #: of the heat map
 MOST_CURVE_POINTS = 200

@@ -15,7 +15,7 @@ from hocket.report.html import render_page
 from hocket.report.timeline_figures import gantt_figure
 
 if TYPE_CHECKING:
-    from hocket.report.simulation import RecordedSimulation
+    from hocket.report.recorded_simulation import RecordedSimulation
 
 MOST_BARS, MOST_RANKS = 4000, 64
 MOST_OUTLINED = 1500  #: bars

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hocket.report.simulation import RecordedSimulation
+    from hocket.report.recorded_simulation import RecordedSimulation
 
 RANKS, LINKS = 1, 2  #: process ids
 MOST_LINKS = 64  #: counters

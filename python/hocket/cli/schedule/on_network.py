@@ -168,7 +168,7 @@ def _shown_optimal(best: OptimalSchedule, title: str) -> DrawnSchedule:
 
 
 def _shown_found(found: Found, title: str, num_bytes: int, network: Network) -> DrawnSchedule:
-    from hocket.export import transfers
+    from hocket.interop.schedules import transfers
     from hocket.report import text
     from hocket.report.schedule_page import DrawnSchedule
     from hocket.transfers import timed

@@ -64,32 +64,32 @@ def _goal(what: Printed) -> Iterable[str]:
 
 
 def _sends(what: Printed) -> Iterable[str]:
-    from hocket.export import send_list, transfers
+    from hocket.interop.schedules import send_list, transfers
 
     what.program()
     return send_list(transfers(what.schedule, what.bytes or 0, what.on_network()))
 
 
 def _msccl(what: Printed) -> Iterable[str]:
-    from hocket.export import to_msccl_xml
+    from hocket.interop.schedules import to_msccl_xml
 
     return to_msccl_xml(what.schedule).splitlines()
 
 
 def _ranks(what: Printed) -> Iterable[str]:
-    from hocket.export import rank_list
+    from hocket.interop.schedules import rank_list
 
     return rank_list(what.rank_order()).splitlines()
 
 
 def _openmpi(what: Printed) -> Iterable[str]:
-    from hocket.export import openmpi_rankfile
+    from hocket.interop.schedules import openmpi_rankfile
 
     return openmpi_rankfile(what.on_network(), what.rank_order()).splitlines()
 
 
 def _hydra(what: Printed) -> Iterable[str]:
-    from hocket.export import hydra_hostfile
+    from hocket.interop.schedules import hydra_hostfile
 
     return hydra_hostfile(what.on_network(), what.rank_order()).splitlines()
 

@@ -15,7 +15,7 @@ import click
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket.report.simulation import RecordedSimulation
+    from hocket.report.recorded_simulation import RecordedSimulation
 
 
 @dataclass

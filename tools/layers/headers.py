@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Headers that do not compile alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from layers.sources import HEADERS, Tree
+
+
+def check_headers(tree: Tree) -> list[str]:
+    """Compiles headers alone: all but those that a source file includes first, which the build compiles so. Those of
+    the MPI parts need an MPI ($MPICC or mpicc), those of the bindings nanobind in this Python; without, they are left
+    out."""
+    root = tree.root
+    flags = [f"-I{root / folder}" for folder in ("src", "mpi", "mpi/include")]
+    flags += ["-isystem", str(root / "third_party/nlohmann_json"), "-isystem", str(root / "third_party/tomlplusplus")]
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+    binding_flags = _binding_flags()
+    mpi_flags = _mpi_flags(os.environ.get("MPICC", "mpicc"))
+
+    def compile_alone(path: Path) -> str:
+        in_mpi = tree.module(path)[0] == "mpi"
+        in_bindings = tree.module(path)[0] == "bindings"
+        if "generated.h" in tree.texts[path] or (in_mpi and mpi_flags is None) or (in_bindings and not binding_flags):
+            return ""
+        # A .h file is plain C, a .hpp file C++. Included rather than compiled, so that #pragma once is no warning.
+        language = ["cc", "-std=gnu11", "-x", "c"] if path.suffix == ".h" else ["c++", "-std=c++20", "-x", "c++"]
+        command = [
+            *language,
+            "-fsyntax-only",
+            *warnings,
+            *flags,
+            *((mpi_flags or []) if in_mpi else []),
+            *(binding_flags if in_bindings else []),
+            "-",
+        ]
+        result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True, check=False)
+        if result.returncode == 0:
+            return ""
+        line = next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200])
+        return f"{tree.name(path)}: does not compile alone: {line}"
+
+    alone = (path for path in tree.texts if path.suffix not in HEADERS and tree.module(path)[0] != "mpi")
+    compiled = {tree.first_include(path) for path in alone}
+    headers = [path for path in tree.texts if path.suffix in HEADERS and path not in compiled]
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        return [problem for problem in pool.map(compile_alone, headers) if problem]
+
+
+def _mpi_flags(mpicc: str) -> list[str] | None:
+    try:
+        shown = subprocess.run([mpicc, "-show"], capture_output=True, text=True, check=True).stdout.split()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
+
+
+def _binding_flags() -> list[str]:
+    try:
+        import nanobind
+    except ImportError:
+        return []
+    return ["-isystem", nanobind.include_dir(), "-isystem", sysconfig.get_path("include")]

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The layers as data. What breaks a rule here is changed, or the rule is, with a reason."""
+
+from __future__ import annotations
+
+Levels = tuple[tuple[str, ...], ...]
+
+# A module of src/hocket includes modules of lower levels only, and itself.
+CORE_LEVELS: Levels = (
+    ("base",),
+    ("network", "schedule", "program", "trace"),
+    ("collectives", "patterns", "lowering", "cost"),
+    ("simulation", "circuits", "replay"),
+    ("search",),
+)
+
+# OpenMP is for these modules' .cpp files only, and for the computation that a benchmark runs beside communication.
+MAY_USE_OPENMP = ("simulation", "search")
+COMPUTES_WITH_OPENMP = "mpi/bench/overlap_compute.cpp"
+
+# A folder of mpi/ includes itself and these folders of mpi/.
+MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
+    "include": (),
+    "workaround": (),
+    "record": (),
+    "runtime": ("include",),
+    "interpose": ("runtime",),
+    "bench": ("include", "interpose", "runtime"),
+    "fortran": ("include",),
+    "coarrays": ("include",),
+}
+# What all of them may use of the core. mpi/CMakeLists.txt compiles just these.
+MPI_MAY_USE = ("base", "collectives", "program", "schedule", "trace")
+# Units of mpi/ that need each other in circles, and count as one until they are untied: Session holds the plan that is
+# in force, which the others ask for, and starts the others. None is to be added.
+MPI_KNOT = tuple(
+    f"mpi/interpose/{name}" for name in ("communicators", "lane", "progress", "proxy", "routes", "served", "session")
+)
+# Of the build folder.
+GENERATED = ("generated.h",)
+
+# A module or package of python/hocket imports those of lower levels only, and itself. The package `hocket` itself,
+# which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
+PYTHON_LEVELS: Levels = (
+    ("errors",),
+    ("_core", "files", "json_input", "terminal_input", "traffic_matrix"),
+    ("link_groups", "message_costs", "patterns", "plan", "schedule", "simulations", "trace"),
+    ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
+    ("interop.schedules", "search", "simulation", "traffic_simulation"),
+    ("advise", "report"),
+    ("cost", "interop", "simulation_record"),
+    ("mpi", "testbed"),  # the machine: nothing below starts a program
+    ("doctor", "recording", "tune.leftovers", "tune.machine", "tune.shared_cores"),  # calibrate measures as tune does
+    ("calibrate",),
+    ("tune",),
+    ("bench", "fidelity"),
+    ("cli",),
+    ("__main__",),
+)
+# These start without the core, and may import no more than this.
+PYTHON_MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "mpi": ("errors", "files", "terminal_input"),
+    "testbed": ("errors", "files", "terminal_input"),
+}
+
+
+def level_of(levels: Levels) -> dict[str, int]:
+    return {name: level for level, names in enumerate(levels) for name in names}
