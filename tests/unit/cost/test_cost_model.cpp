@@ -3,7 +3,7 @@
 
 #include "hocket/cost/cost_model.hpp"
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 #include <cmath>
 #include <limits>
 #include <string>

@@ -239,7 +239,7 @@ TEST_CASE("every mistake is told with file, line, key, value and what is accepte
         {calibrated("rendezvous_bytes = true"), "two.toml:32: rendezvous_bytes is a boolean; expected: a whole number"},
         {calibrated("rendezvous_bytes = 0"), "two.toml:32: rendezvous_bytes is the number 0; expected: a whole number"},
         {calibrated("burst = 9000"), "two.toml:32: burst is the number 9000; expected: text such as \"64 KiB\""},
-        {calibrated("burst = \"9 k\""), "two.toml:32: burst: \"9 k\" is not a size"},
+        {calibrated("burst = \"9 k\""), "two.toml:32: burst: \"9 k\" is not a number of bytes"},
         {calibrated("burst_time = \"-1 us\""), "two.toml:32: burst_time: \"-1 us\" is not a duration"},
         {"= 3", "two.toml:1: not TOML"},
         {"a = \"\xFF\"", "not TOML"},
