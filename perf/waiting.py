@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Native calls where ranks share cores: what the testbed's yields give each MPI. See waiting.c and docs/testbed.md.
+"""Native calls where ranks share cores: what the testbed's yields give each MPI. See waiting.c,
+docs/notebook/shared-cores.md.
 
 `ranks`: no library is preloaded into the ranks, as without python/preload/polls.cpp; they stay in one session.
 """

@@ -5,7 +5,7 @@
 
 User CPU seconds, medians of rounds in which all simulators take turns. The traffic comes from the same seeded generator
 in every driver, and a checksum over all sources, targets and bytes is compared. What each peer computes is in
-docs/simulation-performance.md.
+docs/notebook/simulation-beside-others.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Traffic matrices: bytes from each rank to each other, as text or as numpy's .npy. docs/formats.md describes them."""
+"""Traffic matrices: bytes from each rank to each other, as text or .npy (docs/reference/simulation-format.md)."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Exact:
 
 
 def by_cp_sat(network: Network, root: int, limit_s: float) -> Exact:
-    """The problem of docs/optimal-schedules.md as constraints, with its own arithmetic."""
+    """The problem of docs/explanation/optimal-schedules.md as constraints, with its own arithmetic."""
     model = cp_model.CpModel()
     ranks = range(network.num_ranks)
     links = network.links

@@ -19,7 +19,7 @@ BIMODAL = 1.3  # third quartile / first: two states rather than one time
 
 @dataclass(frozen=True)
 class Row:
-    """A mode in a case; times are medians over the repetitions of all launches, docs/overlap.md has the formulas."""
+    """A mode in a case; times are medians over the repetitions of all launches (formulas: docs/how-to/overlap.md)."""
 
     mode: str
     mpi: str

@@ -116,7 +116,7 @@ def command(
     long = f"of long messages by {_off(found.long)}, " if found.long else ""
     click.echo(
         f"grade {found.grade}: predictions are off {long}of messages at once by {found.together.median:.0%} "
-        "(docs/calibration.md says what a grade means)"
+        "(docs/how-to/calibrate.md explains the grades)"
     )
     if found.short:
         click.echo(

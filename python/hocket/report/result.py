@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The result of tuning a program: what ran, what was measured and predicted. docs/formats.md describes the file."""
+"""The result of tuning a program: what ran, what was measured and predicted (docs/reference/result-format.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The result of one simulation as files: numbers, arrays, a page and a trace. docs/formats.md describes them."""
+"""The result of one simulation as files: numbers, arrays, a page, a trace (docs/reference/simulation-format.md)."""
 
 from __future__ import annotations
 

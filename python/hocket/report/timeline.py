@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""A simulated Timeline as a file: bars of operations and the use of each link. docs/formats.md describes it."""
+"""A simulated Timeline as a file: bars of operations and the use of each link (docs/reference/simulation-format.md)."""
 
 from __future__ import annotations
 

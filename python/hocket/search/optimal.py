@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLLECTIVES = ("bcast", "reduce")
 CLAIM = "among all schedules of one piece"
-#: What "optimal" means where links have latencies: see docs/optimal-schedules.md.
+#: What "optimal" means where links have latencies: see docs/explanation/optimal-schedules.md.
 CLAIM_WITH_DELAYS = "among schedules that start each transfer, in the order of starts, as early as possible"
 
 

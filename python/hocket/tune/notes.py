@@ -13,7 +13,8 @@ from hocket.tune.compare import Measurement
 
 # Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
 RECORDING_TOLERANCE = 0.15
-# Bandwidths that `hocket calibrate` finds are off by so much (docs/calibration.md); less is no contradiction.
+# Bandwidths that `hocket calibrate` finds are off by so much; less is no contradiction.
+# See docs/notebook/calibration-accuracy.md.
 LIMIT_TOLERANCE = 0.06
 
 

@@ -9,7 +9,8 @@
 
 namespace hocket::network {
 
-/// Table [calibration] of a network file: what `hocket calibrate` measured beside the network (docs/calibration.md).
+/// Table [calibration] of a network file: what `hocket calibrate` measured beside the network. See
+/// docs/reference/calibration-keys.md.
 struct Calibration {
     // As in CostParameters (cost/cost_model.hpp). What the file leaves out is not known.
     std::optional<double> send_overhead_s, receive_overhead_s, reduce_bytes_per_s;

@@ -9,7 +9,7 @@
 
 #include "hocket/network/network.hpp"
 
-/// Network files: TOML of format "hocket.network/1", described in docs/formats.
+/// Network files: TOML of format "hocket.network/1", described in docs/reference/network-format.md.
 namespace hocket::network {
 
 /// @throws InvalidInput  with file and line, key, value found and values accepted, for anything that is not a network.
