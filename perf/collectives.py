@@ -21,10 +21,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hocket import Network, algorithms, wire_limit_s
+from hocket import CostModel, Network, algorithms, wire_limit_s
 from hocket.advise.advise import advise
 from hocket.advise.calls import CallGroup
-from hocket.advise.costs import MessageCosts
 from hocket.cli.common import print_table
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
@@ -217,7 +216,7 @@ def chosen_entries(options: argparse.Namespace, network: Network, rendezvous_byt
             for pieces in options.pieces
             if (g.collective, name) in KNOWN
         ]
-    costs = MessageCosts(rendezvous_bytes=rendezvous_bytes)
+    costs = CostModel.usual().replace(rendezvous_bytes=rendezvous_bytes)
     advice = advise(groups, network, network.num_ranks, costs, chunk_bytes=options.chunks)
     return [choice.entry() for choice in advice.choices]
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from call_overhead import compile_with
 
-from hocket import Network
-from hocket.advise import CallGroup, MessageCosts, advise
+from hocket import CostModel, Network
+from hocket.advise import CallGroup, advise
 from hocket.cli.common import print_table
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
@@ -131,7 +131,7 @@ def plan_for(options: argparse.Namespace, what: str, folder: Path) -> Path:
     network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
     group = CallGroup(what, tuple(range(options.hosts)), options.bytes, options.bytes, (0,), 100, commutative=True)
     path = folder / "plan.json"
-    advice = advise([group], network, options.hosts, MessageCosts())
+    advice = advise([group], network, options.hosts, CostModel.usual())
     advice.plan.with_entries(choice.entry() for choice in advice.choices).write(path)
     return path
 

@@ -44,7 +44,7 @@ int main(int argc, char** argv) try {
     std::size_t num_ops = 0;
     for (const RankProgram& rank : program.ranks) num_ops += rank.ops.size();
     SimulationOptions options;
-    if (argc == 6) options.sharing = sharing_from(argv[5]);
+    if (argc == 6) options.costs = CostParameters{.sharing = sharing_from(argv[5])};
     const double before_s = user_s();
     const auto begin = std::chrono::steady_clock::now();
     const Timeline timeline = simulate(program, network, options);

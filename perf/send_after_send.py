@@ -27,9 +27,8 @@ from pathlib import Path
 
 from collectives import PLACES, machine_for, quartiles
 
-from hocket import Network, Schedule, lower
+from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket._core import one_send_at_a_time
-from hocket.advise.costs import MessageCosts
 from hocket.cli.common import print_table
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
@@ -117,7 +116,7 @@ def measure(options: argparse.Namespace, place: str, network: Network) -> Iterat
         with machine_for(mpi, parts, network) as machine, tempfile.TemporaryDirectory() as folder:
             command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
             limit = measure_rendezvous_bytes(command, machine, parts, options.timeout)
-            costs = emulated_costs(MessageCosts(rendezvous_bytes=limit))
+            costs = emulated_costs(CostModel.usual().replace(rendezvous_bytes=limit))
             synchronous = replace(machine, workarounds=(compiled(mpi, Path(folder)), *machine.workarounds))
             times: dict[tuple[str, str], list[float]] = {}
             for _ in range(options.launches):
@@ -131,9 +130,9 @@ def measure(options: argparse.Namespace, place: str, network: Network) -> Iterat
                             raise SystemExit(f"{place}, {mpi.label}: {case.name}, {way}: the data differ")
                         times.setdefault((case.name, way), []).extend(launch.tuned_s)
             for case in some:
-                meant_s = costs.simulate(lower(case.in_turn, case.bytes), network).makespan_s
+                meant_s = simulate(lower(case.in_turn, case.bytes), network, costs).makespan_s
                 for way in WAYS:
-                    own_s = costs.simulate(lower(case.schedule(way), case.bytes), network).makespan_s
+                    own_s = simulate(lower(case.schedule(way), case.bytes), network, costs).makespan_s
                     yield Point(place, mpi.label, case.name, way, meant_s, own_s, times[case.name, way])
 
 

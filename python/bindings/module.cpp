@@ -12,6 +12,7 @@
 namespace nb = nanobind;
 
 void bind_network(nb::module_& module);
+void bind_cost(nb::module_& module);
 void bind_simulation(nb::module_& module);
 void bind_traffic(nb::module_& module);
 void bind_traffic_simulation(nb::module_& module);
@@ -65,6 +66,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_TRAFFIC_SIMULATION
     bind_traffic_simulation(module);
+#endif
+#ifdef HOCKET_HAVE_COST
+    bind_cost(module);
 #endif
 #ifdef HOCKET_HAVE_SIMULATION
     bind_simulation(module);

@@ -8,15 +8,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
-#include <limits>
 #include <optional>
 
 #include "arrays.hpp"
 #include "hocket/base/error.hpp"
-#include "hocket/cost/hockney.hpp"
-#include "hocket/cost/wire_limit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,34 +20,18 @@ using namespace hocket;
 
 namespace {
 
-Timeline run(const Program& program, const Network& network, std::string_view sharing, double send_overhead_s,
-             double receive_overhead_s, double reduce_bytes_per_s, std::optional<std::int64_t> rendezvous_bytes,
-             bool ordered_pairs, bool record_links, bool reference, std::int32_t link_bins,
-             const std::optional<bindings::LinkRows>& link_rows,
-             const std::optional<bindings::PythonProgress>& on_progress, double copy_bytes_per_s, std::int32_t cores,
-             double burst_bytes, double burst_s, double wake_s, std::optional<double> host_overhead_s,
-             double link_efficiency) {
-    SimulationOptions options;
-    options.sharing = sharing_from(sharing);
-    options.send_overhead_s = send_overhead_s;
-    options.receive_overhead_s = receive_overhead_s;
-    options.reduce_bytes_per_s = reduce_bytes_per_s;
-    if (rendezvous_bytes) options.rendezvous_bytes = *rendezvous_bytes;
-    options.ordered_pairs = ordered_pairs;
-    options.record_links = record_links;
-    options.reference = reference;
-    options.link_bins = bindings::link_bin_options(link_bins, link_rows);
-    options.on_progress = bindings::on_progress(on_progress);
-    options.copy_bytes_per_s = copy_bytes_per_s;
-    options.cores = cores;
-    options.burst_bytes = burst_bytes;
-    options.burst_s = burst_s;
-    options.wake_s = wake_s;
-    options.link_efficiency = link_efficiency;
-    if (host_overhead_s) {
-        if (!(*host_overhead_s >= 0)) throw InvalidInput("simulation: overhead within a host is not 0 or more");
-        options.host_overhead_s = *host_overhead_s;
-    }
+Timeline run(const Program& program, const Network& network, const std::optional<CostModel>& costs,
+             const std::optional<std::string_view>& sharing, bool ordered_pairs, bool record_links, bool reference,
+             std::int32_t link_bins, const std::optional<bindings::LinkRows>& link_rows,
+             const std::optional<bindings::PythonProgress>& on_progress) {
+    CostParameters parameters = *costs.value_or(CostModel{});
+    if (sharing) parameters.sharing = sharing_from(*sharing);
+    const SimulationOptions options{.costs = parameters,
+                                    .ordered_pairs = ordered_pairs,
+                                    .record_links = record_links,
+                                    .reference = reference,
+                                    .link_bins = bindings::link_bin_options(link_bins, link_rows),
+                                    .on_progress = bindings::on_progress(on_progress)};
     const nb::gil_scoped_release release;
     return simulate(program, network, options);
 }
@@ -97,34 +77,6 @@ Matrix link_bursts(nb::handle self, std::int64_t link) {
     const auto& timeline = nb::cast<const Timeline&>(self);
     const auto& bursts = recorded_of(timeline.link_bursts, timeline, link);
     return Matrix(bursts.empty() ? nullptr : &bursts.front().time_s, {bursts.size(), 2}, self);
-}
-
-double wire_limit_s(std::string_view collective, const Network& network, const std::vector<std::int32_t>& ranks,
-                    std::int64_t bytes, std::int32_t root, double burst_bytes, double burst_s) {
-    std::vector<Rank> members;
-    for (const std::int32_t rank : ranks) members.emplace_back(rank);
-    return cost::wire_limit_s(collective_from(collective), network, members, bytes, Rank{root}, {burst_bytes, burst_s});
-}
-
-double hockney_s(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
-                 double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
-    return cost::hockney_s(collective_from(collective), algorithm, num_ranks, bytes, latency_s, bandwidth_bytes_per_s,
-                           pieces);
-}
-
-void bind_cost(nb::module_& module) {
-    using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
-    module.def(
-        "wire_limit_s", &wire_limit_s, "collective"_a, "network"_a, "ranks"_a, "bytes"_a, "root"_a = 0,
-        "burst_bytes"_a = 0.0, "burst_s"_a = 0.0, ReleaseGil(),
-        "A time that no schedule of the collective among these network ranks, a communicator's members in order, "
-        "can beat. `bytes` is the message of bcast, reduce and allreduce and the block of one rank for the others; "
-        "`root` is a position in `ranks`; `burst_bytes` and `burst_s` as in simulate.");
-    module.def(
-        "hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
-        "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
-        "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
-        "and a rank sends and receives one message at a time.");
 }
 
 }  // namespace
@@ -177,23 +129,11 @@ void bind_simulation(nb::module_& module) {
         });
 
     module.def(
-        "simulate", &run, "program"_a, "network"_a, "sharing"_a = "maxmin", "send_overhead_s"_a = 0.0,
-        "receive_overhead_s"_a = 0.0, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
-        "rendezvous_bytes"_a = nb::none(), "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false,
-        "link_bins"_a = 0, "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
-        "copy_bytes_per_s"_a = std::numeric_limits<double>::infinity(), "cores"_a = 0, "burst_bytes"_a = 0.0,
-        "burst_s"_a = 0.0, "wake_s"_a = 0.0, "host_overhead_s"_a = nb::none(), "link_efficiency"_a = 1.0,
-        "Runs a Program on a Network. `sharing` is \"none\" (each message has its route to itself), \"equal\" (a "
-        "link divides its bandwidth equally), \"maxmin\" (max-min fair) or \"reserve\" (a message has the least "
-        "bandwidth of its route for itself, or waits). Overheads occupy the rank's "
-        "processor; messages from `rendezvous_bytes` on ask their receiver first, and wait for its answer; with "
-        "`ordered_pairs` the messages from one rank to another travel one after another. `reference` computes all "
-        "rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
-        "Messages between ranks of one host cost "
-        "`host_overhead_s` at each end instead; a rank that had nothing to do pays `wake_s` more; `copy_bytes_per_s` "
-        "is "
-        "what the processor copies at both ends; `cores` are shared by all ranks (0 = each has its own); messages get "
-        "`link_efficiency` of each bandwidth; after a pause a link lets the larger of `burst_bytes` and bandwidth * "
-        "`burst_s` pass at once.");
-    bind_cost(module);
+        "simulate", &run, "program"_a, "network"_a, "costs"_a = nb::none(), nb::kw_only(), "sharing"_a = nb::none(),
+        "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false, "link_bins"_a = 0,
+        "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
+        "Runs a Program on a Network. `costs` are those of messages; None = CostModel(), all is free. `sharing` "
+        "replaces "
+        "theirs. With `ordered_pairs` the messages from one rank to another travel one after another. `reference` "
+        "computes all rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic.");
 }

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from hocket import Schedule
 
 if TYPE_CHECKING:
+    from hocket import CostModel
     from hocket._core import Replayed
-    from hocket.advise import MessageCosts
     from hocket.plan import Plan, PlanEntry
     from hocket.trace import Trace
 
@@ -66,9 +66,7 @@ def replay(
     return _core.replay(trace.core, rules, cpu_time, eager_bytes)
 
 
-def replay_at(
-    costs: MessageCosts, trace: Trace, plan: Plan | None = None, native: Sequence[NativeModel] = ()
-) -> Replayed:
+def replay_at(costs: CostModel, trace: Trace, plan: Plan | None = None, native: Sequence[NativeModel] = ()) -> Replayed:
     """The recorded program for a simulation with these costs.
 
     Where ranks share cores the simulation finds how long they wait for one: what they compute is CPU time.

@@ -17,8 +17,7 @@ from hocket.plan import Plan
 from hocket.simulations import OnProgress, run_each
 
 if TYPE_CHECKING:
-    from hocket import Network, Program, Schedule, Timeline, Trace
-    from hocket.advise import MessageCosts
+    from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
     from hocket.trace import RankSummary
 
 ACCEPTED = (
@@ -115,7 +114,7 @@ def simulate_what(
     what: str,
     network: Network,
     request: Request,
-    costs: MessageCosts,
+    costs: CostModel,
     plan: Plan | None = None,
     options: ProgramOptions | None = None,
 ) -> list[Simulated]:
@@ -152,9 +151,11 @@ def simulate_what(
 
 
 def _simulated(
-    program: Program, network: Network, costs: MessageCosts, recording: dict[str, Any], on_progress: OnProgress
+    program: Program, network: Network, costs: CostModel, recording: dict[str, Any], on_progress: OnProgress
 ) -> Timeline:
-    return costs.simulate(program, network, on_progress=on_progress, **recording)
+    from hocket import simulate
+
+    return simulate(program, network, costs, on_progress=on_progress, **recording)
 
 
 def kind_of(what: str) -> str:
@@ -173,7 +174,7 @@ def kind_of(what: str) -> str:
         return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
 
 
-def _replayed(trace: Trace, plan: Plan | None, costs: MessageCosts) -> tuple[Program, Recorded]:
+def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> tuple[Program, Recorded]:
     from hocket.replay import replay_at
 
     if plan is not None:

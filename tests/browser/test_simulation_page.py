@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from browser_window import Browser
 
-from hocket import Fabric, Network
-from hocket.advise import MessageCosts
+from hocket import CostModel, Fabric, Network
 from hocket.patterns import Pattern
 from hocket.report.simulation import write_simulation
 from hocket.simulation import ProgramOptions, Request, simulate_what
@@ -38,7 +37,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("simulations")
     network = Network.from_text(Network.generate("two-clusters:4+4").to_toml().replace('"s0"', json.dumps(HOSTILE)))
     (program,) = simulate_what(
-        "bcast:pipelined_chain", network, Request(10**6, pieces=16), MessageCosts(), None, ProgramOptions(record=True)
+        "bcast:pipelined_chain",
+        network,
+        Request(10**6, pieces=16),
+        CostModel.usual(),
+        None,
+        ProgramOptions(record=True),
     )
     values = {"setup_s": 0.1, "solve_s": 0.2, "peak_rss_bytes": 10**7, "results": [program.to_dict(network)]}
     write_simulation(recorded_program(program, network, values), folder / "program")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket import Network
-from hocket.advise import MessageCosts
+from hocket import CostModel, Network
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
@@ -158,7 +157,9 @@ def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, sc
     monkeypatch.setattr(tune, "build_mpi_parts", lambda *_, **__: parts)
     monkeypatch.setattr(launcher, "TRAINING_TIMEOUT_S", 5.0)
     command = runner.command(2, runner.compile(ONE_BROADCAST), "words")
-    options = tune.TuneOptions(timeout_s=200, costs=MessageCosts(send_overhead_s), costs_source=source)
+    options = tune.TuneOptions(
+        timeout_s=200, costs=CostModel.usual().replace(send_overhead_s=send_overhead_s), costs_source=source
+    )
     result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, print)
     (note,) = [note for note in result.notes if "what messages cost could not be measured" in note]
     assert reason in note

@@ -7,8 +7,7 @@ import dataclasses
 
 import pytest
 
-from hocket import Network, Trace, simulate
-from hocket.advise import MessageCosts
+from hocket import CostModel, Network, Trace, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
 from hocket.replay import NativeModel, replay
@@ -93,7 +92,7 @@ def test_moves_the_same_bytes_and_ends(trace):
 
 @pytest.mark.timeout(300)
 def test_what_is_told_of_a_trace(trace):
-    (found,) = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), MessageCosts())
+    (found,) = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), CostModel.usual())
     assert found.recorded.span_s == replay(trace).recorded_span_s
     (sentence,) = found.recorded.sentences
     assert f"{found.recorded.span_s:.3f} s in the recorded run" in sentence
@@ -118,7 +117,7 @@ def test_bytes_of_native_models_are_scaled(trace):
 
 @pytest.mark.timeout(300)
 def test_what_a_plan_does_not_change_takes_what_it_took(trace):
-    costs = MessageCosts(0.0, 0.0)
+    costs = CostModel.usual().replace(send_overhead_s=0, receive_overhead_s=0)
     slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
     wall_s = replay(trace).recorded_span_s + 1
     empty_s = predict_program(trace, wall_s, Plan(RANKS, "test", ()), slow, costs)

@@ -9,12 +9,11 @@ import networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hocket import Network, validate
-from hocket.advise import MessageCosts
+from hocket import CostModel, Network, validate
 from hocket.plan import COLLECTIVES, ROOTED
 from hocket.search import find
 
-FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)
+FREE = CostModel()
 
 
 @given(data=st.data(), text=networks.tree_texts())

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from hocket import InvalidInput, Network, Schedule, lower, validate, wire_limit_s
-from hocket.advise import CHUNK_BYTES, CallGroup, MessageCosts, advise, candidates, chunks_below, group_calls, predict
+from hocket import CostModel, InvalidInput, Network, Schedule, lower, validate, wire_limit_s
+from hocket.advise import CHUNK_BYTES, CallGroup, advise, candidates, chunks_below, group_calls, predict
 from hocket.advise.advise import NEARLY_EQUAL
 from hocket.advise.candidates import searched_candidates
 from hocket.advise.orders import candidate_orders
@@ -18,7 +17,7 @@ from hocket.search import searched_families
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = Network.from_file(str(ROOT / "networks/two-clusters.toml"))
 WORLD = tuple(range(8))
-FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)
+FREE = CostModel()
 
 
 def group(collective="bcast", size=1_000_000, members=WORLD, roots=(0,), commutative=True, recorded_s=None):
@@ -65,7 +64,7 @@ def test_large_bcast_comes_near_the_wire_limit(root):
 
 
 def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
-    costs = MessageCosts()
+    costs = CostModel.usual()
     (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices
     chunks = chunks_below(costs.rendezvous_limit_bytes)
     families = searched_families("allreduce", NETWORK, WORLD)
@@ -80,7 +79,7 @@ def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
 
 def test_no_chunk_waits_for_its_receiver():
     for limit in (19_000, 40_000):
-        (choice,) = advise([group("allreduce")], NETWORK, 8, MessageCosts(rendezvous_bytes=limit)).choices
+        (choice,) = advise([group("allreduce")], NETWORK, 8, CostModel.usual().replace(rendezvous_bytes=limit)).choices
         program = lower(choice.best.schedule(0), 1_000_000)
         assert max(op.bytes for rank in range(8) for op in program.ops(rank)) < limit
     assert chunks_below(100) == CHUNK_BYTES
@@ -107,7 +106,7 @@ def test_calls_that_bytes_decide_do_not_blame_latency():
 
 
 def test_bursts_come_off_the_wire_limit():
-    costs = dataclasses.replace(FREE, burst_bytes=30_000)
+    costs = FREE.replace(burst_bytes=30_000)
     (whole,), (less,) = (advise([group(size=100_000)], NETWORK, 8, c).choices for c in (FREE, costs))
     # 93 Mbit/s between the clusters, three links of 20 us
     assert whole.lower_bound_s == pytest.approx(8 * 100_000 / 93e6, abs=100e-6)
@@ -148,7 +147,7 @@ def test_the_answer_does_not_depend_on_the_run():
 def test_schedules_beyond_the_textbook_are_carried_whole():
     star = Network.generate("star:16", latency="20 us")
     call = group(size=100_000, members=tuple(range(16)), roots=(3,))
-    advice = advise([call], star, 16, MessageCosts())
+    advice = advise([call], star, 16, CostModel.usual())
     (choice,) = advice.choices
     assert choice.best.algorithm == "tree of fanout 2"
     (entry,) = Plan.from_text(advice.plan.to_json()).entries
@@ -157,7 +156,7 @@ def test_schedules_beyond_the_textbook_are_carried_whole():
     assert validate(entry.schedule()).ok
     # One schedule for several roots cannot be carried.
     call = group(size=100_000, members=tuple(range(16)), roots=(3, 4))
-    assert all(entry.algorithm != "custom" for entry in advise([call], star, 16, MessageCosts()).plan.entries)
+    assert all(entry.algorithm != "custom" for entry in advise([call], star, 16, CostModel.usual()).plan.entries)
 
 
 def test_several_links_of_a_host_are_used():
@@ -174,7 +173,7 @@ def test_no_two_ranks_exchange_messages_that_wait_for_their_receiver():
     for collective in ("allreduce", "allgather", "alltoall"):
         size = 1 << 20 if collective == "allreduce" else 1 << 17
         for limit in (64 << 10, 2**62):
-            advice = advise([group(collective, size)], star, 8, MessageCosts(rendezvous_bytes=limit))
+            advice = advise([group(collective, size)], star, 8, CostModel.usual().replace(rendezvous_bytes=limit))
             program = lower(advice.choices[0].best.schedule(0), size)
             exchanged = [
                 op.bytes

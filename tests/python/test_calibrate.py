@@ -8,13 +8,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hocket import InvalidInput
-from hocket.advise import MessageCosts
+from hocket import CostModel
 from hocket.calibrate.bursts import fit_bursts, predictor
 from hocket.calibrate.calibrate import link_qualities
 from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
@@ -28,7 +26,6 @@ from hocket.calibrate.intervals import cut_off, intervals
 from hocket.calibrate.latency import Latencies, fit_latencies, leveled, within
 from hocket.calibrate.messages import Messages, Sweep, sweep_sizes
 from hocket.calibrate.network import build_network
-from hocket.calibrate.read import calibrated_costs
 from hocket.calibrate.segments import fit_segments, time_s
 from hocket.calibrate.structure import all_pairs
 from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Place, Times
@@ -372,8 +369,8 @@ def test_hosts_of_one_name_are_told_apart() -> None:
 def test_buckets_of_links_are_found_in_single_messages_if_there_are_any(buckets: tuple[float, float]) -> None:
     network = network_of([("s", 93.0), ("s", 93.0), ("s", 790.0), ("s", 790.0)], [])
     hosts = hosts_of([Place(name, i) for i, name in enumerate("abcd")])
-    plain = MessageCosts(10e-6, 10e-6)
-    true = predictor(network, hosts, replace(plain, burst_bytes=buckets[0], burst_s=buckets[1]))
+    plain = CostModel.usual().replace(send_overhead_s=10e-6, receive_overhead_s=10e-6)
+    true = predictor(network, hosts, plain.replace(burst_bytes=buckets[0], burst_s=buckets[1]))
     sizes = np.unique(np.geomspace(1, 1e6, 40).astype(int)).astype(float)
     sweeps = [
         Sweep(a, b, sizes, np.array([true(a, b, int(n)) + true(b, a, 0) for n in sizes]), [], np.array([]))
@@ -388,26 +385,3 @@ def test_buckets_of_links_are_found_in_single_messages_if_there_are_any(buckets:
         assert errors_alone(messages, predictor(network, hosts, plain)).p95 > 0.5
     else:
         assert found == plain
-
-
-def test_costs_are_read_from_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "network.toml"
-    path.write_text('x = 1\n[calibration]\nsend_overhead = "5 us"\nrendezvous_bytes = 7\n[[calibration.link]]\ny = 2\n')
-    assert calibrated_costs(str(path)) == {"send_overhead_s": 5e-6, "rendezvous_bytes": 7}
-    assert calibrated_costs("star:8") == {}
-    path.write_text('\n[calibration]\nburst = "9 kB"\nburst_time = "250 us"\n')
-    assert calibrated_costs(str(path)) == {"burst_bytes": 9000, "burst_s": 250e-6}
-    path.write_text('\n[calibration]\nreduce_bandwidth = "4 GB/s"\n')
-    assert calibrated_costs(str(path)) == {"reduce_bytes_per_s": 4e9}
-    path.write_text("\n[calibration]\nsend_overhead = 5\n")
-    with pytest.raises(InvalidInput, match=r"send_overhead is 5; expected: text"):
-        calibrated_costs(str(path))
-    path.write_text('\n[calibration]\nreduce_bandwidth = "1e-300 B/s"\n')
-    with pytest.raises(InvalidInput, match="reduce_bandwidth is .*; expected: at least 1 bit/s"):
-        calibrated_costs(str(path))
-    path.write_text("\n[calibration]\nx = " + 9999 * "[" + 9999 * "]" + "\n")
-    assert calibrated_costs(str(path)) == {}  # the network's own reader says what is wrong
-    assert calibrated_costs("/dev/zero") == {}
-    path.write_text("\n[calibration]\nrendezvous_bytes = true\n")
-    with pytest.raises(InvalidInput, match="rendezvous_bytes is True"):
-        calibrated_costs(str(path))

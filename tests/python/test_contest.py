@@ -10,8 +10,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from hocket import Network
-from hocket.advise import CallGroup, MessageCosts, advise
+from hocket import CostModel, Network
+from hocket.advise import CallGroup, advise
 from hocket.tune.budget import USUAL_S, Budget
 from hocket.tune.contest import CALLS_BESIDE, LEAST_TIMES, measure_choices
 from hocket.tune.evidence import Launch
@@ -24,7 +24,7 @@ PROGRAM_S = 30.0
 def choices(runners_up=False, calls=10):
     """Broadcasts that take 1 s natively; `calls` of each."""
     groups = [CallGroup("bcast", tuple(range(8)), size, size, (0,), calls, True, 1.0) for size in SIZES]
-    found = advise(groups, NETWORK, 8, MessageCosts()).choices
+    found = advise(groups, NETWORK, 8, CostModel.usual()).choices
     assert not any(choice.reason for choice in found)
     return [choice if runners_up else dataclasses.replace(choice, runners_up=()) for choice in found]
 

@@ -12,15 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from hocket import Network, validate
-from hocket.advise import CallGroup, MessageCosts, Verdict, advise, cover, group_calls, simulate_call
+from hocket import CostModel, Network, validate
+from hocket.advise import CallGroup, Verdict, advise, cover, group_calls, simulate_call
 from hocket.advise.cover import STRETCH
 from hocket.advise.shapes import alike
 from hocket.plan import Plan, PlanEntry
 
 NETWORK = Network.from_file(str(Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"))
 WORLD = tuple(range(8))
-COSTS = MessageCosts()
+COSTS = CostModel.usual()
 
 
 def group(collective, size, roots=(0,), members=WORLD, commutative=True):

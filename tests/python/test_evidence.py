@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from hocket import Network
-from hocket.advise import CallGroup, MessageCosts, advise
+from hocket import CostModel, Network
+from hocket.advise import CallGroup, advise
 from hocket.advise.advise import RUNNER_UP_MARGIN
 from hocket.plan import Evidence, PlanEntry
 from hocket.tune.compare import Measurement
@@ -147,7 +147,7 @@ NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="
 
 def choices():
     groups = [CallGroup("bcast", tuple(range(8)), size, size, (0,), 10, True, 1.0) for size in (1_000_000, 30_000)]
-    return advise(groups, NETWORK, 8, MessageCosts()).choices
+    return advise(groups, NETWORK, 8, CostModel.usual()).choices
 
 
 def test_runners_up_are_near_the_best_and_unlike_it():

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from hocket import Network, lower
-from hocket.advise import MessageCosts
+from hocket import CostModel, Network, lower, simulate
 from hocket.calibrate.costs import Sample, fit_costs
 from hocket.fidelity.points import Point, summary
 from hocket.fidelity.settings import COLLECTIVES, bundled_networks, placed, placements, quick_cases
@@ -32,20 +31,20 @@ def _point(**changes: object) -> Point:
 
 def test_costs_are_found_again_in_times_that_follow_them() -> None:
     network = Network.generate("star:8", bandwidth="200 Mbit/s")
-    known = MessageCosts(cores=2, burst_bytes=8688, burst_s=250e-6)
-    true = replace(
-        known, send_overhead_s=12e-6, receive_overhead_s=12e-6, wake_s=30e-6, copy_bytes_per_s=1.5e9,
+    known = CostModel.usual().replace(cores=2, burst_bytes=8688, burst_s=250e-6)
+    true = known.replace(
+        send_overhead_s=12e-6, receive_overhead_s=12e-6, wake_s=30e-6, copy_bytes_per_s=1.5e9,
         reduce_bytes_per_s=4e9, link_efficiency=0.95,
     )  # fmt: skip
     programs = [lower(entry.schedule(), entry.bytes_max) for entry in training_entries(8, 65536)]
-    samples = [Sample("", program, true.simulate(program, network).makespan_s) for program in programs]
+    samples = [Sample("", program, simulate(program, network, true).makespan_s) for program in programs]
     found = fit_costs(samples, network, known)
     assert abs(found.errors).max() < 0.15
     assert abs(found.errors).mean() < 0.03
     assert found.costs.cores == 2
     # A size that was not among the samples.
     other = lower(training_entries(8, 65536)[1].schedule(), 700_000)
-    predicted, actual = (costs.simulate(other, network).makespan_s for costs in (found.costs, true))
+    predicted, actual = (simulate(other, network, costs).makespan_s for costs in (found.costs, true))
     assert predicted == pytest.approx(actual, rel=0.05)
 
 
@@ -65,7 +64,7 @@ def test_only_where_ranks_share_hosts_messages_within_a_host_have_a_cost_of_thei
     for network, expected in ((star, False), (pairs, True)):
         entry = training_entries(8, 65536)[0]
         program = lower(entry.schedule(), entry.bytes_max)
-        fit = fit_costs([Sample("", program, 1e-3)], network, MessageCosts())
+        fit = fit_costs([Sample("", program, 1e-3)], network, CostModel.usual())
         assert (fit.costs.host_overhead_s is not None) == expected
 
 

@@ -11,13 +11,12 @@ from collections import Counter, defaultdict, deque
 
 import pytest
 
-from hocket import InvalidInput, Network, Schedule, algorithms
+from hocket import CostModel, InvalidInput, Network, Schedule, algorithms, lower, simulate
 from hocket._core import depth_first_order, phased_alltoall, reversed_schedule, tree_bcast
-from hocket.advise import MessageCosts
 from hocket.interop.schedules import hydra_hostfile, openmpi_rankfile, rank_list, send_list, to_msccl_xml, transfers
 from hocket.search.optimal import optimal_schedule
 
-FREE = MessageCosts(send_overhead_s=0, receive_overhead_s=0, reduce_bytes_per_s=float("inf"), rendezvous_bytes=2**62)
+FREE = CostModel()
 MULTIPLIERS = {"allgather": ("i_chunks",), "reduce_scatter": ("o_chunks",)}  # counted once a rank
 
 
@@ -216,7 +215,7 @@ def test_a_send_list_can_be_carried_out(collective, algorithm):
         has[rank] |= got
     assert all(chunks == has[2] for chunks in has.values())
     assert max(transfer.end_s for transfer in found) == pytest.approx(
-        FREE.simulate(__import__("hocket").lower(schedule, 60_000), network).makespan_s
+        simulate(lower(schedule, 60_000), network, FREE).makespan_s
     )
 
 

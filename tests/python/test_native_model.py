@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from hocket import Network
-from hocket.advise import MessageCosts
+from hocket import CostModel, Network
 from hocket.plan import Plan, PlanEntry
 from hocket.tune.native_model import native_models
 
 NETWORK = Network.generate("star:4", bandwidth="8 Mbit/s", latency="0")  # 1 MB/s
-WIRE = MessageCosts(0.0, 0.0, reduce_bytes_per_s=math.inf)
+WIRE = CostModel(rendezvous_bytes=None)
 
 
 def entry(collective: str, members: tuple[int, ...], size: int, native_s: float | None) -> PlanEntry:
@@ -30,12 +27,12 @@ def test_scales_by_hand() -> None:
     assert bcast.scale == pytest.approx(3, rel=0.01)
     assert alltoall.scale == pytest.approx(0.5, rel=0.01)
     # A message costs 10 ms beside its bytes: 60 ms for 50 kB, 210 ms for 200, where none waits for its receiver.
-    costs = MessageCosts(5e-3, 5e-3, reduce_bytes_per_s=math.inf, rendezvous_bytes=10**6)
+    costs = CostModel(5e-3, 5e-3, rendezvous_bytes=10**6)
     (model,) = native_models(Plan(4, "test", (entry("bcast", (0, 2), 50_000, 0.21),)), NETWORK, costs)
     assert model.scale == pytest.approx(4, rel=0.01)
 
 
 def test_what_no_bytes_explain_stays_with_the_textbook() -> None:
-    costs = MessageCosts(5e-3, 5e-3, reduce_bytes_per_s=math.inf)
+    costs = CostModel(5e-3, 5e-3, rendezvous_bytes=None)
     for size, native_s in ((50_000, None), (50_000, 1e-3), (0, 0.1), (1, 0.1)):
         assert native_models(Plan(4, "test", (entry("bcast", (0, 2), size, native_s),)), NETWORK, costs) == []

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import pytest
 
-from hocket import Network, Schedule, lower, simulate
+from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket.report.convert import MAX_RANKS, carried_per_bin, timeline_of
 from hocket.report.timeline import TimelineData
 
@@ -97,7 +97,7 @@ def test_a_burst_is_in_the_bin_of_its_moment() -> None:
     # A quarter of the megabyte passes at 0 s, the rest in 0.75 s at 1 MB/s: 480 bins of 0.75 s / 480.
     network = Network.generate("star:2", bandwidth="8 Mbit/s")
     program = lower(Schedule.build("bcast", "linear", 2), MEGABYTE)
-    simulated = simulate(program, network, record_links=True, burst_bytes=MEGABYTE / 4)
+    simulated = simulate(program, network, CostModel(burst_bytes=MEGABYTE / 4), record_links=True)
     assert simulated.link_bursts(0).tolist() == [[0, MEGABYTE / 4]]
     for link in timeline_of(program, simulated, network, "linear").links:
         (first_start_s, first_end_s, first_rate), (start_s, end_s, rate) = link.use

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hocket.advise import MessageCosts
+from hocket import CostModel
 from hocket.tune.shared_cores import SharedCores, doubt_about_overheads, note_on_shared_cores
 
 YIELDS = SharedCores("node1", ranks=8, cores=2, turn_s=5e-6)
@@ -41,6 +41,6 @@ def test_one_launch_among_others_on_a_busy_machine_says_nothing() -> None:
 
 
 def test_costs_that_no_message_has() -> None:
-    assert doubt_about_overheads(MessageCosts(15e-6, 90e-6)) == []
-    (doubt,) = doubt_about_overheads(MessageCosts(15e-6, 300e-6))
+    assert doubt_about_overheads(CostModel(15e-6, 90e-6)) == []
+    (doubt,) = doubt_about_overheads(CostModel(15e-6, 300e-6))
     assert doubt.startswith("messages were found to cost 300 us of a core")

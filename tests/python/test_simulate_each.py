@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hocket import Fabric, InvalidInput, Network, Schedule, Traffic, lower, simulate, simulate_each, simulate_traffic
+from hocket import (
+    CostModel,
+    Fabric,
+    InvalidInput,
+    Network,
+    Schedule,
+    Traffic,
+    lower,
+    simulate,
+    simulate_each,
+    simulate_traffic,
+)
 
 NETWORK = Network.generate("fat-tree:4x4x8", bandwidth="1 GB/s")
 FABRIC = Fabric.from_network(NETWORK)
@@ -23,7 +34,7 @@ LONG = [Traffic.random_permutation(128, messages=20_000, spread=0.5, seed=seed) 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8, None])
 def test_each_is_what_it_is_alone(threads: int | None) -> None:
-    options: dict[str, Any] = {"sharing": "equal", "send_overhead_s": 1e-6}
+    options: dict[str, Any] = {"costs": CostModel(send_overhead_s=1e-6), "sharing": "equal"}
     found = simulate_each(PROGRAMS, NETWORK, threads=threads, **options)
     alone = [simulate(program, NETWORK, **options) for program in PROGRAMS]
     assert [one.makespan_s for one in found] == [one.makespan_s for one in alone]

@@ -14,8 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from hocket import Fabric, Network
-from hocket.advise import MessageCosts
+from hocket import CostModel, Fabric, Network
 from hocket.patterns import Pattern
 from hocket.report.recorded_simulation import RecordedSimulation
 from hocket.report.simulation import write_trace
@@ -128,7 +127,7 @@ def test_a_large_network_is_cut_and_says_so(tmp_path: Path) -> None:
 def test_a_program(tmp_path: Path) -> None:
     network = Network.generate("two-clusters:4+4", latency="10 us")
     (done,) = simulate_what(
-        "allreduce:ring", network, Request(10**6), MessageCosts(), None, ProgramOptions(record=True)
+        "allreduce:ring", network, Request(10**6), CostModel.usual(), None, ProgramOptions(record=True)
     )
     values = {"results": [done.to_dict(network)]}
     trace = checked(recorded_program(done, network, values), tmp_path)

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from hocket import InvalidInput, Network
-from hocket.advise import MessageCosts
+from hocket import CostModel, InvalidInput, Network
 from hocket.report.costs import describe_costs
 from hocket.report.result import CostsResult, ProgramResult, Result, write_result
 from hocket.tune.costs import MOST_MEMBERS, UsedCosts, costs_of, read_costs, training_members
 from hocket.tune.emulation import emulated_costs
 
 USED = UsedCosts(
-    MessageCosts(9e-6, 8e-6, 3e9, 65536, wake_s=4e-5, host_overhead_s=1e-6, link_efficiency=0.98, cores=2),
+    CostModel(9e-6, 8e-6, 3e9, 65536, wake_s=4e-5, host_overhead_s=1e-6, link_efficiency=0.98, cores=2),
     "fitted", (0.1, -0.2, 0.3),
 )  # fmt: skip
 
@@ -31,12 +30,10 @@ def hosts_of(network: Network, ranks: tuple[int, ...]) -> list[str]:
 
 def test_the_result_has_a_place_for_every_cost() -> None:
     names = {field.name for field in dataclasses.fields(CostsResult)}
-    assert names - {"source", "training_error_median", "training_collectives"} == {
-        field.name for field in dataclasses.fields(MessageCosts)
-    }
+    assert names - {"source", "training_error_median", "training_collectives"} == set(CostModel().to_dict())
 
 
-@pytest.mark.parametrize("used", [USED, UsedCosts(MessageCosts(), "usual")])
+@pytest.mark.parametrize("used", [USED, UsedCosts(CostModel.usual(), "usual")])
 def test_costs_survive_the_result(tmp_path: Path, used: UsedCosts) -> None:
     result = used.to_result()
     assert costs_of(result) == used.costs
@@ -67,11 +64,11 @@ def test_the_error_of_fitted_costs_is_told() -> None:
     sentence = describe_costs(USED.to_result())
     for part in ("3 collectives", "20 %", "9 µs to send", "8 µs to receive", "40 µs to wake up", "98 %", "2 cores"):
         assert part in sentence
-    assert "not measured" in describe_costs(UsedCosts(MessageCosts(), "usual").to_result())
+    assert "not measured" in describe_costs(UsedCosts(CostModel.usual(), "usual").to_result())
 
 
 def test_what_a_fit_leaves_of_0_is_not_told() -> None:
-    costs = dataclasses.replace(USED.costs, receive_overhead_s=3.82e-17, wake_s=3.82e-17)
+    costs = USED.costs.replace(receive_overhead_s=3.82e-17, wake_s=3.82e-17)
     sentence = describe_costs(dataclasses.replace(USED, costs=costs).to_result())
     assert "0 s to receive it" in sentence
     assert "wake" not in sentence
@@ -107,8 +104,8 @@ def test_ranks_of_one_host_take_part_together_where_hosts_have_several() -> None
 
 
 def test_on_a_testbed_ranks_share_cores_and_calibrated_bursts_stay() -> None:
-    here = emulated_costs(MessageCosts())
+    here = emulated_costs(CostModel.usual())
     assert here.cores >= 1
     assert 0 < here.burst_bytes < math.inf
-    known = MessageCosts(burst_bytes=5e3, burst_s=1e-4)
-    assert dataclasses.replace(emulated_costs(known), cores=0) == known
+    known = CostModel.usual().replace(burst_bytes=5e3, burst_s=1e-4)
+    assert emulated_costs(known).replace(cores=0) == known

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from hocket import Network
-from hocket.advise import Choice, MessageCosts, advise
+from hocket import CostModel, Network
+from hocket.advise import Choice, advise
 from hocket.advise.calls import CallGroup
 from hocket.tune.compare import Measurement
 from hocket.tune.evidence import Launch
@@ -18,7 +18,7 @@ NETWORK = Network.generate(
 SIZE = 100_000  # 0.1 s over the slow links
 
 
-def choice_of(collective: str, costs: MessageCosts | None = None) -> Choice:
+def choice_of(collective: str, costs: CostModel | None = None) -> Choice:
     group = CallGroup(collective, tuple(range(8)), SIZE, SIZE, (0,), 10, True)
     (choice,) = advise([group], NETWORK, 8, costs).choices
     assert not choice.reason
@@ -42,6 +42,6 @@ def test_limits_that_were_beaten_are_told_once() -> None:
 
 def test_what_links_pass_at_once_beats_no_limit() -> None:
     # 60 of 100 kB pass at once, the others take 0.04 s.
-    costs = MessageCosts(burst_bytes=60_000)
+    costs = CostModel.usual().replace(burst_bytes=60_000)
     assert beaten_limits([choice_of("bcast", costs)], [took(0.05)]) == []
     assert len(beaten_limits([choice_of("bcast", costs)], [took(0.03)])) == 1

@@ -46,7 +46,7 @@ GENERATED = ("generated.h",)
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "files", "json_input", "terminal_input", "traffic_matrix"),
-    ("link_groups", "message_costs", "patterns", "plan", "schedule", "simulations", "trace"),
+    ("link_groups", "patterns", "plan", "schedule", "simulations", "trace"),
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),

@@ -6,7 +6,6 @@
 from hocket.advise.advise import Advice, Choice, advise, check_ranks, predict, simulate_call
 from hocket.advise.calls import CallGroup, group_calls, unserved_calls
 from hocket.advise.candidates import CHUNK_BYTES, Candidate, candidates, chunks_below
-from hocket.advise.costs import MessageCosts
 from hocket.advise.cover import Verdict, cover
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "CallGroup",
     "Candidate",
     "Choice",
-    "MessageCosts",
     "Verdict",
     "advise",
     "candidates",

@@ -21,13 +21,12 @@ from hocket.advise.candidates import (
     searched_candidates,
     without_blocked_exchanges,
 )
-from hocket.advise.costs import MessageCosts
 from hocket.errors import InvalidInput
 from hocket.plan import Plan, PlanEntry
 from hocket.search.families import Family, searched_families
 
 if TYPE_CHECKING:
-    from hocket import Network, Schedule
+    from hocket import CostModel, Network, Schedule
 
 # A schedule must be predicted to win this much over what the MPI is assumed to do, as a share and in seconds: the model
 # does not tell smaller differences, and where latency alone decides (barriers, small messages) the library's own path
@@ -99,7 +98,7 @@ def advise(
     groups: Sequence[CallGroup],
     network: Network,
     ranks: int,
-    costs: MessageCosts | None = None,
+    costs: CostModel | None = None,
     recorded_here: bool = False,
     chunk_bytes: Sequence[int] | None = None,
     progress: Progress | None = None,
@@ -109,7 +108,9 @@ def advise(
     `recorded_here`: the trace was taken on this very network, so its times tell how fast the MPI's own algorithms are.
     """
     check_ranks(network, ranks)
-    costs = costs or MessageCosts()
+    from hocket import CostModel
+
+    costs = costs or CostModel.usual()
     chunk_bytes = chunk_bytes or chunks_below(costs.rendezvous_limit_bytes)
     families: dict[tuple[str, tuple[int, ...], int], list[Family]] = {}  # the search for orders takes time
     limit = costs.rendezvous_limit_bytes
@@ -162,7 +163,7 @@ def check_ranks(network: Network, ranks: int) -> None:
         )
 
 
-def predict(candidate: Candidate, group: CallGroup, network: Network, costs: MessageCosts) -> float:
+def predict(candidate: Candidate, group: CallGroup, network: Network, costs: CostModel) -> float:
     """Mean over the most frequent roots."""
     return statistics.fmean(
         simulate_call(candidate.schedule(root), group.members, group.bytes_max, network, costs)
@@ -180,7 +181,7 @@ def native_model_of(group: CallGroup) -> Candidate:
     )
 
 
-def best_textbook(group: CallGroup, network: Network, costs: MessageCosts) -> Candidate:
+def best_textbook(group: CallGroup, network: Network, costs: CostModel) -> Candidate:
     """The textbook algorithm, with order and segments, that is predicted to be fastest for the largest of the calls."""
     limit = costs.rendezvous_limit_bytes
     every = list(candidates(network, group.collective, group.members, group.bytes_max, chunks_below(limit)))
@@ -190,12 +191,13 @@ def best_textbook(group: CallGroup, network: Network, costs: MessageCosts) -> Ca
 
 
 def simulate_call(
-    schedule: Schedule, members: Sequence[int], size_bytes: int, network: Network, costs: MessageCosts
+    schedule: Schedule, members: Sequence[int], size_bytes: int, network: Network, costs: CostModel
 ) -> float:
-    from hocket import lower
+    from hocket import lower, simulate
     from hocket._core import place
 
-    return costs.simulate(place(lower(schedule, size_bytes), list(members), network.num_ranks), network).makespan_s
+    program = place(lower(schedule, size_bytes), list(members), network.num_ranks)
+    return simulate(program, network, costs).makespan_s
 
 
 def _choose(
@@ -203,7 +205,7 @@ def _choose(
     found: Sequence[Candidate],
     times: Sequence[float],
     network: Network,
-    costs: MessageCosts,
+    costs: CostModel,
     recorded_here: bool,
 ) -> Choice:
     from hocket import wire_limit_s

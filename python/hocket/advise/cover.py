@@ -36,9 +36,8 @@ from hocket.advise.candidates import Candidate, chunks_below, without_blocked_ex
 from hocket.plan import ROOTED, PlanEntry
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import CostModel, Network
     from hocket.advise.calls import CallGroup
-    from hocket.advise.costs import MessageCosts
 
 # The model's costs were fitted to, or are usual for, sizes like the recorded ones. Much further away other effects may
 # decide: growth of TCP windows, memory, other algorithms of the MPI.
@@ -77,7 +76,7 @@ class Verdict:
         return 1.0 if self.tuned_s is None or self.choice.predicted_s <= 0 else self.tuned_s / self.choice.predicted_s
 
 
-def cover(verdicts: Sequence[Verdict], network: Network, costs: MessageCosts) -> tuple[PlanEntry, ...]:
+def cover(verdicts: Sequence[Verdict], network: Network, costs: CostModel) -> tuple[PlanEntry, ...]:
     """The entries of the verdicts, and those derived from them; none are derived where no recorded call is served."""
     measured = tuple(verdict.entry for verdict in verdicts if verdict.entry is not None)
     if not measured:
@@ -107,7 +106,7 @@ class _Budget:
 @dataclass(frozen=True)
 class _Model:
     network: Network
-    costs: MessageCosts
+    costs: CostModel
     chunks: tuple[int, ...]
     pool: ThreadPoolExecutor
     budget: _Budget

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from hocket.calibrate.tree import program_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hocket import Network
-    from hocket.advise import MessageCosts
+    from hocket import CostModel, Network
     from hocket.calibrate.hosts import Hosts
 
 # Where the search starts: a bucket of some frames, and what a timer that is late by as much lets through.
@@ -31,26 +29,28 @@ CHANGE = 0.05
 LEAST_CHANGED = 3  # messages
 
 
-def predictor(network: Network, hosts: Hosts, costs: MessageCosts) -> Predict:
+def predictor(network: Network, hosts: Hosts, costs: CostModel) -> Predict:
+    from hocket import simulate
+
     def predict(source: int, target: int, size: int) -> float:
         transfer = Transfer(hosts.ranks[source][0], hosts.ranks[target][0], size)
-        return costs.simulate(program_of((transfer,), network.num_ranks), network).makespan_s
+        return simulate(program_of((transfer,), network.num_ranks), network, costs).makespan_s
 
     return predict
 
 
-def fit_bursts(network: Network, hosts: Hosts, messages: Messages, costs: MessageCosts) -> MessageCosts:
+def fit_bursts(network: Network, hosts: Hosts, messages: Messages, costs: CostModel) -> CostModel:
     """The costs with the buckets that explain single messages best, if any do: |log(predicted / measured)| on the mean.
 
     Looks at the sizes that are not held out. The search is that of [Nelder65], over the logarithms.
     """
     from scipy.optimize import minimize
 
-    def with_buckets(x: NDArray[np.float64]) -> MessageCosts:
+    def with_buckets(x: NDArray[np.float64]) -> CostModel:
         burst_bytes, burst_s = np.exp(np.clip(x, -30, 30)).tolist()
-        return dataclasses.replace(costs, burst_bytes=burst_bytes, burst_s=burst_s)
+        return costs.replace(burst_bytes=burst_bytes, burst_s=burst_s)
 
-    def logarithms(some: MessageCosts) -> NDArray[np.float64]:
+    def logarithms(some: CostModel) -> NDArray[np.float64]:
         return logarithms_alone(messages, predictor(network, hosts, some), held_out=False)
 
     def badness_at(x: NDArray[np.float64]) -> float:

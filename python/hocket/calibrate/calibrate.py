@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hocket.advise import MessageCosts
+from hocket import CostModel
 from hocket.calibrate.bursts import fit_bursts, predictor
 from hocket.calibrate.calibration import Bursts, Calibration, LinkQuality
 from hocket.calibrate.duplex import half_duplex_links
@@ -131,7 +131,11 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
     overhead_s = messages.costs.send_s + messages.costs.receive_s
     latencies = fit_latencies(inferred.tree, np.where(empty_s > 0, np.maximum(empty_s / 2 - overhead_s, 0), 0))
     network = build_network(name, inferred.tree, latencies, hosts, memory)
-    plain = MessageCosts(messages.costs.send_s, messages.costs.receive_s, rendezvous_bytes=rendezvous_bytes)
+    plain = CostModel.usual().replace(
+        send_overhead_s=messages.costs.send_s,
+        receive_overhead_s=messages.costs.receive_s,
+        rendezvous_bytes=rendezvous_bytes,
+    )
     costs = fit_bursts(network, hosts, messages, plain)
     predict = predictor(network, hosts, costs)
     short, long = errors_by_length(messages, predict)

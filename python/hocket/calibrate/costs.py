@@ -5,21 +5,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket.advise.costs import MessageCosts
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from scipy.optimize import OptimizeResult
 
-    from hocket import Network, Program
+    from hocket import CostModel, Network, Program
 
 # Errors, as logarithms, count by their square up to about USUAL_ERROR, beyond that by their size [Huber64], here by the
 # smooth form of it; more than WORST_ERROR counts no more. One bad measurement must not decide.
@@ -54,12 +51,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Fit:
-    costs: MessageCosts
+    costs: CostModel
     samples: Sequence[Sample]
     errors: NDArray[np.float64]  # predicted / measured - 1 of each sample
 
 
-def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) -> Fit:
+def fit_costs(samples: Sequence[Sample], network: Network, known: CostModel) -> Fit:
     """Overheads, copying, reducing and efficiency, from the times of collectives of several kinds and sizes.
 
     From `known` come the other values: the rendezvous size, the cores that ranks share, the bursts of links. The search
@@ -68,13 +65,14 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
     import numpy as np
     from scipy.optimize import minimize
 
+    from hocket import simulate
+
     most = np.log([MOST_OVERHEAD, MOST_OVERHEAD, MOST_COPY, MOST_REDUCE, MOST_OVERHEAD])
     shares_hosts = any(node.kind == "process" for node in network.nodes)
 
-    def costs_of(x: NDArray[np.float64]) -> MessageCosts:
+    def costs_of(x: NDArray[np.float64]) -> CostModel:
         overhead, wake, copy, reduce, *host = np.exp(np.delete(x, 4)).tolist()
-        return dataclasses.replace(
-            known,
+        return known.replace(
             send_overhead_s=overhead * 1e-6,
             receive_overhead_s=overhead * 1e-6,
             wake_s=wake * 1e-6,
@@ -86,7 +84,7 @@ def fit_costs(samples: Sequence[Sample], network: Network, known: MessageCosts) 
 
     def logarithms(x: NDArray[np.float64]) -> NDArray[np.float64]:
         costs = costs_of(x)
-        return np.array([np.log(costs.simulate(s.program, network).makespan_s / s.measured_s) for s in samples])
+        return np.array([np.log(simulate(s.program, network, costs).makespan_s / s.measured_s) for s in samples])
 
     def badness(x: NDArray[np.float64]) -> float:
         if not LEAST_EFFICIENCY <= x[4] <= 1 or np.any(np.delete(x, 4) > most[: len(x) - 1]):

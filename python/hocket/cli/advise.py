@@ -50,7 +50,7 @@ def command(
     from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
 
     network = load_network(network_text, bandwidth, latency)
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
+    costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     trace = Trace.open(trace_folder)
     with progress("simulating", total=None) as advance:
         groups = group_calls(trace, network=network)

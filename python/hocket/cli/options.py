@@ -16,8 +16,7 @@ import click
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket import Fabric, Network
-    from hocket.advise import MessageCosts
+    from hocket import CostModel, Fabric, Network
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -206,27 +205,23 @@ def message_cost_options(function: F) -> F:
 
 
 def message_costs(
-    network_text: str,
+    network: Network,
     send_overhead: str | None,
     receive_overhead: str | None,
     rendezvous: str | None,
     sharing: str,
     costs_folder: Path | None = None,
-) -> MessageCosts:
+) -> CostModel:
     """What the options say; else --costs; else what the network's file says, if `hocket calibrate` wrote it; else the
     defaults."""
-    import dataclasses
-
-    from hocket import parse_bytes, parse_duration
-    from hocket.advise import MessageCosts
-    from hocket.calibrate.read import calibrated_costs
+    from hocket import CostModel, parse_bytes, parse_duration
 
     if costs_folder is not None:
         from hocket.tune.costs import read_costs
 
         base = read_costs(costs_folder)
     else:
-        base = MessageCosts(**calibrated_costs(network_text))
+        base = CostModel.of(network)
     given: dict[str, Any] = {}
     if costs_folder is None or not _is_default("sharing"):
         given["sharing"] = sharing
@@ -236,7 +231,7 @@ def message_costs(
         given["receive_overhead_s"] = parse_duration(receive_overhead, "--receive-overhead")
     if rendezvous is not None:
         given["rendezvous_bytes"] = parse_bytes(rendezvous, "--rendezvous")
-    return dataclasses.replace(base, **given)
+    return base.replace(**given)
 
 
 def _is_default(parameter: str) -> bool:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +23,9 @@ from hocket.cli.options import (
 )
 from hocket.errors import InvalidInput
 from hocket.plan import PROGRESS
+
+if TYPE_CHECKING:
+    from hocket import Network
 
 
 @click.command()
@@ -99,12 +102,13 @@ def command(
     from hocket.tune.summary import COLUMNS, rows, sentences, summary
     from hocket.tune.tune import TuneOptions, tune
 
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
+    network = load_network(network_text, bandwidth, latency)
+    costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     if (
         rendezvous is None and costs_folder is None
     ):  # it is measured with this MPI: the network may be calibrated with another
-        costs = dataclasses.replace(costs, rendezvous_bytes=None)
-    source = _source(network_text, [send_overhead, receive_overhead, costs_folder])
+        costs = costs.replace(rendezvous_bytes=None)
+    source = _source(network, [send_overhead, receive_overhead, costs_folder])
     options = TuneOptions(
         repetitions=repetitions,
         launches=launches,
@@ -119,7 +123,7 @@ def command(
     )
     if not force and (output / RESULT_FILE).exists():
         raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
-    result = tune(command, load_network(network_text, bandwidth, latency), output, options, note, progress_in_time)
+    result = tune(command, network, output, options, note, progress_in_time)
     if as_json:
         print_json(summary(result, output))
         return
@@ -128,11 +132,11 @@ def command(
         click.echo(line)
 
 
-def _source(network_text: str, given: Sequence[object]) -> str:
-    from hocket.calibrate.read import calibrated_costs
+def _source(network: Network, given: Sequence[object]) -> str:
+    from hocket import CostModel
 
     if any(one is not None for one in given):
         return "given"
-    if calibrated_costs(network_text).keys() - {"rendezvous_bytes"}:
+    if CostModel.of(network).replace(rendezvous_bytes=None) != CostModel.usual():
         return "calibrated"
     return "usual"

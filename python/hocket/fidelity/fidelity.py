@@ -21,8 +21,7 @@ from hocket.testbed import Testbed
 from hocket.tune.machine import Machine
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket.advise.costs import MessageCosts
+    from hocket import CostModel, Network
     from hocket.calibrate.costs import Fit
     from hocket.mpi.discover import Mpi
 
@@ -91,7 +90,7 @@ def run(
 ) -> Iterator[Fidelity]:
     """The result after each setting. `cases`: None = a sample that differs from setting to setting."""
     result = Fidelity()
-    known: dict[tuple[int, int], MessageCosts] = {}
+    known: dict[tuple[int, int], CostModel] = {}
 
     def failed(what: str, error: Error) -> None:
         result.failures.append(f"{what}: {error}")
@@ -119,7 +118,7 @@ def _measure(
     bed: Testbed,
     cases: Sequence[Case] | None,
     options: FidelityOptions,
-    known: dict[tuple[int, int], MessageCosts],
+    known: dict[tuple[int, int], CostModel],
     result: Fidelity,
     told: Callable[[str], None],
     note: Callable[[str], None],
@@ -134,14 +133,13 @@ def _measure(
 
 
 def _describe(setting: Setting, fit: Fit) -> dict[str, Any]:
-    import dataclasses
 
     import numpy as np
 
     return {
         "network": setting.network.name,
         "mpi": setting.mpi.name,
-        **dataclasses.asdict(fit.costs),
+        **fit.costs.to_dict(),
         "training_error_median": float(np.median(np.abs(fit.errors))),
         "training": [
             {"name": sample.name, "measured_s": sample.measured_s, "error": float(error)}

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.advise.advise import advise, simulate_call
-from hocket.advise.costs import MessageCosts
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
 from hocket.plan import Plan
@@ -25,7 +24,7 @@ from hocket.tune.evidence import Launch, ratio_of
 from hocket.tune.leftovers import working_folder
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import CostModel, Network
     from hocket.advise.advise import Choice
     from hocket.calibrate.costs import Fit
     from hocket.mpi.build import MpiParts
@@ -78,12 +77,12 @@ class Bench:
         return measure_costs(
             self.emulated,
             range(self.ranks),
-            emulated_costs(MessageCosts(rendezvous_bytes=limit)),
+            emulated_costs(CostModel.usual().replace(rendezvous_bytes=limit)),
             lambda entries: self.launch(entries, "what messages cost", only_schedules=True),
             self.options.trainings,
         )
 
-    def points(self, cases: Sequence[Case], costs: MessageCosts) -> list[Point]:
+    def points(self, cases: Sequence[Case], costs: CostModel) -> list[Point]:
         groups = [case.group(self.ranks) for case in cases]
         choices = advise(groups, self.emulated, self.ranks, costs).choices
         found: list[Point] = []
@@ -95,7 +94,7 @@ class Bench:
                 found += self._measure(tried, turn == 0, costs)
         return found
 
-    def _measure(self, tried: Sequence[tuple[Case, Choice]], first: bool, costs: MessageCosts) -> list[Point]:
+    def _measure(self, tried: Sequence[tuple[Case, Choice]], first: bool, costs: CostModel) -> list[Point]:
         entries = [choice.entry() for _, choice in tried]
         name = f"{self.network.name} {self.placement}, {self.machine.mpi.name}"
         trials = [self.launch(entries, f"{name}: which schedules are faster") for _ in range(self.options.trials)]

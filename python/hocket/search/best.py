@@ -15,8 +15,8 @@ from hocket.search.find import find
 from hocket.search.optimal import COLLECTIVES, OptimalSchedule, optimal_schedule
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket.search.found import Costs, Found
+    from hocket import CostModel, Network
+    from hocket.search.found import Found
 
 #: A schedule of one piece that is within a per cent of the optimum, or the best after this time, is good enough to be
 #: compared: the costs of messages, which the search does not know, are less certain.
@@ -30,7 +30,7 @@ def best_schedule(
     num_bytes: int,
     root: int = 0,
     chunks: int | None = None,
-    costs: Costs | None = None,
+    costs: CostModel | None = None,
 ) -> Found:
     """The schedule predicted to be fastest: what `find` gives, or the optimal one of one piece.
 
@@ -48,7 +48,7 @@ def best_schedule(
     return dataclasses.replace(best, search_s=found.search_s + whole.search_s, tried=found.tried + 1)
 
 
-def one_piece_crossover(network: Network, collective: str, root: int = 0, costs: Costs | None = None) -> Crossover:
+def one_piece_crossover(network: Network, collective: str, root: int = 0, costs: CostModel | None = None) -> Crossover:
     """From which size on the pipelined chain is faster than the optimal schedule of one piece."""
 
     def one_piece_s(num_bytes: int) -> float:
@@ -71,17 +71,14 @@ def one_piece(
     )
 
 
-def _found(best: OptimalSchedule, network: Network, costs: Costs | None) -> Found:
+def _found(best: OptimalSchedule, network: Network, costs: CostModel | None) -> Found:
     """With its time as messages cost it."""
-    from hocket import lower
+    from hocket import CostModel, lower, simulate
     from hocket.search.found import Found
 
-    if costs is None:
-        from hocket.advise.costs import MessageCosts
-
-        costs = MessageCosts()
+    costs = costs or CostModel.usual()
     told_s, untold_s = (
-        costs.simulate(lower(schedule, best.bytes), network).makespan_s
+        simulate(lower(schedule, best.bytes), network, costs).makespan_s
         for schedule in (best.schedule, best.untold_schedule)
     )
     return Found(

@@ -13,8 +13,7 @@ from hocket.search.families import IN_TURN
 from hocket.search.find import find
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket.search.found import Costs
+    from hocket import CostModel, Network
 
 SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
 _PIPELINED = ("pipelined_chain",)
@@ -38,7 +37,7 @@ def crossover(
     network: Network,
     members: Sequence[int] | None = None,
     root: int = 0,
-    costs: Costs | None = None,
+    costs: CostModel | None = None,
     one_piece_s: Callable[[int], float] | None = None,
     sizes: Sequence[int] = SIZES,
     collective: str = "bcast",

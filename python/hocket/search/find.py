@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from hocket.errors import InvalidInput
 from hocket.search.families import Family, families_of
 from hocket.search.formulas import best_chunks
-from hocket.search.found import Costs, Found
+from hocket.search.found import Found
 from hocket.search.orders import OrderFound, orders_for, slowest_first
 
 if TYPE_CHECKING:
-    from hocket import Network, Schedule
+    from hocket import CostModel, Network, Schedule
 
 # A simulation of more messages takes seconds.
 MAX_MESSAGES = 100_000
@@ -40,7 +40,7 @@ def find(
     size_bytes: int,
     members: Sequence[int] | None = None,
     root: int = 0,
-    costs: Costs | None = None,
+    costs: CostModel | None = None,
     chunks: int | None = None,
     max_chunk_bytes: int | None = None,
     algorithms: Sequence[str] | None = None,
@@ -49,18 +49,15 @@ def find(
     """The schedule predicted to be fastest.
 
     `members`: the communicator's network ranks in order, all by default; `root` and orders are positions in it.
-    `size_bytes` as in `lower`. `costs`: of a message, the defaults of `hocket.advise.MessageCosts` if None. `chunks`:
+    `size_bytes` as in `lower`. `costs`: of messages, `CostModel.usual()` if None. `chunks`:
     how fine to cut, if given; else chosen, with no chunk above `max_chunk_bytes`. `algorithms`: names of families to
     choose from.
     """
-    from hocket import wire_limit_s
+    from hocket import CostModel, wire_limit_s
 
     began = time.perf_counter()
     members = list(range(network.num_ranks) if members is None else members)
-    if costs is None:
-        from hocket.advise.costs import MessageCosts
-
-        costs = MessageCosts()
+    costs = costs or CostModel.usual()
     # Refuses wrong members and sizes.
     lower_bound_s = wire_limit_s(collective, network, members, size_bytes, root, costs.burst_bytes, costs.burst_s)
     families = families_of(collective, network, members, root, seed)
@@ -109,7 +106,7 @@ class _Search:
     size_bytes: int
     members: list[int]
     root: int
-    costs: Costs
+    costs: CostModel
     chunks: int | None
     max_chunk_bytes: int | None
     seed: int
@@ -155,14 +152,14 @@ class _Search:
 
     def time_s(self, schedule: Schedule, limit_s: float) -> float:
         """By simulation; where it is above the limit, it may be infinite."""
-        from hocket import lower
+        from hocket import lower, simulate
         from hocket._core import place
 
         def goes_on(done: int, total: int, simulated_s: float) -> bool:
             return simulated_s <= limit_s
 
         program = place(lower(schedule, self.size_bytes), self.members, self.network.num_ranks)
-        timeline = self.costs.simulate(program, self.network, on_progress=goes_on)
+        timeline = simulate(program, self.network, self.costs, on_progress=goes_on)
         return timeline.makespan_s if timeline.completed else float("inf")
 
     def first_chunks(self, family: Family) -> int:

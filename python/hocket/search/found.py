@@ -6,28 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hocket.transfers import gap_of
 
 if TYPE_CHECKING:
-    from hocket import Network, Program, Schedule, Timeline
-
-
-class Costs(Protocol):
-    """What a message costs beside its time on the wire, such as `hocket.advise.MessageCosts`."""
-
-    @property
-    def send_overhead_s(self) -> float: ...
-    @property
-    def receive_overhead_s(self) -> float: ...
-    @property
-    def rendezvous_limit_bytes(self) -> int: ...
-    @property
-    def burst_bytes(self) -> float: ...
-    @property
-    def burst_s(self) -> float: ...
-    def simulate(self, program: Program, network: Network, record_links: bool = ..., **more: Any) -> Timeline: ...
+    from hocket import Schedule
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.advise import MessageCosts
+from hocket import CostModel
 from hocket.errors import Error, InvalidInput
 from hocket.report.result import CostsResult, read_result
 from hocket.tune.training import training_entries
@@ -36,13 +36,13 @@ LEAST_TRAINING = 8
 class UsedCosts:
     """Costs and where they come from: one of COSTS_SOURCES."""
 
-    costs: MessageCosts
+    costs: CostModel
     source: str
     errors: tuple[float, ...] = ()  # predicted / measured - 1 of what they were fitted to
 
     def to_result(self) -> CostsResult:
         values: dict[str, Any] = {
-            name: None if value == math.inf else value for name, value in dataclasses.asdict(self.costs).items()
+            name: None if value == math.inf else value for name, value in self.costs.to_dict().items()
         }
         if not self.errors:
             return CostsResult(self.source, **values)
@@ -50,16 +50,15 @@ class UsedCosts:
         return CostsResult(self.source, **values, training_error_median=median, training_collectives=len(self.errors))
 
 
-def costs_of(result: CostsResult) -> MessageCosts:
+def costs_of(result: CostsResult) -> CostModel:
     """As `UsedCosts.to_result` wrote them."""
-    names = [field.name for field in dataclasses.fields(MessageCosts)]
-    values = {name: getattr(result, name) for name in names}
+    values = {name: getattr(result, name) for name in CostModel().to_dict()}
     for name in ("copy_bytes_per_s", "reduce_bytes_per_s"):
         values[name] = math.inf if values[name] is None else values[name]
-    return MessageCosts(**values)
+    return CostModel(**values)
 
 
-def read_costs(folder: Path) -> MessageCosts:
+def read_costs(folder: Path) -> CostModel:
     """Of a result folder. @raises InvalidInput  if it is none, or of a version that did not write them."""
     result = read_result(folder)
     if result.costs is None:
@@ -70,7 +69,7 @@ def read_costs(folder: Path) -> MessageCosts:
 def measure_costs(
     network: Network,
     members: Sequence[int],
-    known: MessageCosts,
+    known: CostModel,
     measure: Callable[[Sequence[PlanEntry]], Sequence[Measured | None]],
     launches: int,
 ) -> Fit:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from typing import TYPE_CHECKING
@@ -13,8 +12,7 @@ from typing import TYPE_CHECKING
 from hocket.testbed.shaping import FRAME_BYTES, MIN_BURST_BYTES, NO_LATENCY_NOTE, PAYLOAD_BYTES, TIMER_SLACK_S
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket.advise import MessageCosts
+    from hocket import CostModel, Network
     from hocket.testbed.testbed import Testbed
 
 
@@ -27,12 +25,12 @@ def emulated(network: Network, testbed: Testbed) -> Network:
     return Network.from_text(re.sub(r"(?m)^latency(_back)? = .*\n", "", network.to_toml()), network.name)
 
 
-def emulated_costs(costs: MessageCosts) -> MessageCosts:
+def emulated_costs(costs: CostModel) -> CostModel:
     """All ranks share this machine's cores, and the shapers of the links let a burst pass after a pause.
 
     A burst that is known already, as `hocket calibrate` finds it, stays.
     """
-    costs = dataclasses.replace(costs, cores=len(os.sched_getaffinity(0)))
+    costs = costs.replace(cores=len(os.sched_getaffinity(0)))
     if costs.burst_bytes > 0:
         return costs
-    return dataclasses.replace(costs, burst_bytes=MIN_BURST_BYTES * PAYLOAD_BYTES / FRAME_BYTES, burst_s=TIMER_SLACK_S)
+    return costs.replace(burst_bytes=MIN_BURST_BYTES * PAYLOAD_BYTES / FRAME_BYTES, burst_s=TIMER_SLACK_S)

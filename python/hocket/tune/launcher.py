@@ -22,8 +22,7 @@ from hocket.tune.machine import Machine
 from hocket.tune.shared_cores import SharedCores
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket.advise import MessageCosts
+    from hocket import CostModel, Network
     from hocket.calibrate.costs import Fit
     from hocket.mpi.build import MpiParts
 
@@ -52,7 +51,7 @@ class Launcher:
         with self._spending():
             return measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
 
-    def fit_costs(self, network: Network, ranks: int, known: MessageCosts) -> Fit:
+    def fit_costs(self, network: Network, ranks: int, known: CostModel) -> Fit:
         """What messages cost between the ranks. Raises Error if that fails or takes too long."""
         everything = Plan(ranks, network.name, ())
         within_s = self.budget.for_launch(TRAINING_LAUNCHES, TRAINING_SHARE)

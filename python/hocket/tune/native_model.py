@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hocket.advise import MessageCosts
 from hocket.advise.advise import simulate_call
 from hocket.plan import Plan, PlanEntry
 from hocket.replay import NativeModel
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import CostModel, Network
 
 # The textbook algorithm stands for the MPI's own, which may be another or send its messages otherwise. Its bytes are
 # scaled until it is predicted to take what native calls took, to this share.
@@ -22,7 +21,7 @@ CLOSE = 0.01
 MOST_STEPS = 8  # bytes and time are nearly proportional, so that few are needed
 
 
-def native_models(plan: Plan, network: Network, costs: MessageCosts) -> list[NativeModel]:
+def native_models(plan: Plan, network: Network, costs: CostModel) -> list[NativeModel]:
     """For each entry whose native calls were measured alone; others stay with the textbook algorithm."""
     found = []
     for entry in plan.entries:
@@ -40,7 +39,7 @@ def _textbook(entry: PlanEntry) -> PlanEntry:
     return replace(entry, algorithm=name, pieces=1, segment_bytes=None, order=None, custom=None)
 
 
-def _scale(textbook: PlanEntry, native_s: float, network: Network, costs: MessageCosts) -> float | None:
+def _scale(textbook: PlanEntry, native_s: float, network: Network, costs: CostModel) -> float | None:
     schedule = textbook.schedule(textbook.root or 0)
 
     def predicted_s(scale: float) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hocket.advise import MessageCosts
+if TYPE_CHECKING:
+    from hocket import CostModel
 
 # A rank that yields keeps its core for 1 to 70 us of waiting (measured with four MPIs, on a busy machine too); one that
 # spins until the system takes its core away for a time slice, which Linux makes 0.7 ms and more.
@@ -50,7 +52,7 @@ def note_on_shared_cores(found: Sequence[SharedCores], mpi: str, testbed: bool) 
     ]
 
 
-def doubt_about_overheads(costs: MessageCosts) -> list[str]:
+def doubt_about_overheads(costs: CostModel) -> list[str]:
     most_s = max(costs.send_overhead_s, costs.receive_overhead_s)
     if most_s <= DOUBTFUL_OVERHEAD_S:
         return []

@@ -8,18 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hocket.advise import Candidate, Choice, MessageCosts
+from hocket.advise import Candidate, Choice
 from hocket.report.convert import timeline_of
 from hocket.report.result import TimelineFiles
 from hocket.report.timeline import write_timeline
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import CostModel, Network
 
 FOLDER = "timelines"
 
 
-def write_timelines(choice: Choice, name: str, network: Network, costs: MessageCosts, folder: Path) -> TimelineFiles:
+def write_timelines(choice: Choice, name: str, network: Network, costs: CostModel, folder: Path) -> TimelineFiles:
     """Simulates one call by the assumed native and the chosen algorithm; paths are relative to `folder`."""
     paths = []
     for role, candidate in (("native", choice.native_model), ("tuned", choice.best)):
@@ -29,12 +29,12 @@ def write_timelines(choice: Choice, name: str, network: Network, costs: MessageC
     return TimelineFiles(native_model=paths[0], tuned=paths[1])
 
 
-def _write(choice: Choice, candidate: Candidate, network: Network, costs: MessageCosts, path: Path) -> None:
-    from hocket import lower
+def _write(choice: Choice, candidate: Candidate, network: Network, costs: CostModel, path: Path) -> None:
+    from hocket import lower, simulate
     from hocket._core import place
 
     group = choice.group
     schedule = candidate.schedule(group.roots[0])
     program = place(lower(schedule, group.bytes_max), list(group.members), network.num_ranks)
-    timeline = costs.simulate(program, network, record_links=True)
+    timeline = simulate(program, network, costs, record_links=True)
     write_timeline(timeline_of(program, timeline, network, candidate.label), path)

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hocket import __version__
-from hocket.advise import Advice, Choice, MessageCosts, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
+from hocket import CostModel, __version__
+from hocket.advise import Advice, Choice, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
 from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
@@ -72,7 +72,7 @@ class TuneOptions:
     compare_repetitions: int = 5  # of each collective, with and without, in each launch
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
-    costs: MessageCosts = field(default_factory=MessageCosts)
+    costs: CostModel = field(default_factory=CostModel.usual)
     costs_source: str = "usual"  # of COSTS_SOURCES: where `costs` come from
     fit: bool = True  # of `costs` only rendezvous, bursts and cores are used: the rest is measured here, with this MPI
     keep_trace: bool = True
@@ -143,7 +143,7 @@ class _Job:
         self.notes = list(self.options.notes)
 
     @property
-    def costs(self) -> MessageCosts:
+    def costs(self) -> CostModel:
         return self.used.costs
 
     def run(self) -> Result:
@@ -225,7 +225,7 @@ class _Job:
         found = self.launcher.rendezvous_bytes()
         if found is not None:
             self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
-            self.used = UsedCosts(dataclasses.replace(self.costs, rendezvous_bytes=found), self.used.source)
+            self.used = UsedCosts(self.costs.replace(rendezvous_bytes=found), self.used.source)
 
     def _fit_costs(self, ranks: int) -> None:
         self.say("measuring what messages cost")

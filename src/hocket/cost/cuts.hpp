@@ -12,7 +12,7 @@
 namespace hocket::cost {
 
 /// What a link may pass at once after a pause: at least so many bytes, and what it carries in so many seconds. As of
-/// SimulationOptions.
+/// CostParameters.
 struct Bursts {
     double bytes = 0, seconds = 0;
 };

@@ -238,6 +238,11 @@ std::vector<Rank> Network::depth_first_order(Rank start) const {
     return order;
 }
 
+Network Network::calibrated(network::Calibration calibration) && {
+    calibration_ = std::make_shared<const network::Calibration>(std::move(calibration));
+    return std::move(*this);
+}
+
 bool operator==(const Network& a, const Network& b) {
     return a.name_ == b.name_ && a.nodes_ == b.nodes_ && a.links_ == b.links_ && a.rank_nodes_ == b.rank_nodes_ &&
            a.router_->routing() == b.router_->routing();

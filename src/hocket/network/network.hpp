@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hocket/base/index.hpp"
+#include "hocket/network/calibration.hpp"
 
 namespace hocket {
 
@@ -79,7 +80,12 @@ public:
     /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.
     [[nodiscard]] std::vector<Rank> depth_first_order(Rank start) const;
 
-    /// The same name, nodes, links, ranks and routes.
+    /// What its file says of how it was measured; null = nothing. Copies share it.
+    [[nodiscard]] const network::Calibration* calibration() const { return calibration_.get(); }
+    /// The same network with a calibration.
+    [[nodiscard]] Network calibrated(network::Calibration) &&;
+
+    /// The same name, nodes, links, ranks and routes; how they were measured makes no difference.
     friend bool operator==(const Network&, const Network&);
 
 private:
@@ -92,6 +98,7 @@ private:
     std::int32_t num_capacities_ = 0;
     bool is_tree_ = false;
     std::shared_ptr<const network::Router> router_;
+    std::shared_ptr<const network::Calibration> calibration_;
 };
 
 }  // namespace hocket

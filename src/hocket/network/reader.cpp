@@ -12,6 +12,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
 #include "hocket/network/blueprint.hpp"
+#include "hocket/network/calibration_reader.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/network/toml_reader.hpp"
@@ -19,7 +20,6 @@
 namespace hocket::network {
 namespace {
 
-// [calibration] says how the file came about (python/hocket/calibrate/file.py); the network is the same without it.
 constexpr std::array<std::string_view, 8> file_keys{"format", "name",    "placement", "node",
                                                     "link",   "routing", "generate",  "calibration"};
 constexpr std::array<std::string_view, 6> node_keys{"name",           "kind", "ranks", "memory_bandwidth",
@@ -41,8 +41,14 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
-        if (const toml::node* calibration = file.get("calibration"))
-            static_cast<void>(table_of(*calibration, "calibration"));
+        const toml::node* calibration = file.get("calibration");
+        if (calibration == nullptr) return read_network(file);
+        const CalibrationReader reader(source_name_);
+        return read_network(file).calibrated(reader.read(*calibration));
+    }
+
+private:
+    Network read_network(const toml::table& file) {
         std::optional<std::string> name;
         if (file.contains("name")) name = text_of(file, "name", "a string");
         Blueprint blueprint;
@@ -76,7 +82,6 @@ public:
         }
     }
 
-private:
     void read_nodes(const toml::table& file, Blueprint& blueprint) {
         std::int64_t places = 0;
         for (const toml::table* table : tables_of(file, "node")) {

@@ -14,8 +14,8 @@
 #include <vector>
 
 // toml++ asserts what some malformed texts break, such as "[[[a]]]" (its issue 301), and without asserts assumes it: any
-// bytes must end in an exception instead. Only reader.cpp includes this header, and no
-// other file toml++.
+// bytes must end in an exception instead. Only reader.cpp is compiled with this header, and no other source file with
+// toml++.
 #undef NDEBUG
 namespace {
 struct BrokenToml {};

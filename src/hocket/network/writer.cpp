@@ -88,17 +88,23 @@ std::string routing_table(const Blueprint& blueprint) {
     return text + "]\n";
 }
 
+/// What follows nodes and links.
+std::string calibration_tables(const Network& network) {
+    return network.calibration() == nullptr ? std::string() : "\n" + network.calibration()->toml;
+}
+
 }  // namespace
 
 std::string to_toml(const Network& network) {
     const Blueprint blueprint = blueprint_of(network);
     std::string text =
         line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) + placement_line(blueprint);
-    if (!blueprint.routing.generate_table.empty()) return text + "\n" + blueprint.routing.generate_table;
+    if (!blueprint.routing.generate_table.empty())
+        return text + "\n" + blueprint.routing.generate_table + calibration_tables(network);
     text += routing_table(blueprint);
     for (const Blueprint::Node& node : blueprint.nodes) text += node_table(node);
     for (const Blueprint::Cable& cable : blueprint.cables) text += link_table(blueprint, cable);
-    return text;
+    return text + calibration_tables(network);
 }
 
 }  // namespace hocket::network

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "hocket/cost/cost_model.hpp"
 #include "hocket/network/network.hpp"
-#include "hocket/simulation/simulate.hpp"
 
 namespace hocket::simulation {
 
@@ -18,12 +18,12 @@ namespace hocket::simulation {
 class Buckets {
 public:
     /// All are full at time 0.
-    Buckets(const Network& network, const SimulationOptions& options)
+    Buckets(const Network& network, const CostParameters& costs)
         : buckets_(static_cast<std::size_t>(network.num_capacities())) {
         for (const Link& link : network.links()) {
             if (!std::isfinite(link.bandwidth_bytes_per_s)) continue;
-            const double most_bytes = std::max(options.burst_bytes, options.burst_s * link.bandwidth_bytes_per_s);
-            const double rate = options.link_efficiency * link.bandwidth_bytes_per_s;
+            const double most_bytes = std::max(costs.burst_bytes, costs.burst_s * link.bandwidth_bytes_per_s);
+            const double rate = costs.link_efficiency * link.bandwidth_bytes_per_s;
             buckets_[static_cast<std::size_t>(link.capacity)] = {most_bytes, rate, most_bytes, 0, 0};
         }
     }

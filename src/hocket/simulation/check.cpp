@@ -7,35 +7,17 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "hocket/base/error.hpp"
-#include "hocket/network/ranges.hpp"
 #include "hocket/simulation/matching.hpp"
 
 namespace hocket::simulation {
 
-void check(const Program& program, const Network& network, const SimulationOptions& options) {
-    const auto refuse = [](const std::string& what) { throw InvalidInput("simulation: " + what); };
+void check(const Program& program, const Network& network) {
     if (program.ranks.size() > static_cast<std::size_t>(network.num_ranks()))
         throw InvalidInput("the program has " + std::to_string(program.ranks.size()) + " ranks, the network \"" +
                                network.name() + "\" has " + std::to_string(network.num_ranks()),
                            "use a network with at least as many ranks");
-    for (const double overhead_s :
-         {options.send_overhead_s, options.receive_overhead_s, std::max(0.0, options.host_overhead_s)})
-        network::check_latency(overhead_s, "simulation: overhead of a message");
-    for (const auto& [what, rate] :
-         {std::pair{"reduce", options.reduce_bytes_per_s}, {"copy", options.copy_bytes_per_s}})
-        if (!(rate > 0)) refuse(std::string(what) + " rate " + std::to_string(rate) + " bytes/s is not above 0");
-    if (!(options.link_efficiency > 0 && options.link_efficiency <= 1))
-        refuse("link efficiency " + std::to_string(options.link_efficiency) + " is not above 0 and at most 1");
-    if (options.cores < 0) refuse(std::to_string(options.cores) + " cores are less than none; 0 = one for each rank");
-    if (!(options.burst_bytes >= 0) || !std::isfinite(options.burst_bytes))
-        refuse("burst of " + std::to_string(options.burst_bytes) + " bytes is no size");
-    network::check_latency(options.burst_s, "simulation: burst");
-    network::check_latency(options.wake_s, "simulation: waking up");
-    if (options.rendezvous_bytes < 0)
-        refuse("rendezvous size " + std::to_string(options.rendezvous_bytes) + " bytes is negative");
 }
 
 void check_finished(const Program& program, const std::vector<std::vector<Timeline::Interval>>& ranks,

@@ -9,8 +9,8 @@
 
 namespace hocket::simulation {
 
-/// @throws InvalidInput  if an option is out of range or the network has too few ranks.
-void check(const Program&, const Network&, const SimulationOptions&);
+/// @throws InvalidInput  if the network has too few ranks.
+void check(const Program&, const Network&);
 
 /// `ranks`: the interval of each op, without a number at the end of one that never ended.
 /// @throws InvalidInput  about the first op that waits for ever, if there is one.

@@ -4,24 +4,9 @@
 #include "hocket/simulation/flow.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "hocket/base/error.hpp"
-#include "hocket/base/names.hpp"
-
-namespace hocket {
-
-Sharing sharing_from(std::string_view name) {
-    constexpr std::array<std::string_view, 4> names{"none", "equal", "maxmin", "reserve"};
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-        throw InvalidInput("sharing " + base::quoted(name) + " is not known; accepted: " + base::list_of(names),
-                           base::did_you_mean(name, names));
-    return static_cast<Sharing>(found - names.begin());
-}
-
-}  // namespace hocket
 
 namespace hocket::simulation {
 

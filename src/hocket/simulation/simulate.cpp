@@ -32,17 +32,18 @@ public:
         : program_(program),
           network_(network),
           options_(options),
+          costs_(*options.costs),
           matched_(match(program)),
           waits_for_(matched_.num_dependencies),
           messages_(matched_.messages.size()),
           pairs_(matched_.pairs.size()),
-          processors_(program.ranks.size(), options.cores, options.wake_s),
+          processors_(program.ranks.size(), costs_.cores, costs_.wake_s),
           intervals_(matched_.message_of.size(), {0, -1}),
-          has_windows_(options.sharing == Sharing::reserve && has_latencies(network)),
-          sharing_(make_sharing(options.sharing, capacities_of(network, options.link_efficiency), options.reference,
+          has_windows_(costs_.sharing == Sharing::reserve && has_latencies(network)),
+          sharing_(make_sharing(costs_.sharing, capacities_of(network, costs_.link_efficiency), options.reference,
                                 has_windows_, [this] { return goes_on(); })),
           recorder_(network, options, has_windows_) {
-        if (options.burst_bytes > 0 || options.burst_s > 0) buckets_.emplace(network, options);
+        if (costs_.burst_bytes > 0 || costs_.burst_s > 0) buckets_.emplace(network, costs_);
         timeline_.link_bytes.assign(network.links().size(), 0);
         rank_of_.reserve(matched_.message_of.size());
         for (std::size_t r = 0; r < program.ranks.size(); ++r)
@@ -160,11 +161,11 @@ private:
     }
     /// Of one end of a message, which costs `overhead_s` if it leaves the host.
     [[nodiscard]] double processing_s(double overhead_s, std::int32_t m) const {
-        if (options_.host_overhead_s >= 0) {
+        if (costs_.host_overhead_s) {
             const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
-            if (network_.host_of(source) == network_.host_of(target)) overhead_s = options_.host_overhead_s;
+            if (network_.host_of(source) == network_.host_of(target)) overhead_s = *costs_.host_overhead_s;
         }
-        return overhead_s + static_cast<double>(message(m).bytes) / options_.copy_bytes_per_s;
+        return overhead_s + static_cast<double>(message(m).bytes) / costs_.copy_bytes_per_s;
     }
 
     void ready(std::int32_t op) {
@@ -174,7 +175,7 @@ private:
         double seconds = what.seconds;
         switch (what.kind) {
             case ProgramOpKind::send:
-                seconds = processing_s(options_.send_overhead_s, m);
+                seconds = processing_s(costs_.send_overhead_s, m);
                 if (seconds > 0)
                     at(occupy_processor(op, seconds), EventKind::injected, m);
                 else
@@ -185,7 +186,7 @@ private:
                 if (state(m).delivered) take(m);
                 return;
             case ProgramOpKind::reduce:
-                seconds = static_cast<double>(what.bytes) / options_.reduce_bytes_per_s;
+                seconds = static_cast<double>(what.bytes) / costs_.reduce_bytes_per_s;
                 break;
             case ProgramOpKind::compute:
                 break;
@@ -320,7 +321,7 @@ private:
     void take(std::int32_t m) {
         ++timeline_.num_events;
         const std::int32_t op = message(m).recv;
-        at(occupy_processor(op, processing_s(options_.receive_overhead_s, m)), EventKind::done, op);
+        at(occupy_processor(op, processing_s(costs_.receive_overhead_s, m)), EventKind::done, op);
     }
 
     Timeline take_timeline() {
@@ -345,6 +346,7 @@ private:
     const Program& program_;
     const Network& network_;
     const SimulationOptions& options_;
+    const CostParameters& costs_;
     Matched matched_;
     std::vector<std::int32_t> waits_for_;  // [op] dependencies that are not done
     std::vector<std::int32_t> rank_of_;    // [op]
@@ -377,8 +379,8 @@ private:
 }  // namespace
 
 Timeline simulate(const Program& program, const Network& network, const SimulationOptions& options) {
-    check(program, network, options);
-    const std::optional<Program> shaken = with_handshakes(program, options.rendezvous_bytes);
+    check(program, network);
+    const std::optional<Program> shaken = with_handshakes(program, options.costs.rendezvous_limit_bytes());
     Timeline timeline = Engine(shaken ? *shaken : program, network, options).run();
     if (shaken) forget_handshakes(program, *shaken, timeline.ranks);
     if (timeline.completed) check_finished(program, timeline.ranks, shaken.has_value());

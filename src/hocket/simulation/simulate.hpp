@@ -5,31 +5,22 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <string_view>
 #include <vector>
 
 #include "hocket/base/index.hpp"
+#include "hocket/cost/cost_model.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
 #include "hocket/simulation/link_bins.hpp"
 
 namespace hocket {
 
-/// How flows share links.
-enum class Sharing : std::uint8_t {
-    none,    ///< each flow gets the least bandwidth of its route
-    equal,   ///< rate = min over its links of bandwidth / flows on the link [Suzuki]
-    maxmin,  ///< max-min fair, by progressive filling
-    reserve,  ///< a flow has the least bandwidth of its route for itself on every link while its bytes pass there, or waits
-              ///< for it [Hourai]; those that fit start, in the order in which they became ready
-};
-
 /// How far a simulation has come.
 struct SimulationProgress {
-    std::int64_t num_done =
-        0;  ///< messages that have left; of a Program, ops that have ended, with those of handshakes
-    std::int64_t num_total = 0;  ///< of these
+    /// Messages that have left; of a Program, ops that have ended, with those of handshakes.
+    std::int64_t num_done = 0;
+    /// Of these.
+    std::int64_t num_total = 0;
     double simulated_s = 0;
 };
 /// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the simulation
@@ -37,27 +28,18 @@ struct SimulationProgress {
 using OnProgress = std::function<bool(const SimulationProgress&)>;
 
 struct SimulationOptions {
-    Sharing sharing = Sharing::maxmin;
-    double send_overhead_s =
-        0;  ///< CPU time of a rank for each message sent (LogGP's o_s); a rank's CPU does one thing at a time
-    double receive_overhead_s = 0;  ///< and received (o_r)
-    double host_overhead_s = -1;    ///< instead of both, of messages between ranks of one host; negative = the same
-    double wake_s = 0;  ///< to go on when the rank had nothing to do: it slept, polled, or another had its core
-    double copy_bytes_per_s = std::numeric_limits<double>::infinity();  ///< beside the overheads, at both ends
-    double reduce_bytes_per_s = std::numeric_limits<double>::infinity();
-    double link_efficiency =
-        1;                   ///< share of each bandwidth that messages get: the rest is acknowledgements, late timers
-    std::int32_t cores = 0;  ///< that all ranks share, as on a machine that emulates a cluster; 0 = each has its own
-    double burst_bytes =
-        0;               ///< pass a link at once after a pause: token buckets, as of shapers and of cloud networks; at
-    double burst_s = 0;  ///< least `burst_bytes`, and what the link carries in `burst_s`
-    std::int64_t rendezvous_bytes =
-        std::numeric_limits<std::int64_t>::max();  ///< from this size on a message asks its receiver first
-    bool ordered_pairs = true;  ///< messages of one (source, target) travel one after another, as on one TCP connection
-    bool record_links = false;  ///< fill Timeline::link_use and link_bursts
-    bool reference = false;     ///< rates by the plain rules, computed anew at each change: slow, and to compare with
-    LinkBinOptions link_bins = {};  ///< fill Timeline::link_bins
-    OnProgress on_progress = {};    ///< none = nobody is told
+    /// What messages cost beside the latencies and bandwidths of the network, and how they share links.
+    CostModel costs = {};
+    /// Messages of one (source, target) travel one after another, as on one TCP connection.
+    bool ordered_pairs = true;
+    /// Fill Timeline::link_use and link_bursts.
+    bool record_links = false;
+    /// Rates by the plain rules, computed anew at each change: slow, and to compare with.
+    bool reference = false;
+    /// Fill Timeline::link_bins.
+    LinkBinOptions link_bins = {};
+    /// None = no progress is reported.
+    OnProgress on_progress = {};
 };
 
 // What the engine takes a Program to mean.
@@ -114,12 +96,9 @@ struct Timeline {
 };
 
 /// Events are ordered by (time, sequence number): the same input gives the same Timeline, bit for bit.
-/// @throws InvalidInput  if an option is out of range, the program has more ranks than the network, names a rank or
-///         dependency that is not there, has a negative size or duration, or cannot finish (a message without its
-///         counterpart, or a cycle of waits): the message names the first op that waits.
+/// @throws InvalidInput  if the program has more ranks than the network, names a rank or dependency that is not there,
+///         has a negative size or duration, or cannot finish (a message without its counterpart, or a cycle of waits):
+///         the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
-
-/// "none", "equal", "maxmin", "reserve". @throws InvalidInput  listing these.
-Sharing sharing_from(std::string_view name);
 
 }  // namespace hocket

@@ -23,7 +23,8 @@ double simulated_s(const collectives::Algorithm& algorithm, std::int32_t p, std:
     // One latency a message: half on each of the two links of a star.
     const Network network =
         network::build(network::star(p, {.bandwidth_bytes_per_s = 1e6, .latency_s = latency_s / 2}));
-    return simulate(lower(collectives::emit(algorithm, {p, pieces}, {}), bytes), network, {.sharing = sharing})
+    return simulate(lower(collectives::emit(algorithm, {p, pieces}, {}), bytes), network,
+                    {.costs = {{.sharing = sharing}}})
         .makespan_s;
 }
 

@@ -78,12 +78,11 @@ int check_never_faster(const Network& network, base::Random& random) {
             CAPTURE(algorithm.name);
             CAPTURE(name_of(algorithm.collective));
             CAPTURE(p);
-            const double time_s = simulate(program, network,
-                                           {.sharing = sharing,
-                                            .burst_bytes = bursts.bytes,
-                                            .burst_s = bursts.seconds,
-                                            .ordered_pairs = random.below(2) == 0})
-                                      .makespan_s;
+            const double time_s =
+                simulate(program, network,
+                         {.costs = {{.sharing = sharing, .burst_bytes = bursts.bytes, .burst_s = bursts.seconds}},
+                          .ordered_pairs = random.below(2) == 0})
+                    .makespan_s;
             CHECK(time_s >= limit_s * (1 - 1e-9));
             if (p > 1 && time_s <= limit_s * 1.01) ++tight;
         }

@@ -57,6 +57,9 @@ std::string with(const std::string& old_text, const std::string& new_text) {
     return text;
 }
 
+/// two_hosts with a table [calibration] of one line, the 32nd.
+std::string calibrated(const std::string& line) { return two_hosts + "\n[calibration]\n" + line + "\n"; }
+
 std::string error_of(const std::string& text) {
     try {
         from_text(text, "two.toml");
@@ -132,6 +135,37 @@ TEST_CASE("what is written reads back as the same network") {
     CHECK_THROWS_AS(to_toml(ring), InvalidInput);
 }
 
+TEST_CASE("how a network was measured is kept, whatever it says, and is no part of the network") {
+    const std::string tables = R"([calibration]
+burst = "9 kB"
+grade = "A"
+note = "\u00E9 \"quoted\" \\"
+send_overhead = "5 us"
+spread = 0.05
+
+[[calibration.link]]
+between = [ "a", "s" ]
+
+[[calibration.link]]
+between = [ "b", "s" ]
+)";
+    for (const std::string& text : {two_hosts, with("name = \"two\"", "name = \"two\"\nplacement = \"cyclic\""),
+                                    std::string("format = \"hocket.network/1\"\n[generate]\nkind = \"fat-tree\"\n"
+                                                "shape = \"2x2x4\"\nbandwidth = \"1 GB/s\"\n")}) {
+        const Network plain = from_text(text), measured = from_text(text + "\n" + tables);
+        CHECK(plain.calibration() == nullptr);
+        REQUIRE(measured.calibration() != nullptr);
+        CHECK(measured.calibration()->send_overhead_s == 5e-6);
+        CHECK(!measured.calibration()->receive_overhead_s);
+        CHECK(measured.calibration()->burst_bytes == 9000);
+        CHECK(measured == plain);
+        CHECK(to_toml(measured).starts_with(to_toml(plain) +
+                                            "\n[calibration]\nburst = \"9 kB\"\ngrade = \"A\"\nnote = "));
+        CHECK(from_text(to_toml(measured)).calibration()->toml == measured.calibration()->toml);
+        CHECK(Network(measured).calibration() == measured.calibration());
+    }
+}
+
 TEST_CASE("a generated network is the table that generates it, and takes a placement") {
     const Network n = from_text(
         "format = \"hocket.network/1\"\nname = \"mine\"\nplacement = [\"b1\", \"a0\"]\n[generate]\nkind = "
@@ -198,6 +232,15 @@ TEST_CASE("every mistake is told with file, line, key, value and what is accepte
         {"format = \"hocket.network/1\"\n[generate]\nkind = \"star\"\nshape = \"4x\"\nbandwidth = \"1 GB/s\"",
          "two.toml:2: shape \"4x\""},
         {"generate = {}\n" + two_hosts, "exclude each other"},
+        {"calibration = 3\n" + two_hosts, "two.toml:1: calibration is the number 3; expected: a table [calibration]"},
+        {calibrated("send_overhead = 5"), "two.toml:32: send_overhead is the number 5, without a unit"},
+        {calibrated("receive_overhead = true"), "two.toml:32: receive_overhead is a boolean; expected: text such as"},
+        {calibrated("reduce_bandwidth = \"1e-300 B/s\""), "two.toml:32: reduce_bandwidth: 1e-300 bytes/s is out of"},
+        {calibrated("rendezvous_bytes = true"), "two.toml:32: rendezvous_bytes is a boolean; expected: a whole number"},
+        {calibrated("rendezvous_bytes = 0"), "two.toml:32: rendezvous_bytes is the number 0; expected: a whole number"},
+        {calibrated("burst = 9000"), "two.toml:32: burst is the number 9000; expected: text such as \"64 KiB\""},
+        {calibrated("burst = \"9 k\""), "two.toml:32: burst: \"9 k\" is not a number of bytes"},
+        {calibrated("burst_time = \"-1 us\""), "two.toml:32: burst_time: \"-1 us\" is not a duration"},
         {"= 3", "two.toml:1: not TOML"},
         {"a = \"\xFF\"", "not TOML"},
         {"[[[a]]]", "not TOML"},

@@ -48,10 +48,7 @@ Network random_network(base::Random& random, bool latencies) {
 }
 
 Timeline simulate_reserved(const Program& program, const Network& network, bool reference = false) {
-    SimulationOptions options;
-    options.sharing = Sharing::reserve;
-    options.reference = reference;
-    return simulate(program, network, options);
+    return simulate(program, network, {.costs = {{.sharing = Sharing::reserve}}, .reference = reference});
 }
 
 /// That the simulator gives each transfer its end, which the search rounds up to a nanosecond, and the reference the same.

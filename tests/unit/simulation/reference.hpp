@@ -114,9 +114,9 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
         message.taken = true;
         double& end_s = intervals[message.target][message.recv].end_s;
         end_s = now_s;
-        if (options.receive_overhead_s > 0)
+        if (options.costs->receive_overhead_s > 0)
             end_s = busy_until_s[message.target] =
-                std::max(now_s, busy_until_s[message.target]) + options.receive_overhead_s;
+                std::max(now_s, busy_until_s[message.target]) + options.costs->receive_overhead_s;
         return true;
     };
     while (true) {
@@ -139,8 +139,8 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
                     intervals[r][i].start_s = now_s;
                     double work_s = op.seconds;
                     if (op.kind == ProgramOpKind::reduce)
-                        work_s = static_cast<double>(op.bytes) / options.reduce_bytes_per_s;
-                    if (op.kind == ProgramOpKind::send) work_s = options.send_overhead_s;
+                        work_s = static_cast<double>(op.bytes) / options.costs->reduce_bytes_per_s;
+                    if (op.kind == ProgramOpKind::send) work_s = options.costs->send_overhead_s;
                     if (op.kind == ProgramOpKind::recv) {
                         messages[message_of[{r, i}]].posted = true;
                         take(messages[message_of[{r, i}]]);
@@ -158,7 +158,8 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
                 }
             }
             for (Message& message : messages) {
-                const bool rendezvous = message.bytes_left >= static_cast<double>(options.rendezvous_bytes);
+                const bool rendezvous =
+                    message.bytes_left >= static_cast<double>(options.costs.rendezvous_limit_bytes());
                 if (message.asked_s == never && message.queued_s <= now_s) {
                     message.asked_s = now_s + message.latency_s;
                     changed = true;
@@ -199,7 +200,7 @@ inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& prog
             capacities.emplace_back();
             for (const LinkId l : message.route) capacities.back().push_back(network.link(l).capacity);
         }
-        const std::vector<double> rate = rates(capacities, bandwidth, options.sharing);
+        const std::vector<double> rate = rates(capacities, bandwidth, options.costs->sharing);
         double next_s = never;
         const auto consider = [&](double time_s) {
             if (time_s > now_s) next_s = std::min(next_s, time_s);

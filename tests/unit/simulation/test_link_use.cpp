@@ -71,9 +71,9 @@ TEST_CASE("what passes out of buckets is in the bin of the moment when the messa
     add(program.ranks[1], recv(0, 300));
     for (const Sharing sharing : laws) {
         const Network network = two_hosts(100, 100, false);
-        const Timeline timeline =
-            simulate(program, network,
-                     {.sharing = sharing, .burst_bytes = 120, .record_links = true, .link_bins = {.num_bins = 4}});
+        const Timeline timeline = simulate(
+            program, network,
+            {.costs = {{.sharing = sharing, .burst_bytes = 120}}, .record_links = true, .link_bins = {.num_bins = 4}});
         for (const LinkId l : network.route(Rank{0}, Rank{1})) {
             const auto& bursts = timeline.link_bursts[l.at()];
             REQUIRE(bursts.size() == 2);
@@ -96,8 +96,9 @@ TEST_CASE("reserved windows: a burst passes a link the latencies up to it later"
     // 100 B out of the buckets, and 100 B at 50 B/s: from 1 to 3 s on the first link, from 3 to 5 s on the second.
     const Network network = two_hosts(50, 50, true);
     const auto route = network.route(Rank{0}, Rank{1});
-    const SimulationOptions options{
-        .sharing = Sharing::reserve, .burst_bytes = 100, .record_links = true, .link_bins = {.num_bins = 6}};
+    const SimulationOptions options{.costs = {{.sharing = Sharing::reserve, .burst_bytes = 100}},
+                                    .record_links = true,
+                                    .link_bins = {.num_bins = 6}};
     const Timeline timeline = simulate(one_message(200), network, options);
     REQUIRE(timeline.link_bins.num_bins > 0);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -116,8 +117,9 @@ TEST_CASE("links without a limit carry their bytes in one moment") {
     constexpr double unlimited = std::numeric_limits<double>::infinity();
     const Network network = two_hosts(unlimited, unlimited, true);
     for (const Sharing sharing : laws) {
-        const Timeline timeline = simulate(one_message(200), network,
-                                           {.sharing = sharing, .record_links = true, .link_bins = {.num_bins = 4}});
+        const Timeline timeline =
+            simulate(one_message(200), network,
+                     {.costs = {{.sharing = sharing}}, .record_links = true, .link_bins = {.num_bins = 4}});
         for (const LinkId l : network.route(Rank{0}, Rank{1})) {
             CHECK(bytes_in(timeline.link_bins, l) == 200);
             CHECK(bytes_in(timeline, l) == 200);
@@ -137,13 +139,13 @@ TEST_CASE("every byte that crosses a link is in its bins, and beside its rates, 
         CAPTURE(i);
         const Network network = network::build(random_tree(random, 6));
         const Program program = random_program(random, network.num_ranks(), 60);
-        SimulationOptions options{.sharing = laws[i % 4], .record_links = true};
-        options.link_bins.num_bins = 8;
-        options.link_efficiency = i % 3 == 0 ? 0.8 : 1;
-        options.send_overhead_s = i % 2 == 0 ? 0.1 : 0;
-        if (i % 5 < 3) options.burst_bytes = static_cast<double>(1 + random.below(200));
-        if (i % 5 == 2) options.burst_s = 0.5;
-        const Timeline timeline = simulate(program, network, options);
+        CostParameters costs{.sharing = laws[i % 4]};
+        costs.link_efficiency = i % 3 == 0 ? 0.8 : 1;
+        costs.send_overhead_s = i % 2 == 0 ? 0.1 : 0;
+        if (i % 5 < 3) costs.burst_bytes = static_cast<double>(1 + random.below(200));
+        if (i % 5 == 2) costs.burst_s = 0.5;
+        const Timeline timeline =
+            simulate(program, network, {.costs = costs, .record_links = true, .link_bins = {.num_bins = 8}});
         double all = 0;
         for (std::size_t l = 0; l < network.links().size(); ++l) {
             const LinkId link{static_cast<std::int32_t>(l)};

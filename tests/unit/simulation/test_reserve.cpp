@@ -16,11 +16,8 @@ using namespace hocket::examples;
 namespace {
 
 Timeline simulate_reserved(const Program& program, const Network& network, bool reference = false) {
-    SimulationOptions options;
-    options.sharing = Sharing::reserve;
-    options.reference = reference;
-    options.reduce_bytes_per_s = 500;
-    return simulate(program, network, options);
+    return simulate(program, network,
+                    {.costs = {{.reduce_bytes_per_s = 500, .sharing = Sharing::reserve}}, .reference = reference});
 }
 
 /// Numbers so coarse that windows begin where others end, and messages become ready together.

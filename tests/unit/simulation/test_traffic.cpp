@@ -55,11 +55,8 @@ void check_against_program(const Traffic& traffic, const Network& network, bool 
                     std::max(options.in_flight, static_cast<std::int32_t>(traffic.num_messages(Rank{s})));
         const TrafficResult result = simulate_traffic(traffic, *fabric, options);
         for (const bool reference : {true, false}) {
-            SimulationOptions program_options;
-            program_options.sharing = sharing;
-            program_options.ordered_pairs = false;
-            program_options.reference = reference;
-            const Timeline timeline = simulate(program, network, program_options);
+            const Timeline timeline = simulate(
+                program, network, {.costs = {{.sharing = sharing}}, .ordered_pairs = false, .reference = reference});
             const std::vector<double> expected = finish_times(traffic, program, timeline);
             CHECK(relative(result.makespan_s, timeline.makespan_s) < 1e-9);
             double worst = 0, sum_s = 0, senders = 0;

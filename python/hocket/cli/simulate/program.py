@@ -54,10 +54,10 @@ def run(
     request = Request(
         None if bytes_text is None else parse_bytes(bytes_text, "--bytes"), root, pieces, order == "depth-first"
     )
-    costs = message_costs(network_text, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
     plan = None if plan_path is None else Plan.from_file(plan_path)
     with watched(f"simulating {what}", "operations") as on_progress:
         network = load_network(network_text, bandwidth, latency, routing, seed)
+        costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
         setup_s = time.perf_counter() - begin_s
         found = simulate_what(
             what,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from hocket.transfers import Transfer
 
 if TYPE_CHECKING:
-    from hocket import Network, Op, Schedule
-    from hocket.search.found import Costs
+    from hocket import CostModel, Network, Op, Schedule
 
 
 def transfers(
@@ -21,20 +20,16 @@ def transfers(
     size_bytes: int,
     network: Network,
     members: Sequence[int] | None = None,
-    costs: Costs | None = None,
+    costs: CostModel | None = None,
 ) -> list[Transfer]:
     """By start; ranks are those of the communicator. `costs` as in `hocket.search.find`. Messages without bytes are
     left out as in `lower`."""
-    from hocket import lower
+    from hocket import CostModel, lower, simulate
     from hocket._core import place
 
-    if costs is None:
-        from hocket.advise.costs import MessageCosts
-
-        costs = MessageCosts()
     members = list(range(schedule.num_ranks) if members is None else members)
     program = place(lower(schedule, size_bytes), members, network.num_ranks)
-    timeline = costs.simulate(program, network)
+    timeline = simulate(program, network, costs or CostModel.usual())
     ends: dict[tuple[int, int, int], float] = {}  # (source, target, tag) -> when the receiver has it
     starts: dict[tuple[int, int, int], float] = {}
     sizes: dict[tuple[int, int, int], int] = {}
