@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hocket._core import (
         Algorithm,
+        Blueprint,
         Fabric,
         Link,
         Network,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Blueprint",
     "Error",
     "Fabric",
     "InvalidInput",
