@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hocket import Blueprint, Network, Program, simulate
-from hocket.calibrate.transfers import Experiment
+from hocket.measure.transfers import Experiment
 
 _ALIKE = 0.05  # directions that differ by less have one bandwidth
 
