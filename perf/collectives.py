@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hocket import Network, algorithms, wire_limit_s
+from hocket import Blueprint, Network, algorithms, wire_limit_s
 from hocket.advise.advise import advise
 from hocket.advise.calls import CallGroup
 from hocket.advise.costs import MessageCosts
@@ -39,14 +39,12 @@ from mpis import MPIS
 
 NETWORKS = Path(__file__).resolve().parent.parent / "networks"
 # Four hosts with two ranks each around a switch.
-PAIRS = Network.from_text(
-    'format = "hocket.network/1"\nname = "4x2"\n[[node]]\nname = "s0"\nkind = "switch"\n'
-    + "".join(
-        f'[[node]]\nname = "n{i}"\nkind = "host"\nranks = 2\nmemory_bandwidth = "4 GB/s"\n'
-        f'[[link]]\nbetween = ["n{i}", "s0"]\nbandwidth = "200 Mbit/s"\n'
-        for i in range(4)
-    ),
-    "4x2",
+PAIRS = Network.build(
+    Blueprint(
+        "4x2",
+        [Blueprint.Node("s0", "switch"), *(Blueprint.Node(f"n{i}", "host", 2, 4e9) for i in range(4))],
+        [Blueprint.Cable(1 + i, 0, 25e6) for i in range(4)],
+    )
 )
 PLACES: dict[str, Callable[[], Network]] = {
     "star-200M": lambda: Network.generate("star:8", bandwidth=25e6),

@@ -55,7 +55,7 @@ def main() -> int:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             program = compiled("requests", mpi, parts, folder)
-            runner = LocalRunner(mpi)
+            runner: Runner = LocalRunner(mpi)
             if options.hosts:
                 network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
                 runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)

@@ -67,6 +67,10 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
             {"python/hocket/report/a.py": "from hocket.mpi.launch import run_command\n"},
             "hocket.report may not import hocket.mpi",
         ),
+        (
+            {"python/hocket/measure/a.py": "from hocket.tune.tune import tune\n"},
+            "hocket.measure may not import hocket.tune",
+        ),
         ({"python/hocket/plan.py": "import hocket.cli.main\n"}, "hocket.plan may not import hocket.cli"),
     ],
 )
