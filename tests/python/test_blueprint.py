@@ -71,7 +71,8 @@ def test_a_blueprint_says_what_the_file_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind_and_shape", ["star:3", "two-clusters:2+3", "fat-tree:2x2x2", "torus:3x3", "dragonfly:2,4,2"]
+    "kind_and_shape",
+    ["star:3", "two-clusters:2+3", "fat-tree:2x2x2", "torus:3x3", "dragonfly:2,4,2", "dragonfly:1,2,1"],
 )
 @pytest.mark.parametrize("routing", [None, "shortest-path", "ecmp"])
 def test_building_is_the_inverse_also_of_routes_by_arithmetic(kind_and_shape: str, routing: str | None) -> None:
