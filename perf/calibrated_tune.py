@@ -21,11 +21,11 @@ import numpy as np
 
 from hocket import Network
 from hocket.cli.common import print_table
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.testbed import Testbed
 from hocket.tune.demo import ITERATIONS
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,7 +100,7 @@ class Case:
             seconds = json.loads(path.read_text())
         command, parts = self._program(ITERATIONS), build_mpi_parts(self.mpi)
         with Testbed(Network.from_file(str(self.network))) as bed:
-            inside = Machine(self.mpi, bed, parts.workarounds)
+            inside = TestbedRunner(self.mpi, bed, parts.workarounds)
             while len(seconds["native"]) < repetitions:
                 turn = {"native": inside.run(command).wall_s}
                 for kind in KINDS:

@@ -15,10 +15,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hocket import Network
+from hocket import Blueprint, Network
 from hocket.cli.common import print_table
 from hocket.mpi.discover import Mpi
 from mpis import MPIS
+
+MBIT = 1e6 / 8  # bytes
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,15 @@ class Case:
     switches: list[tuple[str, str, float]]
     seen: dict[tuple[int, ...], float]  # hosts behind each link that limits something: no other can be measured
 
-    def network(self) -> str:
-        names = dict.fromkeys([switch for switch, _ in self.hosts] + [e for a, b, _ in self.switches for e in (a, b)])
-        text = 'format = "hocket.network/1"\n'
-        text += "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(len(self.hosts)))
-        text += "".join(f'[[node]]\nname = "{name}"\nkind = "switch"\n' for name in names)
-        links = [(f"h{i}", switch, rate) for i, (switch, rate) in enumerate(self.hosts)] + self.switches
-        return text + "".join(f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{r!r} Mbit/s"\n' for a, b, r in links)
+    def network(self) -> Network:
+        switches = dict.fromkeys(
+            [name for name, _ in self.hosts] + [end for a, b, _ in self.switches for end in (a, b)]
+        )
+        number = {name: i for i, name in enumerate(switches, start=len(self.hosts))}
+        cables = [Blueprint.Cable(i, number[switch], rate * MBIT) for i, (switch, rate) in enumerate(self.hosts)]
+        cables += [Blueprint.Cable(number[a], number[b], rate * MBIT) for a, b, rate in self.switches]
+        nodes = [Blueprint.Node(f"h{i}") for i in range(len(self.hosts))]
+        return Network.build(Blueprint("true", [*nodes, *(Blueprint.Node(name, "switch") for name in number)], cables))
 
 
 LEAVES = [(f"l{i // 2}", 100.0) for i in range(8)]
@@ -115,7 +119,7 @@ def row(one: Score) -> tuple[str, ...]:
 def score(name: str, case: Case, mpi: Mpi, options: Sequence[str]) -> Score:
     with tempfile.TemporaryDirectory() as folder:
         true, output = Path(folder) / "true.toml", Path(folder) / "found.toml"
-        true.write_text(case.network())
+        true.write_text(case.network().to_toml())
         hocket = [str(Path(sys.executable).with_name("hocket")), "calibrate", "--testbed", str(true), "-o", str(output)]
         began = time.monotonic()
         done = subprocess.run(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket import Network
+from hocket import Blueprint, Network, parse_bandwidth, parse_duration
 
 BYTES = 1_000_000
 MEMORY, GIGABIT, FAST_ETHERNET = "3636.364 Mbit/s", "792.079 Mbit/s", "93.023 Mbit/s"
@@ -29,26 +29,27 @@ class Cluster:
     memory_latency: str = "0 us"
 
     def network(self) -> Network:
-        nodes, links = [], []
+        nodes: list[Blueprint.Node] = []
+        cables: list[Blueprint.Cable] = []
+        tops = []
         for switch, (count, bandwidth) in enumerate(self.switches):
-            for i in range(count):
-                nodes.append(self._node(f"n{switch}-{i}"))
-                links.append(self._link(f"n{switch}-{i}", f"s{switch}", bandwidth))
-            nodes.append(f'[[node]]\nname = "s{switch}"\nkind = "switch"\n')
-        if len(self.switches) == 2:
-            links.append(self._link("s0", "s1", self.between))
-        head = f'format = "hocket.network/1"\nname = "{self.name}"\n'
-        return Network.from_text(head + "".join(nodes + links), self.name)
+            first, top = len(nodes), len(nodes) + count
+            nodes += [self._node(f"n{switch}-{i}") for i in range(count)]
+            nodes.append(Blueprint.Node(f"s{switch}", "switch"))
+            cables += [self._cable(node, top, bandwidth) for node in range(first, top)]
+            tops.append(top)
+        if len(tops) == 2:
+            cables.append(self._cable(*tops, self.between))
+        return Network.build(Blueprint(self.name, nodes, cables))
 
-    def _node(self, name: str) -> str:
-        text = f'[[node]]\nname = "{name}"\nkind = "host"\n'
-        if self.processors > 1:
-            text += f'ranks = {self.processors}\nmemory_bandwidth = "{MEMORY}"\n'
-            text += f'memory_latency = "{self.memory_latency}"\n'
-        return text
+    def _node(self, name: str) -> Blueprint.Node:
+        if self.processors == 1:
+            return Blueprint.Node(name)
+        memory = parse_bandwidth(MEMORY), parse_duration(self.memory_latency)
+        return Blueprint.Node(name, "host", self.processors, *memory)
 
-    def _link(self, a: str, b: str, bandwidth: str) -> str:
-        return f'[[link]]\nbetween = ["{a}", "{b}"]\nbandwidth = "{bandwidth}"\nlatency = "{self.latency}"\n'
+    def _cable(self, first: int, second: int, bandwidth: str) -> Blueprint.Cable:
+        return Blueprint.Cable(first, second, parse_bandwidth(bandwidth), latency_s=parse_duration(self.latency))
 
 
 def star(computers: int, latency: str = "0 us") -> Cluster:
@@ -96,19 +97,19 @@ class RandomTree:
 
     def network(self) -> Network:
         below = _random(self.seed)
-        nodes, links = [], []
+        nodes: list[Blueprint.Node] = []
+        cables: list[Blueprint.Cable] = []
+        latency_s = parse_duration(self.latency)
 
         def add(name: str, kind: str, num_switches: int) -> None:
-            nodes.append(f'[[node]]\nname = "{name}"\nkind = "{kind}"\n')
-            if num_switches == 0:
-                return
-            bandwidth = (1 + below(10)) * 10
-            ends = f'between = ["s{below(num_switches)}", "{name}"]'
-            links.append(f'[[link]]\n{ends}\nbandwidth = "{bandwidth} MB/s"\nlatency = "{self.latency}"\n')
+            nodes.append(Blueprint.Node(name, kind))
+            if num_switches > 0:
+                bandwidth = (1 + below(10)) * 10e6
+                cables.append(Blueprint.Cable(below(num_switches), len(nodes) - 1, bandwidth, latency_s=latency_s))
 
         switches = 1 + below(self.leaves // 3 + 1)
         for i in range(switches):
             add(f"s{i}", "switch", i)
         for i in range(self.leaves):
             add(f"c{i}", "host", switches)
-        return Network.from_text('format = "hocket.network/1"\nname = "random"\n' + "".join(nodes + links), self.name)
+        return Network.build(Blueprint("random", nodes, cables))

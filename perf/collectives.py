@@ -21,29 +21,29 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hocket import CostModel, Network, algorithms, wire_limit_s
+from hocket import Blueprint, CostModel, Network, algorithms, wire_limit_s
 from hocket.advise.advise import advise
 from hocket.advise.calls import CallGroup
 from hocket.cli.common import print_table
+from hocket.measure.compare import measure_once
+from hocket.measure.eager import measure_rendezvous_bytes
+from hocket.measure.local import LocalRunner
+from hocket.measure.runner import Runner
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import ROOTED, Plan, PlanEntry
 from hocket.testbed import Testbed
-from hocket.tune.compare import measure_once
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 NETWORKS = Path(__file__).resolve().parent.parent / "networks"
 # Four hosts with two ranks each around a switch.
-PAIRS = Network.from_text(
-    'format = "hocket.network/1"\nname = "4x2"\n[[node]]\nname = "s0"\nkind = "switch"\n'
-    + "".join(
-        f'[[node]]\nname = "n{i}"\nkind = "host"\nranks = 2\nmemory_bandwidth = "4 GB/s"\n'
-        f'[[link]]\nbetween = ["n{i}", "s0"]\nbandwidth = "200 Mbit/s"\n'
-        for i in range(4)
-    ),
-    "4x2",
+PAIRS = Network.build(
+    Blueprint(
+        "4x2",
+        [Blueprint.Node("s0", "switch"), *(Blueprint.Node(f"n{i}", "host", 2, 4e9) for i in range(4))],
+        [Blueprint.Cable(1 + i, 0, 25e6) for i in range(4)],
+    )
 )
 PLACES: dict[str, Callable[[], Network]] = {
     "star-200M": lambda: Network.generate("star:8", bandwidth=25e6),
@@ -123,8 +123,8 @@ def main() -> int:
             if options.mpis and mpi.label not in options.mpis:
                 continue
             parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
-            with machine_for(mpi, parts, network) as machine:
-                points += measure(options, place, machine, parts, network)
+            with runner_for(mpi, parts, network) as runner:
+                points += measure(options, place, runner, parts, network)
     if options.json:
         print(json.dumps({"points": [asdict(point) for point in points]}))
     else:
@@ -154,19 +154,19 @@ def read_options() -> argparse.Namespace:
 
 
 @contextmanager
-def machine_for(mpi: Mpi, parts: MpiParts, network: Network | None) -> Iterator[Machine]:
+def runner_for(mpi: Mpi, parts: MpiParts, network: Network | None) -> Iterator[LocalRunner | TestbedRunner]:
     if network is None:
-        yield Machine(mpi)
+        yield LocalRunner(mpi)
     else:
         with Testbed(network) as bed:
-            yield Machine(mpi, bed, parts.workarounds)
+            yield TestbedRunner(mpi, bed, parts.workarounds)
 
 
 def measure(
-    options: argparse.Namespace, place: str, machine: Machine, parts: MpiParts, network: Network | None
+    options: argparse.Namespace, place: str, runner: Runner, parts: MpiParts, network: Network | None
 ) -> list[Point]:
     ranks = SHARED[place] if network is None else network.num_ranks
-    command = [str(machine.mpi.mpiexec), "-n", str(ranks), sys.executable]  # in whose place others are started
+    command = [str(runner.mpi.mpiexec), "-n", str(ranks), sys.executable]  # in whose place others are started
     if network is None:
         # As root, and with more ranks than cores.
         os.environ |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
@@ -174,16 +174,16 @@ def measure(
         os.environ |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
         entries = small_entries(options, ranks)
     else:
-        rendezvous_bytes = measure_rendezvous_bytes(command, machine, parts, options.timeout)
-        print(f"{place} {machine.mpi.label}: rendezvous from {rendezvous_bytes} B", file=sys.stderr)
+        rendezvous_bytes = measure_rendezvous_bytes(command, runner, parts, options.timeout)
+        print(f"{place} {runner.mpi.label}: rendezvous from {rendezvous_bytes} B", file=sys.stderr)
         entries = chosen_entries(options, network, rendezvous_bytes)
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.json"
         Plan(ranks, place, tuple(entries)).write(plan)
-        measured = measure_once(command, plan, len(entries), options.repetitions, machine, parts, options.timeout)
+        measured = measure_once(command, plan, len(entries), options.repetitions, runner, parts, options.timeout)
     return [
         Point(
-            place, machine.mpi.label, entry.collective, entry.bytes_max, describe(entry),
+            place, runner.mpi.label, entry.collective, entry.bytes_max, describe(entry),
             limit_of(network, entry), entry.predicted_s, list(one.native_s), list(one.tuned_s), equal,
         )
         for entry, (one, equal) in zip(entries, measured, strict=True)

@@ -18,9 +18,10 @@ from pathlib import Path
 from requests import compiled
 
 from hocket import Network
+from hocket.measure.local import LocalRunner
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 
@@ -35,13 +36,13 @@ def main() -> int:
         with ExitStack() as stack:
             program = compiled("engine_cpu", mpi, parts, Path(stack.enter_context(tempfile.TemporaryDirectory())))
             bed = stack.enter_context(Testbed(Network.generate("star:2", bandwidth="200 Mbit/s", latency="0")))
-            for place, machine in (
-                ("shared memory", Machine(mpi)),
-                ("two hosts", Machine(mpi, bed, parts.workarounds)),
+            for place, runner in (
+                ("shared memory", LocalRunner(mpi)),
+                ("two hosts", TestbedRunner(mpi, bed, parts.workarounds)),
             ):
                 for engine in options.engines:
                     command = [str(mpi.mpiexec), "-n", "2", str(program), engine]
-                    print(mpi.label, place, engine, machine.run(command, timeout_s=60).stdout.strip(), flush=True)
+                    print(mpi.label, place, engine, runner.run(command, timeout_s=60).stdout.strip(), flush=True)
     return 0
 
 

@@ -29,11 +29,12 @@ from plan_reuse_summary import COLUMNS, KINDS, row, sentences, summary
 from hocket import Network, parse_duration
 from hocket.cli.common import note, print_json, print_table
 from hocket.errors import Error, InvalidInput
+from hocket.measure.runner import Runner
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import Plan
 from hocket.testbed import Testbed
-from hocket.tune.machine import Machine
 from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
 from hocket.tune.withdraw import LEAST_RUNS
 from mpis import MPIS
@@ -111,11 +112,11 @@ class Bench:
         tuned = [point for point in points if self.journal.of("tune", point)]
         parts = build_mpi_parts(self.mpi, notify=note)
         with Testbed(Network.from_file(str(self.network))) as bed:
-            machine = Machine(self.mpi, bed, parts.workarounds)
+            runner = TestbedRunner(self.mpi, bed, parts.workarounds)
             for number in range(rounds):
                 for point in tuned:
                     if len(self.journal.of("round", point)) <= number:
-                        self._attempt(point, self._run, points[0], number, machine, parts.interpose)
+                        self._attempt(point, self._run, points[0], number, runner, parts.interpose)
 
     def _attempt(self, point: Point, step: Callable[..., None], *arguments: Any) -> None:
         """What fails is written down and tried again when this is started again."""
@@ -140,7 +141,7 @@ class Bench:
         entries = len(Plan.from_file(target / PLAN_FILE).entries)
         self.journal.add("tune", point, tune_s=time.monotonic() - started, entries=entries)
 
-    def _run(self, point: Point, first: Point, number: int, machine: Machine, interpose: Path) -> None:
+    def _run(self, point: Point, first: Point, number: int, runner: Runner, interpose: Path) -> None:
         plans = {"first": self._result(first) / PLAN_FILE, "anew": self._result(point) / PLAN_FILE}
         kinds = KINDS[:2] if point.is_first else KINDS
         turn = number % len(kinds)
@@ -151,7 +152,7 @@ class Bench:
             statistics.unlink(missing_ok=True)
             settings = {"HOCKET_PLAN": str(plans[kind]), "HOCKET_STATISTICS": str(statistics)} if kind in plans else {}
             libraries = [interpose] if kind in plans else []
-            run = machine.run(self._command(point), libraries, settings, TIMEOUT_S, f"the program ({kind})")
+            run = runner.run(self._command(point), libraries, settings, TIMEOUT_S, f"the program ({kind})")
             outputs.add(run.stdout)
             values[f"{kind}_s"] = run.wall_s
             if kind in plans:

@@ -23,9 +23,10 @@ from call_overhead import compile_with
 from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
 from hocket.cli.common import print_table
+from hocket.measure.runner import Runner
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 MODES = ("off", "on", "auto", "plan")
@@ -55,10 +56,10 @@ def main() -> int:
         parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            machine = Machine(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
+            runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
             program = compile_with(mpi, "progress", folder)
             for what in options.what:
-                found = measured(options, machine, program, parts.interpose, folder, what)
+                found = measured(options, runner, program, parts.interpose, folder, what)
                 rows += found
                 if not options.json:
                     show(options, found)
@@ -68,19 +69,19 @@ def main() -> int:
 
 
 def measured(
-    options: argparse.Namespace, machine: Machine, program: Path, library: Path, folder: Path, what: str
+    options: argparse.Namespace, runner: Runner, program: Path, library: Path, folder: Path, what: str
 ) -> list[dict[str, object]]:
     """A row for each mode."""
 
     def launched(mode: str, repetitions: int, work: str) -> list[list[str]]:
         counts = folder / "statistics.json"
-        command = [str(machine.mpi.mpiexec), "-n", str(options.hosts), str(program), what, str(options.bytes)]
+        command = [str(runner.mpi.mpiexec), "-n", str(options.hosts), str(program), what, str(options.bytes)]
         command += [options.compute, str(repetitions), str(options.warm_ups if repetitions else 0), work]
         environment = {"HOCKET_PROGRESS": mode, "HOCKET_STATISTICS": str(counts)}  # as `hocket run` does
         if mode == "plan":
             environment |= {"HOCKET_PROGRESS": "on", "HOCKET_PLAN": str(plan_for(options, what, folder))}
         counts.unlink(missing_ok=True)
-        lines = machine.run(command, [library], environment, timeout_s=300).stdout.splitlines()
+        lines = runner.run(command, [library], environment, timeout_s=300).stdout.splitlines()
         if repetitions:
             calls = json.loads(counts.read_text())["progress"]["calls"] if mode != "off" else []
             counted = sum(call["calls"] for call in calls)
@@ -94,7 +95,7 @@ def measured(
             shared = statistics.median(samples[1]) / statistics.median(samples[3])
             if options.compute != "real" or shared < DISTURBED:
                 break
-            print(f"{machine.mpi.label} {mode}: the computation had {1 / shared:.0%} of a core", file=sys.stderr)
+            print(f"{runner.mpi.label} {mode}: the computation had {1 / shared:.0%} of a core", file=sys.stderr)
         return samples
 
     backgrounds: dict[str, list[float]] = {mode: [] for mode in options.modes}
@@ -115,7 +116,7 @@ def measured(
             (*middle, total) for middle, launch in zip(middles, launches[mode], strict=True) for total in launch[2]
         ]
         rows.append({
-            "mpi": machine.mpi.label, "hosts": options.hosts, "bandwidth": options.bandwidth, "what": what,
+            "mpi": runner.mpi.label, "hosts": options.hosts, "bandwidth": options.bandwidth, "what": what,
             "bytes": options.bytes, "compute": options.compute, "mode": mode,
             "communication_s": quartiles(communication_s), "compute_s": quartiles(compute_s),
             "total_s": quartiles(total_s), "compute_cpu_s": quartiles(compute_cpu_s), "cpu_s": quartiles(cpu_s),

@@ -20,10 +20,12 @@ from pathlib import Path
 
 from hocket import Network
 from hocket.cli.common import print_table
+from hocket.measure.local import LocalRunner
+from hocket.measure.runner import Runner
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.testbed import Testbed
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent
@@ -53,14 +55,14 @@ def main() -> int:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             program = compiled("requests", mpi, parts, folder)
-            machine = Machine(mpi)
+            runner: Runner = LocalRunner(mpi)
             if options.hosts:
                 network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
-                machine = Machine(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
+                runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
             for engine in options.engines:
                 for size_bytes in options.bytes:
                     for in_flight in options.in_flight:
-                        rows += measured(options, machine, program, engine, size_bytes, in_flight)
+                        rows += measured(options, runner, program, engine, size_bytes, in_flight)
     if options.json:
         print(json.dumps(rows, indent=1))
     return 0
@@ -75,19 +77,19 @@ def compiled(name: str, mpi: Mpi, parts: MpiParts, folder: Path) -> Path:
 
 
 def measured(
-    options: argparse.Namespace, machine: Machine, program: Path, engine: str, size_bytes: int, in_flight: int
+    options: argparse.Namespace, runner: Runner, program: Path, engine: str, size_bytes: int, in_flight: int
 ) -> list[dict[str, object]]:
     """Rows of one setting: each way beside others, with the quartiles over launches."""
     ranks = options.hosts or 2
     total = size_bytes * in_flight
     loops, calls = (10, max(1, 2000 // total)) if options.hosts else (60, max(1, min(200, 100_000 // total)))
-    command = [str(machine.mpi.mpiexec), "-n", str(ranks), str(program)]
+    command = [str(runner.mpi.mpiexec), "-n", str(ranks), str(program)]
     command += [str(size_bytes), str(in_flight), engine, options.algorithm, str(loops), str(calls)]
     # As root.
     os.environ |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     launches: list[dict[str, float]] = []
     for _ in range(options.launches):
-        lines = machine.run(command, timeout_s=300).stdout.split("\n")
+        lines = runner.run(command, timeout_s=300).stdout.split("\n")
         launches.append({name: float(ns) for name, ns in (line.split() for line in lines if line.strip())})
     place = f"star:{options.hosts} {options.bandwidth}" if options.hosts else "shared memory"
     rows: list[dict[str, object]] = []
@@ -98,7 +100,7 @@ def measured(
             ratios = [one[other] / one[way] for one in launches]
             low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
             rows.append({
-                "mpi": machine.mpi.label, "place": place, "engine": engine, "bytes": size_bytes,
+                "mpi": runner.mpi.label, "place": place, "engine": engine, "bytes": size_bytes,
                 "in_flight": in_flight, "way": way, "beside": other,
                 "time_us": statistics.median(one[way] for one in launches) / 1e3,
                 "ratio": middle, "ratio_quartiles": [low, high],
@@ -109,7 +111,7 @@ def measured(
         for row in rows
     ]  # fmt: skip
     if not options.json:
-        print(f"{machine.mpi.label}, {place}, {engine} engine: {in_flight} x {size_bytes} B")
+        print(f"{runner.mpi.label}, {place}, {engine} engine: {in_flight} x {size_bytes} B")
         print_table(["way", "time of all", "beside", "times as fast", "quartiles"], table)
     return rows
 

@@ -25,18 +25,18 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from collectives import PLACES, machine_for, quartiles
+from collectives import PLACES, quartiles, runner_for
 
 from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket._core import one_send_at_a_time
 from hocket.cli.common import print_table
+from hocket.measure.compare import measure_once
+from hocket.measure.eager import measure_rendezvous_bytes
+from hocket.measure.emulation import emulated_costs
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import Plan, PlanEntry
 from hocket.search.optimal import optimal_schedule
-from hocket.tune.compare import measure_once
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.emulation import emulated_costs
 from mpis import MPIS
 
 WAYS = ("together", "local", "synchronous", "acknowledged")
@@ -113,14 +113,14 @@ def measure(options: argparse.Namespace, place: str, network: Network) -> Iterat
             continue
         parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
         some = cases(network, options.bytes)
-        with machine_for(mpi, parts, network) as machine, tempfile.TemporaryDirectory() as folder:
+        with runner_for(mpi, parts, network) as runner, tempfile.TemporaryDirectory() as folder:
             command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
-            limit = measure_rendezvous_bytes(command, machine, parts, options.timeout)
+            limit = measure_rendezvous_bytes(command, runner, parts, options.timeout)
             costs = emulated_costs(CostModel.usual().replace(rendezvous_bytes=limit))
-            synchronous = replace(machine, workarounds=(compiled(mpi, Path(folder)), *machine.workarounds))
+            synchronous = replace(runner, workarounds=(compiled(mpi, Path(folder)), *runner.workarounds))
             times: dict[tuple[str, str], list[float]] = {}
             for _ in range(options.launches):
-                for here, ways in ((machine, [w for w in WAYS if w != "synchronous"]), (synchronous, ["synchronous"])):
+                for here, ways in ((runner, [w for w in WAYS if w != "synchronous"]), (synchronous, ["synchronous"])):
                     tried = [(case, way) for case in some for way in ways]
                     plan = Path(folder) / "plan.json"
                     Plan(network.num_ranks, place, tuple(case.entry(way) for case, way in tried)).write(plan)

@@ -21,13 +21,13 @@ from clusters import BYTES, Cluster, dual, two_clusters, unequal
 
 from hocket import Network, Schedule
 from hocket.cli.common import note, print_table
+from hocket.measure.compare import measure_once
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
 from hocket.search.find import find
 from hocket.search.optimal import optimal_schedule
 from hocket.testbed import Testbed
-from hocket.tune.compare import measure_once
-from hocket.tune.machine import Machine
 from mpis import MPIS
 
 MEASURED = ("native_root_0_s", "native_root_1_s", "optimal_s", "optimal_root_1_s", "pipelined_s")
@@ -71,7 +71,7 @@ def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int)
         parts = build_mpi_parts(mpi, notify=note)
         note(f"{cluster.name}: {mpi.label}")
         with tempfile.TemporaryDirectory() as folder, Testbed(network) as bed:
-            machine = Machine(mpi, bed, parts.workarounds)
+            runner = TestbedRunner(mpi, bed, parts.workarounds)
             times: list[list[float]] = [[] for _ in MEASURED]
             # A plan has one entry for a collective and its size: three plans, in turns.
             for _ in range(repetitions):
@@ -79,7 +79,7 @@ def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int)
                     path = Path(folder) / "plan.json"
                     Plan(network.num_ranks, network.name, (one,)).write(path)
                     command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
-                    ((measured, _),) = measure_once(command, path, 1, 5, machine, parts, 120)
+                    ((measured, _),) = measure_once(command, path, 1, 5, runner, parts, 120)
                     if measured.equal is False:
                         raise SystemExit(f"{cluster.name}, {mpi.label}: the data differ")
                     times[2 + i] += measured.tuned_s

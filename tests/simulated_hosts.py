@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hocket import Network, simulate
-from hocket.calibrate.transfers import Experiment, Measure, Times
 from hocket.calibrate.tree import program_of
+from hocket.measure.transfers import Experiment, Measure, Times
 
 
 def network_of(

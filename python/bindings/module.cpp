@@ -11,6 +11,7 @@
 
 namespace nb = nanobind;
 
+void bind_blueprint(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_cost(nb::module_& module);
 void bind_simulation(nb::module_& module);
@@ -52,6 +53,9 @@ void translate(const std::exception_ptr& pointer, void* /*payload*/) {
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core of hocket.";
     nb::register_exception_translator(translate);
+#ifdef HOCKET_HAVE_BLUEPRINT
+    bind_blueprint(module);
+#endif
 #ifdef HOCKET_HAVE_NETWORK
     bind_network(module);
 #endif

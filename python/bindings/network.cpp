@@ -11,6 +11,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/units.hpp"
+#include "hocket/network/blueprint.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
 #include "quantities.hpp"
@@ -153,6 +154,8 @@ void bind_network(nb::module_& module) {
             "the link between both. routing is \"d-mod-k\" (fat trees), \"dimension-order\" (torus, mesh, "
             "hypercube) or \"minimal\" (dragonfly), and for each of these also \"shortest-path\" or \"ecmp\": "
             "a hash of each pair, with a seed, chooses among the shortest paths.")
+        .def_static("build", &network::build, "blueprint"_a, ReleaseGil())
+        .def("blueprint", &network::blueprint_of, ReleaseGil(), "What `build` makes an equal network of.")
         .def("to_toml", &network::to_toml, ReleaseGil(), "A network file that reads back as an equal network.")
         .def_prop_ro("name", &Network::name)
         .def_prop_ro("num_ranks", &Network::num_ranks)

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hocket._core import (
         Algorithm,
+        Blueprint,
         CostModel,
         Fabric,
         Link,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Blueprint",
     "CostModel",
     "Error",
     "Fabric",

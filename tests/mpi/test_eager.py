@@ -10,10 +10,10 @@ import json
 import pytest
 
 from hocket import Network
+from hocket.measure.eager import measure_rendezvous_bytes
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.testbed import available
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.machine import Machine
 from mpis import MpiRunner
 
 EMULATED, REASON = available()
@@ -39,8 +39,8 @@ def test_finds_the_limit_that_the_mpi_was_given(runner: MpiRunner, parts: MpiPar
     monkeypatch.setenv("UCX_RNDV_THRESH", str(32 * KIB))  # MPICH over UCX; over libfabric there is no limit to set
     network = Network.generate("star:3", bandwidth="1 Gbit/s")
     with Testbed(network) as bed:
-        machine = Machine(runner.mpi, bed, parts.workarounds)
-        found = measure_rendezvous_bytes(runner.command(3, "true"), machine, parts, timeout_s=60)
+        place = TestbedRunner(runner.mpi, bed, parts.workarounds)
+        found = measure_rendezvous_bytes(runner.command(3, "true"), place, parts, timeout_s=60)
     assert found is not None
     if runner.mpi.family == "openmpi" or parts.workarounds:
         assert 31 * KIB <= found <= 32 * KIB + 1

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from hocket import Network
+from hocket.measure.runner import Run
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.command_line import with_program
 from hocket.mpi.discover import Mpi
 from hocket.testbed import available
-from hocket.tune.machine import Machine, Run
 from hocket.tune.tune import TuneOptions, tune
 
 AVAILABLE, REASON = available()
@@ -61,10 +62,10 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     mpi: Mpi, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: dict[str, dict[str, Any]] = {}
-    run = Machine.run
+    run = TestbedRunner.run
 
     def shown_too(
-        self: Machine,
+        self: TestbedRunner,
         command: Sequence[str],
         libraries: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
@@ -79,7 +80,7 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
             seen[kind] = json.loads(run(self, show, libraries, environment).stdout)
         return run(self, command, libraries, environment, timeout_s, what, **files)
 
-    monkeypatch.setattr(Machine, "run", shown_too)
+    monkeypatch.setattr(TestbedRunner, "run", shown_too)
     nodes = "".join(f'[[node]]\nname = "h{i}"\nkind = "host"\n' for i in range(4))
     links = "".join(f'[[link]]\nbetween = ["h{i}", "s"]\nbandwidth = "200 Mbit/s"\n' for i in range(4))
     switch = '[[node]]\nname = "s"\nkind = "switch"\n'

@@ -28,8 +28,8 @@ from hocket.calibrate.messages import Messages, Sweep, sweep_sizes
 from hocket.calibrate.network import build_network
 from hocket.calibrate.segments import fit_segments, time_s
 from hocket.calibrate.structure import all_pairs
-from hocket.calibrate.transfers import CoreCosts, Experiment, Measure, Place, Times
 from hocket.calibrate.tree import Rate, Tree
+from hocket.measure.transfers import CoreCosts, Experiment, Measure, Place, Times
 from simulated_hosts import network_of, simulated
 
 MBIT = 1e6 / 8

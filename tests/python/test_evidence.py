@@ -14,9 +14,10 @@ from scipy.stats import bootstrap
 from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
 from hocket.advise.advise import RUNNER_UP_MARGIN
+from hocket.measure.compare import Launch
 from hocket.plan import Evidence, PlanEntry
-from hocket.tune.compare import Measurement
-from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Launch, ratio_of, slower_on_average
+from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, ratio_of, slower_on_average
+from hocket.tune.measurement import Measurement
 
 
 def launches(seed, speed_up, num=3, pairs=5, noise=0.1, between=0.02):

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from hocket import Network
-from hocket.calibrate.transfers import launch
 from hocket.errors import Error
 from hocket.fidelity.measure import Bench, FidelityOptions
-from hocket.tune.leftovers import working_folder
-from hocket.tune.machine import Run
+from hocket.leftovers import working_folder
+from hocket.measure.runner import Run
+from hocket.measure.transfers import launch
 
 OWNER = """
-import sys, os; from pathlib import Path; from hocket.tune.leftovers import working_folder
+import sys, os; from pathlib import Path; from hocket.leftovers import working_folder
 with working_folder(".result-", Path(sys.argv[1])) as folder:
     (folder / "file").touch(); os.utime(folder, (0, 0)); print(folder, flush=True); input()
 """
@@ -54,13 +54,13 @@ def test_only_the_dead_are_cleaned_up(tmp_path: Path) -> None:
     assert {link, young, *others} == set(tmp_path.iterdir())
 
 
-def _calibrate(machine: Any, parts: Any) -> None:
-    launch(["mpiexec"], [], 1, 1.0, machine, parts, None)
+def _calibrate(runner: Any, parts: Any) -> None:
+    launch(["mpiexec"], [], 1, 1.0, runner, parts, None)
 
 
-def _bench(machine: Any, parts: Any) -> None:
+def _bench(runner: Any, parts: Any) -> None:
     bench = Bench.__new__(Bench)  # without a testbed
-    bench.network, bench.ranks, bench.machine, bench.parts = Network.generate("star:2"), 2, machine, parts
+    bench.network, bench.ranks, bench.runner, bench.parts = Network.generate("star:2"), 2, runner, parts
     bench.options, bench.told, bench.command = FidelityOptions(), lambda _: None, ["mpiexec", "-n", "2", "true"]
     bench.launch([], "")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hocket import CostModel
-from hocket.tune.shared_cores import SharedCores, doubt_about_overheads, note_on_shared_cores
+from hocket.measure.compare import SharedCores
+from hocket.tune.shared_cores import doubt_about_overheads, note_on_shared_cores
 
 YIELDS = SharedCores("node1", ranks=8, cores=2, turn_s=5e-6)
 SPINS = replace(YIELDS, turn_s=2.5e-3)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from hocket import CostModel, Network
 from hocket.advise import Choice, advise
 from hocket.advise.calls import CallGroup
-from hocket.tune.compare import Measurement
-from hocket.tune.evidence import Launch
+from hocket.measure.compare import Launch
+from hocket.tune.measurement import Measurement
 from hocket.tune.notes import beaten_limits
 
 NETWORK = Network.generate(

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from hocket.errors import Error
+from hocket.measure.compare import Launch
+from hocket.measure.local import LocalRunner
 from hocket.report.result import CollectiveResult, ProgramResult
 from hocket.report.rows import Row
-from hocket.tune.compare import Measurement
-from hocket.tune.evidence import Launch
-from hocket.tune.machine import Machine
+from hocket.tune.measurement import Measurement
 from hocket.tune.output import compare_output
 from hocket.tune.summary import COLUMNS, _measured, _row
 
@@ -80,13 +80,13 @@ COMPARE = """
 import resource, sys
 from pathlib import Path
 from types import SimpleNamespace
-from hocket.tune.machine import Machine
+from hocket.measure.local import LocalRunner
 from hocket.tune.output import compare_output
-machine, folder = Machine(SimpleNamespace(family="mpich")), Path(sys.argv[1])
+runner, folder = LocalRunner(SimpleNamespace(family="mpich")), Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for name in "abc":
     command = ["sh", "-c", f"yes 'a line of output' | head -n 2000000; echo {name}; yes | head -c 20000000 >&2"]
-    machine.run(command, output=folder / name)
+    runner.run(command, output=folder / name)
 assert (folder / "a").stat().st_size > 34_000_000
 print(compare_output([folder / "a", folder / "a"], [folder / "a", folder / "b"]))
 print(compare_output([folder / "a", folder / "b"], [folder / "a", folder / "c"]))
@@ -103,9 +103,9 @@ def test_output_of_any_size_takes_little_memory(tmp_path):
 
 
 def test_the_last_lines_of_a_run_that_fails(tmp_path):
-    machine = Machine(SimpleNamespace(family="mpich"))
+    runner = LocalRunner(SimpleNamespace(family="mpich"))
     script = "seq 100000; echo why >&2; exit 3"
     with pytest.raises(Error, match=r"the program failed with exit status 3: (.|\n)*\n  \| why$"):
-        machine.run(["sh", "-c", script], output=tmp_path / "output")
+        runner.run(["sh", "-c", script], output=tmp_path / "output")
     with pytest.raises(Error, match=r"\n  \| 99993\n(.|\n)*\n  \| 100000$"):
-        machine.run(["sh", "-c", "seq 100000; exit 3"], output=tmp_path / "output")
+        runner.run(["sh", "-c", "seq 100000; exit 3"], output=tmp_path / "output")

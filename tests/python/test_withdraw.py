@@ -7,7 +7,7 @@ import pytest
 
 from hocket.plan import Plan, PlanEntry
 from hocket.report.result import ProgramResult
-from hocket.tune.compare import Measurement
+from hocket.tune.measurement import Measurement
 from hocket.tune.withdraw import REASON, is_slower, withdraw
 
 ENTRY = PlanEntry("bcast", (0, 1), 10, 20, "linear")

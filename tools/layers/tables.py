@@ -51,8 +51,9 @@ PYTHON_LEVELS: Levels = (
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "interop", "simulation_record"),
-    ("mpi", "testbed"),  # the machine: nothing below starts a program
-    ("doctor", "recording", "tune.leftovers", "tune.machine", "tune.shared_cores"),  # calibrate measures as tune does
+    ("leftovers", "mpi", "testbed"),  # the machine: nothing below starts a program
+    ("doctor", "measure", "recording"),
+    ("tune.shared_cores",),  # its warnings are calibrate's too
     ("calibrate",),
     ("tune",),
     ("bench", "fidelity"),

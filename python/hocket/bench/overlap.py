@@ -15,8 +15,8 @@ from hocket.bench.overlap_modes import ALGORITHMS
 from hocket.errors import Error
 
 if TYPE_CHECKING:
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import MpiParts
-    from hocket.tune.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class OverlapOptions:
 def measure_case(
     case: Case,
     options: OverlapOptions,
-    machine: Machine,
+    runner: Runner,
     parts: MpiParts,
     told: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """What each launch of hocket-overlap printed; `told` before each."""
     found = []
     for _ in range(options.launches):
-        told(f"{machine.mpi.name}, {case}")
-        found.append(_launch(_arguments(case, options), options, machine, parts))
+        told(f"{runner.mpi.name}, {case}")
+        found.append(_launch(_arguments(case, options), options, runner, parts))
     return found
 
 
@@ -78,10 +78,10 @@ def _arguments(case: Case, options: OverlapOptions) -> list[str]:
     return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
 
-def _launch(arguments: Sequence[str], options: OverlapOptions, machine: Machine, parts: MpiParts) -> dict[str, Any]:
-    command = [str(machine.mpi.mpiexec), "-n", str(options.ranks), str(parts.overlap), *arguments]
+def _launch(arguments: Sequence[str], options: OverlapOptions, runner: Runner, parts: MpiParts) -> dict[str, Any]:
+    command = [str(runner.mpi.mpiexec), "-n", str(options.ranks), str(parts.overlap), *arguments]
     threads = {name: os.environ[name] for name in ("OMP_NUM_THREADS",) if name in os.environ}
-    run = machine.run(command, environment=threads, timeout_s=options.timeout_s, what="the overlapping program")
+    run = runner.run(command, environment=threads, timeout_s=options.timeout_s, what="the overlapping program")
     try:
         times: dict[str, Any] = json.loads(run.stdout)
     except ValueError as error:

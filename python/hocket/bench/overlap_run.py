@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,9 @@ from hocket.bench.overlap import Case, OverlapOptions, measure_case
 from hocket.bench.overlap_modes import MODES
 from hocket.bench.overlap_rows import rows
 from hocket.errors import Error
-from hocket.mpi.build import build_mpi_parts
-from hocket.tune.machine import Machine
+from hocket.measure.local import LocalRunner
+from hocket.measure.runner import Runner
+from hocket.mpi.build import MpiParts, build_mpi_parts
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -46,19 +47,14 @@ def run(
     failures: list[str] = []
     notes: list[str] = []
     threads: set[int] = set()
-    with ExitStack() as stack:
-        bed = None
-        if network is not None:
-            from hocket.testbed import Testbed
-
-            bed = stack.enter_context(Testbed(network))
-            notes += bed.notes  # such as that latencies are not emulated: results are of another network then
+    with _place(network) as runner_of:
         for mpi in mpis:
             parts = build_mpi_parts(mpi, notify=note)
-            machine = Machine(mpi, bed, parts.workarounds if bed is not None else ())
+            runner = runner_of(mpi, parts)
+            notes = list(runner.notes)  # such as that latencies are not emulated: results are of another network then
             for case in cases:
                 try:
-                    launches = measure_case(case, options, machine, parts, told)
+                    launches = measure_case(case, options, runner, parts, told)
                 except Error as error:
                     failures.append(f"{mpi.name}, {case}: {error}")
                     note(failures[-1])
@@ -80,6 +76,18 @@ def run(
         "notes": notes,
         "failures": failures,
     }
+
+
+@contextmanager
+def _place(network: Network | None) -> Iterator[Callable[[Mpi, MpiParts], Runner]]:
+    if network is None:
+        yield lambda mpi, parts: LocalRunner(mpi)
+        return
+    from hocket.measure.testbed import TestbedRunner
+    from hocket.testbed import Testbed
+
+    with Testbed(network) as bed:
+        yield lambda mpi, parts: TestbedRunner(mpi, bed, parts.workarounds)
 
 
 def _cables(network: Network) -> list[str]:

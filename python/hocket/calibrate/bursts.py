@@ -11,8 +11,8 @@ import numpy as np
 
 from hocket.calibrate.errors import Predict, logarithms_alone
 from hocket.calibrate.messages import Messages
-from hocket.calibrate.transfers import Transfer
 from hocket.calibrate.tree import program_of
+from hocket.measure.transfers import Transfer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

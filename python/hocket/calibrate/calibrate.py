@@ -25,12 +25,12 @@ from hocket.calibrate.latency import fit_latencies, leveled, within
 from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
 from hocket.calibrate.network import build_network
-from hocket.calibrate.transfers import CoreCosts, Experiment, Launch, Tell, Times, launch, tell_nobody
 from hocket.errors import Error
+from hocket.measure.transfers import CoreCosts, Experiment, Launch, Tell, Times, launch, tell_nobody
 
 if TYPE_CHECKING:
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import MpiParts
-    from hocket.tune.machine import Machine
 
 STEPS = 7  # of `Laboratory.measure`; more where messages were too short
 
@@ -49,7 +49,7 @@ class Laboratory:
     """Runs experiments between ranks, each step in several launches. `told` is told before each what is measured."""
 
     command: Sequence[str]  # the launcher and its options
-    machine: Machine
+    runner: Runner
     parts: MpiParts
     options: CalibrateOptions
     told: Tell = tell_nobody
@@ -89,7 +89,7 @@ class Laboratory:
             experiments,
             self.options.rounds,
             self.options.launch_s,
-            self.machine,
+            self.runner,
             self.parts,
             self.options.timeout_s,
             costs,
@@ -105,7 +105,7 @@ class Laboratory:
 
 
 def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -> Calibration:
-    """A network called `name`. `rendezvous_bytes`: as `hocket.tune.eager` finds it."""
+    """A network called `name`. `rendezvous_bytes`: as `hocket.measure.eager` finds it."""
     began = time.monotonic()
     options = laboratory.options
     hosts = laboratory.find_hosts()
@@ -141,7 +141,7 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
     short, long = errors_by_length(messages, predict)
     return Calibration(
         network=network,
-        mpi=laboratory.machine.mpi.name,
+        mpi=laboratory.runner.mpi.name,
         launches=options.launches,
         rounds=options.rounds,
         seconds=time.monotonic() - began,

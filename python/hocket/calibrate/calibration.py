@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hocket import Network
 from hocket.calibrate.messages import Sweep
-from hocket.calibrate.transfers import CoreCosts
+from hocket.measure.transfers import CoreCosts
 
 # The relative error of predictions that is still grade A, or B.
 GRADES = {"A": 0.05, "B": 0.15}

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hocket.calibrate.structure import Alone, net_times, sized
-from hocket.calibrate.transfers import Experiment, Times, Transfer
 from hocket.calibrate.tree import Tree
+from hocket.measure.transfers import Experiment, Times, Transfer
 
 DUPLEX_S = 0.03  # alone
 LEAST_BYTES, MOST_BYTES = 1 << 12, 1 << 20  # of a message

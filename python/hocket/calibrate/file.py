@@ -9,10 +9,11 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from hocket import print_bandwidth, print_duration
 from hocket.calibrate.calibration import Calibration, Errors
 from hocket.calibrate.doubts import doubts
 from hocket.calibrate.messages import Sweep
-from hocket.calibrate.network import quoted_bandwidth, quoted_duration
+from hocket.calibrate.network import rounded
 
 
 def to_toml(calibration: Calibration) -> str:
@@ -29,18 +30,18 @@ def to_toml(calibration: Calibration) -> str:
         f"mpi = {json.dumps(calibration.mpi)}",
         f"launches = {calibration.launches}",
         f"rounds = {calibration.rounds}",
-        f"send_overhead = {quoted_duration(calibration.costs.send_s)}",
-        f"receive_overhead = {quoted_duration(calibration.costs.receive_s)}",
-        f"reduce_bandwidth = {quoted_bandwidth(calibration.costs.reduce_bytes_per_s)}",
+        f"send_overhead = {_duration(calibration.costs.send_s)}",
+        f"receive_overhead = {_duration(calibration.costs.receive_s)}",
+        f"reduce_bandwidth = {_bandwidth(calibration.costs.reduce_bytes_per_s)}",
     ]
     lines.append(f"duplex = {calibration.duplex:.3f}")
     if calibration.costs.copy_bytes_per_s is not None:
-        lines.append(f"copy_bandwidth = {quoted_bandwidth(calibration.costs.copy_bytes_per_s)}")
+        lines.append(f"copy_bandwidth = {_bandwidth(calibration.costs.copy_bytes_per_s)}")
     if calibration.rendezvous_bytes is not None:
         lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
     if calibration.bursts is not None:
         lines.append(f'burst = "{round(calibration.bursts.burst_bytes)} B"')
-        lines.append(f"burst_time = {quoted_duration(calibration.bursts.burst_s)}")
+        lines.append(f"burst_time = {_duration(calibration.bursts.burst_s)}")
     for name, errors in _errors(calibration).items():
         if errors is not None:
             lines += [f"error_{name}_median = {errors.median:.3f}", f"error_{name}_p95 = {errors.p95:.3f}"]
@@ -55,7 +56,7 @@ def to_toml(calibration: Calibration) -> str:
         lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
         for key, interval in (("interval", link.interval), ("interval_back", link.interval_back)):
             if interval is not None:
-                lines.append(f"{key} = [{', '.join(map(quoted_bandwidth, interval))}]")
+                lines.append(f"{key} = [{', '.join(map(_bandwidth, interval))}]")
         if link.error_without is not None:
             lines.append(f"error_without = {link.error_without:.3f}")
     for sweep in calibration.sweeps:
@@ -65,10 +66,10 @@ def to_toml(calibration: Calibration) -> str:
                 "[[calibration.segment]]",
                 f"between = {json.dumps(_ends(calibration, sweep))}",
                 f"from_bytes = {segment.from_bytes}",
-                f"start = {quoted_duration(segment.start_s)}",
+                f"start = {_duration(segment.start_s)}",
             ]
             if segment.s_per_byte > 0:
-                lines.append(f"bandwidth = {quoted_bandwidth(1 / segment.s_per_byte)}")
+                lines.append(f"bandwidth = {_bandwidth(1 / segment.s_per_byte)}")
     return "\n".join(lines) + "\n"
 
 
@@ -135,3 +136,11 @@ def _sweep(calibration: Calibration, sweep: Sweep) -> dict[str, Any]:
 def _ends(calibration: Calibration, sweep: Sweep) -> list[str]:
     hosts = [link.between[0] for link in calibration.links if link.error_without is None]
     return [hosts[sweep.source], hosts[sweep.target]]
+
+
+def _bandwidth(value: float) -> str:
+    return json.dumps(print_bandwidth(rounded(value)))
+
+
+def _duration(value: float) -> str:
+    return json.dumps(print_duration(rounded(value)))

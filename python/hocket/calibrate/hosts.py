@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hocket.calibrate.transfers import Place
+from hocket.measure.transfers import Place
 
 
 @dataclass(frozen=True)

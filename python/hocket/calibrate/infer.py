@@ -22,8 +22,8 @@ from hocket.calibrate.structure import (
     pairings,
     slow_down,
 )
-from hocket.calibrate.transfers import Experiment, Measure, Tell, Times, Transfer, tell_nobody
 from hocket.calibrate.tree import Tree
+from hocket.measure.transfers import Experiment, Measure, Tell, Times, Transfer, tell_nobody
 
 PROBE_BYTES = 64 * 1024
 EMPTY_TIMES = 8  # in each round: they take no time, and of so short ones many are disturbed

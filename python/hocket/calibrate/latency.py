@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hocket.calibrate.transfers import CoreCosts
 from hocket.calibrate.tree import Tree
+from hocket.measure.transfers import CoreCosts
 
 ITERATIONS = 20
 LEAST_ERROR = 0.001

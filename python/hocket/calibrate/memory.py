@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hocket.calibrate.hosts import Hosts
-from hocket.calibrate.transfers import Experiment, Measure, Transfer
+from hocket.measure.transfers import Experiment, Measure, Transfer
 
 PROBE_BYTES = 4 << 20  # above every cache limit of an MPI, and short
 

@@ -14,7 +14,7 @@ import numpy as np
 from hocket.calibrate.duplex import BothWays, both_ways, kept_both_ways
 from hocket.calibrate.segments import Segment, fit_segments, time_s
 from hocket.calibrate.structure import Alone
-from hocket.calibrate.transfers import CoreCosts, Measure, Transfer
+from hocket.measure.transfers import CoreCosts, Measure, Transfer
 
 LONGEST_S = 0.1  # of a message of the sweep
 MOST_BYTES = 4 << 20

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hocket.calibrate.transfers import Experiment, Transfer
 from hocket.calibrate.tree import Predictor, Rate, Tree
+from hocket.measure.transfers import Experiment, Transfer
 
 # A link is kept if without it predictions are worse on the whole by this share of the times; by this part of the spread
 # of the times over the rounds, since what was carried fits some of the noise too; and by this part of the error that

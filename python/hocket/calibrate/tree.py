@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hocket import Network, Program, simulate
-from hocket.calibrate.transfers import Experiment
+from hocket import Blueprint, Network, Program, simulate
+from hocket.measure.transfers import Experiment
 
 _ALIKE = 0.05  # directions that differ by less have one bandwidth
 
@@ -66,17 +66,15 @@ class Tree:
         """Hosts are the ranks in order."""
         hosts = [f"h{i}" for i in range(len(self.hosts))]
         ends = self.link_ends(hosts)
-        lines = ['format = "hocket.network/1"']
-        lines += [f'[[node]]\nname = "{host}"\nkind = "host"' for host in hosts]
-        lines += [f'[[node]]\nname = "{switch}"\nkind = "switch"' for switch in switches_of(ends, hosts)]
+        switches = switches_of(ends, hosts)
+        number = {name: i for i, name in enumerate([*hosts, *switches])}
+        cables = []
         for group, (end, above) in ends.items():
-            rate = self.rate(group)
-            lines.append(f'[[link]]\nbetween = ["{end}", "{above}"]')
-            if group in self.half_duplex:
-                lines.append(f'bandwidth = "{rate.mean!r} B/s"\nduplex = "half"')
-            else:
-                lines.append(f'bandwidth = "{rate.out!r} B/s"\nbandwidth_back = "{rate.back!r} B/s"')
-        return Network.from_text("\n".join(lines), "tree")
+            rate, half_duplex = self.rate(group), group in self.half_duplex
+            out, back = (rate.mean, rate.mean) if half_duplex else (rate.out, rate.back)
+            cables.append(Blueprint.Cable(number[end], number[above], out, back, half_duplex=half_duplex))
+        nodes = [*map(Blueprint.Node, hosts), *(Blueprint.Node(switch, "switch") for switch in switches)]
+        return Network.build(Blueprint("tree", nodes, cables))
 
 
 def switches_of(ends: dict[frozenset[int], tuple[str, str]], hosts: Sequence[str]) -> list[str]:

@@ -70,11 +70,12 @@ def command(
     from hocket.calibrate.file import to_json, to_toml
     from hocket.errors import InvalidInput
     from hocket.files import check_parent, printable, write_whole
+    from hocket.measure.eager import measure_rendezvous_bytes
+    from hocket.measure.local import LocalRunner
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import build_mpi_parts
     from hocket.mpi.command_line import with_hosts
     from hocket.mpi.discover import mpi_of_command
-    from hocket.tune.eager import measure_rendezvous_bytes
-    from hocket.tune.machine import Machine
 
     check_parent(output)
     mpi = mpi_of_command(command)
@@ -86,16 +87,17 @@ def command(
     emulated = None
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, notify=note)
-        machine = Machine(mpi)
+        runner: Runner = LocalRunner(mpi)
         if testbed_text is not None:
+            from hocket.measure.testbed import TestbedRunner
             from hocket.testbed import Testbed
 
             emulated = load_network(testbed_text)
-            machine = Machine(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
+            runner = TestbedRunner(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
         tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2, lines=True))
         tell("what messages wait for")
-        rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], machine, parts, timeout_s)
-        laboratory = Laboratory(command, machine, parts, options, tell)
+        rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], runner, parts, timeout_s)
+        laboratory = Laboratory(command, runner, parts, options, tell)
         found = calibrate(laboratory, printable(name or output.stem), rendezvous_bytes)
     write_whole(output, to_toml(found))
     if emulated is not None and (missing := _hosts(emulated) - _hosts(found.network)):

@@ -16,9 +16,9 @@ from hocket.errors import Error
 from hocket.fidelity.measure import Bench, FidelityOptions
 from hocket.fidelity.points import Point, summary
 from hocket.fidelity.settings import Case, placed, placements, quick_cases
+from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
-from hocket.tune.machine import Machine
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
@@ -124,7 +124,7 @@ def _measure(
     note: Callable[[str], None],
 ) -> None:
     parts = build_mpi_parts(setting.mpi, notify=note)
-    bench = Bench(here, setting.placement, Machine(setting.mpi, bed, parts.workarounds), parts, options, told)
+    bench = Bench(here, setting.placement, TestbedRunner(setting.mpi, bed, parts.workarounds), parts, options, told)
     if setting.numbers not in known:
         fit = bench.fit()
         known[setting.numbers] = fit.costs

@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING
 from hocket.advise.advise import advise, simulate_call
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
+from hocket.leftovers import working_folder
+from hocket.measure.compare import Launch, measure_once
+from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.plan import Plan
-from hocket.tune.compare import measure_once
 from hocket.tune.costs import measure_costs
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.emulation import emulated, emulated_costs
-from hocket.tune.evidence import Launch, ratio_of
-from hocket.tune.leftovers import working_folder
+from hocket.tune.evidence import ratio_of
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
     from hocket.advise.advise import Choice
     from hocket.calibrate.costs import Fit
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import MpiParts
     from hocket.plan import PlanEntry
-    from hocket.tune.machine import Machine
 
 
 # One launch does not tell how much launches differ: where one decides, a schedule must be faster by this factor.
@@ -55,29 +54,28 @@ class FidelityOptions:
 
 @dataclass
 class Bench:
-    """A testbed with ranks on it, and the program hocket-compare of one MPI."""
+    """Ranks where a runner starts them, and the program hocket-compare of one MPI."""
 
     network: Network  # with the placement
     placement: str
-    machine: Machine
+    runner: Runner
     parts: MpiParts
     options: FidelityOptions
     told: Callable[[str], None]  # what comes next; once for each launch
 
     def __post_init__(self) -> None:
-        assert self.machine.testbed is not None
         self.ranks = self.network.num_ranks
-        self.emulated = emulated(self.network, self.machine.testbed)
-        self.command = [str(self.machine.mpi.mpiexec), "-n", str(self.ranks), "true"]
+        self.emulated = self.runner.network_here(self.network)
+        self.command = [str(self.runner.mpi.mpiexec), "-n", str(self.ranks), "true"]
 
     def fit(self) -> Fit:
         """The costs of messages, from the training collectives."""
         self.told("the eager limit")
-        limit = measure_rendezvous_bytes(self.command, self.machine, self.parts, self.options.timeout_s)
+        limit = measure_rendezvous_bytes(self.command, self.runner, self.parts, self.options.timeout_s)
         return measure_costs(
             self.emulated,
             range(self.ranks),
-            emulated_costs(CostModel.usual().replace(rendezvous_bytes=limit)),
+            self.runner.costs_here(CostModel.usual().replace(rendezvous_bytes=limit)),
             lambda entries: self.launch(entries, "what messages cost", only_schedules=True),
             self.options.trainings,
         )
@@ -96,7 +94,7 @@ class Bench:
 
     def _measure(self, tried: Sequence[tuple[Case, Choice]], first: bool, costs: CostModel) -> list[Point]:
         entries = [choice.entry() for _, choice in tried]
-        name = f"{self.network.name} {self.placement}, {self.machine.mpi.name}"
+        name = f"{self.network.name} {self.placement}, {self.runner.mpi.name}"
         trials = [self.launch(entries, f"{name}: which schedules are faster") for _ in range(self.options.trials)]
         launches = self._launches(tried, f"{name}: measuring")
         points = []
@@ -108,7 +106,7 @@ class Bench:
             points.append(
                 Point(
                     network=self.network.name,
-                    mpi=self.machine.mpi.name,
+                    mpi=self.runner.mpi.name,
                     placement=self.placement,
                     collective=case.collective,
                     algorithm=choice.best.algorithm,
@@ -151,7 +149,7 @@ class Bench:
             Plan(self.ranks, self.network.name, tuple(entries)).write(path)
             options = self.options
             return measure_once(
-                self.command, path, len(entries), options.repetitions, self.machine, self.parts, options.timeout_s,
+                self.command, path, len(entries), options.repetitions, self.runner, self.parts, options.timeout_s,
                 options.seconds, only_schedules,
             )  # fmt: skip
 

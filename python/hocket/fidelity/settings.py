@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +52,7 @@ def bundled_networks() -> list[Network]:
 def placements(network: Network) -> list[str]:
     """Those that differ: on a star of equal hosts any order of the ranks is the same."""
     hosts = _hosts(network)
-    centre = {link.target for link in network.links if network.nodes[link.source].name in hosts}
+    centre = {link.target for link in network.links if link.source in hosts}
     bandwidths = {link.bandwidth_bytes_per_s for link in network.links}
     alone = len(set(hosts)) == network.num_ranks
     return [PLACEMENTS[0]] if alone and len(centre) == 1 and len(bandwidths) == 1 else list(PLACEMENTS)
@@ -71,9 +69,7 @@ def placed(network: Network, placement: str) -> Network:
         mixed = [host for pair in zip_longest(order[:half], order[half:]) for host in pair if host is not None]
         ranks = Counter(sequence)
         sequence = [host for turn in range(max(ranks.values())) for host in mixed if turn < ranks[host]]
-    text = re.sub(r"(?m)^placement = .*\n", "", network.to_toml())
-    line = "placement = " + json.dumps(sequence, ensure_ascii=False)
-    return Network.from_text(re.sub(r"(?m)^name = .*$", lambda name: f"{name[0]}\n{line}", text, count=1), network.name)
+    return Network.build(network.blueprint().replace(placement=sequence))
 
 
 def quick_cases(network: int, mpi: int) -> list[Case]:
@@ -90,7 +86,7 @@ def all_cases(sizes: Sequence[int], collectives: Sequence[str]) -> list[Case]:
     return [Case(collective, size) for size in sizes for collective in collectives]
 
 
-def _hosts(network: Network) -> list[str]:
+def _hosts(network: Network) -> list[int]:
     """The host of each rank, as the file lists the hosts."""
-    nodes = [network.nodes[node] for node in sorted(network.rank_nodes)]
-    return [node.name.rpartition("/")[0] if node.kind == "process" else node.name for node in nodes]
+    rank_nodes, rank_hosts = network.rank_nodes, network.rank_hosts
+    return [rank_hosts[rank] for rank in sorted(range(network.num_ranks), key=lambda rank: rank_nodes[rank])]

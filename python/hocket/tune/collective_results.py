@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hocket.report.result import CollectiveResult, TimelineFiles
 from hocket.report.rows import drawn, rows_of
-from hocket.tune.compare import Measurement
+from hocket.tune.measurement import Measurement
 
 if TYPE_CHECKING:
     from hocket.advise import Choice

@@ -18,10 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hocket.measure.compare import Launch, Measured
 from hocket.report.text import significant
 from hocket.tune.budget import Budget
-from hocket.tune.compare import LEAST_LAUNCHES, LEAST_SHARE, Measured, Measurement
-from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Launch, ratio_of
+from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, ratio_of
+from hocket.tune.measurement import LEAST_LAUNCHES, LEAST_SHARE, Measurement
 
 if TYPE_CHECKING:
     from hocket.advise import Choice

@@ -21,8 +21,8 @@ from hocket.tune.training import training_entries
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.calibrate.costs import Fit
+    from hocket.measure.compare import Measured
     from hocket.plan import PlanEntry
-    from hocket.tune.compare import Measured
 
 # With more ranks the fit takes longer and says no more: these have every kind of traffic many times at once.
 MOST_MEMBERS = 16
@@ -75,7 +75,7 @@ def measure_costs(
 ) -> Fit:
     """Costs fitted to training collectives of `members`, with what is `known`, such as the rendezvous size.
 
-    `network`: as the ranks have it; on a testbed what that emulates, and `known` as `hocket.tune.emulation` says.
+    `network`: as the ranks have it; on a testbed what that emulates, and `known` as `Runner.costs_here` says.
     `measure` is one launch; None is a collective that it had no time for. Raises Error where it had it for few.
     """
     from hocket import lower

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import Error, InvalidInput
+from hocket.leftovers import working_folder
 from hocket.mpi.build import source_folder
 from hocket.mpi.discover import Mpi, default_mpi, find_mpis
 from hocket.report.result import Result
 from hocket.tune.folder import check_target
-from hocket.tune.leftovers import working_folder
 from hocket.tune.tune import Stages, TuneOptions, tune
 
 if TYPE_CHECKING:

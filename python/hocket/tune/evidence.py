@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hocket.measure.compare import Launch
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -26,14 +28,6 @@ EARLY_RESAMPLES = 2_000
 SEED = 1
 # Part of the resamples in which the mean must be slower before a schedule is refused for it.
 MOSTLY = 0.75
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Times of single calls in one launch of hocket-compare, each until the last rank was done; i-th beside i-th."""
-
-    native_s: tuple[float, ...]
-    tuned_s: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
+from hocket.leftovers import working_folder
 from hocket.report.result import RESULT_FILE
-from hocket.tune.leftovers import working_folder
 
 
 @contextlib.contextmanager

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import Error
+from hocket.measure.compare import SECONDS_PER_ENTRY, Measured, SharedCores, measure_within
+from hocket.measure.eager import measure_rendezvous_bytes
+from hocket.measure.runner import Runner
 from hocket.plan import Plan, PlanEntry
 from hocket.tune.budget import Budget
-from hocket.tune.compare import SECONDS_PER_ENTRY, Measured, measure_within
 from hocket.tune.costs import measure_costs, training_members
-from hocket.tune.eager import measure_rendezvous_bytes
-from hocket.tune.machine import Machine
-from hocket.tune.shared_cores import SharedCores
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
@@ -40,7 +39,7 @@ TRAINING_SHARE = 0.5
 class Launcher:
     command: Sequence[str]
     plan_path: Path  # where each launch finds its entries
-    machine: Machine
+    runner: Runner
     parts: MpiParts
     repetitions: int  # of each collective in a launch
     timeout_s: float | None
@@ -49,7 +48,7 @@ class Launcher:
 
     def rendezvous_bytes(self) -> int | None:
         with self._spending():
-            return measure_rendezvous_bytes(self.command, self.machine, self.parts, self._training_timeout_s)
+            return measure_rendezvous_bytes(self.command, self.runner, self.parts, self._training_timeout_s)
 
     def fit_costs(self, network: Network, ranks: int, known: CostModel) -> Fit:
         """What messages cost between the ranks. Raises Error if that fails or takes too long."""
@@ -82,7 +81,7 @@ class Launcher:
         plan.with_entries(entries).write(self.plan_path)
         with self._spending():
             found = measure_within(
-                self.command, self.plan_path, len(entries), self.repetitions, self.machine, self.parts, timeout_s,
+                self.command, self.plan_path, len(entries), self.repetitions, self.runner, self.parts, timeout_s,
                 within_s, seconds_per_entry, least, only_schedules,
             )  # fmt: skip
         self.budget.start_s = found.start_s

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Sequence
 
 from hocket.advise import Choice
-from hocket.tune.compare import Measurement
+from hocket.tune.measurement import Measurement
 
 # Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
 RECORDING_TOLERANCE = 0.15

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hocket.measure.compare import SharedCores
 
 if TYPE_CHECKING:
     from hocket import CostModel
@@ -19,16 +20,6 @@ LONG_TURN_S = 200e-6
 # TCP takes 5 to 20 us of a core at either end of a small message. Ten times as much is no message: a rank has waited
 # until others had had their turns.
 DOUBTFUL_OVERHEAD_S = 100e-6
-
-
-@dataclass(frozen=True)
-class SharedCores:
-    """Of the machine with the most ranks for each core, as hocket-compare found it in one launch."""
-
-    host: str
-    ranks: int
-    cores: int
-    turn_s: float  # CPU time for which a rank that waits in the MPI keeps its core
 
 
 def note_on_shared_cores(found: Sequence[SharedCores], mpi: str, testbed: bool) -> list[str]:

@@ -21,6 +21,9 @@ from typing import TYPE_CHECKING
 from hocket import CostModel, __version__
 from hocket.advise import Advice, Choice, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
 from hocket.errors import Error
+from hocket.measure.compare import Measured
+from hocket.measure.local import LocalRunner
+from hocket.measure.runner import Run, Runner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import require_one_program
@@ -32,12 +35,11 @@ from hocket.report.costs import describe_costs
 from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
-from hocket.tune.compare import Measured, Measurement
 from hocket.tune.contest import measure_choices
 from hocket.tune.costs import UsedCosts
 from hocket.tune.folder import result_folder
 from hocket.tune.launcher import Launcher
-from hocket.tune.machine import Machine, Run
+from hocket.tune.measurement import Measurement
 from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_changed, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
@@ -108,34 +110,32 @@ def tune(
             program_input = keep_input(options.standard_input, scratch / "input", say)
         parts = build_mpi_parts(mpi, notify=say)
         mended = tuple(coarray_libraries(command, parts))
-        machine = Machine(mpi, None, mended)
+        runner: Runner = LocalRunner(mpi, mended)
         if options.testbed:
+            from hocket.measure.testbed import TestbedRunner
             from hocket.testbed import Testbed
-            from hocket.tune.emulation import emulated, emulated_costs
 
             say(f"setting up the emulated network {network.name}")
-            bed = stack.enter_context(Testbed(network))
-            machine, network = Machine(mpi, bed, (*mended, *parts.workarounds)), emulated(network, bed)
-            options = dataclasses.replace(
-                options, costs=emulated_costs(options.costs), notes=(*options.notes, *bed.notes)
-            )
-        result = _Job(
-            list(command), network, folder, scratch, program_input, options, say, stages, machine, parts
-        ).run()
+            runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), (*mended, *parts.workarounds))
+        options = dataclasses.replace(
+            options, costs=runner.costs_here(options.costs), notes=(*options.notes, *runner.notes)
+        )
+        network = runner.network_here(network)
+        result = _Job(list(command), network, folder, scratch, program_input, options, say, stages, runner, parts).run()
     return result
 
 
 @dataclass
 class _Job:
     command: list[str]
-    network: Network  # on a testbed as that emulates it
+    network: Network  # as the runner has it
     folder: Path
     scratch: Path  # for what the runs print
     program_input: Path | None
     options: TuneOptions
     say: Say
     stages: Stages | None
-    machine: Machine
+    runner: Runner
     parts: MpiParts
 
     def __post_init__(self) -> None:
@@ -183,14 +183,14 @@ class _Job:
         options = self.options
         budget = Budget.usual(program_s) if options.measure_s is None else Budget(options.measure_s)
         return Launcher(
-            self.command, self.folder / PLAN_FILE, self.machine, self.parts, options.compare_repetitions,
+            self.command, self.folder / PLAN_FILE, self.runner, self.parts, options.compare_repetitions,
             options.timeout_s, budget,
         )  # fmt: skip
 
     def _verdicts(self, advice: Advice, measured: Sequence[Measurement]) -> list[Verdict]:
         found = iter(measured)
         return [
-            Verdict(choice, None) if choice.reason else next(found).verdict(choice, self.machine.mpi.name)
+            Verdict(choice, None) if choice.reason else next(found).verdict(choice, self.runner.mpi.name)
             for choice in advice.choices
         ]
 
@@ -237,7 +237,7 @@ class _Job:
         if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
             why = (
                 "a busy machine, or few cores for many ranks, does that to small messages"
-                if self.machine.testbed is not None
+                if self.runner.is_emulated
                 else "is the network file that of the hosts that the ranks ran on?"
             )
             self.notes.append(
@@ -279,7 +279,7 @@ class _Job:
         self, name: str, what: str, libraries: Sequence[Path] = (), environment: Mapping[str, str] | None = None
     ) -> Run:
         """What it prints is then in the file of that name."""
-        return self.machine.run(
+        return self.runner.run(
             self.command,
             libraries,
             environment,
@@ -348,20 +348,19 @@ class _Job:
         notes, calls = self.notes, trace.collectives()
         if not tuned:
             notes.append(nothing_changed(len(advice.choices)))
-        testbed = self.machine.testbed is not None
-        notes += note_on_shared_cores(self.launcher.shared_cores, self.machine.mpi.name, testbed)
+        notes += note_on_shared_cores(self.launcher.shared_cores, self.runner.mpi.name, self.runner.is_emulated)
         notes += unserved_calls(trace, self._in_background)
         notes += beaten_limits(advice.choices, measured)
         return Result(
             hocket=__version__,
             date_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             command=list(self.options.shown_command) or self.command,
-            mpi=self.machine.mpi.name,
+            mpi=self.runner.mpi.name,
             ranks=trace.ranks,
             hosts=[nodes[rank_nodes[rank]].name for rank in range(trace.ranks)],
             machine=f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores",
             network=network.name,
-            testbed=self.machine.testbed is not None,
+            testbed=self.runner.is_emulated,
             program=program,
             collectives=collective_results(advice.choices, measured, trace.ranks, self._draw),
             link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.plan import Plan
-from hocket.tune.compare import Measurement
+from hocket.tune.measurement import Measurement
 
 if TYPE_CHECKING:
     from hocket.report.result import ProgramResult

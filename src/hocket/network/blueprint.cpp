@@ -4,10 +4,16 @@
 #include "hocket/network/blueprint.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <unordered_set>
+#include <utility>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
 #include "hocket/network/routing.hpp"
+#include "hocket/network/shape.hpp"
 
 namespace hocket::network {
 
@@ -31,6 +37,80 @@ std::vector<std::int32_t> cyclic_placement(const Blueprint& blueprint) {
     std::sort(turns.begin(), turns.end());
     std::transform(turns.begin(), turns.end(), places.begin(), [](const auto& turn) { return turn.second; });
     return places;
+}
+
+namespace {
+
+void check_nodes(const Blueprint& blueprint, const std::function<void(const std::string&)>& refuse) {
+    std::unordered_set<std::string_view> names;
+    std::int64_t places = 0;
+    for (const Blueprint::Node& node : blueprint.nodes) {
+        if (node.name.empty()) refuse("a node's name is empty");
+        if (!names.insert(node.name).second) refuse("two nodes have the name " + base::quoted(node.name));
+        if (node.kind == NodeKind::process) refuse(base::quoted(node.name) + " is neither host nor switch");
+        if (node.ranks < 0 || (node.kind == NodeKind::switch_ && node.ranks > 0))
+            refuse(base::quoted(node.name) + " cannot have " + std::to_string(node.ranks) + " ranks");
+        if (node.ranks < 2 && (std::isfinite(node.memory_bandwidth_bytes_per_s) || node.memory_latency_s > 0))
+            refuse("the memory of " + base::quoted(node.name) + " needs ranks above 1");
+        places += 1 + (node.ranks > 1 ? node.ranks : 0);
+    }
+    check_size(places, static_cast<std::int64_t>(blueprint.cables.size()), max_nodes, max_cables);
+}
+
+}  // namespace
+
+void check(const Blueprint& blueprint) {
+    const auto refuse = [&](const std::string& why) {
+        throw InvalidInput("network " + base::quoted(blueprint.name) + ": " + why);
+    };
+    check_nodes(blueprint, refuse);
+    const auto node_at = [&](std::int32_t n, const char* where) -> const Blueprint::Node& {
+        if (n < 0 || static_cast<std::size_t>(n) >= blueprint.nodes.size())
+            refuse(std::string(where) + ": node " + std::to_string(n) + " is not in 0.." +
+                   std::to_string(static_cast<std::int64_t>(blueprint.nodes.size()) - 1));
+        return blueprint.nodes[static_cast<std::size_t>(n)];
+    };
+    std::set<std::pair<std::int32_t, std::int32_t>> joined;
+    for (const Blueprint::Cable& cable : blueprint.cables) {
+        const std::string& first = node_at(cable.first, "cables").name;
+        const std::string& second = node_at(cable.second, "cables").name;
+        const bool is_new = joined.insert(std::minmax(cable.first, cable.second)).second;
+        if (!is_new && !blueprint.router)  // that of a regular network tells one from the other
+            refuse("a second cable joins " + base::quoted(first) + " and " + base::quoted(second));
+    }
+    std::vector<std::int32_t> used(blueprint.nodes.size(), 0);
+    for (const std::int32_t host : blueprint.placement)
+        if (const Blueprint::Node& node = node_at(host, "placement");
+            ++used[static_cast<std::size_t>(host)] > node.ranks)
+            refuse("placement names " + base::quoted(node.name) +
+                   " more often than its ranks = " + std::to_string(node.ranks));
+}
+
+Blueprint without_generate_table(Blueprint blueprint) {
+    blueprint.routing.generate_table.clear();
+    const std::shared_ptr<const Router> router = std::exchange(blueprint.router, nullptr);
+    if (!router) return blueprint;
+    std::vector<NodeId> hosts;
+    for (std::size_t n = 0; n < blueprint.nodes.size(); ++n)
+        if (blueprint.nodes[n].kind == NodeKind::host) hosts.emplace_back(static_cast<std::int32_t>(n));
+    if (hosts.size() > max_listed_hosts)
+        throw InvalidInput("network " + base::quoted(blueprint.name) + " has " + std::to_string(hosts.size()) +
+                           " hosts: the routes between more than " + std::to_string(max_listed_hosts) +
+                           " cannot be listed");
+    blueprint.routing = {};
+    std::vector<LinkId> links;
+    for (const NodeId from : hosts)
+        for (const NodeId to : hosts) {
+            if (from == to) continue;
+            links.clear();
+            router->route(from, to, links);
+            std::vector<NodeId>& route = blueprint.routing.routes.emplace_back(1, from);
+            for (const LinkId link : links) {
+                const Blueprint::Cable& cable = blueprint.cables[link.at() / 2];
+                route.emplace_back(link.at() % 2 == 0 ? cable.second : cable.first);
+            }
+        }
+    return blueprint;
 }
 
 namespace {
@@ -92,6 +172,7 @@ Blueprint blueprint_of(const Network& network) {
     Blueprint blueprint;
     blueprint.name = network.name();
     blueprint.routing = network.router().routing();
+    if (!blueprint.routing.generate_table.empty()) blueprint.router = network.shared_router();
     for (const Node& node : network.nodes()) {
         if (node.kind == NodeKind::process) continue;
         if (blueprint.nodes.size() != static_cast<std::size_t>(&node - network.nodes().data()))

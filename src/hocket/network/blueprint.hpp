@@ -14,8 +14,8 @@
 
 namespace hocket::network {
 
-/// What a network file says: hosts with their ranks, switches and cables. Readers and generators make it, build() turns it
-/// into a Network.
+/// What a network file says: hosts with their ranks, switches and cables. Readers and generators make it, build() turns
+/// it into a Network. To change a network, build a changed Blueprint.
 struct Blueprint {
     struct Node {
         std::string name;
@@ -38,7 +38,7 @@ struct Blueprint {
     std::vector<Cable> cables;
     std::vector<std::int32_t> placement;   ///< [rank] node; empty = host by host, all places filled
     Routing routing;                       ///< of what has no `router`
-    std::shared_ptr<const Router> router;  ///< none = as `routing` says
+    std::shared_ptr<const Router> router;  ///< of these nodes and cables; none = as `routing` says
 };
 
 /// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory. A fat
@@ -49,6 +49,15 @@ inline constexpr std::int64_t max_cables = std::int64_t{1} << 22U;
 /// The hosts of the ranks, host by host, or in turn ("cyclic"): first the first rank of every host, then the second ...
 std::vector<std::int32_t> block_placement(const Blueprint&);
 std::vector<std::int32_t> cyclic_placement(const Blueprint&);
+
+/// @throws InvalidInput  if no network file can say it: names that are empty or occur twice, unknown nodes, a second
+///         cable between two nodes. build() checks the rest.
+void check(const Blueprint&);
+
+/// The same without a `[generate]` table, so that nodes and cables can be changed, which the table describes. The
+/// routes that it stands for are listed instead. @throws InvalidInput  if there are more than max_listed_hosts hosts
+Blueprint without_generate_table(Blueprint);
+inline constexpr std::size_t max_listed_hosts = 1024;
 
 /// Cable i becomes the links 2i (first to second) and 2i+1. A host with several ranks gets one process node for each,
 /// named "a0/0", "a0/1" ..., behind all other nodes, and their cables behind all others; a host's ranks take its process

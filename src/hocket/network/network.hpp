@@ -75,6 +75,7 @@ public:
     /// The same, appended to `out` (which is cleared): no allocation in the steady state.
     void route(Rank a, Rank b, std::vector<LinkId>& out) const;
     [[nodiscard]] const network::Router& router() const { return *router_; }
+    [[nodiscard]] const std::shared_ptr<const network::Router>& shared_router() const { return router_; }
 
     /// Hosts in the order of a depth-first walk of the network from `start`'s host, smaller node ids first; ranks of one
     /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.

@@ -18,7 +18,7 @@ from hocket.errors import InvalidInput
 from hocket.interop.networks.draft import Draft
 from hocket.interop.networks.recognise import FORMATS, Content, read_content
 from hocket.interop.networks.values import Options, fill, hosts_of
-from hocket.interop.networks.write import to_toml
+from hocket.interop.networks.write import build, comments
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -50,8 +50,6 @@ def import_network(path: str, format_name: str | None = None, options: Options |
 
 
 def import_content(content: Content, options: Options) -> Imported:
-    from hocket import Network
-
     form = FORMATS[content.format]
     _refuse_foreign_options(content.format, options)
     draft = Draft(content.source_name, content.format, Path(content.source_name).stem)
@@ -64,11 +62,10 @@ def import_content(content: Content, options: Options) -> Imported:
         for host in draft.hosts.values():
             host.ranks = options.ranks
     routing = _routing(draft, options)
-    text = to_toml(draft, routing, 1 if options.seed is None else options.seed)
-    network = Network.from_text(text, draft.source_name)
+    network = build(draft, routing, 1 if options.seed is None else options.seed)
     return Imported(
         network=network,
-        toml=text,
+        toml="\n".join([*comments(draft), network.to_toml()]),
         format=content.format,
         hosts=len(draft.hosts),
         switches=len(draft.switches),

@@ -15,7 +15,7 @@ from hocket.interop.networks.simgrid_graph import Graph, NoGraph, Place
 from hocket.interop.networks.simgrid_platform import Platform
 from hocket.interop.networks.simgrid_zones import FATPIPE, SHARED, Link, NoRoute, Point, Step, Steps, route_between
 from hocket.interop.networks.values import Options, hosts_of
-from hocket.interop.networks.write import to_toml
+from hocket.interop.networks.write import build
 from hocket.interop.networks.xml_reader import parse
 from hocket.report.text import counted
 
@@ -227,9 +227,7 @@ def _add_routes(draft: Draft, hosts: list[Point], walks: dict[tuple[Point, Point
     """Those that the shortest path is not."""
     if draft.is_tree():
         return
-    from hocket import Network
-
-    network = Network.from_text(to_toml(draft, "shortest-path", 1), draft.source_name)
+    network = build(draft, "shortest-path", 1)
     nodes, links = [node.name for node in network.nodes], network.links
     rank = {host: number for number, host in enumerate(hosts)}
     others = []

@@ -13,19 +13,19 @@ from hocket.errors import Error
 from hocket.mpi.command_line import with_program
 
 if TYPE_CHECKING:
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import MpiParts
-    from hocket.tune.machine import Machine
 
 
 def measure_rendezvous_bytes(
-    command: Sequence[str], machine: Machine, parts: MpiParts, timeout_s: float | None
+    command: Sequence[str], runner: Runner, parts: MpiParts, timeout_s: float | None
 ) -> int | None:
     """The size above which a message waits for its receiver; None where all ranks share a host.
 
     Starts hocket-eager in the place of the program that `command` starts.
     """
     changed = with_program(command, [str(parts.eager)])
-    run = machine.run(changed, timeout_s=timeout_s, what="the search for the eager limit")
+    run = runner.run(changed, timeout_s=timeout_s, what="the search for the eager limit")
     try:
         eager_bytes = json.loads(run.stdout)["eager_bytes"]
         return None if eager_bytes is None else int(eager_bytes) + 1

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hocket.errors import Error
-from hocket.tune.leftovers import working_folder
+from hocket.leftovers import working_folder
 
 if TYPE_CHECKING:
+    from hocket.measure.runner import Runner
     from hocket.mpi.build import MpiParts
-    from hocket.tune.machine import Machine
 
 
 class Transfer(NamedTuple):
@@ -77,7 +77,7 @@ def launch(
     experiments: Sequence[Experiment],
     rounds: int,
     seconds: float,
-    machine: Machine,
+    runner: Runner,
     parts: MpiParts,
     timeout_s: float | None,
     costs: Sequence[tuple[int, int]] = (),
@@ -96,7 +96,7 @@ def launch(
             "costs": costs,
         }
         campaign.write_text(json.dumps(content))
-        run = machine.run(
+        run = runner.run(
             [*command, str(parts.transfers), str(campaign)], timeout_s=timeout_s, what="the measurement of transfers"
         )
     try:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 from hocket.testbed.shaping import FRAME_BYTES, MIN_BURST_BYTES, NO_LATENCY_NOTE, PAYLOAD_BYTES, TIMER_SLACK_S
@@ -18,11 +17,22 @@ if TYPE_CHECKING:
 
 def emulated(network: Network, testbed: Testbed) -> Network:
     """The network as the testbed emulates it: without latencies where the kernel cannot delay packets."""
-    from hocket import Network
+    from hocket import Blueprint, Network
 
     if NO_LATENCY_NOTE not in testbed.notes:
         return network
-    return Network.from_text(re.sub(r"(?m)^latency(_back)? = .*\n", "", network.to_toml()), network.name)
+    blueprint = network.blueprint()
+    cables = [
+        Blueprint.Cable(
+            cable.first,
+            cable.second,
+            cable.bandwidth_bytes_per_s,
+            cable.bandwidth_back_bytes_per_s,
+            half_duplex=cable.half_duplex,
+        )
+        for cable in blueprint.cables
+    ]
+    return Network.build(blueprint.replace(cables=cables))
 
 
 def emulated_costs(costs: CostModel) -> CostModel:
