@@ -15,8 +15,7 @@ from hocket.measure.runner import Run
 from hocket.mpi.launch import run_command, with_preload
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket import CostModel
+    from hocket import CostModel, Network
     from hocket.mpi.discover import Mpi
 
 

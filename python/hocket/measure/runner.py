@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket import CostModel
+    from hocket import CostModel, Network
     from hocket.mpi.discover import Mpi
 
 

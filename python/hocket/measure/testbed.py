@@ -16,8 +16,7 @@ from hocket.measure.runner import Run
 from hocket.mpi.launch import with_preload
 
 if TYPE_CHECKING:
-    from hocket import Network
-    from hocket import CostModel
+    from hocket import CostModel, Network
     from hocket.mpi.discover import Mpi
     from hocket.testbed import Testbed
 
