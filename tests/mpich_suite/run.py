@@ -96,6 +96,8 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
             results.append(found)
         else:
             missing.append(test)
+    # An interrupted test begins anew: those that may take long come last, so that no call stops at the same one again.
+    missing.sort(key=lambda test: test.time_limit_s)
 
     with kept.open("a", encoding="utf-8") as file, progress(f"{mpi.label}: tests", len(missing)) as advance:
 
