@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from testlist import SuiteTest, read_tests
@@ -23,12 +23,14 @@ FORTRAN_FLAGS = "-O1 -fallow-argument-mismatch"
 CONFIGURED = "configured"
 
 
-def compile_tests(source: Path, build: Path, mpi: Mpi, folders: Sequence[str], jobs: int) -> list[SuiteTest]:
-    """The tests of those folders; what does not compile with this MPI has no program afterwards."""
+def compile_tests(
+    source: Path, build: Path, mpi: Mpi, is_wanted: Callable[[SuiteTest], bool], jobs: int
+) -> list[SuiteTest]:
+    """The tests that are wanted; what does not compile with this MPI has no program afterwards."""
     if not (build / CONFIGURED).exists():
         note(f"{mpi.label}: configuring MPICH's tests")
         configure(source, build, mpi)
-    tests = [test for test in read_tests(source, build) if test.folder.split("/")[0] in folders]
+    tests = [test for test in read_tests(source, build) if is_wanted(test)]
     programs: dict[str, set[str]] = {}
     for test in tests:
         if not program_of(build, test).exists():

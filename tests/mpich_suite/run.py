@@ -15,7 +15,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,8 @@ def run_all(arguments: argparse.Namespace, results: list[Result]) -> None:
 def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace, results: list[Result]) -> None:
     parts = build_mpi_parts(mpi, notify=note)
     build = folder / "programs"
-    tests = compile_tests(source, build, mpi, arguments.only or FOLDERS, arguments.jobs)
-    tests = [test for test in tests if is_wanted(test, arguments.test)]
+    folders = arguments.only or FOLDERS
+    tests = compile_tests(source, build, mpi, lambda test: is_wanted(test, folders, arguments.test), arguments.jobs)
     wanted = [way for way in WAYS if not arguments.way or way in arguments.way]
     plans = folder / "plans"
     plans.mkdir(exist_ok=True)
@@ -96,6 +96,8 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
             results.append(found)
         else:
             missing.append(test)
+    # An interrupted test begins anew: those that may take long come last, so that no call stops at the same one again.
+    missing.sort(key=lambda test: test.time_limit_s)
 
     with kept.open("a", encoding="utf-8") as file, progress(f"{mpi.label}: tests", len(missing)) as advance:
 
@@ -111,9 +113,9 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
         run_cases(cases(), arguments.jobs, lambda: advance(""))
 
 
-def is_wanted(test: SuiteTest, patterns: list[str] | None) -> bool:
-    return not patterns or any(
-        fnmatch(test.name, pattern) or fnmatch(test.name, f"{pattern} *") for pattern in patterns
+def is_wanted(test: SuiteTest, folders: Sequence[str], patterns: list[str] | None) -> bool:
+    return test.folder.split("/")[0] in folders and (
+        not patterns or any(fnmatch(test.name, pattern) or fnmatch(test.name, f"{pattern} *") for pattern in patterns)
     )
 
 

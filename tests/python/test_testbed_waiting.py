@@ -123,6 +123,50 @@ def test_a_rank_that_waits_yields(mpi: Mpi, runner: Any, tmp_path: Path, ranks_o
     assert (result.returncode, result.stdout) == (0, "received 7\n"), result.stderr
 
 
+def test_a_rank_that_waits_on_one_host_yields(mpi: Mpi, runner: Any, tmp_path: Path) -> None:
+    """Here MPICH 4.0 asks no connection of the system's while it waits."""
+    if mpi.family != "mpich":
+        pytest.skip("Open MPI has an option for this")
+    program, yielded = runner.compile(WAITING, "-ldl"), tmp_path / "yielded"
+    result = runner.run(2, program, yielded, libraries=[library(), counter(tmp_path)])
+    assert result.stdout == "received 7\n"
+
+
+PLUGIN = """
+unsigned ucp_worker_progress(void *worker);
+unsigned ask(void) { return ucp_worker_progress(0); }
+"""
+OPENS_PLUGIN = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    unsigned (*ask)(void) = 0;
+    *(void **)&ask = dlsym(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), "ask");
+    printf("%u\\n", ask());
+    return 0;
+}
+"""
+
+
+def test_a_plug_in_may_bring_the_library_that_is_asked(tmp_path: Path) -> None:
+    """As Open MPI's does, which opens what it has of UCX for itself alone."""
+    (tmp_path / "ucx.c").write_text("unsigned ucp_worker_progress(void *worker) { return worker ? 1 : 42; }\n")
+    (tmp_path / "plugin.c").write_text(PLUGIN)
+    (tmp_path / "opens.c").write_text(OPENS_PLUGIN)
+    for words in (
+        ["-shared", "-fPIC", "-o", "libucx.so", "ucx.c"],
+        ["-shared", "-fPIC", "-o", "plugin.so", "plugin.c", "./libucx.so"],
+        ["-o", "opens", "opens.c", "-ldl"],
+    ):
+        subprocess.run(["cc", *words], cwd=tmp_path, check=True, timeout=60)
+    preloaded = {"LD_PRELOAD": str(library())}
+    command = [str(tmp_path / "opens"), str(tmp_path / "plugin.so")]
+    result = subprocess.run(
+        command, cwd=tmp_path, env=preloaded, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (result.stdout, result.returncode) == ("42\n", 0), result.stderr
+
+
 @on_testbed
 def test_all_ranks_are_in_one_session_and_may_have_groups_of_their_own(mpi: Mpi, runner: Any) -> None:
     """Linux may share cores between sessions, so that a yield does not leave them."""
