@@ -10,8 +10,9 @@ import pytest
 from hocket import CostModel, Network, Trace, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
-from hocket.replay import NativeModel, replay
+from hocket.replay import NativeModel, replay, replay_at
 from hocket.simulation import Request, simulate_what
+from hocket.tune import predict
 from hocket.tune.predict import predict_program
 
 RANKS = 4
@@ -116,18 +117,39 @@ def test_bytes_of_native_models_are_scaled(trace):
 
 
 @pytest.mark.timeout(300)
-def test_what_a_plan_does_not_change_takes_what_it_took(trace):
+def test_what_a_plan_does_not_change_takes_what_it_took(trace, monkeypatch):
     costs = CostModel.usual().replace(send_overhead_s=0, receive_overhead_s=0)
     slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
     wall_s = replay(trace).recorded_span_s + 1
     empty_s = predict_program(trace, wall_s, Plan(RANKS, "test", ()), slow, costs)
     assert empty_s == pytest.approx(wall_s, rel=1e-3)  # and the hand-over of the plan
-    # A broadcast among two ranks is one message, whatever its algorithm: as measured, it takes as long with the plan.
+    # A broadcast among two ranks is one message, whatever its algorithm: what it took is what it takes with the plan.
     halves = [c.members for c in trace.communicators if len(c.members) == 2]
+    plan = Plan(RANKS, "test", tuple(PlanEntry("bcast", members, 50_000, 60_000, "linear") for members in halves))
+    free = [NativeModel(entry, 0.0) for entry in plan.entries]
+    with_s, without_s = (
+        simulate(replayed.program, slow, costs).makespan_s
+        for replayed in (replay_at(costs, trace, plan), replay_at(costs, trace, None, free))
+    )
+    assert with_s > without_s
+    monkeypatch.setattr(predict, "served_s", lambda _calls, _plan: with_s - without_s)
+    same_s = predict_program(trace, wall_s, plan, slow, costs)
+    assert same_s == pytest.approx(wall_s, rel=5e-3)
+    # Where native calls took ten times as long, the plan saves, and only between MPI_Init and MPI_Finalize.
+    monkeypatch.setattr(predict, "served_s", lambda _calls, _plan: 10 * (with_s - without_s))
+    assert 1 < predict_program(trace, wall_s, plan, slow, costs) < same_s - 0.01
+
+
+@pytest.mark.timeout(300)
+def test_where_the_program_does_not_wait_for_calls_those_measured_alone_count(trace, monkeypatch):
+    costs = CostModel.usual().replace(send_overhead_s=0, receive_overhead_s=0)
+    slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
+    wall_s = replay(trace).recorded_span_s + 1
+    halves = [c.members for c in trace.communicators if len(c.members) == 2]
+    monkeypatch.setattr(predict, "served_s", lambda _calls, _plan: None)
     entries = [PlanEntry("bcast", members, 50_000, 60_000, "linear", native_s=0.06) for members in halves]
     same_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
     assert same_s == pytest.approx(wall_s, rel=5e-3)
-    # Where native calls took ten times as long, the plan saves, and only between MPI_Init and MPI_Finalize.
     entries = [dataclasses.replace(entry, native_s=0.6) for entry in entries]
     faster_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
     assert 1 < faster_s < same_s - 0.01

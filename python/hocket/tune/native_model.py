@@ -25,14 +25,15 @@ def native_models(plan: Plan, network: Network, costs: CostModel) -> list[Native
     """For each entry whose native calls were measured alone; others stay with the textbook algorithm."""
     found = []
     for entry in plan.entries:
-        textbook = _textbook(entry)
+        textbook = textbook_entry(entry)
         scale = _scale(textbook, entry.native_s, network, costs) if entry.native_s else None
         if scale is not None:
             found.append(NativeModel(textbook, scale))
     return found
 
 
-def _textbook(entry: PlanEntry) -> PlanEntry:
+def textbook_entry(entry: PlanEntry) -> PlanEntry:
+    """The same calls by the algorithm that MPIs are assumed to use."""
     from hocket._core import textbook_algorithm
 
     name = textbook_algorithm(entry.collective, len(entry.members), entry.bytes_max)
