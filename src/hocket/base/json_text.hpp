@@ -11,4 +11,7 @@ namespace hocket::base {
 /// The text as JSON: in double quotes, in ASCII. For those who write JSON and need nothing else of base/json.hpp.
 std::string json_text(std::string_view text);
 
+/// Whether these bytes are a text that JSON can hold.
+bool is_utf8(std::string_view text);
+
 }  // namespace hocket::base
