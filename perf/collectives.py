@@ -28,7 +28,7 @@ from hocket.advise.costs import MessageCosts
 from hocket.cli.common import print_table
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
-from hocket.plan import ROOTED, Plan, PlanEntry
+from hocket.plan import ROOTED, PlanEntry, write_candidates
 from hocket.testbed import Testbed
 from hocket.tune.compare import measure_once
 from hocket.tune.eager import measure_rendezvous_bytes
@@ -180,7 +180,7 @@ def measure(
         entries = chosen_entries(options, network, rendezvous_bytes)
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.json"
-        Plan(ranks, place, tuple(entries)).write(plan)
+        write_candidates(plan, ranks, place, entries)
         measured = measure_once(command, plan, len(entries), options.repetitions, machine, parts, options.timeout)
     return [
         Point(

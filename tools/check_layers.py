@@ -26,13 +26,14 @@ LEVELS = (
     ("base",),
     ("network", "schedule", "program", "trace"),
     ("collectives", "patterns", "lowering", "cost"),
+    ("plan",),
     ("simulation", "circuits", "replay"),
     ("search",),
 )
 LEVEL_OF = {module: level for level, modules in enumerate(LEVELS) for module in modules}
 
 # What the MPI parts may use of the core. mpi/CMakeLists.txt compiles just these.
-MPI_MAY_USE = {"base", "schedule", "program", "trace", "collectives"}
+MPI_MAY_USE = {"base", "schedule", "program", "trace", "collectives", "plan"}
 
 # OpenMP is for these modules' .cpp files only, and for the computation that a benchmark runs beside communication.
 MAY_USE_OPENMP = {"simulation", "search"}
@@ -49,6 +50,10 @@ PYTHON_FORBIDDEN = {
     "tune": {"cli"},
     "errors": {"cli", "mpi", "testbed", "tune", "advise", "report", "_core"},
 }
+
+# A Plan is read, checked and written in one place: the name of its format stands nowhere else in code.
+PLAN_FORMAT = re.compile(r"hocket\.plan/")
+KNOWS_PLAN_FORMAT = "src/hocket/plan"
 
 SOURCES = (".c", ".h", ".cpp", ".hpp")
 HEADERS = (".h", ".hpp")
@@ -115,6 +120,17 @@ def check_includes(tree: Tree) -> list[str]:
         may = (module in MAY_USE_OPENMP and path.suffix == ".cpp") or tree.name(path) == COMPUTES_WITH_OPENMP
         if re.search(r"#\s*pragma\s+omp|<omp\.h>", text) and not may:
             problems.append(f"{tree.name(path)}: OpenMP is for .cpp files of {' and '.join(sorted(MAY_USE_OPENMP))}")
+    return problems
+
+
+def check_plan_format(tree: Tree) -> list[str]:
+    problems = []
+    for path in [*tree.files, *sorted((tree.root / "python/hocket").rglob("*.py"))]:
+        name = tree.name(path)
+        if not name.startswith(KNOWS_PLAN_FORMAT) and PLAN_FORMAT.search(path.read_text(errors="replace")):
+            problems.append(
+                f"{name}: names the format of a Plan, which is read and written in {KNOWS_PLAN_FORMAT} only"
+            )
     return problems
 
 
@@ -223,7 +239,7 @@ def main() -> int:
     parser.add_argument("--headers", action="store_true", help="compile every header alone")
     arguments = parser.parse_args()
     tree = Tree(arguments.folder.resolve())
-    problems = [*check_includes(tree), *find_cycle(tree), *check_python(tree.root)]
+    problems = [*check_includes(tree), *check_plan_format(tree), *find_cycle(tree), *check_python(tree.root)]
     if arguments.headers:
         problems += check_headers(tree)
     for problem in problems:

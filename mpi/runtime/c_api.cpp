@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "hocket/schedule/validate.hpp"
 #include "runtime/handles.hpp"
 
 using namespace hocket;
@@ -15,11 +14,12 @@ using namespace hocket::runtime;
 
 namespace {
 
-hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank root) {
+hocket_operation* make(hocket_communicator& communicator, PlannedSchedule schedule, Rank root) {
     const Rank self{communicator.self};
-    const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces(entry.pieces)};
-    auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self, entry.pieces));
-    return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}, {}};
+    const std::int32_t pieces = schedule.pieces();
+    const Role role{schedule.collective(), communicator.num_ranks, root, self, schedule_pieces(schedule, pieces)};
+    auto graph = std::make_shared<const RankGraph>(rank_schedule(schedule, root, self, pieces));
+    return new hocket_operation{communicator, role, std::move(schedule), std::move(graph), {}, {}, {}};
 }
 
 hocket_operation* make_native(hocket_communicator& communicator, NativeCollective collective, int root) {
@@ -113,15 +113,14 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
             *operation = make_native(*communicator, *native, parameters->root);
             return HOCKET_OK;
         }
-        PlanEntry entry;
-        entry.collective = collective_from(parameters->collective);
-        entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
-        entry.algorithm = &collectives::find_algorithm(entry.collective, parameters->algorithm);
-        entry.pieces = parameters->pieces;
+        const auto& algorithm =
+            collectives::find_algorithm(collective_from(parameters->collective), parameters->algorithm);
+        std::vector<Rank> order;
         for (int i = 0; parameters->order != nullptr && i < communicator->num_ranks; ++i) {
-            entry.order.emplace_back(parameters->order[i]);
+            order.emplace_back(parameters->order[i]);
         }
-        *operation = make(*communicator, std::move(entry), Rank{parameters->root});
+        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->pieces, {}, std::move(order));
+        *operation = make(*communicator, std::move(schedule), Rank{parameters->root});
         return HOCKET_OK;
     });
 }
@@ -135,14 +134,8 @@ hocket_status hocket_operation_create_from_json(hocket_communicator* communicato
             throw InvalidInput("the schedule is for " + std::to_string(schedule.num_ranks) +
                                " ranks, the communicator has " + std::to_string(communicator->num_ranks));
         }
-        const Validation validation = validate(schedule);
-        if (!validation.ok()) throw InvalidInput("the schedule is wrong: " + validation.violations.front());
-        PlanEntry entry;
-        entry.collective = schedule.collective;
-        entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
         const Rank root = schedule.root;
-        entry.custom = std::make_shared<const Schedule>(std::move(schedule));
-        *operation = make(*communicator, std::move(entry), root);
+        *operation = make(*communicator, PlannedSchedule(std::move(schedule)), root);
         return HOCKET_OK;
     });
 }
@@ -162,7 +155,7 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
         require_argument(given.op != MPI_OP_NULL, "a reduction needs an operator");
         // First of what may be wrong on this rank alone, because all ranks see this alike.
         if (!operation.is_native() && !is_commutative(given.op) &&
-            !operation.entry.preserves_order(operation.role.root))
+            !preserves_order(*operation.schedule, operation.role.root))
             return fail(HOCKET_ERROR_ORDER);
         require_argument(given.recv_type != MPI_DATATYPE_NULL, "a reduction needs a datatype: recv_type");
     }

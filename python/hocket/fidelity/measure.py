@@ -16,7 +16,7 @@ from hocket.advise.advise import advise, simulate_call
 from hocket.advise.costs import MessageCosts
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
-from hocket.plan import Plan
+from hocket.plan import write_candidates
 from hocket.tune.compare import measure_once
 from hocket.tune.costs import measure_costs
 from hocket.tune.eager import measure_rendezvous_bytes
@@ -149,7 +149,7 @@ class Bench:
         self.told(what)
         with working_folder("hocket-fidelity-", Path(tempfile.gettempdir())) as folder:
             path = folder / "plan.json"
-            Plan(self.ranks, self.network.name, tuple(entries)).write(path)
+            write_candidates(path, self.ranks, self.network.name, entries)
             options = self.options
             return measure_once(
                 self.command, path, len(entries), options.repetitions, self.machine, self.parts, options.timeout_s,

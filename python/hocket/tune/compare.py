@@ -97,7 +97,7 @@ class Measurement:
             ratio_interval=(self.ratio.low, self.ratio.high),
         )
         native_s, tuned_s = statistics.median(self.native_s), statistics.median(self.tuned_s)
-        return replace(entry, native_s=native_s, tuned_s=tuned_s, evidence=evidence)
+        return entry.replace(native_s=native_s, tuned_s=tuned_s, evidence=evidence)
 
 
 # An entry's times in one launch, and whether both kinds of call left the same data.

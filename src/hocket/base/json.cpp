@@ -18,10 +18,6 @@ namespace {
 
 constexpr int max_depth = 64;
 
-std::string shortened(const std::string& text, std::size_t longest) {
-    return text.size() > longest ? text.substr(0, longest - 3) + "..." : text;
-}
-
 }  // namespace
 
 json parse_json(std::string_view text, std::string_view source) {
@@ -61,6 +57,10 @@ json parse_json(std::string_view text, std::string_view source) {
 std::string print_json(const json& value) { return value.dump(-1, ' ', true, json::error_handler_t::replace); }
 
 std::string show_json(const json& value, std::size_t longest) { return shortened(print_json(value), longest); }
+
+std::string shortened(const std::string& text, std::size_t longest) {
+    return text.size() > longest ? text.substr(0, longest - 3) + "..." : text;
+}
 
 std::string json_text(std::string_view text) { return print_json(json(text)); }
 
