@@ -79,8 +79,8 @@ std::string texts_for(std::int32_t ranks) { return "a list of " + std::to_string
 
 std::string number_text(double value) {
     std::array<char, 400> text;  // 1e16 has 17 digits, 1e-4 some 22; a number that is not finite has a name
-    const auto print = [&](std::chars_format format) {
-        const auto end = std::to_chars(text.data(), text.data() + text.size(), value, format).ptr;
+    const auto print = [&](std::chars_format style) {
+        const auto end = std::to_chars(text.data(), text.data() + text.size(), value, style).ptr;
         return std::string(text.data(), end);
     };
     const double size = std::abs(value);
