@@ -18,7 +18,7 @@ from pathlib import Path
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import run_command, with_preload
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import Plan, PlanEntry, write_plan
 from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             plan = folder / "plan.json"
-            Plan(1, "none", (PlanEntry("bcast", (0,), 1000, 2000, "linear", 1),)).write(plan)
+            write_plan(Plan(1, "none", (PlanEntry("bcast", (0,), 1000, 2000, "linear", 1),)), plan)
             interpose = compile_with(mpi, "interpose_overhead", folder)
             record = compile_with(mpi, "record_overhead", folder)
             print(f"{mpi.name}: not rerouted")
@@ -65,7 +65,8 @@ def main() -> int:
 def self_check_cost(mpi: Mpi, program: Path, interpose: Path, plan: Path, size_bytes: int, calls: int) -> str:
     """Of rerouted broadcasts, by the time of the whole loop with and without the self-check."""
     members = tuple(range(CHECKED_RANKS))
-    Plan(CHECKED_RANKS, "none", (PlanEntry("bcast", members, size_bytes, size_bytes, "binomial", 1),)).write(plan)
+    entry = PlanEntry("bcast", members, size_bytes, size_bytes, "binomial", 1)
+    write_plan(Plan(CHECKED_RANKS, "none", (entry,)), plan)
     times: dict[str, list[float]] = {"off": [], "on": []}
     counts = plan.with_name("statistics.json")
     for _ in range(ROUNDS):

@@ -32,7 +32,7 @@ from hocket.measure.runner import Runner
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
-from hocket.plan import ROOTED, Plan, PlanEntry
+from hocket.plan import ROOTED, PlanEntry, write_candidates
 from hocket.testbed import Testbed
 from mpis import MPIS
 
@@ -179,7 +179,7 @@ def measure(
         entries = chosen_entries(options, network, rendezvous_bytes)
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.json"
-        Plan(ranks, place, tuple(entries)).write(plan)
+        write_candidates(plan, ranks, place, entries)
         measured = measure_once(command, plan, len(entries), options.repetitions, runner, parts, options.timeout)
     return [
         Point(

@@ -26,6 +26,7 @@ from hocket.cli.common import print_table
 from hocket.measure.runner import Runner
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
+from hocket.plan import write_plan
 from hocket.testbed import Testbed
 from mpis import MPIS
 
@@ -133,7 +134,7 @@ def plan_for(options: argparse.Namespace, what: str, folder: Path) -> Path:
     group = CallGroup(what, tuple(range(options.hosts)), options.bytes, options.bytes, (0,), 100, commutative=True)
     path = folder / "plan.json"
     advice = advise([group], network, options.hosts, CostModel.usual())
-    advice.plan.with_entries(choice.entry() for choice in advice.choices).write(path)
+    write_plan(advice.plan.replace(entries=[choice.entry() for choice in advice.choices]), path)
     return path
 
 

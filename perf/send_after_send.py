@@ -35,7 +35,7 @@ from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.emulation import emulated_costs
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import PlanEntry, write_candidates
 from hocket.search.optimal import optimal_schedule
 from mpis import MPIS
 
@@ -68,7 +68,7 @@ class Case:
     def entry(self, way: str) -> PlanEntry:
         custom = self.schedule(way)
         members = tuple(range(custom.num_ranks))
-        return PlanEntry(self.collective, members, self.bytes, self.bytes, "custom", root=0, custom=custom.to_json())
+        return PlanEntry(self.collective, members, self.bytes, self.bytes, "custom", root=0, custom=custom)
 
 
 def cases(network: Network, message_bytes: int) -> list[Case]:
@@ -123,7 +123,7 @@ def measure(options: argparse.Namespace, place: str, network: Network) -> Iterat
                 for here, ways in ((runner, [w for w in WAYS if w != "synchronous"]), (synchronous, ["synchronous"])):
                     tried = [(case, way) for case in some for way in ways]
                     plan = Path(folder) / "plan.json"
-                    Plan(network.num_ranks, place, tuple(case.entry(way) for case, way in tried)).write(plan)
+                    write_candidates(plan, network.num_ranks, place, [case.entry(way) for case, way in tried])
                     found = measure_once(command, plan, len(tried), options.repetitions, here, parts, options.timeout)
                     for (case, way), (launch, equal) in zip(tried, found, strict=True):
                         if not equal:

@@ -17,7 +17,7 @@ from collectives import SMALL
 
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import Plan, PlanEntry, write_plan
 from mpis import MPIS
 
 
@@ -54,7 +54,7 @@ def measure(
     members = tuple(range(ranks))
     sizes = {collective: 0 if collective == "barrier" else size_bytes for collective, _ in SMALL}
     entries = tuple(PlanEntry(c, members, sizes[c], sizes[c], algorithm) for c, algorithm in SMALL)
-    Plan(ranks, "none", entries).write(plan)
+    write_plan(Plan(ranks, "none", entries), plan)
     program = compile_with(mpi, "small_calls", folder)
     found: dict[str, list[tuple[float, float]]] = {}
     for i in range(rounds):

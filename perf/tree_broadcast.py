@@ -24,7 +24,7 @@ from hocket.cli.common import note, print_table
 from hocket.measure.compare import measure_once
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.search.find import find
 from hocket.search.optimal import optimal_schedule
 from hocket.testbed import Testbed
@@ -53,7 +53,7 @@ CLUSTERS = [
 
 def entry(network: Network, schedule: Schedule, root: int) -> PlanEntry:
     members = tuple(range(network.num_ranks))
-    return PlanEntry("bcast", members, BYTES, BYTES, "custom", root=root, custom=schedule.to_json())
+    return PlanEntry("bcast", members, BYTES, BYTES, "custom", root=root, custom=schedule)
 
 
 def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int) -> list[dict[str, object]]:
@@ -77,7 +77,7 @@ def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int)
             for _ in range(repetitions):
                 for i, one in enumerate(entries):
                     path = Path(folder) / "plan.json"
-                    Plan(network.num_ranks, network.name, (one,)).write(path)
+                    write_plan(Plan(network.num_ranks, network.name, (one,)), path)
                     command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]
                     ((measured, _),) = measure_once(command, path, 1, 5, runner, parts, 120)
                     if measured.equal is False:

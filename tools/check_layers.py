@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from layers.headers import check_headers
+from layers.homes import check_homes
 from layers.python_imports import Modules, check_python
 from layers.sources import Tree, check_includes
 from layers.units import check_circles
@@ -27,7 +28,7 @@ def main() -> int:
     arguments = parser.parse_args()
     root = arguments.folder.resolve()
     tree, modules = Tree(root), Modules(root)
-    problems = [*check_includes(tree), *check_circles(tree), *check_python(modules)]
+    problems = [*check_includes(tree), *check_circles(tree), *check_python(modules), *check_homes(tree, modules)]
     if arguments.headers:
         problems += check_headers(tree)
     for problem in problems:

@@ -24,9 +24,9 @@
 #include "bench/workload.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
+#include "hocket/plan/file.hpp"
 #include "interpose/reroute.hpp"
 #include "interpose/session.hpp"
-#include "runtime/plan.hpp"
 
 namespace {
 
@@ -37,7 +37,7 @@ using interpose::session;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--least N] [--within S] [--only schedules]\n"
-    "  --plan FILE        the plan (\"hocket.plan/2\"), read by rank 0\n"
+    "  --plan FILE        a plan, whose entries may serve the same calls; read by rank 0\n"
     "  --repetitions N    measurements of each entry and kind (default 20), of short calls up to 20 N within half a "
     "second;\n"
     "                     one is the median of up to 16 calls in a row that take 15 ms\n"
@@ -100,7 +100,7 @@ std::string shared_plan(const std::string& path, int world_rank) {
     int read = 1;
     if (world_rank == 0) {
         try {
-            text = runtime::read_plan_file(path);
+            text = read_plan_file(path);
         } catch (const InvalidInput& error) {
             text = error.what();
             read = 0;
@@ -116,7 +116,7 @@ std::string shared_plan(const std::string& path, int world_rank) {
 }
 
 /// What an entry is measured with: its largest message, but an open-ended range must not fill the memory.
-std::int64_t measured_bytes(const runtime::PlanEntry& entry) {
+std::int64_t measured_bytes(const PlanEntry& entry) {
     return std::min(entry.bytes_max, std::max(entry.bytes_min, std::int64_t{64} << 20));
 }
 
@@ -124,7 +124,7 @@ std::int64_t measured_bytes(const runtime::PlanEntry& entry) {
 class Comparison {
 public:
     /// The session is on, with a plan of this entry alone.
-    Comparison(const runtime::PlanEntry& entry, MPI_Comm comm)
+    Comparison(const PlanEntry& entry, MPI_Comm comm)
         : entry_(entry), comm_(comm), role_(role_of(entry, comm)), start_(comm) {}
 
     bool equal(std::int64_t bytes) {
@@ -174,10 +174,10 @@ private:
         return code;
     }
 
-    static runtime::Role role_of(const runtime::PlanEntry& entry, MPI_Comm comm) {
+    static runtime::Role role_of(const PlanEntry& entry, MPI_Comm comm) {
         int rank = 0;
         PMPI_Comm_rank(comm, &rank);
-        const std::int32_t pieces = entry.schedule_pieces(entry.pieces_of(measured_bytes(entry)));
+        const std::int32_t pieces = schedule_pieces(entry.schedule, pieces_of(entry.schedule, measured_bytes(entry)));
         return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, pieces};
     }
 
@@ -218,7 +218,7 @@ private:
         }
     }
 
-    const runtime::PlanEntry& entry_;
+    const PlanEntry& entry_;
     MPI_Comm comm_;
     runtime::Role role_;
     bench::CommonStart start_;
@@ -236,7 +236,7 @@ std::string list(const std::vector<Number>& numbers) {
 
 /// One entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over the world;
 /// the first member's answer reaches rank 0.
-std::string compare(const runtime::PlanEntry& entry, const Options& options, double seconds, int tag, int world_rank) {
+std::string compare(const PlanEntry& entry, const Options& options, double seconds, int tag, int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
@@ -248,7 +248,7 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, dou
     if (is_member && seconds > 0) {
         MPI_Comm comm = MPI_COMM_NULL;
         require(PMPI_Comm_create_group(MPI_COMM_WORLD, members, tag, &comm), "MPI_Comm_create_group");
-        session.use({world_size, {entry}});
+        session.use(Plan(world_size, {}, {entry}));
         Comparison comparison(entry, comm);
         const std::int64_t most = measured_bytes(entry);
         const bool compares = !options.only_schedules;
@@ -285,7 +285,7 @@ std::string compare(const runtime::PlanEntry& entry, const Options& options, dou
     return "{\"collective\": " + json_text(name_of(entry.collective)) + ", \"members\": " + list(entry.members) +
            ", \"bytes\": " + std::to_string(measured_bytes(entry)) +
            ", \"root\": " + std::to_string(entry.root.value_or(Rank{0}).value) +
-           ", \"description\": " + json_text(entry.description()) + ", \"native_s\": " + list(native_s) +
+           ", \"description\": " + json_text(describe(entry)) + ", \"native_s\": " + list(native_s) +
            ", \"tuned_s\": " + list(tuned_s) + ", \"rerouted_calls\": " + std::to_string(num_rerouted) +
            ", \"equal\": " +
            (options.only_schedules || seconds <= 0 ? "null"
@@ -299,12 +299,8 @@ int run(int argc, char** argv, int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const runtime::Plan plan = runtime::parse_plan(shared_plan(options.plan, world_rank), options.plan);
-    if (plan.num_ranks != world_size) {
-        throw InvalidInput(options.plan + " is for " + std::to_string(plan.num_ranks) + " ranks, but " +
-                               std::to_string(world_size) + " run",
-                           "start " + std::to_string(plan.num_ranks) + " ranks");
-    }
+    const Candidates plan = candidates_from_json(shared_plan(options.plan, world_rank), options.plan);
+    require_ranks_of_program(plan.ranks, world_size, options.plan);
     session.leave_check();  // a program pays for it by less than a hundredth
     const std::string shared = bench::shared_cores(MPI_COMM_WORLD);
     std::string entries;

@@ -76,7 +76,7 @@ SelfCheck self_check(const std::vector<Route>& routes) {
     std::vector<SelfCheck::Entry> entries;
     for (const Route& route : routes) {
         // What a native call is known to lose is waited for.
-        const double lost = std::clamp(route.entry->native_per_tuned - 1, 0.0, 1e6);
+        const double lost = route.entry->evidence ? std::clamp(route.entry->evidence->ratio - 1, 0.0, 1e6) : 0;
         SelfCheck::Entry entry;
         entry.watched = session.checks_itself() && !route.entry->reproducible;
         entry.wait = std::llround(lost * static_cast<double>(SelfCheck::calls_for_cost));
@@ -94,19 +94,18 @@ Communicator* make(MPI_Comm comm) {
     PMPI_Comm_size(comm, &communicator->size);
     if (inter == 0) {
         const std::vector<int> members = world_ranks(comm, communicator->size);
-        const auto& entries = session.plan().entries;
+        const auto& entries = session.plan().entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (!entries[i].serves_members(members)) continue;
+            if (!serves_members(entries[i], members)) continue;
             communicator->members = members;
             communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back(
                 {&entries[i], i, {}, {}, {}});
         }
         for (std::size_t i = 0; i < num_collectives; ++i) {
             auto& routes = communicator->routes[i];
-            // Those that name a root first: find_route takes the first that serves a call.
-            std::stable_sort(routes.begin(), routes.end(), [](const Route& a, const Route& b) {
-                return a.entry->root.has_value() > b.entry->root.has_value();
-            });
+            // find_route takes the first that serves a call.
+            std::stable_sort(routes.begin(), routes.end(),
+                             [](const Route& a, const Route& b) { return goes_before(*a.entry, *b.entry); });
             communicator->checks[i] = self_check(routes);
         }
     }

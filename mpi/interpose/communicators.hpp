@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "hocket/plan/plan.hpp"
 #include "interpose/choices.hpp"
 #include "interpose/self_check.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/plan.hpp"
 
 namespace hocket::interpose {
 
@@ -25,7 +25,7 @@ class Lane;
 
 /// A plan entry on a communicator that it serves.
 struct Route {
-    const runtime::PlanEntry* entry;
+    const PlanEntry* entry;
     std::size_t index;                                            ///< in the plan
     std::vector<std::unique_ptr<runtime::Operation>> operations;  ///< by root and pieces, the one used last at the end
     std::optional<bool> preserves_order;                          ///< known once asked, for the root `order_root`

@@ -62,7 +62,7 @@ Lane::Selection& Lane::selection_of(const Turn& turn) {
     if (found != selections_.end()) return found->second;
     // How many calls are in flight is for the ranks to find out.
     Selection& made = selections_.try_emplace(turn.key, Selection{Selector(2, native, 0)}).first->second;
-    made.selector.trust(schedule, turn.entry->native_per_tuned);
+    made.selector.trust(schedule, turn.entry->evidence ? turn.entry->evidence->ratio : 0);
     return made;
 }
 
@@ -124,8 +124,9 @@ std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm)
     if (arm == native)
         return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, own_);
     const Rank root{of.root}, self{rank_};
-    const std::int32_t pieces = call.entry_->schedule_pieces(call.asked_pieces_);
-    auto graph = std::make_shared<const runtime::RankGraph>(call.entry_->rank_schedule(root, self, call.asked_pieces_));
+    const std::int32_t pieces = schedule_pieces(call.entry_->schedule, call.asked_pieces_);
+    auto graph = std::make_shared<const runtime::RankGraph>(
+        rank_schedule(call.entry_->schedule, root, self, call.asked_pieces_));
     return runtime::make_schedule_task({of.collective, size_, root, self, pieces}, std::move(graph), own_);
 }
 
@@ -195,7 +196,7 @@ bool Lane::release(bool waits) {
 PlannedCall::PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes)
     : lane_(std::move(lane)),
       entry_(route.entry),
-      asked_pieces_(route.entry->pieces_of(bytes)),
+      asked_pieces_(pieces_of(route.entry->schedule, bytes)),
       key_(route.index, size_class_of(bytes), call.root),
       call_(significant(call, lane_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.

@@ -56,7 +56,7 @@ private:
     };
     struct Turn {
         Key key;
-        const runtime::PlanEntry* entry;
+        const PlanEntry* entry;
         bool compares;
         PlannedCall* call;  ///< null: passed over
     };
@@ -98,7 +98,7 @@ public:
 private:
     friend class Lane;
     std::shared_ptr<Lane> lane_;
-    const runtime::PlanEntry* entry_;
+    const PlanEntry* entry_;
     const std::int32_t asked_pieces_;
     Lane::Key key_;
     Call call_;

@@ -38,7 +38,7 @@ bool keeps_order(Route& route, const Call& call) {
     if (runtime::is_commutative(call.arguments.op)) return true;
     if (!route.preserves_order || route.order_root.value != call.root) {
         route.order_root = Rank{call.root};
-        route.preserves_order = route.entry->preserves_order(route.order_root);
+        route.preserves_order = preserves_order(route.entry->schedule, route.order_root);
     }
     if (!*route.preserves_order) session.count(route.index).kept_native.fetch_add(1, std::memory_order_relaxed);
     return *route.preserves_order;
@@ -79,8 +79,8 @@ bool number_call(Communicator& communicator) {
 
 Operation& operation_for(Route& route, const Communicator& communicator, Rank root, std::int64_t bytes) {
     auto& operations = route.operations;
-    const std::int32_t asked_pieces = route.entry->pieces_of(bytes);
-    const std::int32_t pieces = route.entry->schedule_pieces(asked_pieces);
+    const std::int32_t asked_pieces = pieces_of(route.entry->schedule, bytes);
+    const std::int32_t pieces = schedule_pieces(route.entry->schedule, asked_pieces);
     const auto same = [&](const auto& operation) {
         return operation->role().root == root && operation->role().pieces == pieces;
     };
@@ -92,7 +92,8 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     if (operations.size() == max_prepared) operations.erase(operations.begin());
     const Rank self{communicator.rank};
     const runtime::Role role{route.entry->collective, communicator.size, root, self, pieces};
-    auto graph = std::make_shared<const runtime::RankGraph>(route.entry->rank_schedule(root, self, asked_pieces));
+    auto graph =
+        std::make_shared<const runtime::RankGraph>(rank_schedule(route.entry->schedule, root, self, asked_pieces));
     operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.own));
     return *operations.back();
 }
@@ -180,7 +181,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
         timed = &check;
         return {};
     }
-    outcome = route->entry->native_per_tuned > 0 ? Outcome::measured : Outcome::derived;
+    outcome = route->entry->evidence ? Outcome::measured : Outcome::derived;
     const std::int64_t begin_ns = way == SelfCheck::Way::time_schedule ? now_ns() : 0;
     const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call, bytes);
     if (way == SelfCheck::Way::time_schedule && code == MPI_SUCCESS) check.took(now_ns() - begin_ns);

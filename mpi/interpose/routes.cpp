@@ -37,9 +37,7 @@ std::int64_t bytes_of(const Call& call, const Communicator& communicator) {
 
 Route* find_route(Communicator& communicator, const Call& call, std::int64_t bytes) {
     for (Route& route : communicator.routes[static_cast<std::size_t>(call.collective)]) {
-        const runtime::PlanEntry& entry = *route.entry;
-        if (bytes >= entry.bytes_min && bytes <= entry.bytes_max && (!entry.root || entry.root->value == call.root))
-            return &route;
+        if (serves_call(*route.entry, bytes, call.root)) return &route;
     }
     return nullptr;
 }

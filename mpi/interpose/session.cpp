@@ -18,6 +18,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
+#include "hocket/plan/file.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/lane.hpp"
@@ -94,7 +95,7 @@ void Session::share_settings(int world_rank) {
     }
     if (!plan_path_.empty()) {
         try {
-            plan_text_ = runtime::read_plan_file(plan_path_);
+            plan_text_ = read_plan_file(plan_path_);
         } catch (const InvalidInput& error) {
             say(std::string(error.what()) + "; every call stays native");
         }
@@ -128,34 +129,35 @@ void Session::start(int program_level) {
 void Session::start_plan(int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    runtime::Plan plan{};
+    Plan plan;
     try {
-        plan = runtime::parse_plan(plan_text_, "plan " + plan_path_);
-        if (plan.num_ranks != world_size) {
-            throw InvalidInput("plan " + plan_path_ + " is for " + std::to_string(plan.num_ranks) +
-                               " ranks, this program has " + std::to_string(world_size));
-        }
+        const std::string source = "plan " + plan_path_;
+        Plan read = plan_from_json(plan_text_, source);
+        require_ranks_of_program(read.ranks(), world_size, source);
+        plan = std::move(read);
     } catch (const std::exception& error) {
-        plan = {};
         if (world_rank == 0) say(std::string(error.what()) + "; every call stays native");
     }
     compare_hosts(plan, world_rank);
-    if (ignores_evidence_)
-        for (runtime::PlanEntry& entry : plan.entries) entry.native_per_tuned = 0;
+    if (ignores_evidence_) {
+        std::vector<PlanEntry> entries = plan.entries();
+        for (PlanEntry& entry : entries) entry.evidence.reset();
+        plan = Plan(plan.ranks(), plan.network(), std::move(entries));
+    }
     plan_text_.clear();
     plan_text_.shrink_to_fit();
     use(std::move(plan));
 }
 
-void Session::compare_hosts(const runtime::Plan& plan, int world_rank) const {
-    if (plan.hosts.empty()) return;
+void Session::compare_hosts(const Plan& plan, int world_rank) const {
+    if (plan.hosts().empty()) return;
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
-    const int is_other = plan.hosts[static_cast<std::size_t>(world_rank)] == host.data() ? 0 : 1;
+    const int is_other = plan.hosts()[static_cast<std::size_t>(world_rank)] == host.data() ? 0 : 1;
     int num_others = 0;
     next.Reduce(&is_other, &num_others, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank == 0 && num_others > 0)
-        say(std::to_string(num_others) + " of " + std::to_string(plan.hosts.size()) +
+        say(std::to_string(num_others) + " of " + std::to_string(plan.hosts().size()) +
             " ranks are on other hosts than when the plan was made; its schedules fit that placement: `hocket tune` "
             "again where hosts lie otherwise on the network");
 }
@@ -182,7 +184,7 @@ void Session::start_progress(int world_rank, int program_level) {
     next.Allreduce(mine, sum, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
     const auto [num_can, num_elsewhere, num_below] = sum;
-    if (num_can == num_ranks && !plan_.entries.empty()) {
+    if (num_can == num_ranks && !plan_.entries().empty()) {
         open_lane(MPI_COMM_WORLD);
         plan_is_in_background.store(true);
     }
@@ -197,11 +199,11 @@ void Session::start_progress(int world_rank, int program_level) {
         (num_below == 0 ? "no thread" : "no MPI_THREAD_MULTIPLE there: does every rank have HOCKET_PROGRESS?"));
 }
 
-void Session::use(runtime::Plan plan) {
+void Session::use(Plan plan) {
     plan_ = std::move(plan);
-    counts_ = std::make_unique<EntryCount[]>(plan_.entries.size());
+    counts_ = std::make_unique<EntryCount[]>(plan_.entries().size());
     planned_ = 0;
-    for (const auto& entry : plan_.entries) planned_ |= 1U << static_cast<unsigned>(entry.collective);
+    for (const auto& entry : plan_.entries()) planned_ |= 1U << static_cast<unsigned>(entry.collective);
     if (planned_ != 0) {
         prepare_communicators();
         has_communicators_ = true;
@@ -217,14 +219,14 @@ void Session::stop() {
     active_collectives.store(0, std::memory_order_release);
     plan_is_in_background.store(false);
     progress.stop();
-    if (plan_.entries.empty() && progress_mode_ == Progress::Mode::off) return;
+    if (plan_.entries().empty() && progress_mode_ == Progress::Mode::off) return;
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (reports_) report(world_rank);
     const Inside inside;
     if (has_communicators_) release_communicators();
     release_lanes();
-    if (!plan_.entries.empty()) release_arguments();
+    if (!plan_.entries().empty()) release_arguments();
     runtime::forget_datatypes();
 }
 
@@ -236,12 +238,12 @@ void Session::tell_fall_back(std::size_t entry, std::int64_t call, int num_lost)
                   "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
                   1e-6 * static_cast<double>(count.schedule_ns.load()),
                   1e-6 * static_cast<double>(count.native_ns.load()));
-    say(plan_.entries[entry].description() + ": " + why.data() + "; native from its call " + std::to_string(call) +
+    say(describe(plan_.entries()[entry]) + ": " + why.data() + "; native from its call " + std::to_string(call) +
         " on");
 }
 
 std::string Session::report_entries(int world_rank) const {
-    const std::size_t num = plan_.entries.size();
+    const std::size_t num = plan_.entries().size();
     struct Counts {
         long long rerouted, kept_native, self_check, after_fall_back, fell_back_at_call;
     };
@@ -264,12 +266,12 @@ std::string Session::report_entries(int world_rank) const {
     std::string entries;
     long long used = 0;
     for (std::size_t i = 0; i < num; ++i) {
-        const auto& entry = plan_.entries[i];
+        const auto& entry = plan_.entries()[i];
         const Counts& count = most[i];
         const std::string fell_back =
             count.fell_back_at_call > 0 ? std::to_string(count.fell_back_at_call) : std::string("null");
         entries += std::string(i == 0 ? "" : ",") + "\n  {\"collective\": " + json_text(name_of(entry.collective)) +
-                   ", \"description\": " + json_text(entry.description()) +
+                   ", \"description\": " + json_text(describe(entry)) +
                    ", \"rerouted_calls\": " + std::to_string(count.rerouted) +
                    ", \"native_calls\": " + std::to_string(count.kept_native) +
                    ", \"self_check_calls\": " + std::to_string(count.self_check) +
@@ -277,7 +279,7 @@ std::string Session::report_entries(int world_rank) const {
                    ", \"fallen_back_calls\": " + std::to_string(count.after_fall_back) + "}";
         used += count.rerouted > 0 ? 1 : 0;
         if (environment("HOCKET_VERBOSE") != "1") continue;
-        std::string said = entry.description() + ": " + std::to_string(count.rerouted) + " calls rerouted";
+        std::string said = describe(entry) + ": " + std::to_string(count.rerouted) + " calls rerouted";
         const auto add = [&](long long calls, const char* what) {
             if (calls > 0) said += ", " + std::to_string(calls) + what;
         };
@@ -335,7 +337,7 @@ std::string Session::report_progress(int world_rank) const {
 
 void Session::report(int world_rank) const {
     std::string entries, background, calls;
-    if (!plan_.entries.empty()) entries = report_entries(world_rank);
+    if (!plan_.entries().empty()) entries = report_entries(world_rank);
     if (served.counts_calls()) calls = served.report(world_rank, environment("HOCKET_SUMMARY") == "1");
     if (progress_mode_ != Progress::Mode::off) background = report_progress(world_rank);
     if (world_rank != 0) return;

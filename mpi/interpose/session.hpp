@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "hocket/plan/plan.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "interpose/progress.hpp"
-#include "runtime/plan.hpp"
 
 namespace hocket::interpose {
 
@@ -40,11 +40,11 @@ public:
     /// After MPI_Init. Collective over the world. `program_level` is the thread level that the program knows of.
     void start(int program_level);
     /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without these.
-    void use(runtime::Plan plan);
+    void use(Plan plan);
     /// Before MPI_Finalize. Collective over the world.
     void stop();
 
-    [[nodiscard]] const runtime::Plan& plan() const { return plan_; }
+    [[nodiscard]] const Plan& plan() const { return plan_; }
     [[nodiscard]] bool checks_itself() const { return checks_itself_; }
     void leave_check() { checks_itself_ = false; }
     [[nodiscard]] bool has_entries_for(Collective collective) const {
@@ -57,13 +57,13 @@ public:
 private:
     void share_settings(int world_rank);
     void start_plan(int world_rank);
-    void compare_hosts(const runtime::Plan& plan, int world_rank) const;
+    void compare_hosts(const Plan& plan, int world_rank) const;
     void start_progress(int world_rank, int program_level);
     void report(int world_rank) const;
     [[nodiscard]] std::string report_entries(int world_rank) const;
     [[nodiscard]] std::string report_progress(int world_rank) const;
 
-    runtime::Plan plan_{};
+    Plan plan_{};
     std::uint32_t planned_ = 0;  // bit c: the plan has entries for collective c
     std::unique_ptr<EntryCount[]> counts_;
     std::string plan_path_;

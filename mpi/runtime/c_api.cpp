@@ -17,11 +17,12 @@ using namespace hocket::runtime;
 
 namespace {
 
-hocket_operation* make(hocket_communicator& communicator, PlanEntry entry, Rank root) {
+hocket_operation* make(hocket_communicator& communicator, PlannedSchedule schedule, Rank root) {
     const Rank self{communicator.self};
-    const Role role{entry.collective, communicator.num_ranks, root, self, entry.schedule_pieces(entry.pieces)};
-    auto graph = std::make_shared<const RankGraph>(entry.rank_schedule(root, self, entry.pieces));
-    return new hocket_operation{communicator, role, std::move(entry), std::move(graph), {}, {}, {}};
+    const std::int32_t pieces = schedule.pieces();
+    const Role role{schedule.collective(), communicator.num_ranks, root, self, schedule_pieces(schedule, pieces)};
+    auto graph = std::make_shared<const RankGraph>(rank_schedule(schedule, root, self, pieces));
+    return new hocket_operation{communicator, role, std::move(schedule), std::move(graph), {}, {}, {}};
 }
 
 hocket_operation* make_native(hocket_communicator& communicator, NativeCollective collective, int root) {
@@ -78,15 +79,14 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
             *operation = make_native(*communicator, *native, parameters->root);
             return HOCKET_OK;
         }
-        PlanEntry entry;
-        entry.collective = collective_from(parameters->collective);
-        entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
-        entry.algorithm = &collectives::find_algorithm(entry.collective, parameters->algorithm);
-        entry.pieces = parameters->pieces;
+        const auto& algorithm =
+            collectives::find_algorithm(collective_from(parameters->collective), parameters->algorithm);
+        std::vector<Rank> order;
         for (int i = 0; parameters->order != nullptr && i < communicator->num_ranks; ++i) {
-            entry.order.emplace_back(parameters->order[i]);
+            order.emplace_back(parameters->order[i]);
         }
-        *operation = make(*communicator, std::move(entry), Rank{parameters->root});
+        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->pieces, {}, std::move(order));
+        *operation = make(*communicator, std::move(schedule), Rank{parameters->root});
         return HOCKET_OK;
     });
 }
@@ -100,14 +100,8 @@ hocket_status hocket_operation_create_from_json(hocket_communicator* communicato
             throw InvalidInput("the schedule is for " + std::to_string(schedule.num_ranks) +
                                " ranks, the communicator has " + std::to_string(communicator->num_ranks));
         }
-        const Validation validation = validate(schedule);
-        if (!validation.ok()) throw InvalidInput("the schedule is wrong: " + validation.violations.front());
-        PlanEntry entry;
-        entry.collective = schedule.collective;
-        entry.members.resize(static_cast<std::size_t>(communicator->num_ranks));
         const Rank root = schedule.root;
-        entry.custom = std::make_shared<const Schedule>(std::move(schedule));
-        *operation = make(*communicator, std::move(entry), root);
+        *operation = make(*communicator, PlannedSchedule(std::move(schedule)), root);
         return HOCKET_OK;
     });
 }

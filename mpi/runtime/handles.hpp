@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "hocket.h"
+#include "hocket/plan/planned_schedule.hpp"
 #include "runtime/collective_task.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/fused_task.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/plan.hpp"
 #include "runtime/selector.hpp"
 
 /// What the handles of hocket.h are.
@@ -38,7 +38,7 @@ struct hocket_engine {
 struct hocket_operation {
     hocket_communicator& communicator;
     hocket::runtime::Role role;
-    hocket::runtime::PlanEntry entry;                         ///< without an algorithm if native
+    std::optional<hocket::PlannedSchedule> schedule;          ///< none if native
     std::shared_ptr<const hocket::runtime::RankGraph> graph;  ///< null if native
     hocket::runtime::NativeCollective native;                 ///< if native
     std::unique_ptr<hocket::runtime::Operation> blocking;     ///< for hocket_operation_execute, made when needed

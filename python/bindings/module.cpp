@@ -20,6 +20,7 @@ void bind_traffic_simulation(nb::module_& module);
 void bind_schedule(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
+void bind_plan(nb::module_& module);
 void bind_replay(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_broadcast_forms(nb::module_& module);
@@ -79,6 +80,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_TRACE
     bind_trace(module);
+#endif
+#ifdef HOCKET_HAVE_PLAN
+    bind_plan(module);
 #endif
 #ifdef HOCKET_HAVE_REPLAY
     bind_replay(module);

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -25,30 +24,6 @@ std::vector<Rank> ranks_from(const std::vector<std::int32_t>& values) {
     return ranks;
 }
 
-replay::Rule make_rule(const std::string& collective, std::vector<std::int32_t> members, std::int64_t bytes_min,
-                       std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
-                       std::int32_t pieces, std::int64_t segment_bytes,
-                       const std::optional<std::vector<std::int32_t>>& order, std::optional<Schedule> custom,
-                       double scale) {
-    replay::Rule rule{};
-    rule.collective = collective_from(collective);
-    rule.members = std::move(members);
-    rule.bytes_min = bytes_min;
-    rule.bytes_max = bytes_max;
-    if (root) {
-        rule.root = Rank{*root};
-    }
-    rule.algorithm = std::move(algorithm);
-    rule.pieces = pieces;
-    rule.segment_bytes = segment_bytes;
-    if (order) {
-        rule.order = ranks_from(*order);
-    }
-    rule.custom = std::move(custom);
-    rule.scale = scale;
-    return rule;
-}
-
 }  // namespace
 
 void bind_replay(nb::module_& module) {
@@ -67,19 +42,17 @@ void bind_replay(nb::module_& module) {
         "collective"_a, "num_ranks"_a, "bytes"_a,
         "The algorithm that an MPI is assumed to use when nothing better is known.");
 
-    nb::class_<replay::Rule>(module, "ReplayRule", "A schedule for some of the collective calls of a trace.")
+    nb::class_<replay::NativeModel>(
+        module, "NativeModel",
+        "What stands for the MPI's own algorithm in the calls that `entry` serves, with their bytes times `scale`.")
         .def(
             "__init__",
-            [](replay::Rule* self, const std::string& collective, std::vector<std::int32_t> members,
-               std::int64_t bytes_min, std::int64_t bytes_max, std::optional<std::int32_t> root, std::string algorithm,
-               std::int32_t pieces, std::int64_t segment_bytes, const std::optional<std::vector<std::int32_t>>& order,
-               std::optional<Schedule> custom, double scale) {
-                new (self) replay::Rule(make_rule(collective, std::move(members), bytes_min, bytes_max, root,
-                                                  std::move(algorithm), pieces, segment_bytes, order, std::move(custom),
-                                                  scale));
+            [](replay::NativeModel* self, const PlanEntry& entry, double scale) {
+                new (self) replay::NativeModel{entry, scale};
             },
-            "collective"_a, "members"_a, "bytes_min"_a, "bytes_max"_a, "root"_a.none(), "algorithm"_a, "pieces"_a,
-            "segment_bytes"_a, "order"_a.none(), "custom"_a.none(), "scale"_a = 1.0);
+            "entry"_a, "scale"_a)
+        .def_ro("entry", &replay::NativeModel::entry)
+        .def_ro("scale", &replay::NativeModel::scale);
     nb::class_<replay::Replayed>(module, "Replayed")
         .def_ro("program", &replay::Replayed::program)
         .def_ro("recorded_span_s", &replay::Replayed::recorded_span_s,
@@ -87,10 +60,11 @@ void bind_replay(nb::module_& module) {
         .def_ro("notes", &replay::Replayed::notes, "What the program leaves out.");
     module.def(
         "replay",
-        [](const Trace& trace, const std::vector<replay::Rule>& rules, bool cpu_time, std::int64_t eager_bytes) {
-            return replay::replay(trace, rules, {cpu_time, eager_bytes});
+        [](const Trace& trace, const Plan* plan, const std::vector<replay::NativeModel>& native, bool cpu_time,
+           std::int64_t eager_bytes) {
+            return replay::replay(trace, plan == nullptr ? Plan() : *plan, native, {cpu_time, eager_bytes});
         },
-        "trace"_a, "rules"_a, "cpu_time"_a, "eager_bytes"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "A recorded program as a Program; collectives by the first rule that serves them, else by a textbook "
-        "algorithm.");
+        "trace"_a, "plan"_a.none(), "native"_a, "cpu_time"_a, "eager_bytes"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "A recorded program as a Program; collectives by the plan, else by the first of `native` that serves them, "
+        "else by a textbook algorithm.");
 }

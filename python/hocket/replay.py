@@ -6,24 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hocket import Schedule
+from hocket._core import NativeModel
 
 if TYPE_CHECKING:
     from hocket import CostModel
     from hocket._core import Replayed
-    from hocket.plan import Plan, PlanEntry
+    from hocket.plan import Plan
     from hocket.trace import Trace
 
-
-@dataclass(frozen=True)
-class NativeModel:
-    """An algorithm that stands for the MPI's own for some calls, with their bytes times `scale`."""
-
-    entry: PlanEntry
-    scale: float
+__all__ = ["NativeModel", "replay", "replay_at"]
 
 
 def replay(
@@ -44,26 +37,7 @@ def replay(
     """
     from hocket import _core
 
-    # The first rule that serves a call is used: an entry that names the root goes before one for any root.
-    entries = [(entry, 1.0) for entry in sorted(plan.entries if plan else (), key=lambda entry: entry.root is None)]
-    rules = [
-        _core.ReplayRule(
-            collective=entry.collective,
-            members=list(members),
-            bytes_min=entry.bytes_min,
-            bytes_max=entry.bytes_max,
-            root=entry.root,
-            algorithm=entry.algorithm,
-            pieces=entry.pieces,
-            segment_bytes=entry.segment_bytes or 0,
-            order=None if entry.order is None else list(entry.order),
-            custom=None if entry.custom is None else Schedule.from_json(entry.custom),
-            scale=scale,
-        )
-        for entry, scale in [*entries, *((model.entry, model.scale) for model in native)]
-        for members in (entry.members, *entry.other_members)
-    ]
-    return _core.replay(trace.core, rules, cpu_time, eager_bytes)
+    return _core.replay(trace.core, plan, native, cpu_time, eager_bytes)
 
 
 def replay_at(costs: CostModel, trace: Trace, plan: Plan | None = None, native: Sequence[NativeModel] = ()) -> Replayed:

@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from hocket.plan import Evidence, Plan, PlanEntry
+from hocket.plan import Evidence, Plan, PlanEntry, write_plan
 
 
-def write_plan(folder, ranks, entries=(), progress="off"):
+def plan_file(folder, ranks, entries=(), progress="off"):
     path = folder / "plan.json"
-    Plan(ranks, "test", tuple(entries), progress=progress).write(path)
+    write_plan(Plan(ranks, "test", tuple(entries), progress=progress), path)
     return path
 
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
 def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tmp_path):
     program = runner.compile(PROGRAM)
     entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
-    plan = write_plan(tmp_path, 4, [entry])
+    plan = plan_file(tmp_path, 4, [entry])
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), timeout=240)
     assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
     assert "hocket: 1 collective call(s) of a rank rerouted, by 1 of 1 entries of the plan\n" in done.stderr
@@ -50,7 +50,7 @@ def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tm
 
 @pytest.mark.timeout(300)
 def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
-    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 7, 7, "linear")])
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 7, 7, "linear")])
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, runner.compile(PROGRAM)), timeout=240)
     assert done.returncode == 0
     assert "no call was one that the plan is for" in done.stderr
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
 @pytest.mark.timeout(300)
 def test_calls_are_counted_of_one_rank(runner, hocket_cli, tmp_path):
     entries = [PlanEntry("bcast", members, 0, 1 << 20, "linear") for members in ((0, 1), (2, 3), (0, 1, 2, 3))]
-    plan = write_plan(tmp_path, 4, entries)
+    plan = plan_file(tmp_path, 4, entries)
     command = runner.command(4, runner.compile(HALVES))
     done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
     assert done.returncode == 0, done.stderr
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
 @pytest.mark.parametrize(("option", "falls_back"), [((), True), (("--no-self-check",), False)])
 def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, falls_back):
     program = runner.compile(MANY_BROADCASTS)
-    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768)])
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768)])
     done = hocket_cli("run", *option, "--plan", plan, "--", *runner.command(2, program), timeout=240)
     assert (done.returncode, done.stdout) == (0, f"{99 * 100 // 2}\n"), done.stderr
     told = [line for line in done.stderr.splitlines() if "native from its call" in line]
@@ -124,7 +124,7 @@ def test_evidence_of_another_mpi_is_none(runner, hocket_cli, tmp_path):
     def fallen_back(mpi):
         evidence = Evidence(mpi, 3, 5, 1.8, (1.7, 1.9))  # a native call would cost a hundredth of 80
         entry = PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768, evidence=evidence)
-        plan = write_plan(tmp_path, 2, [entry])
+        plan = plan_file(tmp_path, 2, [entry])
         done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), timeout=240)
         assert done.returncode == 0, done.stderr
         notes = [line for line in done.stderr.splitlines() if "`hocket tune` again" in line]
@@ -167,7 +167,7 @@ def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
     assert "rerouted" not in done.stderr
-    plan = write_plan(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
     done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "of 40 non-blocking calls of all ranks in the background" in done.stderr
@@ -177,7 +177,7 @@ def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
 @pytest.mark.timeout(400)
 def test_progress_because_the_plan_says_so(runner, hocket_cli, tmp_path):
     command = runner.command(2, runner.compile(OVERLAPS))
-    plan = write_plan(tmp_path, 2, [PlanEntry("alltoall", (0, 1), 0, 1 << 20, "linear")], progress="on")
+    plan = plan_file(tmp_path, 2, [PlanEntry("alltoall", (0, 1), 0, 1 << 20, "linear")], progress="on")
     done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
@@ -219,7 +219,7 @@ def refused(done, message, status=2):
 
 def test_a_plan_for_other_ranks_starts_nothing(runner, hocket_cli, tmp_path):
     touched = tmp_path / "touched"
-    plan = write_plan(tmp_path, 8)
+    plan = plan_file(tmp_path, 8)
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, "touch", touched))
     refused(done, "is for 8 ranks, but the command starts 2")
     assert not touched.exists()
@@ -236,19 +236,19 @@ def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
     refused(done, "network.toml: this is a network file, not a plan")
     os.mkfifo(tmp_path / "pipe")
     refused(hocket_cli("run", "--plan", "pipe", "--", "mpiexec", "-n", "2", "true"), "pipe can be read only once")
-    plan = write_plan(tmp_path, 2)
+    plan = plan_file(tmp_path, 2)
     document = json.loads(plan.read_text()) | {"colour": "red"}
     plan.write_text(json.dumps(document))
     refused(hocket_cli("run", "--plan", plan, "--", "mpiexec", "-n", "2", "true"), 'unknown key "colour"')
 
 
 def test_a_missing_launcher(hocket_cli, tmp_path):
-    plan = write_plan(tmp_path, 2)
+    plan = plan_file(tmp_path, 2)
     refused(hocket_cli("run", "--plan", plan, "--", "no-such-mpiexec", "-n", "2", "true"), "no-such-mpiexec")
 
 
 def test_no_command(hocket_cli, tmp_path):
-    refused(hocket_cli("run", "--plan", write_plan(tmp_path, 2)), "")
+    refused(hocket_cli("run", "--plan", plan_file(tmp_path, 2)), "")
 
 
 ENDS = """
@@ -275,7 +275,7 @@ def test_the_exit_status_is_what_the_launcher_gives_without_hocket(runner, hocke
     program = runner.compile(ENDS)
     native = runner.run(2, program, end, check=False, timeout=60).returncode
     assert native != 0
-    done = hocket_cli("run", "--plan", write_plan(tmp_path, 2), "--", *runner.command(2, program), end, timeout=300)
+    done = hocket_cli("run", "--plan", plan_file(tmp_path, 2), "--", *runner.command(2, program), end, timeout=300)
     assert done.returncode == (native if native > 0 else 128 - native)
     assert "Traceback" not in done.stderr
 
@@ -290,7 +290,7 @@ def test_several_programs_in_one_command(runner, hocket_cli, tmp_path):
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
     assert "of 4 rank(s)" in done.stderr
     entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
-    plan = write_plan(tmp_path, 4, [entry])
+    plan = plan_file(tmp_path, 4, [entry])
     done = hocket_cli("run", "--plan", plan, "--", *command, timeout=100, env={"HOCKET_VERBOSE": "1"})
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
     assert "1 calls rerouted" in done.stderr

@@ -117,7 +117,7 @@ def test_python_examples_of_the_simulation_run() -> None:
 
 
 def test_every_key_is_documented() -> None:
-    from hocket.plan import PlanEntry
+    from hocket.plan import Evidence, Plan, PlanEntry
     from hocket.report import result, timeline
     from hocket.trace import META_KEYS
 
@@ -125,9 +125,10 @@ def test_every_key_is_documented() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     classes = (
         result.Result, result.ProgramResult, result.CollectiveResult, result.TimelineFiles, result.LinkBytes,
-        timeline.TimelineData, timeline.Bars, timeline.TimelineLink, PlanEntry,
+        timeline.TimelineData, timeline.Bars, timeline.TimelineLink,
     )  # fmt: skip
     keys = {field.name for cls in classes for field in dataclasses.fields(cls)} | set(META_KEYS)
+    keys |= {name for cls in (Evidence, Plan, PlanEntry) for name in vars(cls) if isinstance(vars(cls)[name], property)}
     assert {key for key in keys if f"`{key}`" not in text} == set()
 
 

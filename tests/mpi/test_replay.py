@@ -150,7 +150,7 @@ def test_where_the_program_does_not_wait_for_calls_those_measured_alone_count(tr
     entries = [PlanEntry("bcast", members, 50_000, 60_000, "linear", native_s=0.06) for members in halves]
     same_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
     assert same_s == pytest.approx(wall_s, rel=5e-3)
-    entries = [dataclasses.replace(entry, native_s=0.6) for entry in entries]
+    entries = [entry.replace(native_s=0.6) for entry in entries]
     faster_s = predict_program(trace, wall_s, Plan(RANKS, "test", tuple(entries)), slow, costs)
     assert 1 < faster_s < same_s - 0.01
 

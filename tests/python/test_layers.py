@@ -52,7 +52,7 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
         (
             {"mpi/record/a.c": '#include "hocket/simulation/b.hpp"\n', "src/hocket/simulation/b.hpp": ""},
             "mpi/record/a.c:1: may not include src/hocket/simulation/b.hpp: the MPI parts may use "
-            "base, collectives, program, schedule, trace only",
+            "base, collectives, plan, program, schedule, trace only",
         ),
         (
             {"mpi/runtime/a.cpp": '\n#include "interpose/b.hpp"\n', "mpi/interpose/b.hpp": ""},
@@ -66,6 +66,12 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
         ({"src/hocket/base/a.cpp": '#include "hocket.h"\n', "mpi/include/hocket.h": ""}, "the core knows no MPI"),
         ({"src/hocket/odd/a.cpp": ""}, "src/hocket/odd/a.cpp: module 'odd' is not in the table"),
         ({"mpi/odd/a.cpp": ""}, "mpi/odd/a.cpp: module 'odd' is not in the table"),
+        (
+            {"src/hocket/plan/a.hpp": '#include "hocket/replay/b.hpp"\n', "src/hocket/replay/b.hpp": ""},
+            "not below plan",
+        ),
+        ({"mpi/bench/a.cpp": 'auto format = "hocket.plan/2";\n'}, "mpi/bench/a.cpp: names the format of a Plan"),
+        ({"python/hocket/tune/a.py": 'FORMAT = "hocket.plan/2"\n'}, "tune/a.py: names the format of a Plan"),
         ({"src/hocket/base/a.cpp": '#include "hocket/base/none.hpp"\n'}, "which does not exist"),
         ({"src/hocket/cost/a.cpp": "#pragma omp parallel\n"}, "OpenMP"),
         (

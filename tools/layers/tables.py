@@ -12,9 +12,13 @@ CORE_LEVELS: Levels = (
     ("base",),
     ("network", "schedule", "program", "trace"),
     ("collectives", "patterns", "lowering", "cost"),
+    ("plan",),
     ("simulation", "circuits", "replay"),
     ("search",),
 )
+
+# What only one module reads and writes; its name stands nowhere else in code.
+ONE_HOME = (("hocket.plan/", "src/hocket/plan", "the format of a Plan"),)
 
 # OpenMP is for these modules' .cpp files only, and for the computation that a benchmark runs beside communication.
 MAY_USE_OPENMP = ("simulation", "search")
@@ -32,7 +36,7 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "coarrays": ("include",),
 }
 # What all of them may use of the core. mpi/CMakeLists.txt compiles just these.
-MPI_MAY_USE = ("base", "collectives", "program", "schedule", "trace")
+MPI_MAY_USE = ("base", "collectives", "plan", "program", "schedule", "trace")
 # Units of mpi/ that need each other in circles, and count as one until they are untied: Session holds the plan that is
 # in force, which the others ask for, and starts the others. None is to be added.
 MPI_KNOT = tuple(

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hocket import __version__
 from hocket.advise.calls import CallGroup
 from hocket.advise.candidates import (
     Candidate,
@@ -79,7 +80,7 @@ class Choice:
             pieces=1 if custom or self.best.segment_bytes else self.best.pieces,
             segment_bytes=self.best.segment_bytes,
             order=None if custom or self.best.order == identity else self.best.order,
-            custom=custom.to_json() if custom else None,
+            custom=custom,
             root=self.group.root,
             predicted_s=self.predicted_s,
             lower_bound_s=self.lower_bound_s,
@@ -136,7 +137,7 @@ def advise(
                     progress(done, total)
             decided.append(_choose(group, found, times, network, costs, recorded_here))
     entries = tuple(choice.entry() for choice in decided if not choice.reason)
-    return Advice(Plan(ranks, network.name, entries), tuple(decided))
+    return Advice(Plan(ranks, network.name, entries, f"hocket {__version__}"), tuple(decided))
 
 
 def _candidates(

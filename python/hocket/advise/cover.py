@@ -217,7 +217,7 @@ class _Shape:
             for low, high in _without((_edge(sizes[0]), _edge(2 * sizes[-1]) - 1), taken):
                 group = replace(self.group, bytes_min=low, bytes_max=high, calls=0)
                 choice = replace(self.verdicts[0].choice, group=group, best=candidate)
-                found.append(replace(choice.entry(), root=root, predicted_s=None, lower_bound_s=None))
+                found.append(choice.entry().replace(root=root, predicted_s=None, lower_bound_s=None))
         return found
 
     def _taken(self, root: int | None) -> Iterator[tuple[int, int]]:

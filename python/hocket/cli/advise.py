@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -48,6 +47,7 @@ def command(
     from hocket import Trace
     from hocket.advise import Verdict, advise, cover, group_calls, unserved_calls
     from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
+    from hocket.plan import write_plan
 
     network = load_network(network_text, bandwidth, latency)
     costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
@@ -57,7 +57,7 @@ def command(
         advice = advise(groups, network, trace.ranks, costs, progress=lambda *_: advance(""))
         verdicts = [Verdict(choice, None if choice.reason else choice.entry()) for choice in advice.choices]
         entries = cover(verdicts, network, costs)
-    replace(advice.plan, entries=entries, hosts=trace.hosts).write(output)
+    write_plan(advice.plan.replace(entries=entries, hosts=trace.hosts), output)
     if as_json:
         print_json(to_dict(advice) | {"plan": str(output)})
         return

@@ -18,7 +18,7 @@ from hocket.fidelity.settings import Case
 from hocket.leftovers import working_folder
 from hocket.measure.compare import Launch, measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
-from hocket.plan import Plan
+from hocket.plan import write_candidates
 from hocket.tune.costs import measure_costs
 from hocket.tune.evidence import ratio_of
 
@@ -146,7 +146,7 @@ class Bench:
         self.told(what)
         with working_folder("hocket-fidelity-", Path(tempfile.gettempdir())) as folder:
             path = folder / "plan.json"
-            Plan(self.ranks, self.network.name, tuple(entries)).write(path)
+            write_candidates(path, self.ranks, self.network.name, entries)
             options = self.options
             return measure_once(
                 self.command, path, len(entries), options.repetitions, self.runner, self.parts, options.timeout_s,

@@ -22,7 +22,7 @@ from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
 # The modules of the core that are compiled into the MPI parts, as in mpi/CMakeLists.txt.
-CORE_MODULES = ("base", "schedule", "collectives")
+CORE_MODULES = ("base", "schedule", "collectives", "plan")
 _OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"(hocket/[^"]+)"', re.MULTILINE)
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 

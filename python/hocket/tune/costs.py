@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -83,7 +82,7 @@ def measure_costs(
     from hocket.calibrate.costs import Sample, fit_costs
 
     training = training_entries(len(members), known.rendezvous_limit_bytes)
-    entries = [dataclasses.replace(entry, members=tuple(members)) for entry in training]
+    entries = [entry.replace(members=tuple(members)) for entry in training]
     runs = [measure(entries) for _ in range(launches)]
     measured = [
         (entry, [one for one in of_entry if one is not None])

@@ -16,7 +16,7 @@ from hocket.errors import Error
 from hocket.measure.compare import SECONDS_PER_ENTRY, Measured, SharedCores, measure_within
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.runner import Runner
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import PlanEntry, write_candidates
 from hocket.tune.budget import Budget
 from hocket.tune.costs import measure_costs, training_members
 
@@ -52,25 +52,27 @@ class Launcher:
 
     def fit_costs(self, network: Network, ranks: int, known: CostModel) -> Fit:
         """What messages cost between the ranks. Raises Error if that fails or takes too long."""
-        everything = Plan(ranks, network.name, ())
         within_s = self.budget.for_launch(TRAINING_LAUNCHES, TRAINING_SHARE)
         if within_s <= 0:
             raise Error(self.budget.over)
 
         def measure(entries: Sequence[PlanEntry]) -> list[Measured | None]:
             return self._launch(
-                everything, entries, within_s, self._training_timeout_s, TRAINING_S, LEAST_TRAININGS, True
+                ranks, network, entries, within_s, self._training_timeout_s, TRAINING_S, LEAST_TRAININGS, True
             )
 
         return measure_costs(network, training_members(network, ranks), known, measure, TRAINING_LAUNCHES)
 
-    def compare(self, plan: Plan, entries: Sequence[PlanEntry], within_s: float, least: int) -> list[Measured | None]:
-        """Native and new calls of each entry, at least so many, in turns; `plan`: of its network and ranks."""
-        return self._launch(plan, entries, within_s, self.timeout_s, SECONDS_PER_ENTRY, least, False)
+    def compare(
+        self, ranks: int, network: Network, entries: Sequence[PlanEntry], within_s: float, least: int
+    ) -> list[Measured | None]:
+        """Native and new calls of each entry, at least so many, in turns."""
+        return self._launch(ranks, network, entries, within_s, self.timeout_s, SECONDS_PER_ENTRY, least, False)
 
     def _launch(
         self,
-        plan: Plan,
+        ranks: int,
+        network: Network,
         entries: Sequence[PlanEntry],
         within_s: float,
         timeout_s: float | None,
@@ -78,7 +80,7 @@ class Launcher:
         least: int,
         only_schedules: bool,
     ) -> list[Measured | None]:
-        plan.with_entries(entries).write(self.plan_path)
+        write_candidates(self.plan_path, ranks, network.name, entries)
         with self._spending():
             found = measure_within(
                 self.command, self.plan_path, len(entries), self.repetitions, self.runner, self.parts, timeout_s,

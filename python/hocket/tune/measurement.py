@@ -95,4 +95,4 @@ class Measurement:
             ratio_interval=(self.ratio.low, self.ratio.high),
         )
         native_s, tuned_s = median(self.native_s), median(self.tuned_s)
-        return replace(entry, native_s=native_s, tuned_s=tuned_s, evidence=evidence)
+        return entry.replace(native_s=native_s, tuned_s=tuned_s, evidence=evidence)

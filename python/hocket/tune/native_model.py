@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hocket.advise.advise import simulate_call
@@ -37,7 +36,7 @@ def textbook_entry(entry: PlanEntry) -> PlanEntry:
     from hocket._core import textbook_algorithm
 
     name = textbook_algorithm(entry.collective, len(entry.members), entry.bytes_max)
-    return replace(entry, algorithm=name, pieces=1, segment_bytes=None, order=None, custom=None)
+    return entry.replace(algorithm=name, pieces=1, segment_bytes=None, order=None, custom=None)
 
 
 def _scale(textbook: PlanEntry, native_s: float, network: Network, costs: CostModel) -> float | None:

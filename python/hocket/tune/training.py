@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hocket.plan import PlanEntry
 
 # Collective, algorithm, bytes as in a plan, pieces.
@@ -49,10 +47,10 @@ def training_entries(ranks: int, rendezvous_bytes: int) -> tuple[PlanEntry, ...]
     members = tuple(range(ranks))
     found = []
     for collective, algorithm, size, pieces in _TRAINING:
-        entry = PlanEntry(collective, members, size, size, algorithm, pieces)
         try:
+            entry = PlanEntry(collective, members, size, size, algorithm, pieces)
             while _largest_message(entry) >= rendezvous_bytes and entry.pieces < _MOST_PIECES:
-                entry = replace(entry, pieces=entry.pieces + 1)
+                entry = entry.replace(pieces=entry.pieces + 1)
             if _largest_message(entry) < rendezvous_bytes:  # not every algorithm cuts
                 found.append(entry)
         except InvalidInput:

@@ -29,7 +29,7 @@ from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
-from hocket.plan import Plan, PlanEntry
+from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.recording import nothing_recorded, trace_environment
 from hocket.report.costs import describe_costs
 from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
@@ -166,13 +166,13 @@ class _Job:
             self.say("deriving schedules for other sizes and roots")
             measured = [measurement.beside_others() for measurement in measured]
             entries = cover(self._verdicts(advice, measured), self.network, self.costs)
-        plan = dataclasses.replace(advice.plan, entries=entries, progress=self.options.progress, hosts=trace.hosts)
-        plan.write(self.folder / PLAN_FILE)
+        plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
+        write_plan(plan, self.folder / PLAN_FILE)
         native, tuned = self._run_both() if plan.entries or self._in_background else ([self._run_native()], [])
         program = self._program_result(trace, recorded, plan, native, tuned)
         if is_slower(program):
             plan, measured, note = withdraw(plan, measured, self.folder)
-            plan.write(self.folder / PLAN_FILE)
+            write_plan(plan, self.folder / PLAN_FILE)
             self.notes.append(note)
         result = self._result(started, trace, recorded, advice, measured, plan, program, native, tuned)
         self.say("writing the report")
@@ -261,12 +261,12 @@ class _Job:
                 entries: Sequence[PlanEntry], within_s: float, least: int, following: str
             ) -> list[Measured | None]:
                 tell(following)
-                return self.launcher.compare(advice.plan, entries, within_s, least)
+                return self.launcher.compare(advice.plan.ranks, self.network, entries, within_s, least)
 
             found, measured = measure_choices(tried, program_s, self.options.launches, budget, measure)
         chosen = iter(found)
         choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
-        plan = advice.plan.with_entries(choice.entry() for choice in choices if not choice.reason)
+        plan = advice.plan.replace(entries=[choice.entry() for choice in choices if not choice.reason])
         return Advice(plan, choices), measured
 
     def _stage(self, what: str) -> AbstractContextManager[Say]:

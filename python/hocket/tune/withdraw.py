@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hocket.plan import Plan
+from hocket.plan import Plan, write_plan
 from hocket.tune.measurement import Measurement
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def is_slower(program: ProgramResult) -> bool:
 
 def withdraw(plan: Plan, measured: Sequence[Measurement], folder: Path) -> tuple[Plan, list[Measurement], str]:
     """The plan without schedules, the reasons why its calls are native, a note; `folder` keeps what was tried."""
-    plan.write(folder / WITHDRAWN_PLAN_FILE)
+    write_plan(plan, folder / WITHDRAWN_PLAN_FILE)
     natively = "natively" if plan.progress == "off" else "natively, without progress in the background"
     note = (
         "the program was slower with the plan, although its calls were faster alone: the plan has no schedules now, "
         f"and the program runs {natively}; {WITHDRAWN_PLAN_FILE} has what was tried"
     )
     reasoned = [one if one.reason else replace(one, reason=REASON) for one in measured]
-    return replace(plan, entries=(), progress="off"), reasoned, note
+    return plan.replace(entries=(), progress="off"), reasoned, note

@@ -14,18 +14,36 @@ namespace hocket::base {
 
 using nlohmann::json;
 
+namespace {
+
+constexpr int max_depth = 64;
+
+}  // namespace
+
 json parse_json(std::string_view text, std::string_view source) {
     // The library takes the last of several equal keys, so that a reader sees another value than a person may.
     std::vector<std::set<std::string>> keys;
-    const auto check_keys = [&](int, json::parse_event_t event, const json& value) {
+    std::string last_key = "a number";
+    const auto check = [&](int depth, json::parse_event_t event, const json& value) {
+        // The library prints, copies and compares values by recursion.
+        if (depth > max_depth)
+            throw InvalidInput(std::string(source) + ": more than 64 lists and objects in each other");
         if (event == json::parse_event_t::object_start) keys.emplace_back();
         if (event == json::parse_event_t::object_end) keys.pop_back();
-        if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+        if (event != json::parse_event_t::key) return true;
+        last_key = value.get<std::string>();
+        if (!keys.back().insert(last_key).second)
             throw InvalidInput(std::string(source) + ": the key " + show_json(value) + " occurs twice in one object");
         return true;
     };
     try {
-        return json::parse(text, check_keys);
+        return json::parse(text, check);
+    } catch (const json::out_of_range& error) {  // the library quotes the number
+        const std::string what = error.what();
+        const std::size_t quote = what.find('\'') + 1;
+        const std::string number = shortened(what.substr(quote, what.rfind('\'') - quote), 40);
+        throw InvalidInput(std::string(source) + ": " + last_key + " is " + number +
+                           "; accepted: numbers up to 1.8e308");
     } catch (const json::exception& error) {
         // The library's own text starts with its error number in brackets and quotes the bytes it read last.
         std::string what = error.what();
@@ -38,12 +56,21 @@ json parse_json(std::string_view text, std::string_view source) {
 
 std::string print_json(const json& value) { return value.dump(-1, ' ', true, json::error_handler_t::replace); }
 
-std::string show_json(const json& value, std::size_t longest) {
-    std::string text = print_json(value);
-    if (text.size() > longest) text = text.substr(0, longest - 3) + "...";
-    return text;
+std::string show_json(const json& value, std::size_t longest) { return shortened(print_json(value), longest); }
+
+std::string shortened(const std::string& text, std::size_t longest) {
+    return text.size() > longest ? text.substr(0, longest - 3) + "..." : text;
 }
 
 std::string json_text(std::string_view text) { return print_json(json(text)); }
+
+bool is_utf8(std::string_view text) {
+    try {
+        static_cast<void>(json(text).dump(-1, ' ', true));
+        return true;
+    } catch (const json::exception&) {
+        return false;
+    }
+}
 
 }  // namespace hocket::base

@@ -14,9 +14,6 @@ namespace hocket::replay {
 
 namespace {
 
-constexpr std::string_view scheduled_names[] = {
-    "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier"};
-
 void add(RankProgram& part, ProgramOpKind kind, std::size_t peer, std::int64_t bytes, std::int32_t after = -1) {
     ProgramOp op{};
     op.kind = kind;
@@ -33,8 +30,8 @@ void add(RankProgram& part, ProgramOpKind kind, std::size_t peer, std::int64_t b
 
 const RankProgram* CollectivePrograms::part(const CollectiveCall& call) {
     const auto self = static_cast<std::size_t>(call.rank);
-    if (std::ranges::find(scheduled_names, call.name) != std::end(scheduled_names)) {
-        return &scheduled(collective_from(call.name), call).ranks[self];
+    if (const auto collective = find_collective(call.name)) {
+        return &scheduled(*collective, call).ranks[self];
     }
     if (call.name == "reduce_scatter") {  // the blocks of all ranks, the same list on each of them
         if (call.received.empty()) {
@@ -58,29 +55,26 @@ const Program& CollectivePrograms::scheduled(Collective collective, const Collec
     }
     const auto num_ranks = static_cast<std::int32_t>(call.members.size());
     const Rank root{is_rooted(collective) ? std::clamp(call.root, 0, num_ranks - 1) : 0};
-    const Rule* const rule = rule_for(collective, call, root);
-    const auto emit = [&](const Rule& of) {
-        const auto& algorithm = collectives::find_algorithm(collective, of.algorithm);
-        const std::int32_t pieces =
-            of.segment_bytes == 0 ? of.pieces
-                                  : collectives::pieces_of_segments(algorithm, num_ranks, call.bytes, of.segment_bytes);
-        return collectives::emit(algorithm, {num_ranks, pieces}, {root, of.order});
+    const PlanEntry* entry = entry_for(plan_, collective, call.members, call.bytes, root.value);
+    double scale = 1;
+    if (entry == nullptr) {
+        const auto model = std::ranges::find_if(native_, [&](const NativeModel& one) {
+            return one.entry.collective == collective && serves_call(one.entry, call.bytes, root.value) &&
+                   serves_members(one.entry, call.members);
+        });
+        if (model != native_.end()) {
+            entry = &model->entry;
+            scale = model->scale;
+        }
+    }
+    const auto textbook = [&] {
+        const auto name = textbook_algorithm(collective, num_ranks, call.bytes);
+        return PlannedSchedule(collectives::find_algorithm(collective, name), num_ranks);
     };
-    Rule textbook{};
-    textbook.algorithm = textbook_algorithm(collective, num_ranks, call.bytes);
-    const Schedule schedule = rule == nullptr ? emit(textbook) : rule->custom ? *rule->custom : emit(*rule);
-    const double scale = rule == nullptr ? 1 : rule->scale;
+    const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();
+    const Schedule schedule = whole_schedule(planned, root, pieces_of(planned, call.bytes));
     const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
     return programs_.emplace(key, lower(schedule, bytes)).first->second;
-}
-
-const Rule* CollectivePrograms::rule_for(Collective collective, const CollectiveCall& call, Rank root) const {
-    const auto serves = [&](const Rule& rule) {
-        return rule.collective == collective && rule.members == call.members && call.bytes >= rule.bytes_min &&
-               call.bytes <= rule.bytes_max && (!rule.root || *rule.root == root);
-    };
-    const auto found = std::ranges::find_if(rules_, serves);
-    return found == rules_.end() ? nullptr : &*found;
 }
 
 /// Each block straight from its owner to where it belongs. What a rank cannot know about the others' sizes it need not

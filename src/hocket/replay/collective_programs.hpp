@@ -28,7 +28,7 @@ struct CollectiveCall {
 /// The part of one rank in a collective, as a small Program. Whole schedules are built once and kept.
 class CollectivePrograms {
 public:
-    explicit CollectivePrograms(const std::vector<Rule>& rules) : rules_(rules) {}
+    CollectivePrograms(const Plan& plan, const std::vector<NativeModel>& native) : plan_(plan), native_(native) {}
 
     /// Valid until the next call; null if the collective is not modelled.
     const RankProgram* part(const CollectiveCall&);
@@ -43,11 +43,11 @@ private:
     };
 
     const Program& scheduled(Collective, const CollectiveCall&);
-    [[nodiscard]] const Rule* rule_for(Collective, const CollectiveCall&, Rank root) const;
     const RankProgram* direct(const CollectiveCall&);
     const RankProgram* chain(const CollectiveCall&);
 
-    const std::vector<Rule>& rules_;
+    const Plan& plan_;
+    const std::vector<NativeModel>& native_;
     std::map<Key, Program> programs_;
     RankProgram scratch_;
 };

@@ -4,6 +4,7 @@
 #include "hocket/replay/replay.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -325,7 +326,8 @@ std::pair<std::int64_t, std::int64_t> span_of(const Trace& trace, const std::vec
 
 }  // namespace
 
-Replayed replay(const Trace& trace, const std::vector<Rule>& rules, const ReplayOptions& options) {
+Replayed replay(const Trace& trace, const Plan& plan, const std::vector<NativeModel>& native,
+                const ReplayOptions& options) {
     std::vector<FunctionKind> kinds;
     std::vector<trace::CollectiveName> collectives;
     for (const std::string& function : trace.functions()) {
@@ -347,7 +349,7 @@ Replayed replay(const Trace& trace, const std::vector<Rule>& rules, const Replay
                   std::move(kinds),
                   std::move(collectives),
                   std::move(rank_in),
-                  CollectivePrograms(rules),
+                  CollectivePrograms(plan, native),
                   ProgramBuilder(trace.num_ranks()),
                   {},
                   {},

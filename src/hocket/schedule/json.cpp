@@ -8,6 +8,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/base/json.hpp"
 #include "hocket/base/json_text.hpp"
+#include "hocket/schedule/json.hpp"
 #include "hocket/schedule/schedule.hpp"
 
 namespace hocket {
@@ -102,7 +103,10 @@ std::string to_json(const Schedule& schedule) {
 }
 
 Schedule schedule_from_json(std::string_view text, std::string_view source) {
-    const json value = base::parse_json(text, source);
+    return read_schedule(base::parse_json(text, source), source);
+}
+
+Schedule read_schedule(const json& value, std::string_view source) {
     if (!value.is_object())
         throw InvalidInput(std::string(source) + ": " + base::show_json(value) + ": expected an object");
     if (!value.contains("format") || value["format"] != format)

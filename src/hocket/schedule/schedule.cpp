@@ -13,7 +13,7 @@ namespace hocket {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> collective_names = {
+constexpr std::array<std::string_view, 9> names = {
     "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter", "gather", "barrier"};
 constexpr std::array<std::string_view, 4> op_names = {"send", "recv", "recv_reduce_left", "recv_reduce_right"};
 
@@ -71,14 +71,20 @@ std::string op_malformation(const Schedule& schedule, const RankSchedule& rank, 
 
 }  // namespace
 
-std::string_view name_of(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
+std::string_view name_of(Collective collective) { return names[static_cast<std::size_t>(collective)]; }
 std::string_view name_of(OpKind kind) { return op_names[static_cast<std::size_t>(kind)]; }
+std::span<const std::string_view> collective_names() { return names; }
+
+std::optional<Collective> find_collective(std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return {};
+    return static_cast<Collective>(found - names.begin());
+}
 
 Collective collective_from(std::string_view name) {
-    const auto found = std::find(collective_names.begin(), collective_names.end(), name);
-    if (found != collective_names.end()) return static_cast<Collective>(found - collective_names.begin());
+    if (const auto found = find_collective(name)) return *found;
     std::string accepted;
-    for (const std::string_view n : collective_names) accepted += (accepted.empty() ? "" : ", ") + std::string(n);
+    for (const std::string_view n : names) accepted += (accepted.empty() ? "" : ", ") + std::string(n);
     throw InvalidInput("unknown collective \"" + std::string(name) + "\"", "accepted: " + accepted);
 }
 

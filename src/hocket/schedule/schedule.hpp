@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ enum class Collective : std::uint8_t {
 
 /// MPI's name in lower case without the prefix: "bcast", "reduce_scatter_block".
 std::string_view name_of(Collective);
+/// Of all nine, in their order.
+std::span<const std::string_view> collective_names();
+std::optional<Collective> find_collective(std::string_view name);
 /// @throws InvalidInput  listing the accepted names.
 Collective collective_from(std::string_view name);
 

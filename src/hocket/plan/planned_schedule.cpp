@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/plan/planned_schedule.hpp"
+
+#include <utility>
+
+#include "hocket/base/error.hpp"
+#include "hocket/plan/checks.hpp"
+#include "hocket/schedule/validate.hpp"
+
+namespace hocket {
+
+namespace {
+
+// Beyond this many ops and chunks the symbolic execution of a whole schedule has no place inside a running program.
+constexpr std::int64_t max_validated = 1 << 16;
+
+}  // namespace
+
+PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t pieces,
+                                 std::optional<std::int64_t> segment_bytes, std::vector<Rank> order)
+    : algorithm_(&algorithm), num_ranks_(num_ranks), segment_bytes_(segment_bytes), order_(std::move(order)) {
+    plan::require_within("pieces", pieces, plan::positive);
+    pieces_ = static_cast<std::int32_t>(pieces);
+    if (segment_bytes_) {
+        plan::require_within("segment_bytes", *segment_bytes_, plan::segment_sizes);
+        if (pieces_ != 1) throw InvalidInput(std::string(plan::both_given));
+    }
+    // Now, not inside a call. What is too much for one size is so for all: pieces_of_segments() keeps to the limit.
+    static_cast<void>(collectives::pieces_for(algorithm, {num_ranks, pieces_}));
+    if (order_.empty()) return;
+    std::vector<std::int32_t> ranks;
+    for (const Rank rank : order_) ranks.push_back(rank.value);
+    plan::require_ranks("order", ranks, num_ranks);
+    if (ranks.size() != static_cast<std::size_t>(num_ranks))
+        throw InvalidInput("order has " + std::to_string(ranks.size()) + " ranks; it must hold each of 0 to " +
+                           std::to_string(num_ranks - 1) + " once");
+}
+
+PlannedSchedule::PlannedSchedule(Schedule custom)
+    : custom_(std::make_shared<const Schedule>(std::move(custom))), num_ranks_(custom_->num_ranks) {
+    const Validation validation = validate(*custom_);
+    if (!validation.ok())
+        throw InvalidInput("custom is wrong: " + validation.violations.front(), std::string(plan::remake));
+}
+
+bool PlannedSchedule::operator==(const PlannedSchedule& other) const {
+    const bool same_custom = custom_ == other.custom_ || (custom_ && other.custom_ && *custom_ == *other.custom_);
+    return same_custom && algorithm_ == other.algorithm_ && num_ranks_ == other.num_ranks_ &&
+           pieces_ == other.pieces_ && segment_bytes_ == other.segment_bytes_ && order_ == other.order_;
+}
+
+std::int32_t pieces_of(const PlannedSchedule& planned, std::int64_t bytes) {
+    if (!planned.segment_bytes()) return planned.pieces();
+    return collectives::pieces_of_segments(*planned.algorithm(), planned.num_ranks(), bytes, *planned.segment_bytes());
+}
+
+std::int32_t schedule_pieces(const PlannedSchedule& planned, std::int32_t asked) {
+    if (planned.custom() != nullptr) return planned.custom()->pieces;
+    return collectives::pieces_for(*planned.algorithm(), {planned.num_ranks(), asked});
+}
+
+RankSchedule rank_schedule(const PlannedSchedule& planned, Rank root, Rank self, std::int32_t asked) {
+    if (planned.custom() != nullptr) return planned.custom()->ranks[self.at()];
+    return collectives::emit_rank(*planned.algorithm(), {planned.num_ranks(), asked}, {root, planned.order()}, self);
+}
+
+Schedule whole_schedule(const PlannedSchedule& planned, Rank root, std::int32_t asked) {
+    if (planned.custom() != nullptr) return *planned.custom();
+    return collectives::emit(*planned.algorithm(), {planned.num_ranks(), asked}, {root, planned.order()});
+}
+
+bool preserves_order(const PlannedSchedule& planned, Rank root) {
+    if (planned.custom() != nullptr) return validate(*planned.custom()).preserves_order;
+    if (planned.algorithm()->preserves_order && root.value == 0 && planned.order().empty()) return true;
+    // The pieces of a message are combined alike.
+    const std::int64_t p = planned.num_ranks();
+    if (p * p * schedule_pieces(planned, planned.pieces()) > max_validated) return false;
+    return validate(whole_schedule(planned, root, planned.pieces())).preserves_order;
+}
+
+std::string describe(const PlannedSchedule& planned) {
+    if (planned.custom() != nullptr) return "a schedule found by search";
+    const std::string name(planned.algorithm()->name);
+    if (planned.segment_bytes()) return name + ", segments of " + std::to_string(*planned.segment_bytes()) + " B";
+    return name + (planned.pieces() > 1 ? ", " + std::to_string(planned.pieces()) + " pieces" : "");
+}
+
+}  // namespace hocket

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hocket/collectives/algorithm.hpp"
+#include "hocket/schedule/schedule.hpp"
+
+namespace hocket {
+
+/// How the schedule of a call is made: by a textbook algorithm, or it is carried whole. Checked when it is made.
+class PlannedSchedule {
+public:
+    /// Of `pieces` as the algorithm is asked for them, or of as many as no segment above `segment_bytes` needs.
+    /// @throws InvalidInput  for numbers out of range, both of these, or an order that is not empty and no permutation
+    PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t pieces = 1,
+                    std::optional<std::int64_t> segment_bytes = {}, std::vector<Rank> order = {});
+    /// @throws InvalidInput  if validate() finds that it is wrong
+    explicit PlannedSchedule(Schedule custom);
+
+    [[nodiscard]] Collective collective() const { return custom_ ? custom_->collective : algorithm_->collective; }
+    [[nodiscard]] std::int32_t num_ranks() const { return num_ranks_; }
+    /// Null if the schedule is carried whole.
+    [[nodiscard]] const collectives::Algorithm* algorithm() const { return algorithm_; }
+    /// What the algorithm is asked for, unless segments are given in bytes.
+    [[nodiscard]] std::int32_t pieces() const { return pieces_; }
+    [[nodiscard]] std::optional<std::int64_t> segment_bytes() const { return segment_bytes_; }
+    /// Empty: 0, 1, ...
+    [[nodiscard]] const std::vector<Rank>& order() const { return order_; }
+    /// The whole schedule; null if an algorithm makes it.
+    [[nodiscard]] const Schedule* custom() const { return custom_.get(); }
+
+    bool operator==(const PlannedSchedule&) const;
+
+private:
+    const collectives::Algorithm* algorithm_ = nullptr;
+    std::shared_ptr<const Schedule> custom_;
+    std::int32_t num_ranks_;
+    std::int32_t pieces_ = 1;
+    std::optional<std::int64_t> segment_bytes_;
+    std::vector<Rank> order_;
+};
+
+/// What the algorithm is asked for in a call of so many bytes.
+std::int32_t pieces_of(const PlannedSchedule&, std::int64_t bytes);
+/// Schedule::pieces of that.
+std::int32_t schedule_pieces(const PlannedSchedule&, std::int32_t asked_pieces);
+/// The part of rank `self` when `root` is the root, with what pieces_of() says.
+RankSchedule rank_schedule(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_pieces);
+/// That of all ranks.
+Schedule whole_schedule(const PlannedSchedule&, Rank root, std::int32_t asked_pieces);
+/// Whether a non-commutative operator gives the right result. Executes the whole schedule symbolically, so it is asked
+/// only when such an operator comes; schedules too large for that count as not preserving the order.
+bool preserves_order(const PlannedSchedule&, Rank root);
+/// "pipelined_chain, 64 pieces"
+std::string describe(const PlannedSchedule&);
+
+}  // namespace hocket
