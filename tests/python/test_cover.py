@@ -104,8 +104,11 @@ def test_a_schedule_carried_whole_serves_sizes_near_it():
 
 def test_order_of_operands_is_kept_at_other_sizes_and_roots():
     def keeps(plan):
-        roots = {entry: WORLD if entry.root is None else (entry.root,) for entry in plan.entries}
-        return [validate(entry.schedule(root)).preserves_order for entry in plan.entries for root in roots[entry]]
+        return [
+            validate(entry.schedule(root)).preserves_order
+            for entry in plan.entries
+            for root in (WORLD if entry.root is None else (entry.root,))
+        ]
 
     free = keeps(covered(verdicts_of(group("reduce", 100_000))))
     kept = keeps(covered(verdicts_of(group("reduce", 100_000, commutative=False))))
