@@ -5,6 +5,7 @@
  * whatever kills the process, SIGKILL among it. Space is allocated before it is mapped, because a write into a map
  * without space behind it raises SIGBUS in the program. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,11 +24,17 @@ static off_t window_offset;
 double hocket_file_ns_per_byte;
 uint32_t hocket_file_window;
 
+/* Unlike the others it returns its error and leaves errno as it was. */
+static int allocate(off_t offset, size_t bytes) {
+    errno = posix_fallocate(file, offset, (off_t)bytes);
+    return errno == 0;
+}
+
 static int map_window(off_t offset, size_t bytes) {
     const int64_t start_ns = hocket_clock_ns();
     void* map;
     if (file >= 0) {
-        if (posix_fallocate(file, offset, (off_t)bytes) != 0) return 0;
+        if (!allocate(offset, bytes)) return 0;
         map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
     } else {
         map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -46,7 +53,7 @@ int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks) {
     file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0) return 0;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (posix_fallocate(file, 0, (off_t)page) != 0) return 0;
+    if (!allocate(0, page)) return 0;
     /* The header stays mapped: it says at any time which call the rank is in. */
     struct hocket_trace_header* header = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (header == MAP_FAILED) return 0;

@@ -151,7 +151,7 @@ static void open_trace(const char* folder) {
         return;
     }
     hocket_file_close();
-    if (mine) unlink(path);
+    unlink(path);
     if (hocket_state.rank == 0) {
         fprintf(stderr, "hocket: cannot write the trace to %s (%d of %d ranks%s%s): the program runs on unrecorded\n",
                 folder, hocket_state.num_ranks - all, hocket_state.num_ranks, mine ? "" : ": ",

@@ -30,6 +30,11 @@ using Bytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 using Integers = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>;
 using Field = std::tuple<std::string, std::string, std::size_t>;  // name, numpy format, offset
 
+/// Names in a trace are bytes that a program or a damaged file gave: what is no UTF-8 is shown as U+FFFD.
+nb::str text(const std::string& bytes) {
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
 /// The rows as raw bytes that belong to `owner`; Python looks at them through a dtype of the fields below.
 template <class Row>
 Bytes rows_of(const std::vector<Row>& rows, nb::handle owner) {
@@ -181,11 +186,16 @@ void bind_trace(nb::module_& module) {
         .def(
             "end", [](const Trace& trace, std::int32_t rank) { return print_end(rank_of(trace, rank).end); }, "rank"_a)
         .def(
-            "host", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).host; }, "rank"_a)
+            "host", [](const Trace& trace, std::int32_t rank) { return text(rank_of(trace, rank).host); }, "rank"_a)
         .def(
             "open_call", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).open_function; },
             "rank"_a, "Function that the main thread was in when recording was cut off; -1: none.")
-        .def_prop_ro("functions", &Trace::functions)
+        .def_prop_ro("functions",
+                     [](const Trace& trace) {
+                         nb::list names;
+                         for (const std::string& name : trace.functions()) names.append(text(name));
+                         return names;
+                     })
         .def_prop_ro("datatypes", &Trace::datatypes)
         .def_prop_ro("operators", &Trace::operators)
         .def_prop_ro("communicators", &Trace::communicators)

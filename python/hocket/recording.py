@@ -23,6 +23,7 @@ from hocket.mpi.launch import run_command, with_preload
 from hocket.trace import Trace
 
 LEAST_LIMIT_BYTES = 4096  # what stands in each trace before the program's first call is less
+LEAST_FREE_BYTES = 1 << 20  # less than the first piece of a trace: the file system is full
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ def record(
         _remove_if_empty(folder)
         raise _failure(command, done.returncode, folder if recorded else None)
     if not recorded:
+        error = nothing_recorded(command, mpi, folder)
         _remove_if_empty(folder)
-        raise nothing_recorded(command, mpi)
+        raise error
     return Recording(Trace.open(folder), done.elapsed_s)
 
 
@@ -158,7 +160,14 @@ def _ending(status: int) -> str:
         return f"ended with exit status {status}"
 
 
-def nothing_recorded(command: Sequence[str], mpi: Mpi) -> Error:
+def nothing_recorded(command: Sequence[str], mpi: Mpi, folder: Path) -> Error:
+    """Why there is no trace in `folder` after the command has run."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Error(f"{folder}: the trace was not written: the folder is gone, or nothing can be written there now")
+    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        return Error(
+            f"{folder}: the trace was not written: the file system is full", "name a folder of another one: -o"
+        )
     return Error(
         f"`{shlex.join(command)}` made no MPI calls that can be recorded",
         f"check that the program calls MPI_Init of {mpi.name} and is not linked statically with it",

@@ -119,7 +119,14 @@ def main() -> NoReturn:
         sys.exit(2)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "hocket"
-        _fail(error.format_message(), f"`{command} --help` shows what it accepts", 2, debug)
+        hint = f"`{command} --help` shows what it accepts"
+        if (
+            isinstance(error, click.NoSuchOption)
+            and "--" not in sys.argv
+            and "COMMAND" in (error.ctx.get_usage() if error.ctx else "")
+        ):
+            hint = f"write -- before the command: `{command} ... -- mpiexec ...`; {hint}"
+        _fail(error.format_message(), hint, 2, debug)
     except click.ClickException as error:
         _fail(error.format_message(), "", error.exit_code, debug)
     except click.exceptions.Exit as error:

@@ -60,8 +60,9 @@ class Duration(click.ParamType[float]):
         unit = self._UNITS.get(found[2]) if found else None
         seconds = float(found[1]) * unit if found and unit else 0.0
         if not 0 < seconds <= self._MOST_S or seconds < self.least_s:
+            examples = "20, 20s, 2min or 1h" if self.least_s else "20, 20s, 500ms, 2min or 1h"
             least = f" of at least {self.least_s:g} s" if self.least_s else ""
-            self.fail(f"{value!r}; accepted: a time{least}, such as 20, 20s, 500ms, 2min or 1h", parameter, context)
+            self.fail(f"{value!r}; accepted: a time{least}, such as {examples}", parameter, context)
         return seconds
 
 

@@ -134,9 +134,9 @@ class Row:
             return ""
         names = {"found by search" if one.algorithm == "custom" else one.algorithm for one in entries}
         found = ", ".join(sorted(names))
-        return found + (
-            f" in {text.span([str(one.pieces) for one in entries])} pieces" if entries[-1].pieces > 1 else ""
-        )
+        pieces = f" in {text.span([str(one.pieces) for one in entries])} pieces" if entries[-1].pieces > 1 else ""
+        derived = [one.derived for one in entries]
+        return found + pieces + (", derived" if all(derived) else ", some derived" if any(derived) else "")
 
     @property
     def size(self) -> str:

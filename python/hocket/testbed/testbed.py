@@ -30,6 +30,8 @@ from hocket.testbed.mpi_settings import with_defaults
 if TYPE_CHECKING:
     from hocket import Network
 
+_LONGEST_WAIT_S = 3600.0  # of one call of poll(2), whose time-out is an int of milliseconds: 24 days at most
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -199,7 +201,7 @@ class Testbed:
                         tail = bytes(texts.get("stderr", b"")).decode(errors="replace")[-500:]
                         tail = end_of(errors, 500) if errors else tail
                         raise Error(end, f"its last words: {tail}" if tail else "allow more time with --timeout")
-                    for key, _ in selector.select(left):
+                    for key, _ in selector.select(None if left is None else min(left, _LONGEST_WAIT_S)):
                         if key.fileobj is self._connection:
                             selector.unregister(self._connection)
                             answer = self._ask()

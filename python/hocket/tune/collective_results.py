@@ -15,12 +15,13 @@ from hocket.tune.measurement import Measurement
 
 if TYPE_CHECKING:
     from hocket.advise import Choice
+    from hocket.plan import Plan, PlanEntry
 
 
 def collective_results(
     choices: Sequence[Choice],
     measured: Iterable[Measurement],
-    ranks: int,
+    plan: Plan,
     draw: Callable[[Choice, str], TimelineFiles],
 ) -> list[CollectiveResult]:
     """`measured`: of the choices without a reason. `draw`: simulates timelines, for the rows of most time."""
@@ -28,18 +29,25 @@ def collective_results(
     results = []
     for choice in choices:
         measurement = Measurement(reason=choice.reason) if choice.reason else next(found)
-        results += [(choice, _result(choice, measurement, members)) for members in choice.group.communicators]
-    shown = {id(entry) for entry in drawn(rows_of([entry for _, entry in results], ranks))}
+        results += [(choice, _result(choice, measurement, members, plan)) for members in choice.group.communicators]
+    shown = {id(entry) for entry in drawn(rows_of([entry for _, entry in results], plan.ranks))}
     return [
         replace(entry, timelines=draw(choice, f"{i}-{entry.collective}-{entry.bytes}")) if id(entry) in shown else entry
         for i, (choice, entry) in enumerate(results)
     ]
 
 
-def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...]) -> CollectiveResult:
+def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...], plan: Plan) -> CollectiveResult:
     """Of one of the communicators, which make about as many calls each."""
-    group, ratio, entry = choice.group, measurement.ratio, choice.entry()
+    group, entry = choice.group, choice.entry()
     several = len(group.communicators)
+    derived = plan.entry_for(group.collective, members, group.bytes_max, group.root) if measurement.reason else None
+    predicted_s: float | None = choice.predicted_s
+    if derived is not None:
+        if not _is_same(derived, entry, group.bytes_max):  # what was measured is another schedule
+            measurement, predicted_s = Measurement(reason=measurement.reason), derived.predicted_s
+        entry = derived
+    ratio = measurement.ratio
     return CollectiveResult(
         collective=group.collective,
         members=list(members),
@@ -51,9 +59,9 @@ def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...]) 
         order=None if entry.order is None else list(entry.order),
         native_s=measurement.native_s,
         tuned_s=measurement.tuned_s,
-        predicted_s=choice.predicted_s,
+        predicted_s=predicted_s,
         wire_limit_s=choice.lower_bound_s,
-        kept=not measurement.reason,
+        kept=not measurement.reason or derived is not None,
         reason=measurement.reason or None,
         output_identical=measurement.equal,
         ratio=None if ratio is None else ratio.value,
@@ -62,4 +70,11 @@ def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...]) 
         nonblocking_calls=round(group.nonblocking_calls / several),
         bytes_min=group.bytes_min,
         recorded_s=group.recorded_s,
+        derived=derived is not None,
     )
+
+
+def _is_same(one: PlanEntry, other: PlanEntry, size_bytes: int) -> bool:
+    return (one.algorithm, one.pieces_of(size_bytes), one.order) == (
+        other.algorithm, other.pieces_of(size_bytes), other.order,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ EARLY_RESAMPLES = 2_000
 SEED = 1
 # Part of the resamples in which the mean must be slower before a schedule is refused for it.
 MOSTLY = 0.75
+# Times that are resampled at once: some tens of megabytes.
+MOST_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,7 @@ def ratio_of(launches: Sequence[Launch], confidence: float = CONFIDENCE, resampl
     import numpy as np
 
     value = statistics.median(_all(launches, "native_s")) / statistics.median(_all(launches, "tuned_s"))
-    native_s, tuned_s = _resampled(launches, resamples)
-    ratios = np.median(native_s, axis=1) / np.median(tuned_s, axis=1)
+    ratios = _resampled(launches, resamples, np.median)
     low, high = np.quantile(ratios, [(1 - confidence) / 2, (1 + confidence) / 2])
     ends = [value, float(low), float(high), *_student(launches, confidence)]
     return Ratio(value, min(ends), max(ends))
@@ -74,8 +75,7 @@ def slower_on_average(launches: Sequence[Launch]) -> float | None:
     """
     import numpy as np
 
-    native_s, tuned_s = _resampled(launches, RESAMPLES)
-    if np.quantile(native_s.mean(axis=1) / tuned_s.mean(axis=1), MOSTLY) >= 1:
+    if np.quantile(_resampled(launches, RESAMPLES, np.mean), MOSTLY) >= 1:
         return None
     return statistics.fmean(_all(launches, "native_s")) / statistics.fmean(_all(launches, "tuned_s"))
 
@@ -84,18 +84,25 @@ def _all(launches: Sequence[Launch], kind: str) -> list[float]:
     return [time for launch in launches for time in getattr(launch, kind)]
 
 
-def _resampled(launches: Sequence[Launch], resamples: int) -> tuple[FloatArray, FloatArray]:
-    """Native and tuned times of the hierarchical bootstrap, a row for each resample."""
+def _resampled(launches: Sequence[Launch], resamples: int, middle: Callable[..., FloatArray]) -> FloatArray:
+    """Native over tuned middle times in each resample of the hierarchical bootstrap, some of them at a time."""
     import numpy as np
 
     random = np.random.default_rng(SEED)
     counts = np.array([len(launch.native_s) for launch in launches])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    drawn = random.integers(len(launches), size=(resamples, len(launches)))
+    native_s, tuned_s = np.array(_all(launches, "native_s")), np.array(_all(launches, "tuned_s"))
     # As many pairs from each drawn launch, so that none counts more than another.
-    places = random.random((resamples, len(launches), int(counts.max()))) * counts[drawn][..., None]
-    pairs = (starts[drawn][..., None] + places.astype(np.int64)).reshape(resamples, -1)
-    return np.array(_all(launches, "native_s"))[pairs], np.array(_all(launches, "tuned_s"))[pairs]
+    width = len(launches) * int(counts.max())
+    at_once = max(1, MOST_AT_ONCE // width)
+    found = []
+    for first in range(0, resamples, at_once):
+        rows = min(at_once, resamples - first)
+        drawn = random.integers(len(launches), size=(rows, len(launches)))
+        places = random.random((rows, len(launches), int(counts.max()))) * counts[drawn][..., None]
+        pairs = (starts[drawn][..., None] + places.astype(np.int64)).reshape(rows, width)
+        found.append(middle(native_s[pairs], axis=1) / middle(tuned_s[pairs], axis=1))
+    return np.concatenate(found)
 
 
 def _student(launches: Sequence[Launch], confidence: float) -> tuple[float, ...]:

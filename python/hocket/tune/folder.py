@@ -47,7 +47,7 @@ def result_folder(target: Path) -> Iterator[Path]:
 
 def check_target(target: Path) -> None:
     """Raises InvalidInput if something that is not a result of hocket stands where the result shall go."""
-    if target.is_mount():
+    if target.resolve().is_mount():  # "." and its parent are one path, so that it would seem to be a mount
         raise InvalidInput(f"{target}: a file system is mounted there", hint="name a folder in it with -o")
     if target.is_dir() and ((target / RESULT_FILE).is_file() or not any(target.iterdir())):
         return

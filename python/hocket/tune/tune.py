@@ -203,7 +203,7 @@ class _Job:
         run = self._run_program("recorded", "the program", [self.parts.record], trace_environment(path))
         self.say(f"  {run.wall_s:.2f} s")
         if not (path / "meta.json").is_file():
-            raise nothing_recorded(self.command, mpi_of_command(self.command))
+            raise nothing_recorded(self.command, mpi_of_command(self.command), path)
         trace = Trace.open(path)
         self.notes += trace.shortfalls()
         return trace, run
@@ -362,7 +362,7 @@ class _Job:
             network=network.name,
             testbed=self.runner.is_emulated,
             program=program,
-            collectives=collective_results(advice.choices, measured, trace.ranks, self._draw),
+            collectives=collective_results(advice.choices, measured, plan, self._draw),
             link_bytes=self._link_bytes(native[-1], tuned[-1]) if tuned else [],
             notes=notes,
             costs=self.used.to_result(),
