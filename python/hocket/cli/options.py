@@ -178,12 +178,12 @@ def message_cost_options(function: F) -> F:
         ),
         click.option(
             "--send-overhead",
-            metavar="TIME",
+            metavar="DURATION",
             help="CPU time of a rank for each message it sends.  [default: 15 us, or what is calibrated]",
         ),
         click.option(
             "--receive-overhead",
-            metavar="TIME",
+            metavar="DURATION",
             help="CPU time of a rank for each message it receives.  [default: 15 us, or what is calibrated]",
         ),
         click.option(
