@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hocket import CostModel
 from hocket.advise.advise import advise, simulate_call
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
@@ -23,7 +24,7 @@ from hocket.tune.costs import measure_costs
 from hocket.tune.evidence import ratio_of
 
 if TYPE_CHECKING:
-    from hocket import CostModel, Network
+    from hocket import Network
     from hocket.advise.advise import Choice
     from hocket.calibrate.costs import Fit
     from hocket.measure.runner import Runner
