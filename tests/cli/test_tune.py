@@ -65,6 +65,18 @@ def test_a_missing_launcher(hocket_cli):
     refused(hocket_cli("tune", "--network", NETWORK, "--", "no-such-mpiexec", "-n", "2", "true"), "no-such-mpiexec", 2)
 
 
+def test_the_current_folder_is_no_mount(hocket_cli, tmp_path):
+    (tmp_path / "thesis.txt").write_text("words")
+    done = hocket_cli("tune", "--network", NETWORK, "-o", ".", "--", "mpiexec", "-n", "2", "true")
+    refused(done, "exists and is not a result of hocket", 2)
+
+
+def test_a_command_without_the_dashes_before_it(hocket_cli):
+    done = hocket_cli("tune", "--network", NETWORK, "mpiexec", "-n", "2", "true")
+    refused(done, "No such option", 2)
+    assert "write -- before the command" in done.stderr
+
+
 @pytest.mark.timeout(300)
 def test_a_program_that_fails(runner, hocket_cli, tmp_path):
     program = runner.compile(
