@@ -7,18 +7,17 @@
 #include <new>
 #include <utility>
 
+#include "common/clock.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/next.hpp"
 #include "interpose/own_communicators.hpp"
 #include "interpose/routes.hpp"
 #include "interpose/session.hpp"
-#include "runtime/clock.hpp"
 #include "runtime/operation.hpp"
 
 namespace hocket::interpose {
 
 using runtime::CollectiveTask;
-using runtime::now_ns;
 using runtime::Selector;
 using State = runtime::Task::State;
 

@@ -11,13 +11,11 @@
 #include <limits>
 #include <system_error>
 
+#include "common/clock.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/next.hpp"
-#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
-
-using runtime::now_ns;
 
 Progress& progress = *new Progress;
 std::atomic<bool> progress_is_on{false};
@@ -28,7 +26,7 @@ namespace {
 constexpr int max_proxies = 1000;
 // Those that the plan serves are not left to the MPI, since the other ranks would not know. To start one waits for nobody.
 constexpr std::size_t capacity = std::numeric_limits<std::size_t>::max();
-constexpr std::int64_t worried_ns = 10'000'000'000;
+constexpr std::int64_t long_idle_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -95,7 +93,7 @@ void Progress::stop() {
     bool told = false;
     engine_->wait_until([&] {
         const std::size_t num_pending = engine_->num_pending();
-        if (num_pending > 0 && !told && now_ns() - begin_ns > worried_ns) {
+        if (num_pending > 0 && !told && now_ns() - begin_ns > long_idle_ns) {
             told = true;
             std::fprintf(stderr, "hocket: MPI_Finalize waits for %zu non-blocking collective(s) that have not ended\n",
                          num_pending);

@@ -7,13 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "common/clock.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
-#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
-
-using runtime::now_ns;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/clock.hpp"
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
@@ -18,11 +19,8 @@
 #include "interpose/self_check.hpp"
 #include "interpose/served.hpp"
 #include "interpose/session.hpp"
-#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
-
-using runtime::now_ns;
 
 namespace {
 

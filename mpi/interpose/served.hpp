@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
+#include "common/clock.hpp"
 #include "hocket/schedule/schedule.hpp"
 #include "interpose/communicators.hpp"
-#include "runtime/clock.hpp"
 
 namespace hocket::interpose {
 
@@ -49,9 +49,9 @@ public:
             tally(collective, outcome).calls.fetch_add(1, std::memory_order_relaxed);
             return code;
         }
-        const std::int64_t begin_ns = runtime::now_ns();
+        const std::int64_t begin_ns = now_ns();
         const int code = run(outcome);
-        timed(collective, outcome, runtime::now_ns() - begin_ns);
+        timed(collective, outcome, now_ns() - begin_ns);
         return code;
     }
 

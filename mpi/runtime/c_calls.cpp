@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "common/backoff.hpp"
 #include "runtime/c_engines.hpp"
 #include "runtime/c_status.hpp"
-#include "runtime/patience.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
@@ -89,13 +89,13 @@ int hocket::runtime::execute_helping(hocket_operation& operation, const Argument
     std::unique_ptr<CollectiveTask> task = take_task(operation);
     require(task->bind(arguments, blocks, operation.role.num_ranks));
     task->arm(call);
-    Patience patience;
+    Backoff backoff;
     for (auto state = Task::State::waiting; state != Task::State::done;) {
         state = task->advance();
         if (help_all() || state == Task::State::moved) {
-            patience.reset();
+            backoff.reset();
         } else if (state == Task::State::waiting) {
-            patience.pause();
+            backoff.pause();
         }
     }
     const int code = task->error();

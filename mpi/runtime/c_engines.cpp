@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/backoff.hpp"
 #include "runtime/c_status.hpp"
-#include "runtime/patience.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
@@ -55,33 +55,33 @@ void hocket::runtime::wait_for(hocket_engine* engine, const Task& task) {
         });
     }();
     if (is_alone) return engine->engine->wait(task);
-    Patience patience;
+    Backoff backoff;
     while (!task.is_done()) {
         const bool moved = engine->engine->help();
         if (help_all() || moved) {
-            patience.reset();
+            backoff.reset();
         } else if (!task.is_done()) {
-            patience.pause();
+            backoff.pause();
         }
     }
 }
 
 void hocket::runtime::drain(hocket_engine& engine) {
-    Patience patience;
+    Backoff backoff;
     while (engine.engine->num_pending() > 0) {
         const bool moved = engine.engine->help();
-        if (!help_all() && !moved) patience.pause();
+        if (!help_all() && !moved) backoff.pause();
     }
 }
 
 void hocket::runtime::start_in(hocket_engine& engine, Task& task) {
-    Patience patience;
+    Backoff backoff;
     while (engine.engine->is_full()) {
         const bool moved = engine.engine->help();
         if (help_all() || moved) {
-            patience.reset();
+            backoff.reset();
         } else {
-            patience.pause();
+            backoff.pause();
         }
     }
     engine.engine->start(task);

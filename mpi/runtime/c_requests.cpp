@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/clock.hpp"
 #include "runtime/c_calls.hpp"
 #include "runtime/c_engines.hpp"
 #include "runtime/c_status.hpp"
-#include "runtime/clock.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/backoff.hpp"
+#include "common/clock.hpp"
 #include "hocket/base/json_text.hpp"
 #include "runtime/c_calls.hpp"
 #include "runtime/c_engines.hpp"
 #include "runtime/c_requests.hpp"
 #include "runtime/c_status.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/patience.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
@@ -38,10 +38,10 @@ std::string seconds_text(std::int64_t time_ns) {
 /// The exchange began with a call that this rank has waited for, so that all ranks have begun it; if not, in a program that has too many
 /// calls in flight, another rank may wait for what is pending here first.
 void conclude(hocket_selection& selection) {
-    Patience patience;
+    Backoff backoff;
     for (int done = 0; done == 0;) {
         require(PMPI_Test(&selection.exchange, &done, MPI_STATUS_IGNORE));
-        if (done == 0 && !help_all()) patience.pause();
+        if (done == 0 && !help_all()) backoff.pause();
     }
     selection.selector.conclude(selection.all);
 }

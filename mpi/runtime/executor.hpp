@@ -16,7 +16,7 @@
 namespace hocket::runtime {
 
 /// Executes the ops of one rank: each starts as soon as its dependencies allow, there are no rounds. Between start() and the
-/// progress() that returns true the caller decides how to wait (see patience.hpp). One execution at a time.
+/// progress() that returns true the caller decides how to wait (see backoff.hpp). One execution at a time.
 class Executor {
 public:
     /// `comm` carries nothing but the messages of schedules. All three must outlive the executor.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/patience.hpp"
+#include "common/backoff.hpp"
 
 namespace hocket::runtime {
 
@@ -62,13 +62,13 @@ Operation::Operation(const Role& role, std::shared_ptr<const RankGraph> graph, M
 
 int Operation::execute(const Arguments& arguments, std::uint64_t call) {
     begin(arguments, call);
-    Patience patience;
-    while (!advance(patience.worried())) {
+    Backoff backoff;
+    while (!advance(backoff.is_long())) {
         if (advanced()) {
-            patience.reset();
+            backoff.reset();
         } else {
-            patience.pause();
-            if (patience.exhausted()) lift_limits();
+            backoff.pause();
+            if (backoff.is_very_long()) lift_limits();
         }
     }
     return end();

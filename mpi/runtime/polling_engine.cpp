@@ -3,16 +3,16 @@
 
 #include "runtime/polling_engine.hpp"
 
-#include "runtime/patience.hpp"
+#include "common/backoff.hpp"
 
 namespace hocket::runtime {
 
 void Task::complete() noexcept {
-    Patience patience;
+    Backoff backoff;
     for (State state = State::waiting; state != State::done;) {
         state = advance();
-        if (state == State::moved) patience.reset();
-        if (state == State::waiting) patience.pause();
+        if (state == State::moved) backoff.reset();
+        if (state == State::waiting) backoff.pause();
     }
 }
 
@@ -21,20 +21,20 @@ void Engine::wait(const Task& task) {
 }
 
 void Engine::wait_until(const std::function<bool()>& holds) {
-    Patience patience;
+    Backoff backoff;
     while (!holds()) {
         if (help()) {
-            patience.reset();
+            backoff.reset();
         } else {
-            patience.pause();
+            backoff.pause();
         }
     }
 }
 
 void PollingEngine::start(Task& task) {
-    Patience patience;
+    Backoff backoff;
     while (is_full()) {
-        if (!help()) patience.pause();
+        if (!help()) backoff.pause();
     }
     begin(task);
     // What can be done at once is done here: its first messages leave now, and a short one may end.
@@ -78,9 +78,9 @@ bool PollingEngine::help() {
 }
 
 void PollingEngine::drain() {
-    Patience patience;
+    Backoff backoff;
     while (num_pending() > 0) {
-        if (!help()) patience.pause();
+        if (!help()) backoff.pause();
     }
 }
 

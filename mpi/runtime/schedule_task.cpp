@@ -4,14 +4,14 @@
 #include <new>
 #include <utility>
 
-#include "runtime/clock.hpp"
+#include "common/clock.hpp"
 #include "runtime/collective_task.hpp"
 
 namespace hocket::runtime {
 
 namespace {
 
-// As Patience has them. The clock is read in every so many looks in vain.
+// As Backoff has them. The clock is read in every so many looks in vain.
 constexpr int looks_before_all = 2;
 constexpr int looks_for_each_clock = 64;
 constexpr std::int64_t limits_last_ns = 50'000'000;

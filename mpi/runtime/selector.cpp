@@ -117,7 +117,7 @@ Selector::Statement Selector::statement() const {
 void Selector::conclude(const Statement& all) {
     exchange_at_ = 0;
     if (finds_delay_ && delay_ < max_delay &&
-        lacks_a_time(all)) {  // calls had not ended: the same once more, with more patience
+        lacks_a_time(all)) {  // calls had not ended: the same once more, with more time
         delay_ *= 2;
         for (auto& samples : samples_) samples.clear();
         return round_ < num_rounds ? plan_round() : queue_comparison();

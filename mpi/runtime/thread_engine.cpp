@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <thread>
 
-#include "runtime/clock.hpp"
+#include "common/backoff.hpp"
+#include "common/clock.hpp"
 #include "runtime/engine_thread.hpp"
-#include "runtime/patience.hpp"
 #include "runtime/polling_engine.hpp"
 
 namespace hocket::runtime {

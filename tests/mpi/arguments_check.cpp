@@ -18,7 +18,7 @@ namespace {
 
 constexpr int count = 8;
 constexpr int root = 1;
-constexpr unsigned patience_s = 3;
+constexpr unsigned eager_limit_s = 3;
 
 struct Preloaded {
 #define NAME(name) decltype(&MPI_##name) name = MPI_##name;
@@ -231,9 +231,9 @@ int main(int argc, char** argv) {
     const std::vector<Wrong> all = all_wrong_calls();
     for (auto i = static_cast<std::size_t>(argc > 1 ? std::atoi(argv[1]) : 0); i < all.size(); ++i) {
         if (rank == 0) std::printf("%zu %s\n", i, all[i].name.c_str()), std::fflush(stdout);
-        alarm(patience_s);
+        alarm(eager_limit_s);
         report("native", native, all[i]);
-        alarm(patience_s);
+        alarm(eager_limit_s);
         report("rerouted", Preloaded{}, all[i]);
         alarm(0);
     }

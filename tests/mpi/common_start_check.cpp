@@ -12,21 +12,21 @@
 
 #include <algorithm>
 
-#include "bench/common_start.hpp"
-#include "bench/measuring.hpp"
+#include "probes/common_start.hpp"
+#include "probes/measuring.hpp"
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const double ahead_s = atof(argv[1]) * rank;
-    hocket::bench::CommonStart start(MPI_COMM_WORLD);
+    hocket::probes::CommonStart start(MPI_COMM_WORLD);
     double apart_s = 0;
     int early = 0, missed = 0;
     for (int i = 0; i < 20; ++i) {
         if (i % 4 == rank) usleep(3000);  // the start must wait for who comes late
         const double begin_s = start.wait();
-        early += hocket::bench::now_s() < begin_s ? 1 : 0;
+        early += hocket::now_s() < begin_s ? 1 : 0;
         double mine = begin_s - ahead_s, least = 0, most = 0;
         MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -57,7 +57,7 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
         (
             {"mpi/runtime/a.cpp": '\n#include "interpose/b.hpp"\n', "mpi/interpose/b.hpp": ""},
             "mpi/runtime/a.cpp:2: may not include mpi/interpose/b.hpp: of mpi/, runtime may include "
-            "runtime, include only",
+            "runtime, common, include only",
         ),
         (
             {"mpi/interpose/a.cpp": "#include <hocket.h>\n", "mpi/include/hocket.h": ""},
@@ -70,7 +70,7 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
             {"src/hocket/plan/a.hpp": '#include "hocket/replay/b.hpp"\n', "src/hocket/replay/b.hpp": ""},
             "not below plan",
         ),
-        ({"mpi/bench/a.cpp": 'auto format = "hocket.plan/2";\n'}, "mpi/bench/a.cpp: names the format of a Plan"),
+        ({"mpi/probes/a.cpp": 'auto format = "hocket.plan/2";\n'}, "mpi/probes/a.cpp: names the format of a Plan"),
         ({"python/hocket/tune/a.py": 'FORMAT = "hocket.plan/2"\n'}, "tune/a.py: names the format of a Plan"),
         ({"src/hocket/base/a.cpp": '#include "hocket/base/none.hpp"\n'}, "which does not exist"),
         ({"src/hocket/cost/a.cpp": "#pragma omp parallel\n"}, "OpenMP"),
@@ -111,12 +111,12 @@ def test_a_forbidden_include_is_found(tmp_path, files, message):
         ),
         pytest.param(
             {
-                "mpi/bench/a.hpp": "",
-                "mpi/bench/a.cpp": '#include "bench/a.hpp"\n#include "bench/b.hpp"\n',
-                "mpi/bench/b.hpp": '#include "bench/a.hpp"\n',
+                "mpi/probes/a.hpp": "",
+                "mpi/probes/a.cpp": '#include "probes/a.hpp"\n#include "probes/b.hpp"\n',
+                "mpi/probes/b.hpp": '#include "probes/a.hpp"\n',
             },
-            "mpi/bench/a -> mpi/bench/b -> mpi/bench/a",
-            ["mpi/bench/a.cpp:2 includes mpi/bench/b.hpp", "mpi/bench/b.hpp:1 includes mpi/bench/a.hpp"],
+            "mpi/probes/a -> mpi/probes/b -> mpi/probes/a",
+            ["mpi/probes/a.cpp:2 includes mpi/probes/b.hpp", "mpi/probes/b.hpp:1 includes mpi/probes/a.hpp"],
             id="a source file and its header are one",
         ),
         pytest.param(

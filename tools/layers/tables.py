@@ -22,16 +22,17 @@ ONE_HOME = (("hocket.plan/", "src/hocket/plan", "the format of a Plan"),)
 
 # OpenMP is for these modules' .cpp files only, and for the computation that a benchmark runs beside communication.
 MAY_USE_OPENMP = ("simulation", "search")
-COMPUTES_WITH_OPENMP = "mpi/bench/overlap_compute.cpp"
+COMPUTES_WITH_OPENMP = "mpi/probes/overlap_compute.cpp"
 
 # A folder of mpi/ includes itself and these folders of mpi/.
 MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "include": (),
     "workaround": (),
     "record": (),
-    "runtime": ("include",),
-    "interpose": ("runtime",),
-    "bench": ("include", "interpose", "runtime"),
+    "common": (),
+    "runtime": ("common", "include"),
+    "interpose": ("common", "runtime"),
+    "probes": ("common", "include", "interpose", "runtime"),
     "fortran": ("include",),
     "coarrays": ("include",),
 }

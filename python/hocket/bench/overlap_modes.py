@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The ways to run the program that overlaps, as mpi/bench/overlap_modes.cpp has them."""
+"""The ways to run the program that overlaps, as mpi/probes/overlap_modes.cpp has them."""
 
 from __future__ import annotations
 

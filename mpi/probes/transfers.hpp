@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// `count` messages of `bytes` each from rank `source` to rank `target`, one after the other.
 struct Transfer {
@@ -32,4 +32,4 @@ struct Campaign {
 /// @throws InvalidInput  with `source_name` and the experiment
 Campaign parse_campaign(const std::string& text, const std::string& source_name, int num_ranks);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/common_start.hpp"
+#include "probes/common_start.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/measuring.hpp"
+#include "probes/measuring.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -113,4 +113,4 @@ CommonStart::Time CommonStart::time(double took_s) {
     return {most[0], together};
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

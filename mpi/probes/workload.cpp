@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/workload.hpp"
+#include "probes/workload.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -163,4 +163,4 @@ int Workload::start_native(MPI_Comm comm, MPI_Request* request) {
     return MPI_ERR_INTERN;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/overlap_options.hpp"
-#include "bench/overlap_transport.hpp"
-#include "bench/workload.hpp"
+#include "probes/overlap_options.hpp"
+#include "probes/overlap_transport.hpp"
+#include "probes/workload.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// The engines of hocket.h, each made when it is first needed, and what they carry out.
 class Engines {
@@ -36,4 +36,4 @@ private:
     std::map<std::string, hocket_engine*> engines_;
 };
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -16,24 +16,24 @@
 #include <string>
 #include <vector>
 
-#include "bench/abort.hpp"
-#include "bench/common_start.hpp"
-#include "bench/measuring.hpp"
-#include "bench/option_values.hpp"
-#include "bench/shared_cores.hpp"
-#include "bench/workload.hpp"
+#include "common/abort.hpp"
+#include "common/options.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
 #include "hocket/plan/file.hpp"
 #include "interpose/reroute.hpp"
 #include "interpose/session.hpp"
+#include "probes/common_start.hpp"
+#include "probes/measuring.hpp"
+#include "probes/shared_cores.hpp"
+#include "probes/workload.hpp"
 
 namespace {
 
 using namespace hocket;
 using base::json_text;
-using bench::now_s, bench::number_of, bench::require, bench::wait_aside;
 using interpose::session;
+using probes::require, probes::wait_aside;
 
 constexpr const char* usage =
     "usage: hocket-compare --plan FILE [--repetitions N] [--seconds S] [--least N] [--within S] [--only schedules]\n"
@@ -128,7 +128,7 @@ public:
         : entry_(entry), comm_(comm), role_(role_of(entry, comm)), start_(comm) {}
 
     bool equal(std::int64_t bytes) {
-        bench::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
+        probes::Workload native(role_, bytes, 1), tuned(role_, bytes, 1);
         native.refill();
         tuned.refill();
         require(native.call_native(comm_), "the MPI's collective");
@@ -140,7 +140,7 @@ public:
 
     /// Begins no measurement, but for the least, once `seconds` have passed.
     void measure(const Options& options, double seconds, std::vector<double>& native_s, std::vector<double>& tuned_s) {
-        bench::Workload workload(role_, measured_bytes(entry_), 2);
+        probes::Workload workload(role_, measured_bytes(entry_), 2);
         workload.refill();
         const auto native = [&] { return workload.call_native(comm_); };
         const auto tuned = [&] { return call_rerouted(workload); };
@@ -167,7 +167,7 @@ public:
     [[nodiscard]] std::int64_t num_rerouted() const { return num_rerouted_; }
 
 private:
-    int call_rerouted(bench::Workload& workload) {
+    int call_rerouted(probes::Workload& workload) {
         const auto native = [&] { return workload.call_native(comm_); };
         const int code = interpose::reroute({role_.collective, workload.arguments(), role_.root.value, comm_}, native);
         if (session.count(0).rerouted != ++num_rerouted_) throw Error("a call was left to the MPI's own function");
@@ -221,7 +221,7 @@ private:
     const PlanEntry& entry_;
     MPI_Comm comm_;
     runtime::Role role_;
-    bench::CommonStart start_;
+    probes::CommonStart start_;
     std::int64_t num_rerouted_ = 0;
     const double made_s_ = now_s();
 };
@@ -302,7 +302,7 @@ int run(int argc, char** argv, int world_rank) {
     const Candidates plan = candidates_from_json(shared_plan(options.plan, world_rank), options.plan);
     require_ranks_of_program(plan.ranks, world_size, options.plan);
     session.leave_check();  // a program pays for it by less than a hundredth
-    const std::string shared = bench::shared_cores(MPI_COMM_WORLD);
+    const std::string shared = probes::shared_cores(MPI_COMM_WORLD);
     std::string entries;
     const double begin_s = now_s();
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
@@ -347,7 +347,7 @@ int main(int argc, char** argv) {
         tell(error.what(), error.hint());
         status = 2;
     } catch (const std::exception& error) {  // on this rank
-        bench::abort_saying(world_rank, error);
+        abort_saying(world_rank, error);
     }
     PMPI_Finalize();
     return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/shared_cores.hpp"
+#include "probes/shared_cores.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/measuring.hpp"
 #include "hocket/base/json_text.hpp"
+#include "probes/measuring.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -118,4 +118,4 @@ std::string shared_cores(MPI_Comm comm) {
     return text.str();
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -10,7 +10,7 @@
 #include <exception>
 #include <thread>
 
-namespace hocket::bench {
+namespace hocket {
 
 /// Says what failed on this rank and ends all: the others may wait for it.
 ///
@@ -21,4 +21,4 @@ inline void abort_saying(int rank, const std::exception& error) {
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket

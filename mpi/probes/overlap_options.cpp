@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/overlap_options.hpp"
+#include "probes/overlap_options.hpp"
 
-#include "bench/option_values.hpp"
+#include "common/options.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 const char* const overlap_usage =
     "usage: hocket-overlap [OPTION VALUE]...\n"
@@ -72,4 +72,4 @@ OverlapOptions read_overlap_options(int argc, char** argv) {
     return options;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

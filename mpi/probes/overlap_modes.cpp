@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/overlap_modes.hpp"
+#include "probes/overlap_modes.hpp"
 
 #include <algorithm>
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::vector<Mode> modes_in(std::string_view list) {
     return chosen;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "runtime/patience.hpp"
+#include "common/backoff.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -9,9 +9,9 @@
 
 #include <algorithm>
 
-#include "runtime/clock.hpp"
+#include "common/clock.hpp"
 
-namespace hocket::runtime {
+namespace hocket {
 
 namespace {
 
@@ -22,21 +22,21 @@ constexpr std::int64_t poll_ns = 2'000;  // from then on: in shared memory a mes
 constexpr std::int64_t yield_ns = 1'000'000;
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;
-constexpr std::int64_t worried_ns = 500'000;
-constexpr std::int64_t exhausted_ns = 50'000'000;
+constexpr std::int64_t long_idle_ns = 500'000;
+constexpr std::int64_t very_long_idle_ns = 50'000'000;
 
 }  // namespace
 
-Patience::~Patience() {
+Backoff::~Backoff() {
     if (timer_slack_ns_ > 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(timer_slack_ns_));
 }
 
-void Patience::pause() {
+void Backoff::pause() {
     if (++num_polls_ < polls_before_yield) return;
     if (num_polls_ == polls_before_yield) idle_since_ns_ = now_ns();
     const std::int64_t idle_ns = now_ns() - idle_since_ns_;
-    worried_ = idle_ns > worried_ns;
-    exhausted_ = exhausted_ || idle_ns > exhausted_ns;
+    is_long_ = idle_ns > long_idle_ns;
+    is_very_long_ = is_very_long_ || idle_ns > very_long_idle_ns;
     if (idle_ns < poll_ns) return;
     if (idle_ns < yield_ns) {
         sched_yield();
@@ -51,4 +51,4 @@ void Patience::pause() {
     clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, nullptr);
 }
 
-}  // namespace hocket::runtime
+}  // namespace hocket

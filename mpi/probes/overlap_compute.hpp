@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// The computation that a collective is to hide behind: an outer loop of 200 iterations, or fewer of at least 50 us. Work, never time until a deadline, which
 /// would make good what others take from its core and so show overlap where there is none.
@@ -38,4 +38,4 @@ std::unique_ptr<Compute> make_compute(std::string_view model);
 /// Threads of "real".
 int num_compute_threads();
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -19,22 +19,22 @@
 #include <utility>
 #include <vector>
 
-#include "bench/abort.hpp"
-#include "bench/common_start.hpp"
-#include "bench/measuring.hpp"
-#include "bench/overlap_compute.hpp"
-#include "bench/overlap_engines.hpp"
-#include "bench/overlap_options.hpp"
-#include "bench/overlap_transport.hpp"
-#include "bench/workload.hpp"
+#include "common/abort.hpp"
 #include "hocket/base/json_text.hpp"
+#include "probes/common_start.hpp"
+#include "probes/measuring.hpp"
+#include "probes/overlap_compute.hpp"
+#include "probes/overlap_engines.hpp"
+#include "probes/overlap_options.hpp"
+#include "probes/overlap_transport.hpp"
+#include "probes/workload.hpp"
 
 namespace {
 
 using namespace hocket;
 using base::json_text;
-using bench::Carrier, bench::Mode, bench::OverlapOptions;
-using bench::now_s, bench::require, bench::wait_aside;
+using probes::Carrier, probes::Mode, probes::OverlapOptions;
+using probes::require, probes::wait_aside;
 
 constexpr int min_repetitions = 3;
 constexpr int calibrating_calls = 5;
@@ -63,7 +63,7 @@ double median(std::vector<double> values) {
 class Bench {
 public:
     Bench(const OverlapOptions& options, MPI_Comm comm, bool threads)
-        : options_(options), comm_(comm), compute_(bench::make_compute(options.compute)), start_(comm) {
+        : options_(options), comm_(comm), compute_(probes::make_compute(options.compute)), start_(comm) {
         int rank = 0, ranks = 0;
         PMPI_Comm_rank(comm, &rank);
         PMPI_Comm_size(comm, &ranks);
@@ -79,7 +79,7 @@ public:
 
     /// Checks, calibrates and measures.
     void run() {
-        bench::Transport& native = *carrier({Carrier::Operation::blocking}).transport;
+        probes::Transport& native = *carrier({Carrier::Operation::blocking}).transport;
         expected_ = received_by([&] { native.wait(); });
         std::vector<double> native_s;
         for (int i = 0; i < calibrating_calls; ++i)
@@ -117,7 +117,7 @@ public:
 private:
     struct KnownCarrier {
         Carrier carrier;
-        std::unique_ptr<bench::Transport> transport;
+        std::unique_ptr<probes::Transport> transport;
         Times alone;
     };
     struct Timed {
@@ -135,14 +135,14 @@ private:
         }
         auto transport =
             wanted.engine[0] == '\0'
-                ? bench::make_mpi_transport(wanted.operation == Carrier::Operation::blocking, workloads_, comm_)
+                ? probes::make_mpi_transport(wanted.operation == Carrier::Operation::blocking, workloads_, comm_)
                 : engines_.make_transport(wanted, workloads_, options_, comm_);
         carriers_.push_back(std::make_unique<KnownCarrier>(KnownCarrier{wanted, std::move(transport), {}}));
         return *carriers_.back();
     }
 
     /// The program of the benchmark. Returns the seconds within the computation.
-    double program(bench::Transport* transport, Mode::Order order, bool computes) {
+    double program(probes::Transport* transport, Mode::Order order, bool computes) {
         if (transport != nullptr) transport->start();
         if (transport != nullptr && order == Mode::Order::wait_first) transport->wait();
         double compute_s = 0;
@@ -160,7 +160,7 @@ private:
     }
 
     /// One run from a common start; again if a rank has missed the start, but not for ever.
-    Sample measure(bench::Transport* transport, Mode::Order order, bool computes) {
+    Sample measure(probes::Transport* transport, Mode::Order order, bool computes) {
         int ranks = 0;
         PMPI_Comm_size(comm_, &ranks);
         const timespec nap{0, settle_ns};
@@ -209,11 +209,11 @@ private:
 
     const OverlapOptions& options_;
     MPI_Comm comm_;
-    std::unique_ptr<bench::Compute> compute_;
-    std::vector<bench::Workload> workloads_;
+    std::unique_ptr<probes::Compute> compute_;
+    std::vector<probes::Workload> workloads_;
     std::vector<std::vector<char>> expected_;
-    bench::CommonStart start_;
-    bench::Engines engines_;
+    probes::CommonStart start_;
+    probes::Engines engines_;
     std::vector<std::unique_ptr<KnownCarrier>> carriers_;
     std::vector<Timed> modes_;
     Times compute_alone_;
@@ -248,8 +248,8 @@ std::string Bench::json() const {
 }
 
 int run(int argc, char** argv, int rank, bool threads) {
-    const OverlapOptions options = bench::read_overlap_options(argc, argv);
-    const int compute_threads = bench::num_compute_threads();
+    const OverlapOptions options = probes::read_overlap_options(argc, argv);
+    const int compute_threads = probes::num_compute_threads();
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     Bench bench(options, MPI_COMM_WORLD, threads);
     bench.run();
@@ -270,7 +270,7 @@ int run(int argc, char** argv, int rank, bool threads) {
 
 int main(int argc, char** argv) {
     if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
-        std::fputs(bench::overlap_usage, stdout);
+        std::fputs(probes::overlap_usage, stdout);
         return 0;
     }
     // The engines with a thread need it; all modes run with it, so that they can be compared.
@@ -287,7 +287,7 @@ int main(int argc, char** argv) {
         }
         status = 2;
     } catch (const std::exception& error) {  // on this rank
-        bench::abort_saying(rank, error);
+        abort_saying(rank, error);
     }
     PMPI_Finalize();
     return status;

@@ -10,7 +10,7 @@
 
 #include "runtime/memory.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// Buffers for one collective call, filled with numbers that every order of summation adds exactly.
 class Workload {
@@ -40,4 +40,4 @@ private:
     std::vector<char> send_, recv_;
 };
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

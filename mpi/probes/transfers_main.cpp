@@ -19,17 +19,17 @@
 #include <utility>
 #include <vector>
 
-#include "bench/abort.hpp"
-#include "bench/measuring.hpp"
-#include "bench/transfer_costs.hpp"
-#include "bench/transfers.hpp"
+#include "common/abort.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
+#include "probes/measuring.hpp"
+#include "probes/transfer_costs.hpp"
+#include "probes/transfers.hpp"
 
 namespace {
 
 using namespace hocket;
-using bench::now_s, bench::require, bench::wait_aside;
+using probes::require, probes::wait_aside;
 
 constexpr const char* usage =
     "usage: hocket-transfers FILE\n"
@@ -78,7 +78,7 @@ void start_together(bool takes_part) {
 /// One rank's part of one experiment; its buffers are made, and touched, before the clock runs.
 class Part {
 public:
-    Part(const bench::Experiment& experiment, int rank) : alone_(experiment.size() == 1) {
+    Part(const probes::Experiment& experiment, int rank) : alone_(experiment.size() == 1) {
         for (int i = 0; i < static_cast<int>(experiment.size()); ++i) {
             const auto& transfer = experiment[static_cast<std::size_t>(i)];
             if (transfer.source == rank || transfer.target == rank)
@@ -98,7 +98,7 @@ public:
         const double begin_s = now_s();
         for (auto& side : sides_) side.post_sends();
         std::size_t open = sides_.size();
-        runtime::Patience patience;
+        Backoff backoff;
         while (open > 0) {
             for (auto& side : sides_) {
                 if (side.ended || !side.advance()) continue;
@@ -112,7 +112,7 @@ public:
             if (alone_) {
                 sched_yield();
             } else {
-                patience.pause();
+                backoff.pause();
             }
         }
         for (auto& side : sides_) side.finish();
@@ -123,7 +123,7 @@ private:
 
     /// One end of a transfer. The source waits for the answer, the target for all messages and then answers.
     struct Side {
-        Side(const bench::Transfer& given, int index_, bool sends_)
+        Side(const probes::Transfer& given, int index_, bool sends_)
             : transfer(given),
               index(index_),
               sends(sends_),
@@ -192,7 +192,7 @@ private:
         int data_tag() const { return 2 * index; }
         int answer_tag() const { return 2 * index + 1; }
 
-        bench::Transfer transfer;
+        probes::Transfer transfer;
         int index;
         bool sends;
         bool ended = false;
@@ -230,7 +230,7 @@ std::vector<Place> places(int rank, int ranks) {
 /// [round][experiment][transfer], on rank 0.
 using Times = std::vector<std::vector<std::vector<double>>>;
 
-Times measure(const bench::Campaign& campaign, int rank) {
+Times measure(const probes::Campaign& campaign, int rank) {
     Times times;
     const double begin_s = now_s();
     // The first round warms up: connections, windows and pages. It is not told, and need not be long.
@@ -261,7 +261,7 @@ Times measure(const bench::Campaign& campaign, int rank) {
     return times;
 }
 
-void print(const Times& times, const std::vector<bench::CoreCosts>& costs, const std::vector<Place>& places) {
+void print(const Times& times, const std::vector<probes::CoreCosts>& costs, const std::vector<Place>& places) {
     std::ostringstream out;
     out.precision(9);
     out << "{\"format\": \"hocket.transfer-times/1\", \"places\": [";
@@ -294,12 +294,12 @@ void run(const char* path) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const bench::Campaign campaign = bench::parse_campaign(shared_file(path, rank), path, ranks);
+    const probes::Campaign campaign = probes::parse_campaign(shared_file(path, rank), path, ranks);
     const auto where = places(rank, ranks);
     const Times times = measure(campaign, rank);
-    std::vector<bench::CoreCosts> costs;
+    std::vector<probes::CoreCosts> costs;
     for (const auto& [source, target] : campaign.costs) {
-        costs.push_back(bench::measure_core_costs(source, target, rank));
+        costs.push_back(probes::measure_core_costs(source, target, rank));
     }
     if (rank == 0) print(times, costs, where);
 }
@@ -320,7 +320,7 @@ int main(int argc, char** argv) {
         if (rank == 0) std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
         status = 2;
     } catch (const std::exception& error) {  // on this rank
-        bench::abort_saying(rank, error);
+        abort_saying(rank, error);
     }
     PMPI_Finalize();
     return status;

@@ -4,22 +4,15 @@
 #pragma once
 
 #include <mpi.h>
-#include <time.h>
 
 #include <string>
 
+#include "common/backoff.hpp"
+#include "common/clock.hpp"
 #include "hocket/base/error.hpp"
-#include "runtime/patience.hpp"
 
 /// What the measuring programs have in common.
-namespace hocket::bench {
-
-/// Of this host's clock that never jumps.
-inline double now_s() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+namespace hocket::probes {
 
 /// @throws Error  if `code` is not MPI_SUCCESS
 inline void require(int code, const char* what) {
@@ -32,11 +25,11 @@ inline void require(int code, const char* what) {
 
 /// Waits so that a rank on the same node that is not done has the core; a call that spins would take it.
 inline void wait_aside(MPI_Request& request) {
-    runtime::Patience patience;
+    Backoff backoff;
     for (int done = 0; done == 0;) {
         require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done == 0) patience.pause();
+        if (done == 0) backoff.pause();
     }
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

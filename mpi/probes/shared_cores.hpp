@@ -7,11 +7,11 @@
 
 #include <string>
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// Whether ranks share cores, and whether the MPI yields a core while it waits. Of the machine with the most ranks for
 /// each core, as a JSON object on rank 0 (docs/explanation/measuring.md); "null" where no machine has more ranks than
 /// cores. Collective.
 std::string shared_cores(MPI_Comm comm);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/overlap_modes.hpp"
 #include "hocket/schedule/schedule.hpp"
+#include "probes/overlap_modes.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// The command line of hocket-overlap.
 struct OverlapOptions {
@@ -32,4 +32,4 @@ extern const char* const overlap_usage;
 /// @throws InvalidInput
 OverlapOptions read_overlap_options(int argc, char** argv);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -4,7 +4,7 @@
 // What a message costs a core is CPU time, not elapsed time: on the wire it may be slow for other reasons. Both ends sleep between
 // polls, so that they have nothing else to do than to move the message, and what the polls cost is known and taken off.
 
-#include "bench/transfer_costs.hpp"
+#include "probes/transfer_costs.hpp"
 
 #include <mpi.h>
 #include <time.h>
@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "bench/measuring.hpp"
+#include "probes/measuring.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -145,4 +145,4 @@ CoreCosts measure_core_costs(int source, int target, int rank) {
     return {all[0], all[1], all[2], all[3], all[4]};
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

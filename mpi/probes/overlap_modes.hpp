@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// How collectives are carried out.
 struct Carrier {
@@ -46,4 +46,4 @@ std::span<const Mode> all_modes();
 /// Those in a list such as "MPI,TCC-ovlp"; "MPI", which all are compared with, always is one of them. @throws InvalidInput
 std::vector<Mode> modes_in(std::string_view list);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/overlap_transport.hpp"
+#include "probes/overlap_transport.hpp"
 
-#include "bench/measuring.hpp"
+#include "probes/measuring.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::unique_ptr<Transport> make_mpi_transport(bool blocking, std::vector<Workloa
     return std::make_unique<NonBlocking>(workloads, comm);
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -11,27 +11,27 @@
 #include <cstdio>
 #include <vector>
 
-#include "bench/measuring.hpp"
-#include "runtime/patience.hpp"
+#include "common/backoff.hpp"
+#include "probes/measuring.hpp"
 
 namespace {
 
-using hocket::bench::now_s;
+using hocket::now_s;
 
 constexpr int granularity_bytes = 1024;
 constexpr int most_bytes = 1 << 20;
-constexpr double patience_s = 0.1;  // a send that takes longer waits for its receiver, not for its core
+constexpr double eager_limit_s = 0.1;  // a send that takes longer waits for its receiver, not for its core
 constexpr int data_tag = 1, next_tag = 2;
 
 /// Sends `bytes` to `peer`, which receives only afterwards; then waits for both.
 bool completes_alone(std::vector<char>& buffer, int bytes, int peer) {
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Isend(buffer.data(), bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, &request);
-    hocket::runtime::Patience patience;
+    hocket::Backoff backoff;
     int done = 0;
-    for (const double end_s = now_s() + patience_s; done == 0 && now_s() < end_s;) {
+    for (const double end_s = now_s() + eager_limit_s; done == 0 && now_s() < end_s;) {
         PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done == 0) patience.pause();
+        if (done == 0) backoff.pause();
     }
     PMPI_Send(&bytes, 1, MPI_INT, peer, next_tag, MPI_COMM_WORLD);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/overlap_engines.hpp"
+#include "probes/overlap_engines.hpp"
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -163,4 +163,4 @@ hocket_engine* Engines::engine(const std::string& kind, int core) {
     return engine;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/transfers.hpp"
+#include "probes/transfers.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -75,4 +75,4 @@ Campaign parse_campaign(const std::string& text, const std::string& source_name,
     return campaign;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace hocket::runtime {
+namespace hocket {
 
 /// A clock of this host that never goes back.
 inline std::int64_t now_ns() {
@@ -16,4 +16,7 @@ inline std::int64_t now_ns() {
     return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
 }
 
-}  // namespace hocket::runtime
+/// The same in seconds.
+inline double now_s() { return 1e-9 * static_cast<double>(now_ns()); }
+
+}  // namespace hocket

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace hocket::runtime {
+namespace hocket {
 
 // Where nothing has moved for long, as when a rank is late, a hundredth of that time more does not matter. A native request counts as
 // still until it is done: 5 MB at 1 Gbit/s, 40 ms, overlap as well with these naps as without.
@@ -15,31 +15,31 @@ inline constexpr std::int64_t max_long_nap_ns = 1'000'000;
 /// What a rank does between two polls that found nothing. On a node with more ranks than cores, the rank that polls keeps the one
 /// from running that would send: so poll a little, then yield, then nap. A nap is a fraction of the time already waited, which
 /// bounds what it can add to the wait; naps are short enough for a network with messages of a few kilobytes.
-class Patience {
+class Backoff {
 public:
-    Patience() = default;
-    Patience(const Patience&) = delete;
-    Patience& operator=(const Patience&) = delete;
-    ~Patience();
+    Backoff() = default;
+    Backoff(const Backoff&) = delete;
+    Backoff& operator=(const Backoff&) = delete;
+    ~Backoff();
 
     /// Something moved.
     void reset() {
         num_polls_ = 0;
-        worried_ = false;
+        is_long_ = false;
     }
     /// Nothing moved.
     void pause();
     /// Nothing has moved for longer than a message of a few kilobytes takes.
-    [[nodiscard]] bool worried() const { return worried_; }
+    [[nodiscard]] bool is_long() const { return is_long_; }
     /// Nothing has moved for so long that a limit of ours may be the reason.
-    [[nodiscard]] bool exhausted() const { return exhausted_; }
+    [[nodiscard]] bool is_very_long() const { return is_very_long_; }
 
 private:
     std::int64_t num_polls_ = 0;
     std::int64_t idle_since_ns_ = 0;
-    bool worried_ = false;
-    bool exhausted_ = false;
+    bool is_long_ = false;
+    bool is_very_long_ = false;
     int timer_slack_ns_ = -1;  // what to give back, once changed
 };
 
-}  // namespace hocket::runtime
+}  // namespace hocket

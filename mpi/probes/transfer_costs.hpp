@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// CPU time that messages between two ranks take from the cores of both ends, and the rate of MPI_Reduce_local.
 struct CoreCosts {
@@ -23,4 +23,4 @@ struct CoreCosts {
 /// All ranks call it; those that are neither `source` nor `target` wait aside. The result is on rank 0.
 CoreCosts measure_core_costs(int source, int target, int rank);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

@@ -9,7 +9,7 @@
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::bench {
+namespace hocket {
 
 /// The value of an option. @throws InvalidInput  if it is no number above 0
 template <class Number>
@@ -23,4 +23,4 @@ Number number_of(const std::string& option, const char* text) {
     return number;
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket

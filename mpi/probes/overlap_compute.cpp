@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "bench/overlap_compute.hpp"
+#include "probes/overlap_compute.hpp"
 
 #include <time.h>
 
@@ -17,10 +17,10 @@
 #include <omp.h>
 #endif
 
-#include "bench/measuring.hpp"
 #include "hocket/base/error.hpp"
+#include "probes/measuring.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 namespace {
 
@@ -132,4 +132,4 @@ int num_compute_threads() {
 #endif
 }
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes

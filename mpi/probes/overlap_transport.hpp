@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/overlap_modes.hpp"
-#include "bench/workload.hpp"
+#include "probes/overlap_modes.hpp"
+#include "probes/workload.hpp"
 
-namespace hocket::bench {
+namespace hocket::probes {
 
 /// One collective or several at once, each with buffers of its own, carried out in one way any number of times.
 class Transport {
@@ -35,4 +35,4 @@ public:
 /// By MPI alone: blocking or non-blocking. `workloads` must outlive the result.
 std::unique_ptr<Transport> make_mpi_transport(bool blocking, std::vector<Workload>& workloads, MPI_Comm comm);
 
-}  // namespace hocket::bench
+}  // namespace hocket::probes
