@@ -7,10 +7,14 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
+#include "hocket/cost/circuits.hpp"
 #include "hocket/cost/cost_model.hpp"
 #include "hocket/cost/hockney.hpp"
 #include "hocket/cost/wire_limit.hpp"
@@ -147,6 +151,32 @@ double hockney_s(std::string_view collective, std::string_view algorithm, std::i
                            pieces);
 }
 
+cost::Accounting accounting_from(std::string_view name) {
+    if (name == "equations") return cost::Accounting::equations;
+    if (name == "hidden") return cost::Accounting::hidden;
+    constexpr std::array<std::string_view, 2> known{"equations", "hidden"};
+    throw InvalidInput("accounting is " + base::quoted(name) + "; accepted: " + base::list_of(known),
+                       base::did_you_mean(name, known));
+}
+
+nb::dict circuit_cost(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks,
+                      std::optional<std::int32_t> ports, double bytes, double latency_s, double bandwidth_bytes_per_s,
+                      double setup_s, double teardown_s, std::string_view accounting) {
+    const cost::CircuitCost cost = cost::circuit_cost(collective_from(collective), algorithm,
+                                                      {num_ranks,
+                                                       ports,
+                                                       bytes,
+                                                       latency_s,
+                                                       bandwidth_bytes_per_s,
+                                                       {setup_s, teardown_s, accounting_from(accounting)}});
+    nb::dict values;
+    values["messages_s"] = cost.messages_s;
+    values["batches"] = cost.batches;
+    values["connection_s"] = cost.connection_s;
+    values["total_s"] = cost.total_s();
+    return values;
+}
+
 }  // namespace
 
 void bind_cost(nb::module_& module) {
@@ -163,4 +193,17 @@ void bind_cost(nb::module_& module) {
         "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
         "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
         "and a rank sends and receives one message at a time.");
+    module.def(
+        "circuit_cost", &circuit_cost, nb::kw_only(), "collective"_a, "algorithm"_a, "num_ranks"_a, "ports"_a.none(),
+        "bytes"_a, "latency_s"_a, "bandwidth_bytes_per_s"_a, "setup_s"_a, "teardown_s"_a, "accounting"_a = "equations",
+        "Time of an algorithm on a circuit-switched network, by the equations of [Takizawa]: `messages_s` on circuits "
+        "that "
+        "are there already, `batches` of circuits one after another, `connection_s` that they take, `total_s`. `ports` "
+        "of "
+        "each node; None: a circuit for each message. `bytes` need not be whole: the message of bcast and reduce, the "
+        "block of a rank otherwise. `accounting`: \"equations\", b (s + d), or \"hidden\", s + (b - 1) max(s, d) + d.");
+    module.def(
+        "circuit_algorithms",
+        [](std::string_view collective) { return cost::circuit_algorithms(collective_from(collective)); },
+        "collective"_a, "Names of the algorithms that `circuit_cost` knows.");
 }

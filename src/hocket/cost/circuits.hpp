@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "hocket/schedule/schedule.hpp"
+
+/// Closed forms of collectives on a circuit-switched network [Takizawa].
+///
+/// A circuit joins two nodes, is full duplex, and takes one port of each. A message of n bytes on it takes alpha + n beta;
+/// a node sends one message at a time. Setting circuits up takes s and tearing them down d, each for all nodes at once.
+namespace hocket::cost {
+
+/// What b batches of circuits, one after another, cost beside the messages.
+enum class Accounting {
+    equations,  ///< b (s + d): as equations 1 to 8, where gamma = s + d
+    hidden,  ///< s + (b - 1) max(s, d) + d: a batch is torn down while the next one is set up (table 4, s = d = 10 ms)
+};
+
+struct CircuitTimes {
+    double setup_s = 0;
+    double teardown_s = 0;
+    Accounting accounting = Accounting::equations;
+};
+
+/// Time of `batches` >= 0 batches without their messages, in seconds; 0 for none.
+double connection_s(std::int64_t batches, const CircuitTimes&);
+
+struct CircuitCost {
+    double messages_s;     ///< on circuits that are there already: the "ideal" of the paper
+    std::int64_t batches;  ///< of circuits, one after another
+    double connection_s;
+    [[nodiscard]] double total_s() const { return messages_s + connection_s; }
+};
+
+/// What a closed form is asked for.
+struct CircuitQuestion {
+    std::int32_t num_ranks;             ///< one on each node
+    std::optional<std::int32_t> ports;  ///< of each node; none: a circuit for each message ("naive")
+    double
+        bytes;  ///< of the message of bcast and reduce, of the block of a rank otherwise; the paper divides it: not whole
+    double latency_s;              ///< alpha
+    double bandwidth_bytes_per_s;  ///< 1 / beta
+    CircuitTimes times;
+};
+
+/// Equations 1 to 8 of [Takizawa], and the same for other algorithms and any number of ranks: circuits.cpp says how.
+/// With ports a node sets up the circuits of as many consecutive steps at once as it has ports.
+/// @throws InvalidInput  for an algorithm without a form, naming those that have one, or a value out of range.
+CircuitCost circuit_cost(Collective, std::string_view algorithm, const CircuitQuestion&);
+
+/// Names of the algorithms that have a form, in the order of the paper.
+std::vector<std::string_view> circuit_algorithms(Collective);
+
+}  // namespace hocket::cost
