@@ -51,7 +51,7 @@ GENERATED = ("generated.h",)
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "files", "json_input", "terminal_input", "traffic_matrix"),
-    ("link_groups", "patterns", "plan", "schedule", "simulations", "trace"),
+    ("circuit_costs", "link_groups", "patterns", "plan", "schedule", "simulations", "trace"),
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),

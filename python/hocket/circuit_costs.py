@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Closed forms on a circuit-switched network, as figures 6 to 9 of [Takizawa] show them: time against size."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hocket.errors import InvalidInput
+
+POINTS_PER_DECADE = 4
+IDEAL = "no set-up"
+NAIVE = "a circuit a message"
+
+
+@dataclass(frozen=True)
+class CircuitCostRequest:
+    """Times of every algorithm of `collectives` that has a closed form."""
+
+    collectives: tuple[str, ...]
+    ranks: int  #: one on each node
+    ports: tuple[int, ...]  #: of a node; a curve for each
+    bytes: int  #: of the largest message; of an allgather the block of a rank, unless `whole`
+    setup_s: float
+    teardown_s: float
+    latency_s: float  #: of a message on a circuit
+    bandwidth_bytes_per_s: float
+    accounting: str = "equations"
+    whole: bool = False  #: `bytes` counts what all ranks have together, as the paper does for an allgather
+
+
+@dataclass(frozen=True)
+class Curve:
+    name: str
+    ports: int | None  #: None: a circuit for each message, or without set-up
+    batches: int
+    time_s: tuple[float, ...]  #: at each size of the figure
+
+
+@dataclass(frozen=True)
+class CircuitFigure:
+    collective: str
+    algorithm: str
+    bytes: tuple[float, ...]  #: what the horizontal axis shows
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class CircuitCosts:
+    request: CircuitCostRequest
+    figures: tuple[CircuitFigure, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self.request) | {"figures": [asdict(figure) for figure in self.figures]}
+
+    def title(self) -> str:
+        from hocket import print_bandwidth, print_bytes, print_duration
+
+        one = self.request
+        return (
+            f"{print_bytes(one.bytes)} on {one.ranks} nodes, {print_duration(one.latency_s)} + n / "
+            f"({print_bandwidth(one.bandwidth_bytes_per_s)}), circuits {print_duration(one.setup_s)} + "
+            f"{print_duration(one.teardown_s)}, accounting: {one.accounting}"
+        )
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The time of the largest size, with the batches of circuits."""
+        return [
+            (
+                f"{figure.collective} {figure.algorithm}",
+                *(
+                    f"{curve.time_s[-1] * 1e3:.3f} ms" + (f" ({curve.batches})" if curve.batches else "")
+                    for curve in figure.curves
+                ),
+            )
+            for figure in self.figures
+        ]
+
+
+def run(request: CircuitCostRequest) -> CircuitCosts:
+    """Raises InvalidInput for a collective without a closed form, or a value out of range."""
+    from hocket import circuit_algorithms
+
+    if request.bytes < 1:
+        raise InvalidInput(f"bytes is {request.bytes}: expected at least 1")
+    if not request.ports:
+        raise InvalidInput("no number of ports is given", 'for instance: --ports "2,3,4"')
+    figures = []
+    for collective in request.collectives:
+        algorithms = circuit_algorithms(collective)
+        if not algorithms:
+            raise InvalidInput(f"no closed form on circuits for {collective}")
+        figures += [_figure(request, collective, algorithm) for algorithm in algorithms]
+    return CircuitCosts(request, tuple(figures))
+
+
+def _figure(request: CircuitCostRequest, collective: str, algorithm: str) -> CircuitFigure:
+    from hocket import circuit_cost
+
+    sizes = _sizes(request.bytes)
+    # Rooted collectives and allreduce have one message; the others a block for each rank.
+    share = request.ranks if request.whole and collective not in ("bcast", "reduce", "allreduce") else 1
+
+    def costs(ports: int | None) -> list[dict[str, Any]]:
+        return [
+            circuit_cost(
+                collective=collective,
+                algorithm=algorithm,
+                num_ranks=request.ranks,
+                ports=ports,
+                bytes=size / share,
+                latency_s=request.latency_s,
+                bandwidth_bytes_per_s=request.bandwidth_bytes_per_s,
+                setup_s=request.setup_s,
+                teardown_s=request.teardown_s,
+                accounting=request.accounting,
+            )
+            for size in sizes
+        ]
+
+    curves = [_curve(NAIVE, None, costs(None))]
+    curves += [_curve(f"{k} port{'s' * (k > 1)}", k, costs(k)) for k in request.ports]
+    ideal = costs(max(2, *request.ports))
+    curves.append(Curve(IDEAL, None, 0, tuple(cost["messages_s"] for cost in ideal)))
+    return CircuitFigure(collective, algorithm, sizes, tuple(curves))
+
+
+def _curve(name: str, ports: int | None, costs: list[dict[str, Any]]) -> Curve:
+    return Curve(name, ports, costs[-1]["batches"], tuple(cost["total_s"] for cost in costs))
+
+
+def _sizes(largest: int) -> tuple[float, ...]:
+    """From 1 byte, evenly on a logarithmic axis; the last is `largest`."""
+    sizes = []
+    number = 0
+    while (size := round(10 ** (number / POINTS_PER_DECADE))) < largest:
+        sizes.append(float(size))
+        number += 1
+    return (*dict.fromkeys(sizes), float(largest))

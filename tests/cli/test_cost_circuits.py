@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket cost --ports`: figures 6 to 9 of [Takizawa] by one command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent.parent / "golden/circuits.csv"
+PAPER = ["--ranks", "32", "--ports", "2,3,4", "--setup", "5ms", "--teardown", "5ms"]
+PAPER += ["--latency", "100 us", "--bandwidth", "1 Gbit/s", "--bytes", "1 MB", "--whole"]
+
+
+def test_the_figures_of_the_paper(hocket_cli, tmp_path):
+    run = hocket_cli("cost", "bcast", "allgather", *PAPER, "--figures", str(tmp_path / "figures"), "--json")
+    assert run.returncode == 0, run.stderr
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
+        *(f"allgather-{name}.{kind}" for name in ("recursive_doubling", "ring") for kind in ("png", "svg")),
+        *(f"bcast-{name}.{kind}" for name in ("binomial", "linear") for kind in ("png", "svg")),
+        "circuits.html",
+    ]
+    assert (tmp_path / "figures/bcast-linear.png").read_bytes().startswith(b"\x89PNG")
+    curves = {"a circuit a message": "naive", "no set-up": "ideal"}
+    times = {
+        (f"{figure['collective']} {figure['algorithm']}", curves.get(curve["name"], curve["ports"]), size): time
+        for figure in json.loads(run.stdout)["figures"]
+        for curve in figure["curves"]
+        for size, time in zip(figure["bytes"], curve["time_s"], strict=True)
+    }
+    points = [row for row in csv.DictReader(GOLDEN.open()) if row["figure"].startswith("fig")]
+    assert len(points) == 100
+    for row in points:
+        algorithm, scheme = row["algorithm"].split("/")
+        curve = int(row["k"]) if scheme == "proposed" else scheme
+        found = times[f"{row['collective']} {algorithm}", curve, float(row["bytes"])]
+        assert found == pytest.approx(float(row["value_s"]), rel=1e-9), row
+
+
+def test_the_table(hocket_cli):
+    run = hocket_cli("cost", "bcast", *PAPER)
+    assert run.returncode == 0, run.stderr
+    assert "70.500 ms (3)" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bcast", "--ports", "2", "--bytes", "1"], "--ports needs --ranks"),
+        (["bcast", *PAPER, "--ports", "two"], "--ports two: expected whole numbers such as 2,3,4"),
+        (["bcast", *PAPER, "--ports", "0"], "number of ports is 0: expected at least 1"),
+        (["gossip", *PAPER], '"gossip"'),
+        (["bcast", "--bytes", "1", "--figures", "x"], "--figures is of circuits"),
+        (["bcast", "reduce", "--bytes", "1"], "2 collectives are given"),
+    ],
+)
+def test_what_is_refused(hocket_cli, arguments, message):
+    run = hocket_cli("cost", *arguments)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_folder_that_is_a_file_is_refused(hocket_cli, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    run = hocket_cli("cost", "bcast", *PAPER, "--figures", str(tmp_path / "file"))
+    assert run.returncode == 2
+    assert "expected a folder" in run.stderr
+    assert (tmp_path / "file").read_text() == "mine"
