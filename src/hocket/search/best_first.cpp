@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "hocket/simulation/threads.hpp"
+#include "hocket/base/threads.hpp"
 
 namespace hocket::search {
 
@@ -97,7 +97,7 @@ void BestFirst::run(std::int64_t num_nodes) {
             throw;
         }
     };
-    simulation::run_on_threads(num_threads, work, [] {});
+    base::run_on_threads(num_threads, work, [] {});
 }
 
 std::int64_t BestFirst::take(Worker& worker) {

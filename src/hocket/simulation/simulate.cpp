@@ -9,16 +9,16 @@
 #include <optional>
 
 #include "hocket/base/error.hpp"
-#include "hocket/simulation/buckets.hpp"
 #include "hocket/simulation/check.hpp"
-#include "hocket/simulation/event_queue.hpp"
-#include "hocket/simulation/flow.hpp"
-#include "hocket/simulation/flow_recorder.hpp"
+#include "hocket/simulation/events/event_queue.hpp"
+#include "hocket/simulation/events/rounded_time.hpp"
 #include "hocket/simulation/handshakes.hpp"
+#include "hocket/simulation/make_sharing.hpp"
 #include "hocket/simulation/matching.hpp"
 #include "hocket/simulation/processors.hpp"
 #include "hocket/simulation/progress.hpp"
-#include "hocket/simulation/rounded_time.hpp"
+#include "hocket/simulation/record/flow_recorder.hpp"
+#include "hocket/simulation/sharing/token_buckets.hpp"
 
 namespace hocket {
 namespace {
@@ -56,7 +56,7 @@ public:
         while (true) {
             run_instant();
             update_rates();
-            double next_s = sharing_->next_start_s();
+            double next_s = sharing_->next_event_s();
             if (!events_.empty()) next_s = std::min(next_s, events_.top().time_s);
             if (!flow_queue_.empty()) next_s = std::min(next_s, flow_queue_.top_time_s());
             if (!stopped_ && !std::isfinite(next_s)) break;
@@ -278,20 +278,16 @@ private:
     }
 
     void update_rates() {
-        changed_.clear();
-        sharing_->update(now_s_, changed_);
-        if (stopped_) return;  // in its midst
-        for (const std::int32_t f : changed_) {
+        sharing_->update(now_s_, [this](std::int32_t f, double rate) {
             Flow& flow = flows_[static_cast<std::size_t>(f)];
             ++num_rates_;
-            const double rate = sharing_->rate(f);
-            if (!(rate < flow.rate) && !(flow.rate < rate)) continue;  // keeps its finish time to the last bit
+            if (!(rate < flow.rate) && !(flow.rate < rate)) return;  // keeps its finish time to the last bit
             record(flow, rate);
             flow.bytes_left = std::max(0.0, flow.bytes_left - flow.rate * (now_s_ - flow.since_s));
             flow.rate = rate;
             flow.since_s = now_s_;
             flow_queue_.set(f, now_s_ + flow.bytes_left / rate, flow.sequence);
-        }
+        });
     }
 
     [[nodiscard]] SimulationProgress progress() const { return {num_done_, num_ops(), now_s_}; }
@@ -368,11 +364,11 @@ private:
     std::vector<Event> instant_;  // now, in order
     FlowQueue flow_queue_;
     std::vector<Flow> flows_;
-    std::vector<std::int32_t> free_flows_, changed_;
+    std::vector<std::int32_t> free_flows_;
     std::vector<LinkId> links_;             // of the route found last
     std::vector<std::int32_t> capacities_;  // and the finite ones among its capacities
     std::vector<double> delays_s_;          // and, with windows, their delays
-    std::optional<Buckets> buckets_;
+    std::optional<TokenBuckets> buckets_;
     Timeline timeline_;
 };
 

@@ -11,7 +11,7 @@
 #include "hocket/cost/cost_model.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
-#include "hocket/simulation/link_bins.hpp"
+#include "hocket/simulation/record/link_bins.hpp"
 
 namespace hocket {
 

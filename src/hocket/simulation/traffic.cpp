@@ -14,16 +14,16 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
-#include "hocket/simulation/incremental_equal.hpp"
-#include "hocket/simulation/incremental_maxmin.hpp"
-#include "hocket/simulation/incremental_reserve.hpp"
-#include "hocket/simulation/incremental_unshared.hpp"
-#include "hocket/simulation/incremental_windows.hpp"
+#include "hocket/base/threads.hpp"
 #include "hocket/simulation/parts.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
-#include "hocket/simulation/reference_traffic.hpp"
-#include "hocket/simulation/threads.hpp"
+#include "hocket/simulation/reference/traffic.hpp"
+#include "hocket/simulation/sharing/incremental_equal.hpp"
+#include "hocket/simulation/sharing/incremental_maxmin.hpp"
+#include "hocket/simulation/sharing/incremental_reserve.hpp"
+#include "hocket/simulation/sharing/incremental_unshared.hpp"
+#include "hocket/simulation/sharing/incremental_windows.hpp"
 #include "hocket/simulation/traffic_engine.hpp"
 
 namespace hocket {
@@ -94,8 +94,8 @@ TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& f
         }
     };
     const double divided_s = real_time_s();
-    result.num_threads =
-        run_on_threads(static_cast<std::int32_t>(std::min(parts.size(), most_threads)), work, [&] { progress.tell(); });
+    result.num_threads = base::run_on_threads(static_cast<std::int32_t>(std::min(parts.size(), most_threads)), work,
+                                              [&] { progress.tell(); });
     result.setup_s = divided_s - begin_s + setup_s / result.num_threads;
     result.completed = num_completed == parts.size();
     if (recorder) {

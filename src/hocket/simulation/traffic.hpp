@@ -8,9 +8,9 @@
 
 #include "hocket/network/fabric.hpp"
 #include "hocket/patterns/traffic.hpp"
-#include "hocket/simulation/link_bins.hpp"
+#include "hocket/simulation/record/link_bins.hpp"
+#include "hocket/simulation/record/traffic_recorder.hpp"
 #include "hocket/simulation/simulate.hpp"
-#include "hocket/simulation/traffic_recorder.hpp"
 
 namespace hocket {
 

@@ -9,21 +9,20 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "hocket/base/big_array.hpp"
 #include "hocket/network/fabric.hpp"
 #include "hocket/patterns/traffic.hpp"
-#include "hocket/simulation/bandwidths.hpp"
-#include "hocket/simulation/big_array.hpp"
-#include "hocket/simulation/calendar.hpp"
-#include "hocket/simulation/incremental_windows.hpp"
+#include "hocket/simulation/events/calendar.hpp"
+#include "hocket/simulation/events/rounded_time.hpp"
 #include "hocket/simulation/parts.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
-#include "hocket/simulation/rounded_time.hpp"
+#include "hocket/simulation/record/traffic_recorder.hpp"
+#include "hocket/simulation/sharing/bandwidths.hpp"
+#include "hocket/simulation/sharing/incremental_model.hpp"
 #include "hocket/simulation/traffic.hpp"
-#include "hocket/simulation/traffic_recorder.hpp"
 
 namespace hocket::simulation {
 
@@ -48,7 +47,7 @@ struct PartResult {
 
 /// Simulates a part. Flow number source * in_flight + k is the k-th message that the source has on the way; sources and
 /// capacities have their numbers within the part.
-template <class Model>
+template <IncrementalModel Model>
 class TrafficEngine {
 public:
     TrafficEngine(const TrafficRun& run, const Part& part, ThreadProgress& progress)
@@ -73,15 +72,15 @@ public:
         result_.setup_s = real_time_s() - begin_s_;
         while (num_flows_ > 0 &&
                progress_.goes_on(result_.num_messages, result_.num_messages + result_.num_rates, now_s_)) {
-            const auto on_day = [this](const auto& due) { prepare(due); };
-            if (!a_start_comes_first(on_day)) {
-                now_s_ = calendar_.next_time_s(on_day);
+            const auto on_bucket = [this](const auto& due) { prepare(due); };
+            if (!model_comes_first(on_bucket)) {
+                now_s_ = calendar_.next_time_s(on_bucket);
                 const double last_s = end_of_instant(now_s_);
                 do {
                     const std::int32_t flow = calendar_.pop();
                     end(flow);
                     next(flow);
-                } while (calendar_.is_due(last_s, on_day));
+                } while (calendar_.is_due(last_s, on_bucket));
             }
             update_rates();
             calendar_.adapt(now_s_, num_flows_);
@@ -91,7 +90,6 @@ public:
     }
 
 private:
-    static constexpr bool plans_windows = std::is_same_v<Model, IncrementalWindows>;
     struct Source {
         std::int64_t next_message = 0;
         double finish_s = 0;
@@ -127,22 +125,19 @@ private:
     Source& source(std::int32_t flow) { return sources_[static_cast<std::size_t>(source_of(flow))]; }
     [[nodiscard]] std::int32_t source_of(std::int32_t flow) const { return in_flight_ == 1 ? flow : flow / in_flight_; }
 
-    /// Whether a flow that waits may start before the next one ends; if so, it is that time now.
-    template <class OnDay>
-    bool a_start_comes_first(OnDay&& on_day) {
-        if constexpr (plans_windows) {
-            const double start_s = model_.next_start_s();
-            if (model_.num_moving() > 0 && calendar_.next_time_s(on_day) <= start_s) return false;
-            now_s_ = start_s;
-            return true;
-        }
-        return false;
+    /// Whether the model's next event comes before the end of a flow; if so, it is that time now.
+    template <class OnBucket>
+    bool model_comes_first(OnBucket&& on_bucket) {
+        const double event_s = model_.next_event_s();
+        if (!std::isfinite(event_s) || calendar_.next_time_s(on_bucket) <= event_s) return false;
+        now_s_ = event_s;
+        return true;
     }
 
     /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
     /// while other flows end.
     void prepare(const std::vector<Calendar::Due>& due) {
-        if (plans_windows || model_.flows().size() < least_to_prepare) return;
+        if (Model::needs_delays || model_.flows().size() < least_to_prepare) return;
         ahead_.clear();
         ahead_paths_.clear();
         const std::size_t count = std::min<std::size_t>(due.size(), most_ahead);
@@ -219,7 +214,7 @@ private:
             } else if (!same_path) {
                 path = paths_.find(rank, message.target);
                 if (!latency_s_.empty()) latency_s_[static_cast<std::size_t>(flow)] = paths_.latency_s();
-                if constexpr (plans_windows) paths_.find_delays(delays_);
+                if constexpr (Model::needs_delays) paths_.find_delays(delays_);
                 if (run_.recorder != nullptr)
                     run_.recorder->start(flow, rank, message, paths_.links(), delays_.of_links_s, now_s_);
                 if (!run_.link_bytes.empty())
@@ -238,7 +233,7 @@ private:
                 calendar_.enter(flow, *record);
                 return;
             }
-            enter(flow, path, message.bytes);
+            enter(flow, {path, delays_.of_capacities_s, static_cast<double>(message.bytes)});
             record = &model_.flows()[flow];  // the table may have moved
             record->target = message.target.value;
             record->finish_s_or_bytes = static_cast<double>(message.bytes);
@@ -250,32 +245,24 @@ private:
     }
 
     /// Of a flow that has ended or not begun.
-    void enter(std::int32_t flow, std::span<const std::int32_t> path, std::int64_t bytes) {
-        const bool was_there = model_.flows()[flow].num_capacities > 0;
-        if (!was_there) ++num_flows_;
-        if constexpr (plans_windows) {
-            if (was_there) model_.remove(flow);
-            model_.add(flow, {path, delays_.of_capacities_s, static_cast<double>(bytes)});
-        } else if (was_there) {
-            model_.replace(flow, path);
+    void enter(std::int32_t flow, const Passage& passage) {
+        if (model_.flows()[flow].num_capacities > 0) {
+            model_.replace(flow, passage);
         } else {
-            model_.add(flow, path);
+            ++num_flows_;
+            model_.add(flow, passage);
         }
     }
 
     void update_rates() {
-        const auto on_change = [this](std::int32_t flow, FlowRecord& record, double rate_before) {
+        model_.update(now_s_, [this](std::int32_t flow, FlowRecord& record, double rate_before) {
             const double bytes =
                 rate_before > 0 ? (record.finish_s_or_bytes - now_s_) * rate_before : record.finish_s_or_bytes;
             record.finish_s_or_bytes = rounded_time(now_s_ + std::max(bytes, 0.0) / record.rate_bytes_per_s);
             calendar_.enter(flow, record);
             if (run_.recorder != nullptr) run_.recorder->change_rate(flow, now_s_, record.rate_bytes_per_s);
             ++result_.num_rates;
-        };
-        if constexpr (plans_windows)
-            model_.update(now_s_, on_change);
-        else
-            model_.update(on_change);
+        });
     }
 
     PartResult take_result() {
@@ -299,12 +286,12 @@ private:
     Paths paths_;
     Model model_;
     Calendar calendar_;
-    std::vector<Source, BigAllocator<Source>> sources_;
+    std::vector<Source, base::BigAllocator<Source>> sources_;
     std::vector<double> latency_s_;  // [flow] of its route; empty if there is none
     std::vector<Ahead> ahead_;
     std::array<std::size_t, 256> ahead_of_{};  // [flow, without the bits above] in ahead_; of two flows, the later one
     std::vector<std::int32_t> ahead_paths_;
-    Paths::Delays delays_;  // of the route found last, for a model that plans windows
+    Paths::Delays delays_;  // of the route found last, for a model that needs them
     double now_s_ = 0;
     std::int64_t num_flows_ = 0;
     const bool looks_at_links_;  // of every message

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hocket/base/random.hpp"
-#include "hocket/simulation/calendar.hpp"
-#include "hocket/simulation/shared_links.hpp"
+#include "hocket/simulation/events/calendar.hpp"
+#include "hocket/simulation/sharing/shared_links.hpp"
 
 using namespace hocket;
 using namespace hocket::simulation;

@@ -7,7 +7,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/random.hpp"
-#include "hocket/simulation/link_bins.hpp"
+#include "hocket/simulation/record/link_bins.hpp"
 
 using namespace hocket;
 using simulation::LinkBinRecorder;

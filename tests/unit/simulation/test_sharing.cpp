@@ -8,7 +8,7 @@
 #include <set>
 
 #include "hocket/base/random.hpp"
-#include "hocket/simulation/flow.hpp"
+#include "hocket/simulation/make_sharing.hpp"
 #include "reference.hpp"
 
 using namespace hocket;
@@ -74,7 +74,10 @@ TEST_CASE("rates follow their definition through any sequence of arrivals and de
                     }
                 }
                 std::vector<std::int32_t> changed;
-                model->update(0, changed);
+                model->update(0, [&](std::int32_t flow, double rate) {
+                    changed.push_back(flow);
+                    CHECK(rate == model->rate(flow));
+                });
                 std::vector<std::vector<int>> capacities;
                 for (const auto& [flow, crossed] : flows) capacities.emplace_back(crossed.begin(), crossed.end());
                 const std::vector<double> expected = reference::rates(capacities, bandwidths, sharing);
@@ -120,9 +123,12 @@ TEST_CASE("incremental rates are those of the reference, among many flows on man
                     model->add(flow, {flows[flow]});
                     plain->add(flow, {flows[flow]});
                 }
-                std::vector<std::int32_t> changed, ignored;
-                model->update(0, changed);
-                plain->update(0, ignored);
+                std::vector<std::int32_t> changed;
+                model->update(0, [&](std::int32_t flow, double rate) {
+                    changed.push_back(flow);
+                    CHECK(rate == model->rate(flow));
+                });
+                plain->update(0, [](std::int32_t, double) {});
                 for (const auto& [flow, crossed] : flows)
                     worst = std::max(worst, std::abs(model->rate(flow) / plain->rate(flow) - 1));
                 if (sharing == Sharing::maxmin && step % 20 == 0) check_certificate(*model, flows, bandwidths);
@@ -170,7 +176,10 @@ TEST_CASE("reserved bandwidth: nothing is exceeded, and what waits could not hav
                 model->add(number, {flows.back().capacities});
             }
             std::vector<std::int32_t> changed;
-            model->update(0, changed);
+            model->update(0, [&](std::int32_t flow, double rate) {
+                changed.push_back(flow);
+                CHECK(rate == model->rate(flow));
+            });
             // Each in turn takes what it needs, if it is there.
             for (Flow& flow : flows) {
                 const bool fits = std::all_of(flow.capacities.begin(), flow.capacities.end(), [&](std::int32_t c) {
