@@ -13,7 +13,8 @@ CORE_LEVELS: Levels = (
     ("network", "schedule", "program", "trace"),
     ("collectives", "patterns", "lowering", "cost"),
     ("plan",),
-    ("simulation", "circuits", "replay"),
+    ("simulation", "replay"),
+    ("circuits",),
     ("search",),
 )
 

@@ -12,6 +12,7 @@
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
 #include "hocket/simulation/record/link_bins.hpp"
+#include "hocket/simulation/transport.hpp"
 
 namespace hocket {
 
@@ -52,6 +53,9 @@ struct SimulationOptions {
 // t + the latencies of the route up to and with that link on, for the transfer time. Messages of 0 bytes, between ranks on one
 // node, or over unlimited links alone, have no transfer time. A recv ends when the message is delivered, the recv
 // posted, and its overhead paid.
+//
+// Transport. A message that becomes a flow asks its transport first, which by default gives it the route of the network
+// at once. Another one may make it wait, and then it starts when the transport lets it.
 //
 // Rendezvous. From `rendezvous_bytes` on the sender first asks by an empty message, which needs no recv to be taken, and the receiver
 // answers by another when the recv is posted (its dependencies done); the send is ready when the answer is taken. Both are messages as
@@ -100,5 +104,8 @@ struct Timeline {
 ///         has a negative size or duration, or cannot finish (a message without its counterpart, or a cycle of waits):
 ///         the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
+/// By a transport of another kind than the routes of the network. An op whose message it lets wait for ever is named as one
+/// that waits.
+Timeline simulate(const Program&, const Network&, const SimulationOptions&, Transport&);
 
 }  // namespace hocket

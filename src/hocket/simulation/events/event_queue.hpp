@@ -15,7 +15,7 @@ enum class EventKind : std::uint8_t {
     ready,        ///< op: all its dependencies are done
     done,         ///< op: it has ended
     injected,     ///< message: the sender's overhead is paid
-    released,     ///< message: its predecessor of the pair has left
+    released,     ///< message: its predecessor of the pair has left, or its transport asks for it
     transmitted,  ///< message: its bytes have left the sender
     delivered,    ///< message: its last byte has arrived
 };
