@@ -160,6 +160,17 @@ def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
+def test_what_the_launcher_started_has_time_to_remove_its_files(tmp_path):
+    """MPICH's launcher ends at once, before its helpers have removed files of theirs in /tmp."""
+    helper = "(trap 'sleep 0.3; rm made; exit' TERM; touch made; sleep 60 & wait)"
+    process = launch.start_process(["sh", "-c", f"trap exit TERM; {helper} & wait"], cwd=tmp_path)
+    try:
+        assert wait_until((tmp_path / "made").exists)
+    finally:
+        launch.stop_process_group(process)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_the_launcher_is_started_is_not_lost(number):
     """Python drops what a signal handler raises in the hooks that run around a fork."""

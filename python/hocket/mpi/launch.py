@@ -27,6 +27,8 @@ from hocket.terminal_input import input_for_command
 
 # How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
 GRACE_S = 4.0
+# And what it has started, once it has ended itself.
+HELPERS_GRACE_S = 1.0
 COUNT_OPTIONS = ("-n", "-np", "--np", "--n", "-c")
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
@@ -195,15 +197,20 @@ def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[st
 def stop_process_group(process: subprocess.Popen[str]) -> None:
     """Ends what is left of a process that was started in a session of its own, and all that came from it."""
     left = _family(process.pid)
-    if process.poll() is None:
-        _signal_group(process.pid, signal.SIGTERM)
-        try:
+    try:
+        if process.poll() is None:
+            _signal_group(process.pid, signal.SIGTERM)
             process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            left |= _family(process.pid)
-    for pid in left | _family(process.pid):
-        _signal(pid, signal.SIGKILL)
-    process.wait()
+        # MPICH's launcher does not wait for its helpers, and these remove files of theirs at their end.
+        end = time.monotonic() + HELPERS_GRACE_S
+        while any(_stat(pid) for pid in left) and time.monotonic() < end:
+            time.sleep(0.005)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        for pid in left | _family(process.pid):
+            _signal(pid, signal.SIGKILL)
+        process.wait()
 
 
 def _family(session: int) -> set[int]:
@@ -214,14 +221,7 @@ def _family(session: int) -> set[int]:
     parents: dict[int, int] = {}
     family: set[int] = set()
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
-        try:
-            # The name, in brackets, may contain anything; after it: state, parent, process group, session.
-            fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] == "Z":
+        if not entry.name.isdigit() or not (fields := _stat(int(entry.name))):
             continue
         parents[int(entry.name)] = int(fields[1])
         if session in (int(entry.name), int(fields[3])):
@@ -229,6 +229,16 @@ def _family(session: int) -> set[int]:
     while children := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= children
     return family
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent, process group, session, ... of a process; empty if it has ended."""
+    try:
+        # The name, in brackets before these, may contain anything.
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+    return [] if fields[0] == "Z" else fields
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
