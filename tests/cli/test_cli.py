@@ -268,3 +268,46 @@ def test_ctrl_c_while_the_command_is_imported_shows_no_traceback(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([HOCKET, "--help"], capture_output=True, text=True, timeout=60, check=False, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_a_third_ctrl_c_does_not_end_threads_inside_the_core(tmp_path):
+    """The second one ends the wait for them; Python's own end would be interrupted by the third, and abort."""
+    script = tmp_path / "interrupted.py"
+    script.write_text("""
+import os, signal, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import hocket
+import hocket.cli.main
+from hocket.__main__ import main
+
+program = hocket.lower(hocket.Schedule.build("allgather", "ring", 32), 1000)
+network = hocket.Network.generate("star:32", "1 GB/s")
+begun = threading.Event()
+
+def simulate():
+    while True:
+        hocket.simulate(program, network)
+        begun.set()
+
+def press():
+    while True:
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(0.05)
+
+def interrupted():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    pool = ThreadPoolExecutor(2)
+    for _ in range(2):
+        pool.submit(simulate)
+    begun.wait()
+    try:
+        threading.Thread(target=press, daemon=True).start()
+        pool.shutdown()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+hocket.cli.main.main = interrupted
+main()
+""")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from hocket import Trace
 from hocket.mpi.build import build_mpi_parts
 from mpis import MpiRunner
 
@@ -22,6 +25,7 @@ from mpis import MpiRunner
 pytestmark = pytest.mark.one_of_each_family
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
+HOCKET = str(Path(sys.executable).with_name("hocket"))
 ENDINGS = Path(__file__).parent / "record/endings.c"
 
 
@@ -94,6 +98,37 @@ def test_a_program_without_mpi(runner: MpiRunner, hocket_cli: Cli, tmp_path: Pat
     message = refused(hocket_cli("record", "-o", "trace", "--", *runner.command(2, "hostname"), timeout=100), 1)
     assert "made no MPI calls that can be recorded" in message
     assert not (tmp_path / "trace").exists()
+
+
+def test_a_full_disk_is_told(runner: MpiRunner, tmp_path: Path) -> None:
+    """In a mount namespace, the trace's folder on a file system that has less room than a trace begins with."""
+    own = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c"]
+    mount = f"mkdir small && mount -t tmpfs -o size=64k small {shlex.quote(str(tmp_path / 'small'))}"
+    if subprocess.run([*own, mount], cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no file system may be mounted here")
+    (tmp_path / "small").rmdir()
+    command = shlex.join([HOCKET, "record", "-o", "small/trace", "--", *runner.command(2, runner.compile(ENDINGS))])
+    done = subprocess.run(
+        [*own, f"{mount} && {command}"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+    )
+    assert "small/trace: the trace was not written: the file system is full" in refused(done, 1)
+    assert "runs on unrecorded" in done.stderr
+    assert "No space left on device" in done.stderr
+    assert sorted(done.stdout.splitlines()) == ["rank 0 done", "rank 1 done"]
+
+
+def test_names_that_are_no_utf_8(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
+    """The kernel lets a host have any bytes as its name."""
+    command = runner.command(2, runner.compile(ENDINGS))
+    assert hocket_cli("record", "-o", "trace", "--", *command, timeout=100).returncode == 0
+    file = tmp_path / "trace/rank-000001.bin"
+    name = os.uname().nodename.encode()
+    data = file.read_bytes()
+    assert data.count(name + b"\0") == 1
+    file.write_bytes(data.replace(name + b"\0", b"\xff" * len(name) + b"\0"))
+    assert Trace.open(tmp_path / "trace").hosts[1] == "\N{REPLACEMENT CHARACTER}" * len(name)
+    shown = hocket_cli("trace", "show", "trace")
+    assert (shown.returncode, shown.stderr) == (0, "")
 
 
 def test_a_missing_launcher(hocket_cli: Cli, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import statistics
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from hocket.advise import CallGroup, advise
 from hocket.advise.advise import RUNNER_UP_MARGIN
 from hocket.measure.compare import Launch
 from hocket.plan import Evidence, PlanEntry
-from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, ratio_of, slower_on_average
+from hocket.tune import measurement
+from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Ratio, ratio_of, slower_on_average
 from hocket.tune.measurement import Measurement
 
 
@@ -161,3 +163,26 @@ def test_runners_up_are_near_the_best_and_unlike_it():
             for other in known:
                 assert candidate.algorithm != other.algorithm or not 0.5 < candidate.pieces / other.pieces < 2
             known.append(candidate)
+
+
+def test_evidence_is_not_resampled_each_time_that_it_is_asked(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(measurement, "slower_on_average", lambda launches: drawn.append(launches))
+    found = Measurement(tuple(launches(7, 2.0, num=4)), True, Ratio(2.0, 1.5, 2.5))
+    assert found.is_faster
+    assert found.is_faster
+    assert found.beside_others() == found
+    assert len(drawn) == 1
+
+
+def test_many_launches_take_little_memory():
+    found = launches(3, 1.5, num=100, pairs=20)
+    tracemalloc.start()
+    try:
+        ratio_of(found)
+        slower_on_average(found)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # All resamples at once would be 10,000 x 100 x 20 pairs of times: 320 MB, and their places as much again.
+    assert peak_bytes < 100e6

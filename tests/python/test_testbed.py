@@ -115,6 +115,12 @@ def test_environment_folder_status_and_streams_of_a_command(bed: Testbed, tmp_pa
 
 
 @needs_namespaces
+def test_a_time_limit_may_be_of_months(bed: Testbed) -> None:
+    """One call of poll(2) waits 24 days at most."""
+    assert bed.run(["sh", "-c", "echo ended"], timeout=100 * 86400.0).stdout == "ended\n"
+
+
+@needs_namespaces
 def test_user_settings_win_over_those_of_the_testbed(bed: Testbed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UCX_TLS", "all")
     result = bed.run(["sh", "-c", "echo $UCX_TLS $OMPI_MCA_btl $OMPI_MCA_pml"], env={"OMPI_MCA_btl": "self"})

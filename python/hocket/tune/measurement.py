@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean, median
 
 from hocket.advise import Choice, Verdict
@@ -62,7 +63,7 @@ class Measurement:
         saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
         return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
 
-    @property
+    @cached_property  # for it draws resamples
     def is_faster(self) -> bool:
         """Shown so, whatever it is worth."""
         return (
