@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "interpose/inside.hpp"
-#include "interpose/lane.hpp"
+#include "interpose/nonblocking/lane.hpp"
 #include "interpose/own_communicators.hpp"
 #include "interpose/session.hpp"
 

@@ -13,13 +13,15 @@
 #include <vector>
 
 #include "hocket/plan/plan.hpp"
-#include "interpose/choices.hpp"
-#include "interpose/self_check.hpp"
+#include "interpose/nonblocking/choices.hpp"
 #include "runtime/operation.hpp"
+#include "selection/self_check.hpp"
 
 namespace hocket::interpose {
 
 constexpr std::size_t num_collectives = 9;
+
+using selection::SelfCheck;
 
 class Lane;
 

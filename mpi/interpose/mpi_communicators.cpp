@@ -11,10 +11,10 @@
 
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
-#include "interpose/lane.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/lane.hpp"
 #include "interpose/session.hpp"
 
 namespace {

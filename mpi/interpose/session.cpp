@@ -20,13 +20,13 @@
 #include "hocket/base/json_text.hpp"
 #include "hocket/plan/file.hpp"
 #include "interpose/arguments.hpp"
+#include "interpose/blocking/served.hpp"
 #include "interpose/communicators.hpp"
-#include "interpose/lane.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/lane.hpp"
 #include "interpose/say.hpp"
-#include "interpose/self_check.hpp"
-#include "interpose/served.hpp"
 #include "runtime/datatype.hpp"
+#include "selection/self_check.hpp"
 
 namespace hocket::interpose {
 

@@ -10,7 +10,7 @@
 
 #include "hocket/plan/plan.hpp"
 #include "hocket/schedule/schedule.hpp"
-#include "interpose/progress.hpp"
+#include "interpose/nonblocking/progress.hpp"
 
 namespace hocket::interpose {
 

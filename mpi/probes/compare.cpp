@@ -21,7 +21,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_text.hpp"
 #include "hocket/plan/file.hpp"
-#include "interpose/reroute.hpp"
+#include "interpose/blocking/reroute.hpp"
 #include "interpose/session.hpp"
 #include "probes/common_start.hpp"
 #include "probes/measuring.hpp"

@@ -18,6 +18,7 @@
 
 using namespace hocket;
 using namespace hocket::runtime;
+using hocket::selection::Selector;
 
 namespace {
 

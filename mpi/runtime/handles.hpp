@@ -14,7 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/fused_task.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/selector.hpp"
+#include "selection/selector.hpp"
 
 /// What the handles of hocket.h are.
 
@@ -70,11 +70,11 @@ struct hocket_selection {
         hocket_engine* engine;
     };
     std::vector<Arm> arms;
-    hocket::runtime::Selector selector;
+    hocket::selection::Selector selector;
     int max_in_flight;
     int num_in_flight = 0;
     MPI_Comm own = MPI_COMM_NULL;  ///< for statements alone: MPI matches them by their order
-    hocket::runtime::Selector::Statement mine{}, all{};
+    hocket::selection::Selector::Statement mine{}, all{};
     MPI_Request exchange = MPI_REQUEST_NULL;
     std::string report{};
 };

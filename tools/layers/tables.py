@@ -31,8 +31,9 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "workaround": (),
     "record": (),
     "common": (),
-    "runtime": ("common", "include"),
-    "interpose": ("common", "runtime"),
+    "selection": (),
+    "runtime": ("common", "include", "selection"),
+    "interpose": ("common", "runtime", "selection"),
     "probes": ("common", "include", "interpose", "runtime"),
     "fortran": ("include",),
     "coarrays": ("include",),
@@ -41,8 +42,9 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
 MPI_MAY_USE = ("base", "collectives", "plan", "program", "schedule", "trace")
 # Units of mpi/ that need each other in circles, and count as one until they are untied: Session holds the plan that is
 # in force, which the others ask for, and starts the others. None is to be added.
-MPI_KNOT = tuple(
-    f"mpi/interpose/{name}" for name in ("communicators", "lane", "progress", "proxy", "routes", "served", "session")
+MPI_KNOT = (
+    *(f"mpi/interpose/{name}" for name in ("blocking/served", "communicators", "routes", "session")),
+    *(f"mpi/interpose/nonblocking/{name}" for name in ("lane", "progress", "proxy")),
 )
 # Of the build folder.
 GENERATED = ("generated.h",)

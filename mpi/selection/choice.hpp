@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace hocket::interpose {
+namespace hocket::selection {
 
 /// Whether calls of one kind shall progress in the background, found by this rank alone from the time that the program computes
 /// between the start of a call and the wait for it, and from the time it waits. What a native call may gain is the lesser of the two.
@@ -47,4 +47,4 @@ private:
     std::int64_t native_ns_ = 0;
 };
 
-}  // namespace hocket::interpose
+}  // namespace hocket::selection

@@ -9,11 +9,11 @@
 #include <random>
 #include <vector>
 
-#include "runtime/selector.hpp"
+#include "selection/selector.hpp"
 
 namespace {
 
-using hocket::runtime::Selector;
+using hocket::selection::Selector;
 
 /// Ranks that make calls of which `delay` are in flight, unless told otherwise, each of which takes a rank time_ns(arm, call) times a noise of its own.
 struct Run {

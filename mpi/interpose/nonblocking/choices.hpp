@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "interpose/choice.hpp"
 #include "interpose/functions.hpp"
+#include "selection/choice.hpp"
 
 namespace hocket::interpose {
+
+using selection::Choice;
 
 constexpr std::size_t num_size_classes = 48;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/lane.hpp"
+#include "interpose/nonblocking/lane.hpp"
 
 #include <limits>
 #include <new>
@@ -18,7 +18,7 @@
 namespace hocket::interpose {
 
 using runtime::CollectiveTask;
-using runtime::Selector;
+using selection::Selector;
 using State = runtime::Task::State;
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/progress.hpp"
+#include "interpose/nonblocking/progress.hpp"
 
 #include <sched.h>
 #include <time.h>

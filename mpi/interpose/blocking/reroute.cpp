@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/reroute.hpp"
+#include "interpose/blocking/reroute.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,19 +12,20 @@
 
 #include "common/clock.hpp"
 #include "interpose/arguments.hpp"
+#include "interpose/blocking/served.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
 #include "interpose/routes.hpp"
-#include "interpose/self_check.hpp"
-#include "interpose/served.hpp"
 #include "interpose/session.hpp"
+#include "selection/self_check.hpp"
 
 namespace hocket::interpose {
 
 namespace {
 
 using runtime::Operation;
+using selection::CallKey;
 
 // Prepared operations are kept for the roots and numbers of pieces used last.
 constexpr std::size_t max_prepared = 8;

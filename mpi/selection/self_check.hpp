@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace hocket::interpose {
+namespace hocket::selection {
 
 /// What makes two calls of one collective on one communicator comparable.
 struct CallKey {
@@ -132,4 +132,4 @@ private:
     bool comparing_ = false;           // two calls were timed and their times are to be told
 };
 
-}  // namespace hocket::interpose
+}  // namespace hocket::selection

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/choices.hpp"
+#include "interpose/nonblocking/choices.hpp"
 
 #include <memory>
 

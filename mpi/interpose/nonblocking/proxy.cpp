@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/proxy.hpp"
+#include "interpose/nonblocking/proxy.hpp"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
-#include "interpose/progress.hpp"
+#include "interpose/nonblocking/progress.hpp"
 
 namespace hocket::interpose {
 

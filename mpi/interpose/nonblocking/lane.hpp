@@ -18,7 +18,7 @@
 #include "interpose/call.hpp"
 #include "interpose/communicators.hpp"
 #include "runtime/collective_task.hpp"
-#include "runtime/selector.hpp"
+#include "selection/selector.hpp"
 
 namespace hocket::interpose {
 
@@ -50,8 +50,8 @@ public:
 private:
     using Key = std::tuple<std::size_t, std::size_t, int>;  ///< entry, class of size, root
     struct Selection {
-        runtime::Selector selector;
-        runtime::Selector::Statement mine{}, all{};
+        selection::Selector selector;
+        selection::Selector::Statement mine{}, all{};
         MPI_Request exchange = MPI_REQUEST_NULL;
     };
     struct Turn {

@@ -10,14 +10,14 @@
 #include <optional>
 #include <tuple>
 
-#include "interpose/call_of.hpp"
-#include "interpose/lane.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
-#include "interpose/progress.hpp"
+#include "interpose/nonblocking/call_of.hpp"
+#include "interpose/nonblocking/lane.hpp"
+#include "interpose/nonblocking/progress.hpp"
+#include "interpose/nonblocking/sizes.hpp"
 #include "interpose/session.hpp"
-#include "interpose/sizes.hpp"
 
 using hocket::interpose::Block;
 using hocket::interpose::Blocks;

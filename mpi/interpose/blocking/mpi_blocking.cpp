@@ -5,9 +5,9 @@
 
 #include <mpi.h>
 
+#include "interpose/blocking/reroute.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
-#include "interpose/reroute.hpp"
 #include "interpose/session.hpp"
 
 using hocket::Collective;

@@ -16,8 +16,8 @@
 
 #include "interpose/functions.hpp"
 #include "interpose/inside.hpp"
-#include "interpose/proxy.hpp"
-#include "interpose/watches.hpp"
+#include "interpose/nonblocking/proxy.hpp"
+#include "interpose/nonblocking/watches.hpp"
 #include "runtime/engine.hpp"
 
 namespace hocket::interpose {

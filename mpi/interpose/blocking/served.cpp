@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/served.hpp"
+#include "interpose/blocking/served.hpp"
 
 #include <mpi.h>
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace hocket::runtime {
+namespace hocket::selection {
 
 /// Finds, while a call recurs, the fastest of several ways to carry it out (arms), alike on all ranks. Needs no MPI: the caller lets the
 /// ranks exchange statements. [Nanri15] asks how to choose; the rules that it gives are beaten by trying.
@@ -95,4 +95,4 @@ private:
     std::int64_t num_changes_ = 0;
 };
 
-}  // namespace hocket::runtime
+}  // namespace hocket::selection

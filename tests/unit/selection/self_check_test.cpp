@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/self_check.hpp"
+#include "selection/self_check.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-using hocket::interpose::CallKey;
-using hocket::interpose::SelfCheck;
+using hocket::selection::CallKey;
+using hocket::selection::SelfCheck;
 using Way = SelfCheck::Way;
 
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "runtime/selector.hpp"
+#include "selection/selector.hpp"
 
 #include <algorithm>
 
-namespace hocket::runtime {
+namespace hocket::selection {
 
 namespace {
 
@@ -194,4 +194,4 @@ void Selector::end_comparison() {
     ++num_changes_;
 }
 
-}  // namespace hocket::runtime
+}  // namespace hocket::selection

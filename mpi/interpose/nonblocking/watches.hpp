@@ -13,7 +13,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "interpose/choices.hpp"
+#include "interpose/nonblocking/choices.hpp"
 
 namespace hocket::interpose {
 

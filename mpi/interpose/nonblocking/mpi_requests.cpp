@@ -8,8 +8,8 @@
 #include "interpose/inside.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
-#include "interpose/progress.hpp"
-#include "interpose/requests.hpp"
+#include "interpose/nonblocking/progress.hpp"
+#include "interpose/nonblocking/requests.hpp"
 
 using namespace hocket::interpose;
 

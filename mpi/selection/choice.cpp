@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/choice.hpp"
+#include "selection/choice.hpp"
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
-namespace hocket::interpose {
+namespace hocket::selection {
 
 namespace {
 
@@ -63,4 +63,4 @@ void Choice::settle(bool in_background, bool can_gain) {
     step_ = Step::settled;
 }
 
-}  // namespace hocket::interpose
+}  // namespace hocket::selection

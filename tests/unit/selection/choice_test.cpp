@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "interpose/choice.hpp"
+#include "selection/choice.hpp"
 
 namespace {
 
-using hocket::interpose::Choice;
+using hocket::selection::Choice;
 using Way = Choice::Way;
 
 /// A program that computes for so long beside a communication that takes so long, of which the background hides all.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/requests.hpp"
+#include "interpose/nonblocking/requests.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include "common/clock.hpp"
 #include "interpose/next.hpp"
-#include "interpose/progress.hpp"
+#include "interpose/nonblocking/progress.hpp"
 
 namespace hocket::interpose {
 

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "interpose/functions.hpp"
-#include "interpose/lane.hpp"
+#include "interpose/nonblocking/lane.hpp"
 #include "runtime/task.hpp"
 
 namespace hocket::interpose {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/self_check.hpp"
+#include "selection/self_check.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace hocket::interpose {
+namespace hocket::selection {
 
 namespace {
 
@@ -171,4 +171,4 @@ void SelfCheck::aim(const Statement& all, bool at_successor) {
     next_ = static_cast<std::uint64_t>(last + (now + after - last + distance - 1) / distance * distance);
 }
 
-}  // namespace hocket::interpose
+}  // namespace hocket::selection
