@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "interpose/inside.hpp"
-#include "interpose/nonblocking/lane.hpp"
 #include "interpose/own_communicators.hpp"
-#include "interpose/session.hpp"
+#include "interpose/plan_in_force.hpp"
+#include "interpose/settings.hpp"
 
 namespace hocket::interpose {
 
@@ -52,7 +52,7 @@ std::size_t place_of(MPI_Comm comm) {
 int forget(MPI_Comm, int, void* attribute, void*) {
     auto* communicator = static_cast<Communicator*>(attribute);
     generation.fetch_add(1, std::memory_order_release);
-    if (communicator->lane) communicator->lane->forget_users();
+    if (communicator->queue) communicator->queue->forget_users();
     const std::lock_guard lock(registry_mutex);
     std::erase(registry, communicator);
     forgotten.emplace_back(communicator);
@@ -78,7 +78,7 @@ SelfCheck self_check(const std::vector<Route>& routes) {
         // What a native call is known to lose is waited for.
         const double lost = route.entry->evidence ? std::clamp(route.entry->evidence->ratio - 1, 0.0, 1e6) : 0;
         SelfCheck::Entry entry;
-        entry.watched = session.checks_itself() && !route.entry->reproducible;
+        entry.watched = settings.checks_itself && !route.entry->reproducible;
         entry.wait = std::llround(lost * static_cast<double>(SelfCheck::calls_for_cost));
         entries.push_back(entry);
     }
@@ -94,7 +94,7 @@ Communicator* make(MPI_Comm comm) {
     PMPI_Comm_size(comm, &communicator->size);
     if (inter == 0) {
         const std::vector<int> members = world_ranks(comm, communicator->size);
-        const auto& entries = session.plan().entries();
+        const auto& entries = plan_in_force.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (!serves_members(entries[i], members)) continue;
             communicator->members = members;
@@ -161,7 +161,7 @@ void release_forgotten() {
     for (const auto& communicator : released) {
         for (auto& routes : communicator->routes) routes.clear();
         if (communicator->own != MPI_COMM_NULL) own_communicators.release(&communicator->own);
-        if (communicator->lane) close_lane(std::move(communicator->lane));
+        if (communicator->queue) close_queue(std::move(communicator->queue));
     }
 }
 

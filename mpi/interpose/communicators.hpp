@@ -14,16 +14,14 @@
 
 #include "hocket/plan/plan.hpp"
 #include "interpose/nonblocking/choices.hpp"
+#include "interpose/nonblocking/collective_queue.hpp"
+#include "interpose/plan_in_force.hpp"
 #include "runtime/operation.hpp"
 #include "selection/self_check.hpp"
 
 namespace hocket::interpose {
 
-constexpr std::size_t num_collectives = 9;
-
 using selection::SelfCheck;
-
-class Lane;
 
 /// A plan entry on a communicator that it serves.
 struct Route {
@@ -48,7 +46,8 @@ struct Communicator {
     std::vector<int> members;    ///< world ranks; empty if no entry can serve it
     std::array<std::vector<Route>, num_collectives> routes;
     std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
-    std::shared_ptr<Lane> lane;  ///< of its non-blocking collectives that the plan may serve; null: there are none
+    std::shared_ptr<CollectiveQueue>
+        queue;  ///< of its non-blocking collectives that the plan may serve; null: there are none
     std::shared_ptr<Choices> choices;  ///< of its non-blocking collectives; made at the first
     bool has_inherited = false;        ///< what the checks of earlier communicators have found
 };

@@ -14,8 +14,8 @@
 #include "interpose/mpi_define.hpp"
 #include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
-#include "interpose/nonblocking/lane.hpp"
-#include "interpose/session.hpp"
+#include "interpose/nonblocking/planned_calls.hpp"
+#include "interpose/plan_in_force.hpp"
 
 namespace {
 
@@ -30,7 +30,7 @@ int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
     // An MPI that finds no place for it says so by its error handler, which may return.
     if (code != MPI_SUCCESS || made == nullptr || *made == MPI_COMM_NULL) return code;
     const hocket::interpose::Inside inside;
-    hocket::interpose::open_lane(*made);
+    hocket::interpose::open_queue(*made);
     return code;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
 #include "interpose/session.hpp"
+#include "interpose/settings.hpp"
 
 using hocket::interpose::next;
 using hocket::interpose::session;

@@ -52,6 +52,13 @@ bool is_commutative(MPI_Op op) {
     return PMPI_Op_commutative(op, &commutative) == MPI_SUCCESS && commutative != 0;
 }
 
+bool is_predefined(MPI_Op op) {
+    for (const MPI_Op known : {MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
+                               MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
+        if (op == known) return true;
+    return false;
+}
+
 Operation::Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm own)
     : role_(role),
       graph_(std::move(graph)),

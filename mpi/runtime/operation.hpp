@@ -27,6 +27,8 @@ int release(MPI_Comm* own);
 
 /// Whether the operator may combine in any order.
 bool is_commutative(MPI_Op op);
+/// Whether it is one of MPI's own. An operator of the program's runs in the thread that makes the collective move on.
+bool is_predefined(MPI_Op op);
 
 /// How many calls in a row have tags of their own (MPI_TAG_UB; at least 8 with what MPI guarantees).
 std::uint64_t num_call_tags();

@@ -40,12 +40,6 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
 }
 # What all of them may use of the core. mpi/CMakeLists.txt compiles just these.
 MPI_MAY_USE = ("base", "collectives", "plan", "program", "schedule", "trace")
-# Units of mpi/ that need each other in circles, and count as one until they are untied: Session holds the plan that is
-# in force, which the others ask for, and starts the others. None is to be added.
-MPI_KNOT = (
-    *(f"mpi/interpose/{name}" for name in ("blocking/served", "communicators", "routes", "session")),
-    *(f"mpi/interpose/nonblocking/{name}" for name in ("lane", "progress", "proxy")),
-)
 # Of the build folder.
 GENERATED = ("generated.h",)
 

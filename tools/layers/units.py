@@ -17,7 +17,6 @@ from pathlib import Path
 
 from layers.circles import Graph, as_problems, need
 from layers.sources import HEADERS, Tree
-from layers.tables import MPI_KNOT
 
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _TYPE = r"^(?!using\b|typedef\b|return\b|static\b)[A-Za-z_](?:[\w:<>,*&\[\]. ]*[ *&:])?"
@@ -41,8 +40,7 @@ def check_circles(tree: Tree) -> list[str]:
 
 
 def _unit(tree: Tree, path: Path) -> str:
-    unit = tree.name(path.with_suffix("") if tree.module(path)[0] == "mpi" else path)
-    return "the knot of mpi/interpose" if unit in MPI_KNOT else unit
+    return tree.name(path.with_suffix("") if tree.module(path)[0] == "mpi" else path)
 
 
 def _blank(match: re.Match[str]) -> str:

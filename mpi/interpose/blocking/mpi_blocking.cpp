@@ -8,7 +8,7 @@
 #include "interpose/blocking/reroute.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
-#include "interpose/session.hpp"
+#include "interpose/plan_in_force.hpp"
 
 using hocket::Collective;
 using hocket::interpose::is_active;

@@ -14,10 +14,12 @@
 #include "interpose/arguments.hpp"
 #include "interpose/blocking/served.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
+#include "interpose/plan_in_force.hpp"
 #include "interpose/routes.hpp"
-#include "interpose/session.hpp"
+#include "interpose/settings.hpp"
 #include "selection/self_check.hpp"
 
 namespace hocket::interpose {
@@ -39,18 +41,18 @@ bool keeps_order(Route& route, const Call& call) {
         route.order_root = Rank{call.root};
         route.preserves_order = preserves_order(route.entry->schedule, route.order_root);
     }
-    if (!*route.preserves_order) session.count(route.index).kept_native.fetch_add(1, std::memory_order_relaxed);
+    if (!*route.preserves_order) entry_counts[route.index].kept_native.fetch_add(1, std::memory_order_relaxed);
     return *route.preserves_order;
 }
 
 /// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of many. The ranks
 /// agree on it, since threads may have made them in different orders.
 void inherit(Communicator& communicator) {
-    if (communicator.has_inherited || !session.checks_itself()) return;
+    if (communicator.has_inherited || !settings.checks_itself) return;
     communicator.has_inherited = true;
     std::vector<std::int64_t> mine;
     for (const auto& routes : communicator.routes) {
-        for (const Route& route : routes) mine.push_back(session.count(route.index).num_slower);
+        for (const Route& route : routes) mine.push_back(entry_counts[route.index].num_slower);
     }
     std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
@@ -124,7 +126,7 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
-        EntryCount& noted = session.count(routes[static_cast<std::size_t>(target)].index);
+        EntryCount& noted = entry_counts[routes[static_cast<std::size_t>(target)].index];
         noted.num_slower = checked.num_slower;
         noted.native_ns = checked.native_ns;
         noted.schedule_ns = checked.schedule_ns;
@@ -133,12 +135,12 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
 }
 
 void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, const Communicator& communicator) {
-    EntryCount& count = session.count(route.index);
+    EntryCount& count = entry_counts[route.index];
     count.after_fall_back.fetch_add(1, std::memory_order_relaxed);
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
-        session.tell_fall_back(route.index, call, SelfCheck::slower_comparisons);
+        log_fall_back(route.index, call, SelfCheck::slower_comparisons);
 }
 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
@@ -176,7 +178,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     if (verdict.action != Verdict::refuse && !serves) return {};
     if (way == SelfCheck::Way::time_native) {
         outcome = Outcome::comparison;
-        session.count(route->index).self_check.fetch_add(1, std::memory_order_relaxed);
+        entry_counts[route->index].self_check.fetch_add(1, std::memory_order_relaxed);
         timed = &check;
         return {};
     }
@@ -184,14 +186,14 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     const std::int64_t begin_ns = way == SelfCheck::Way::time_schedule ? now_ns() : 0;
     const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call, bytes);
     if (way == SelfCheck::Way::time_schedule && code == MPI_SUCCESS) check.took(now_ns() - begin_ns);
-    session.count(route->index).rerouted.fetch_add(1, std::memory_order_relaxed);
+    entry_counts[route->index].rerouted.fetch_add(1, std::memory_order_relaxed);
     // The schedule's own communicator returns errors; what an error means is for the program's communicator to say.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
     return code;
 }
 
 int carry_out(const Call& call, const Native& native, Outcome& outcome) {
-    if (!session.has_entries_for(call.collective)) return native();
+    if (!plan_in_force.has_entries_for(call.collective)) return native();
     Communicator* const communicator = find_communicator(call.comm);
     outcome = Outcome::communicator;
     if (communicator == nullptr || communicator->has_none) return native();

@@ -11,7 +11,7 @@
 
 #include "common/clock.hpp"
 #include "hocket/schedule/schedule.hpp"
-#include "interpose/communicators.hpp"
+#include "interpose/plan_in_force.hpp"
 
 namespace hocket::interpose {
 

@@ -14,10 +14,10 @@
 #include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/call_of.hpp"
-#include "interpose/nonblocking/lane.hpp"
+#include "interpose/nonblocking/planned_calls.hpp"
 #include "interpose/nonblocking/progress.hpp"
 #include "interpose/nonblocking/sizes.hpp"
-#include "interpose/session.hpp"
+#include "interpose/plan_in_force.hpp"
 
 using hocket::interpose::Block;
 using hocket::interpose::Blocks;

@@ -8,14 +8,14 @@
 #include "interpose/inside.hpp"
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
-#include "interpose/nonblocking/progress.hpp"
+#include "interpose/nonblocking/background.hpp"
 #include "interpose/nonblocking/requests.hpp"
 
 using namespace hocket::interpose;
 
 namespace {
 
-bool is_any_watched() { return progress.watches.any() && depth == 0; }
+bool is_any_tracked() { return background.requests.any() && depth == 0; }
 
 // What is wrong is left to the MPI, which tells the program so.
 bool is_good(const MPI_Request* request) { return request != nullptr; }
@@ -25,7 +25,7 @@ bool is_good(int count, const MPI_Request* requests) { return count >= 0 && requ
 
 #define HOCKET_COMPLETION(name, parameters, ours, given, arguments)          \
     HOCKET_DEFINE(name, parameters) {                                        \
-        if (!is_any_watched() || !is_good given) return next.name arguments; \
+        if (!is_any_tracked() || !is_good given) return next.name arguments; \
         return ours arguments;                                               \
     }
 

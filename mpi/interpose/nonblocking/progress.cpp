@@ -13,7 +13,10 @@
 
 #include "common/clock.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/inside.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/background.hpp"
+#include "runtime/operation.hpp"
 
 namespace hocket::interpose {
 
@@ -28,14 +31,15 @@ constexpr int max_proxies = 1000;
 constexpr std::size_t capacity = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t long_idle_ns = 10'000'000'000;
 
-}  // namespace
-
-bool is_predefined(MPI_Op op) {
-    for (const MPI_Op known : {MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR,
-                               MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP})
-        if (op == known) return true;
-    return false;
+// A process that ends without MPI_Finalize takes the MPI down while the thread may still be in it. The thread cannot be waited for: the one that
+// ends the process may hold a lock of the MPI.
+void end_at_exit() {
+    background.keep_out();
+    const std::int64_t begin_ns = now_ns();
+    while (depth == 0 && background.is_inside() && now_ns() - begin_ns < 100'000'000) sched_yield();
 }
+
+}  // namespace
 
 /// Enters the MPI while the program has large messages under way, to look at a request that nothing completes: MPI_Iprobe of a
 /// message from itself makes nothing move in MPICH 4.0.
@@ -54,14 +58,15 @@ public:
 
     State advance() noexcept override {
         const Inside inside;
-        if (!progress.watches.any(Watch::message)) {
+        if (!background.requests.any(TrackedRequest::message)) {
             progress.is_poking_.store(false);
-            if (!progress.watches.any(Watch::message) || progress.is_poking_.exchange(true)) return State::done;
+            if (!background.requests.any(TrackedRequest::message) || progress.is_poking_.exchange(true))
+                return State::done;
         }
-        if (progress.num_waits_.load(std::memory_order_relaxed) > 0 || !progress.enter_mpi()) return State::waiting;
+        if (progress.num_waits_.load(std::memory_order_relaxed) > 0 || !background.enter_mpi()) return State::waiting;
         int is_over = 0;
         next.Request_get_status(never_, &is_over, MPI_STATUS_IGNORE);
-        progress.leave_mpi();
+        background.leave_mpi();
         return State::waiting;
     }
 
@@ -69,7 +74,7 @@ private:
     MPI_Request never_ = MPI_REQUEST_NULL;
 };
 
-bool Progress::start(Mode mode, int core, int program_level) {
+bool Progress::start(ProgressMode mode, int core, int program_level) {
     try {
         engine_ = runtime::make_thread_engine(core, capacity);
     } catch (const std::system_error&) {
@@ -77,9 +82,9 @@ bool Progress::start(Mode mode, int core, int program_level) {
     }
     mode_ = mode;
     runs_user_operators_ = program_level == MPI_THREAD_MULTIPLE;
-    if (mode == Mode::automatic) message_choices_ = std::make_shared<Choices>();
+    if (mode == ProgressMode::automatic) message_choices_ = std::make_shared<Choices>();
     poke_ = std::make_unique<Poke>();
-    std::atexit([] { progress.end_at_exit(); });
+    std::atexit(end_at_exit);
     progress_is_on.store(true);
     return true;
 }
@@ -88,7 +93,7 @@ void Progress::stop() {
     progress_is_on.store(false);
     if (!engine_) return;
     const Inside inside;
-    watches.forget_messages();
+    background.requests.forget_messages();
     const std::int64_t begin_ns = now_ns();
     bool told = false;
     engine_->wait_until([&] {
@@ -103,53 +108,43 @@ void Progress::stop() {
     thread_cpu_s_ = engine_->thread_cpu_s();
     engine_.reset();
     poke_.reset();
-    const std::lock_guard lock(pool_mutex_);
-    for (const Proxy* proxy : pool_) delete proxy;
-    pool_.clear();
+    delete_proxies();
 }
 
-// A process that ends without MPI_Finalize takes the MPI down while the thread may still be in it. The thread cannot be waited for: the one that
-// ends the process may hold a lock of the MPI.
-void Progress::end_at_exit() {
-    is_ending_.store(true);
-    const std::int64_t begin_ns = now_ns();
-    while (depth == 0 && num_inside_.load() > 0 && now_ns() - begin_ns < 100'000'000) sched_yield();
-}
-
-bool Progress::is_for_any_thread(MPI_Op op) const { return runs_user_operators_ || is_predefined(op); }
+bool Progress::is_for_any_thread(MPI_Op op) const { return runs_user_operators_ || runtime::is_predefined(op); }
 
 int Progress::start_alone(const std::function<int()>& start, MPI_Request* request) {
-    num_starting_alone_.fetch_add(1);
-    while (num_inside_.load() > 0) sched_yield();
+    background.begin_start_alone();
+    while (background.is_inside()) sched_yield();
     const int code = start();
     const Inside inside;
     int is_over = 0;
     if (code == MPI_SUCCESS && request != nullptr &&
         next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_over == 0) {
-        Watch watch;
-        watch.kind = Watch::alone;
-        watches.add(*request, std::move(watch));
+        TrackedRequest tracked;
+        tracked.kind = TrackedRequest::alone;
+        background.requests.add(*request, std::move(tracked));
     }
-    num_starting_alone_.fetch_sub(1);
+    background.end_start_alone();
     return code;
 }
 
-Choice::Way Progress::choose(Function function, std::size_t size_class, Watch& watch) {
+Choice::Way Progress::choose(Function function, std::size_t size_class, TrackedRequest& tracked) {
     auto way = Choice::Way::background;
-    if (mode_ == Mode::automatic) {
-        watch.choice = &watch.choices->at(function, size_class);
-        way = watch.choice->next();
+    if (mode_ == ProgressMode::automatic) {
+        tracked.choice = &tracked.choices->at(function, size_class);
+        way = tracked.choice->next();
     }
     Count& count = counts_[static_cast<std::size_t>(function)][size_class];
     count.calls.fetch_add(1, std::memory_order_relaxed);
     if (way == Choice::Way::background) count.in_background.fetch_add(1, std::memory_order_relaxed);
-    watch.in_background = way == Choice::Way::background;
-    watch.begun_ns = mode_ == Mode::automatic && way != Choice::Way::native ? now_ns() : 0;
+    tracked.in_background = way == Choice::Way::background;
+    tracked.begun_ns = mode_ == ProgressMode::automatic && way != Choice::Way::native ? now_ns() : 0;
     return way;
 }
 
 std::shared_ptr<Choices> Progress::choices_of(MPI_Comm comm) {
-    if (mode_ != Mode::automatic) return nullptr;
+    if (mode_ != ProgressMode::automatic) return nullptr;
     Communicator* const communicator = find_communicator(comm);
     if (communicator == nullptr) return nullptr;
     if (!communicator->choices) communicator->choices = std::make_shared<Choices>();
@@ -159,52 +154,51 @@ std::shared_ptr<Choices> Progress::choices_of(MPI_Comm comm) {
 bool Progress::begin(Proxy& proxy, MPI_Request real, bool is_persistent) {
     int is_over = 0;
     if (next.Request_get_status(real, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_over != 0) return false;
-    if (num_proxies_.fetch_add(1) < max_proxies && proxy.open(real, is_persistent)) return true;
-    num_proxies_.fetch_sub(1);
+    if (background.begin(false) < max_proxies && proxy.open(real, is_persistent)) return true;
+    background.end(false);
     proxy.active = false;
     return false;
 }
 
 void Progress::adopt(const Started& started, MPI_Request* request) {
     const Inside inside;
-    Watch watch;
-    watch.choices = choices_of(started.comm);
-    if (mode_ == Mode::automatic && !watch.choices) return;
-    const Choice::Way way = choose(started.function, size_class_of(started.bytes), watch);
+    TrackedRequest tracked;
+    tracked.choices = choices_of(started.comm);
+    if (mode_ == ProgressMode::automatic && !tracked.choices) return;
+    const Choice::Way way = choose(started.function, size_class_of(started.bytes), tracked);
     if (way == Choice::Way::native) return;
     if (way == Choice::Way::background) {
-        Proxy* const proxy = take();
+        Proxy* const proxy = take_proxy();
         if (begin(*proxy, *request, false)) {
-            watch.kind = Watch::proxy;
-            watch.of = proxy;
+            tracked.kind = TrackedRequest::proxy;
+            tracked.of = proxy;
             *request = proxy->handle();
-            watches.add(*request, std::move(watch));
+            background.requests.add(*request, std::move(tracked));
             engine_->start(*proxy);
             return;
         }
         give_back(proxy);
     }
-    if (watch.choice != nullptr) watches.add(*request, std::move(watch));
+    if (tracked.choice != nullptr) background.requests.add(*request, std::move(tracked));
 }
 
 int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request) {
     Count& count = counts_[static_cast<std::size_t>(function)][call->size_class()];
     count.calls.fetch_add(1, std::memory_order_relaxed);
     count.in_background.fetch_add(1, std::memory_order_relaxed);
-    Proxy* const proxy = take();
+    Proxy* const proxy = take_proxy();
     PlannedCall& planned = *call;
-    num_planned_.fetch_add(1);
-    num_proxies_.fetch_add(1);
+    background.begin(true);
     if (!proxy->open(std::move(call))) {
-        ended(true);
+        background.end(true);
         planned.pass_over();
         return MPI_ERR_INTERN;
     }
-    Watch watch;
-    watch.kind = Watch::proxy;
-    watch.of = proxy;
+    TrackedRequest tracked;
+    tracked.kind = TrackedRequest::proxy;
+    tracked.of = proxy;
     *request = proxy->handle();
-    watches.add(*request, std::move(watch));
+    background.requests.add(*request, std::move(tracked));
     planned.enter();
     engine_->start(*proxy);
     return MPI_SUCCESS;
@@ -215,12 +209,12 @@ void Progress::adopt_message(const Started& started, MPI_Request request) {
     if (size_class_of(started.bytes) < first_large_class) return;
     const Inside inside;
     leave_wait();
-    Watch watch;
-    watch.choices = message_choices_;
-    const Choice::Way way = choose(started.function, size_class_of(started.bytes), watch);
+    TrackedRequest tracked;
+    tracked.choices = message_choices_;
+    const Choice::Way way = choose(started.function, size_class_of(started.bytes), tracked);
     if (way == Choice::Way::native) return;
-    if (way == Choice::Way::background) watch.kind = Watch::message;
-    watches.add(request, std::move(watch));
+    if (way == Choice::Way::background) tracked.kind = TrackedRequest::message;
+    background.requests.add(request, std::move(tracked));
     if (way == Choice::Way::background && !is_poking_.exchange(true)) {
         while (!poke_->is_done()) sched_yield();  // it is just ending
         engine_->start(*poke_);
@@ -230,27 +224,27 @@ void Progress::adopt_message(const Started& started, MPI_Request request) {
 void Progress::adopt_persistent(const Started& started, MPI_Request request) {
     const Inside inside;
     if (!is_for_any_thread(started.op)) return;
-    Watch watch;
-    watch.choices = choices_of(started.comm);
-    if (mode_ == Mode::automatic && !watch.choices) return;
-    watch.kind = Watch::persistent;
-    watch.of = take();
-    watch.of->function = started.function;
-    watch.of->size_class = size_class_of(started.bytes);
-    watches.add(request, std::move(watch));
+    TrackedRequest tracked;
+    tracked.choices = choices_of(started.comm);
+    if (mode_ == ProgressMode::automatic && !tracked.choices) return;
+    tracked.kind = TrackedRequest::persistent;
+    tracked.of = take_proxy();
+    tracked.of->function = started.function;
+    tracked.of->size_class = size_class_of(started.bytes);
+    background.requests.add(request, std::move(tracked));
 }
 
-void Progress::restart(Watch watch, MPI_Request request) {
+void Progress::restart(TrackedRequest tracked, MPI_Request request) {
     const Inside inside;
-    Proxy& proxy = *watch.of;
-    const Choice::Way way = choose(proxy.function, proxy.size_class, watch);
+    Proxy& proxy = *tracked.of;
+    const Choice::Way way = choose(proxy.function, proxy.size_class, tracked);
     const bool has_proxy = way == Choice::Way::background && begin(proxy, request, true);
-    watches.update(request, watch);
+    background.requests.update(request, tracked);
     if (has_proxy) engine_->start(proxy);
 }
 
 void Progress::help() {
-    if (!engine_ || !must_help()) return;
+    if (!engine_ || !background.any_pending()) return;
     const Inside inside;
     engine_->help();
 }
@@ -258,19 +252,6 @@ void Progress::help() {
 void Progress::wait_until(const std::function<bool()>& holds) {
     const Inside inside;
     engine_->wait_until(holds);
-}
-
-Proxy* Progress::take() {
-    const std::lock_guard lock(pool_mutex_);
-    if (pool_.empty() || !pool_.front()->is_done()) return new Proxy;
-    Proxy* const proxy = pool_.front();
-    pool_.pop_front();
-    return proxy;
-}
-
-void Progress::give_back(Proxy* proxy) {
-    const std::lock_guard lock(pool_mutex_);
-    pool_.push_back(proxy);
 }
 
 }  // namespace hocket::interpose

@@ -5,15 +5,21 @@
 
 #include <sched.h>
 
+#include <deque>
+#include <mutex>
 #include <utility>
 
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
-#include "interpose/nonblocking/progress.hpp"
+#include "interpose/nonblocking/background.hpp"
 
 namespace hocket::interpose {
 
 namespace {
+
+std::mutex pool_mutex;
+auto& pool =
+    *new std::deque<Proxy*>;  // guarded; not destroyed, since other threads may still run when the process ends
 
 // What the program is told instead is the status of the real request.
 int query(void*, MPI_Status* status) {
@@ -27,7 +33,7 @@ int query(void*, MPI_Status* status) {
 // Nobody has the handle any more, and it means no other request yet.
 int forget(void* proxy) {
     const auto* const of = static_cast<const Proxy*>(proxy);
-    progress.watches.remove(of->handle(), of);
+    background.requests.remove(of->handle(), of);
     return MPI_SUCCESS;
 }
 
@@ -64,9 +70,9 @@ runtime::Task::State Proxy::advance() noexcept {
         fresh_ = false;
         return State::waiting;
     }
-    if (!progress.enter_mpi()) return State::waiting;
+    if (!background.enter_mpi()) return State::waiting;
     if (const State state = look(); state != State::done) {
-        progress.leave_mpi();
+        background.leave_mpi();
         return state;
     }
     const bool is_planned = planned_ != nullptr;
@@ -74,9 +80,9 @@ runtime::Task::State Proxy::advance() noexcept {
     const bool kept = fate_.compare_exchange_strong(was, done);
     if (!kept) release_real();
     PMPI_Grequest_complete(handle_);
-    progress.ended(is_planned);  // not before: MPICH 4.0 refuses to wait for a generalized request that is not complete
-    progress.leave_mpi();
-    if (!kept) progress.give_back(this);
+    background.end(is_planned);  // not before: MPICH 4.0 refuses to wait for a generalized request that is not complete
+    background.leave_mpi();
+    if (!kept) give_back(this);
     return State::done;
 }
 
@@ -107,13 +113,13 @@ int Proxy::finish(MPI_Status* status) {
         status->MPI_SOURCE = MPI_ANY_SOURCE;
         status->MPI_TAG = MPI_ANY_TAG;
         active = false;
-        progress.give_back(this);
+        give_back(this);
         return code;
     }
     MPI_Request real = real_;
     const int code = next.Wait(&real, status);
     active = false;
-    if (!is_persistent_) progress.give_back(this);
+    if (!is_persistent_) give_back(this);
     return code;
 }
 
@@ -122,7 +128,26 @@ void Proxy::abandon() {
     Fate was = pending;
     if (fate_.compare_exchange_strong(was, abandoned)) return;
     release_real();
-    progress.give_back(this);
+    give_back(this);
+}
+
+Proxy* take_proxy() {
+    const std::lock_guard lock(pool_mutex);
+    if (pool.empty() || !pool.front()->is_done()) return new Proxy;
+    Proxy* const proxy = pool.front();
+    pool.pop_front();
+    return proxy;
+}
+
+void give_back(Proxy* proxy) {
+    const std::lock_guard lock(pool_mutex);
+    pool.push_back(proxy);
+}
+
+void delete_proxies() {
+    const std::lock_guard lock(pool_mutex);
+    for (const Proxy* proxy : pool) delete proxy;
+    pool.clear();
 }
 
 }  // namespace hocket::interpose

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "interpose/functions.hpp"
-#include "interpose/nonblocking/lane.hpp"
+#include "interpose/nonblocking/collective_queue.hpp"
 #include "runtime/task.hpp"
 
 namespace hocket::interpose {
@@ -49,5 +49,12 @@ private:
     bool fresh_ = false;
     std::atomic<Fate> fate_{done};
 };
+
+/// One that nobody holds.
+Proxy* take_proxy();
+/// What nobody holds any more.
+void give_back(Proxy* proxy);
+/// When no thread looks at any.
+void delete_proxies();
 
 }  // namespace hocket::interpose

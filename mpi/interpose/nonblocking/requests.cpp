@@ -9,7 +9,9 @@
 
 #include "common/clock.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/background.hpp"
 #include "interpose/nonblocking/progress.hpp"
+#include "interpose/nonblocking/proxy.hpp"
 
 namespace hocket::interpose {
 
@@ -21,11 +23,11 @@ bool is_in_status(int code) {
     return error_class == MPI_ERR_IN_STATUS;
 }
 
-/// A watched request of a call.
+/// A request of a call that has an entry in the table.
 struct Item {
     int place;
     MPI_Request handle;
-    Watch watch;
+    TrackedRequest tracked;
     Proxy* proxy;  ///< that has a generalized request now, or null
 };
 
@@ -35,15 +37,15 @@ public:
     Batch(int count, MPI_Request* requests) : requests_(requests) {
         for (int i = 0; i < count; ++i) {
             if (requests[i] == MPI_REQUEST_NULL) continue;
-            std::optional<Watch> watch = progress.watches.find(requests[i]);
-            if (!watch) continue;
-            takes_times_ = takes_times_ || watch->begun_ns != 0;
-            Proxy* const proxy = watch->of != nullptr && watch->of->active ? watch->of : nullptr;
-            if (watch->kind == Watch::persistent && proxy != nullptr) {
+            std::optional<TrackedRequest> tracked = background.requests.find(requests[i]);
+            if (!tracked) continue;
+            takes_times_ = takes_times_ || tracked->begun_ns != 0;
+            Proxy* const proxy = tracked->of != nullptr && tracked->of->active ? tracked->of : nullptr;
+            if (tracked->kind == TrackedRequest::persistent && proxy != nullptr) {
                 if (handles_.empty()) handles_.assign(requests, requests + count);
                 handles_[static_cast<std::size_t>(i)] = proxy->handle();
             }
-            items_.push_back({i, requests[i], *std::move(watch), proxy});
+            items_.push_back({i, requests[i], *std::move(tracked), proxy});
         }
         if (takes_times_) entered_ns_ = now_ns();
     }
@@ -54,7 +56,7 @@ public:
     /// `wait` is MPI_Wait... of the call, and `test` MPI_Test..., which says whether it is done.
     template <class Test, class Wait>
     int wait(const Test& test, const Wait& wait) {
-        if (!progress.must_help()) {
+        if (!background.any_pending()) {
             progress.enter_wait();
             const int code = wait();
             progress.leave_wait();
@@ -75,15 +77,15 @@ public:
         const auto before = [](const Item& item, int of) { return item.place < of; };
         const auto found = std::lower_bound(items_.begin(), items_.end(), place, before);
         if (found == items_.end() || found->place != place) return MPI_SUCCESS;
-        Watch& watch = found->watch;
+        TrackedRequest& tracked = found->tracked;
         const int code = found->proxy != nullptr ? finish(*found->proxy, status) : MPI_SUCCESS;
-        if (watch.begun_ns != 0)
-            watch.choice->took(watch.in_background, entered_ns_ - watch.begun_ns, now_ns() - entered_ns_);
-        if (watch.kind == Watch::persistent) {
-            watch.begun_ns = 0;
-            progress.watches.update(found->handle, watch);
-        } else if (watch.kind != Watch::proxy) {
-            progress.watches.remove(found->handle, watch.id);
+        if (tracked.begun_ns != 0)
+            tracked.choice->took(tracked.in_background, entered_ns_ - tracked.begun_ns, now_ns() - entered_ns_);
+        if (tracked.kind == TrackedRequest::persistent) {
+            tracked.begun_ns = 0;
+            background.requests.update(found->handle, tracked);
+        } else if (tracked.kind != TrackedRequest::proxy) {
+            background.requests.remove(found->handle, tracked.id);
         }
         return code;
     }
@@ -92,7 +94,8 @@ public:
     void copy_back() {
         if (handles_.empty()) return;
         for (const Item& item : items_) {
-            if (item.watch.kind == Watch::persistent) handles_[static_cast<std::size_t>(item.place)] = item.handle;
+            if (item.tracked.kind == TrackedRequest::persistent)
+                handles_[static_cast<std::size_t>(item.place)] = item.handle;
         }
         std::copy(handles_.begin(), handles_.end(), requests_);
     }
@@ -162,8 +165,8 @@ private:
 int itself(int place) { return place; }
 
 void restart(MPI_Request request) {
-    std::optional<Watch> watch = progress.watches.find(request);
-    if (watch && watch->kind == Watch::persistent) progress.restart(*std::move(watch), request);
+    std::optional<TrackedRequest> tracked = background.requests.find(request);
+    if (tracked && tracked->kind == TrackedRequest::persistent) progress.restart(*std::move(tracked), request);
 }
 
 }  // namespace
@@ -259,15 +262,15 @@ int free_request(MPI_Request* request) {
     Batch batch(1, request);
     if (batch.items().empty()) return next.Request_free(request);
     const Item& item = batch.items().front();
-    progress.watches.remove(item.handle, item.watch.id);
-    if (item.watch.of == nullptr) return next.Request_free(request);
+    background.requests.remove(item.handle, item.tracked.id);
+    if (item.tracked.of == nullptr) return next.Request_free(request);
     MPI_Request handle = *batch.handles();
     const int code = next.Request_free(&handle);
     *request = MPI_REQUEST_NULL;
     if (item.proxy != nullptr) {
         item.proxy->abandon();
     } else {
-        progress.give_back(item.watch.of);
+        give_back(item.tracked.of);
     }
     return code;
 }

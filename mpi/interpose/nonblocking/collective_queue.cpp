@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "interpose/nonblocking/lane.hpp"
+#include "interpose/nonblocking/collective_queue.hpp"
 
 #include <limits>
 #include <new>
 #include <utility>
 
 #include "common/clock.hpp"
-#include "interpose/arguments.hpp"
+#include "interpose/entry_counts.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/choices.hpp"
 #include "interpose/own_communicators.hpp"
-#include "interpose/routes.hpp"
-#include "interpose/session.hpp"
+#include "interpose/settings.hpp"
 #include "runtime/operation.hpp"
 
 namespace hocket::interpose {
@@ -26,14 +26,14 @@ namespace {
 // Prepared schedules are kept for so many calls.
 constexpr std::size_t max_idle = 32;
 
-OwnCommunicators lane_communicators;
+OwnCommunicators queue_communicators;
 
 std::mutex closed_mutex;
-std::vector<std::shared_ptr<Lane>> closed;  // what the program has freed while calls were pending
+std::vector<std::shared_ptr<CollectiveQueue>> closed;  // what the program has freed while calls were pending
 
 void release_closed(bool waits) {
     const std::lock_guard lock(closed_mutex);
-    std::erase_if(closed, [&](const auto& lane) { return lane.use_count() == 1 && lane->release(waits); });
+    std::erase_if(closed, [&](const auto& queue) { return queue.use_count() == 1 && queue->release(waits); });
 }
 
 /// Where arguments matter at the root only, others may have anything there.
@@ -46,17 +46,17 @@ Call significant(Call call, int rank) {
 
 }  // namespace
 
-void Lane::enqueue(PlannedCall& call) {
+void CollectiveQueue::enqueue(PlannedCall& call) {
     const std::lock_guard lock(mutex_);
     turns_.push_back({call.key_, call.entry_, call.compares_, &call});
 }
 
-void Lane::pass_over(const PlannedCall& refused) {
+void CollectiveQueue::pass_over(const PlannedCall& refused) {
     const std::lock_guard lock(mutex_);
     turns_.push_back({refused.key_, refused.entry_, refused.compares_, nullptr});
 }
 
-Lane::Selection& Lane::selection_of(const Turn& turn) {
+CollectiveQueue::Selection& CollectiveQueue::selection_of(const Turn& turn) {
     const auto found = selections_.find(turn.key);
     if (found != selections_.end()) return found->second;
     // How many calls are in flight is for the ranks to find out.
@@ -66,7 +66,7 @@ Lane::Selection& Lane::selection_of(const Turn& turn) {
 }
 
 /// False if the ranks have not all told what they have measured.
-bool Lane::decide(const Turn& turn, Arm& arm) {
+bool CollectiveQueue::decide(const Turn& turn, Arm& arm) {
     arm = schedule;
     if (!turn.compares) return true;
     Selection& selection = selection_of(turn);
@@ -86,9 +86,9 @@ bool Lane::decide(const Turn& turn, Arm& arm) {
     return true;
 }
 
-void Lane::count(const Turn& turn, Arm arm) {
+void CollectiveQueue::count(const Turn& turn, Arm arm) {
     const std::size_t entry = std::get<0>(turn.key);
-    EntryCount& count = session.count(entry);
+    EntryCount& count = entry_counts[entry];
     if (arm == schedule) {
         count.rerouted.fetch_add(1, std::memory_order_relaxed);
         return;
@@ -104,14 +104,14 @@ void Lane::count(const Turn& turn, Arm arm) {
     if (!count.fell_back_at_call.compare_exchange_strong(none, call)) return;
     count.native_ns = selector.arm(native).agreed_ns;
     count.schedule_ns = selector.arm(schedule).agreed_ns;
-    if (rank_ == 0) session.tell_fall_back(entry, call, Selector::lost_comparisons);
+    if (rank_ == 0) log_fall_back(entry, call, Selector::lost_comparisons);
 }
 
-Lane::TaskKey Lane::task_key(const PlannedCall& call, Arm arm) {
+CollectiveQueue::TaskKey CollectiveQueue::task_key(const PlannedCall& call, Arm arm) {
     return {std::get<0>(call.key_), call.call_.root, arm, arm == schedule ? call.asked_pieces_ : 1};
 }
 
-std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm) {
+std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& call, Arm arm) {
     const Call& of = call.call_;
     auto& idle = idle_[task_key(call, arm)];
     if (!idle.empty()) {
@@ -130,7 +130,7 @@ std::unique_ptr<CollectiveTask> Lane::task_for(const PlannedCall& call, Arm arm)
 }
 
 // The MPI's own functions and the exchanges begin here too: MPI matches them by their order.
-void Lane::take_turns() noexcept {
+void CollectiveQueue::take_turns() noexcept {
     const std::lock_guard lock(mutex_);
     while (!turns_.empty()) {
         const Turn turn = turns_.front();
@@ -164,7 +164,7 @@ void Lane::take_turns() noexcept {
     }
 }
 
-void Lane::ended(PlannedCall& call) {
+void CollectiveQueue::ended(PlannedCall& call) {
     const std::lock_guard lock(mutex_);
     if (call.compares_ && call.error_ == MPI_SUCCESS) {
         const auto found = selections_.find(call.key_);
@@ -176,7 +176,7 @@ void Lane::ended(PlannedCall& call) {
     ++num_idle_;
 }
 
-bool Lane::release(bool waits) {
+bool CollectiveQueue::release(bool waits) {
     const std::lock_guard lock(mutex_);
     for (auto& [key, selection] : selections_) {
         int done = 1;
@@ -188,22 +188,23 @@ bool Lane::release(bool waits) {
         if (done == 0) return false;
     }
     idle_.clear();
-    lane_communicators.release(&own_);
+    queue_communicators.release(&own_);
     return true;
 }
 
-PlannedCall::PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes)
-    : lane_(std::move(lane)),
-      entry_(route.entry),
-      asked_pieces_(pieces_of(route.entry->schedule, bytes)),
-      key_(route.index, size_class_of(bytes), call.root),
-      call_(significant(call, lane_->rank_)),
+PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, std::size_t index,
+                         const Call& call, std::int64_t bytes)
+    : queue_(std::move(queue)),
+      entry_(&entry),
+      asked_pieces_(pieces_of(entry.schedule, bytes)),
+      key_(index, size_class_of(bytes), call.root),
+      call_(significant(call, queue_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.
-      compares_(session.checks_itself() && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {}
+      compares_(settings.checks_itself && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {}
 
 State PlannedCall::advance() noexcept {
     if (!has_begun_.load(std::memory_order_acquire)) {
-        lane_->take_turns();
+        queue_->take_turns();
         if (!has_begun_.load(std::memory_order_acquire)) return State::waiting;
     }
     const State state = !task_ || is_over_ ? State::done : task_->advance();
@@ -214,53 +215,26 @@ State PlannedCall::advance() noexcept {
 
 int PlannedCall::finish() {
     if (error_ == MPI_SUCCESS) error_ = task_->error();
-    lane_->ended(*this);
-    const MPI_Comm users = lane_->users();
+    queue_->ended(*this);
+    const MPI_Comm users = queue_->users();
     if (error_ != MPI_SUCCESS) PMPI_Comm_call_errhandler(users == MPI_COMM_NULL ? MPI_COMM_WORLD : users, error_);
     return error_;
 }
 
-void open_lane(MPI_Comm comm) {
-    release_forgotten();
-    Communicator* const communicator = find_communicator(comm);
-    if (communicator == nullptr || communicator->lane || communicator->members.empty()) return;
+std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size) {
     MPI_Comm own = MPI_COMM_NULL;
-    if (!lane_communicators.make(comm, &own)) return;
-    communicator->lane = std::make_shared<Lane>(comm, own, communicator->rank, communicator->size);
+    if (!queue_communicators.make(comm, &own)) return nullptr;
+    return std::make_shared<CollectiveQueue>(comm, own, rank, size);
 }
 
-void close_lane(std::shared_ptr<Lane> lane) {
+void close_queue(std::shared_ptr<CollectiveQueue> queue) {
     {
         const std::lock_guard lock(closed_mutex);
-        closed.push_back(std::move(lane));
+        closed.push_back(std::move(queue));
     }
     release_closed(false);
 }
 
-void release_lanes() { release_closed(true); }
-
-std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
-    *code = MPI_SUCCESS;
-    if (call.comm == MPI_COMM_NULL) return nullptr;
-    Communicator* const communicator = find_communicator(call.comm);
-    if (communicator == nullptr || !communicator->lane) return nullptr;
-    const std::int64_t bytes = bytes_of(call, *communicator);
-    const Route* const route = find_route(*communicator, call, bytes);
-    if (route == nullptr) return nullptr;
-    const bool combining = combines(call.collective);
-    // An operator of the user's would run beside the program.
-    if (combining && !is_predefined(call.arguments.op)) return nullptr;
-    const Verdict verdict = judge(call, communicator->rank, communicator->size);
-    if (verdict.action == Verdict::native) return nullptr;  // and it takes no turn: natively it would be no call either
-    auto planned = std::make_unique<PlannedCall>(communicator->lane, *route, call, bytes);
-    if (verdict.action == Verdict::serve) {
-        if (combining && runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return nullptr;
-        *code = planned->bind();
-        if (*code == MPI_SUCCESS) return planned;
-    }
-    planned->pass_over();
-    if (verdict.action == Verdict::refuse) *code = verdict.code;
-    return nullptr;
-}
+void release_queues() { release_closed(true); }
 
 }  // namespace hocket::interpose

@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
+#include "hocket/plan/plan.hpp"
 #include "interpose/call.hpp"
-#include "interpose/communicators.hpp"
 #include "runtime/collective_task.hpp"
 #include "selection/selector.hpp"
 
@@ -27,10 +27,11 @@ class PlannedCall;
 /// The non-blocking collectives of one communicator that the plan may serve. Ranks start a call at different times, and none may wait for
 /// another there. So what needs all ranks, the choice between the schedule and the MPI's own function, is made when somebody looks
 /// at the call: calls take their turn in the order of their starts, each once it is known what the ranks have found before.
-class Lane {
+class CollectiveQueue {
 public:
-    /// `own` carries messages and calls of this lane alone.
-    Lane(MPI_Comm users, MPI_Comm own, int rank, int size) : users_(users), own_(own), rank_(rank), size_(size) {}
+    /// `own` carries messages and calls of this queue alone.
+    CollectiveQueue(MPI_Comm users, MPI_Comm own, int rank, int size)
+        : users_(users), own_(own), rank_(rank), size_(size) {}
 
     /// At the start of a call.
     void enqueue(PlannedCall& call);
@@ -81,45 +82,44 @@ private:
     friend class PlannedCall;
 };
 
-/// A call in a lane.
+/// A call in a queue.
 class PlannedCall {
 public:
-    PlannedCall(std::shared_ptr<Lane> lane, const Route& route, const Call& call, std::int64_t bytes);
+    /// `index` is the place of `entry` in the plan.
+    PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, std::size_t index, const Call& call,
+                std::int64_t bytes);
 
     /// Binds it to its arguments. Returns an MPI error code.
     int bind() { return held_.hold(call_.arguments, {}, 0); }
-    void enter() { lane_->enqueue(*this); }
-    void pass_over() { lane_->pass_over(*this); }
+    void enter() { queue_->enqueue(*this); }
+    void pass_over() { queue_->pass_over(*this); }
     [[nodiscard]] std::size_t size_class() const { return std::get<1>(key_); }
     runtime::Task::State advance() noexcept;
     /// The program has completed its request. Returns the MPI error code; the communicator's error handler has been called.
     int finish();
 
 private:
-    friend class Lane;
-    std::shared_ptr<Lane> lane_;
+    friend class CollectiveQueue;
+    std::shared_ptr<CollectiveQueue> queue_;
     const PlanEntry* entry_;
     const std::int32_t asked_pieces_;
-    Lane::Key key_;
+    CollectiveQueue::Key key_;
     Call call_;
     bool compares_;
     std::int64_t begun_ns_ = 0, ended_ns_ = 0;  // when its turn came, and when it was seen to be complete
     runtime::HeldArguments held_;
-    Lane::Arm arm_ = Lane::schedule;
+    CollectiveQueue::Arm arm_ = CollectiveQueue::schedule;
     std::unique_ptr<runtime::CollectiveTask> task_;
     int error_ = MPI_SUCCESS;
     bool is_over_ = false;  // in the first look of its turn
     std::atomic<bool> has_begun_{false};
 };
 
-/// Collective over the communicator, while the program makes it: its calls may go by the plan in the background from now on.
-void open_lane(MPI_Comm comm);
+/// Of a new communicator, all members of which call this. Null on all of them if hocket may have no more communicators of its own.
+std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size);
 /// When the program has freed the communicator.
-void close_lane(std::shared_ptr<Lane> lane);
+void close_queue(std::shared_ptr<CollectiveQueue> queue);
 /// At the end, on all ranks.
-void release_lanes();
-
-/// Starts a non-blocking collective by the plan. Empty: it stays the MPI's own.
-std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code);
+void release_queues();
 
 }  // namespace hocket::interpose

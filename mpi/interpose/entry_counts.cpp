@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/entry_counts.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "interpose/plan_in_force.hpp"
+#include "interpose/say.hpp"
+#include "interpose/settings.hpp"
+
+namespace hocket::interpose {
+
+EntryCounts& entry_counts = *new EntryCounts;
+
+void log_fall_back(std::size_t entry, std::int64_t call, int num_lost) {
+    if (!settings.logs) return;
+    const EntryCount& count = entry_counts[entry];
+    std::array<char, 160> why{};
+    std::snprintf(why.data(), why.size(),
+                  "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
+                  1e-6 * static_cast<double>(count.schedule_ns.load()),
+                  1e-6 * static_cast<double>(count.native_ns.load()));
+    say(describe(plan_in_force.entries()[entry]) + ": " + why.data() + "; native from its call " +
+        std::to_string(call) + " on");
+}
+
+}  // namespace hocket::interpose

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/settings.hpp"
+
+#include <mpi.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <system_error>
+
+#include "hocket/base/error.hpp"
+#include "hocket/plan/file.hpp"
+#include "interpose/next.hpp"
+#include "interpose/say.hpp"
+
+namespace hocket::interpose {
+
+Settings& settings = *new Settings;
+
+namespace {
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+ProgressMode asked_progress() {
+    const std::string mode = environment("HOCKET_PROGRESS");
+    if (mode == "on") return ProgressMode::on;
+    if (mode == "auto") return ProgressMode::automatic;
+    if (!mode.empty() && mode != "off")
+        say("HOCKET_PROGRESS is \"" + mode + "\"; accepted: off, on, auto; it stays off");
+    return ProgressMode::off;
+}
+
+int asked_core() {
+    const std::string core = environment("HOCKET_PROGRESS_CORE");
+    if (core == "idle") return runtime::idle_core;
+    if (core.empty() || core == "any") return runtime::any_core;
+    int number = 0;
+    const auto [end, error] = std::from_chars(core.data(), core.data() + core.size(), number);
+    if (error == std::errc{} && end == core.data() + core.size() && number >= 0) return number;
+    say("HOCKET_PROGRESS_CORE is \"" + core + "\"; accepted: any, idle, the number of a core; it stays any");
+    return runtime::any_core;
+}
+
+Settings from_environment() {
+    Settings read;
+    read.plan_path = environment("HOCKET_PLAN");
+    read.statistics_path = environment("HOCKET_STATISTICS");
+    read.logs_each = environment("HOCKET_VERBOSE") == "1";
+    read.logs_summary = environment("HOCKET_SUMMARY") == "1";
+    read.logs = read.logs_each || read.logs_summary;
+    read.reports = read.logs || !read.statistics_path.empty();
+    const std::string check = environment("HOCKET_SELF_CHECK");
+    read.checks_itself = check != "off";
+    read.ignores_evidence = environment("HOCKET_EVIDENCE") == "off";
+    if (!read.plan_path.empty() && !check.empty() && check != "off" && check != "on")
+        say("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
+    read.progress = asked_progress();
+    read.progress_core = asked_core();
+    if (read.plan_path.empty()) return read;
+    try {
+        read.plan_text = read_plan_file(read.plan_path);
+    } catch (const InvalidInput& error) {
+        say(std::string(error.what()) + "; every call stays native");
+    }
+    return read;
+}
+
+void share(std::string& text) {
+    long long length = static_cast<long long>(text.size());
+    next.Bcast(&length, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+    text.resize(static_cast<std::size_t>(length));
+    next.Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+Settings read_settings(int world_rank) {
+    Settings shared = world_rank == 0 ? from_environment() : Settings{};
+    share(shared.plan_text);
+    int numbers[] = {shared.checks_itself, shared.ignores_evidence,           shared.logs,
+                     shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
+    next.Bcast(numbers, static_cast<int>(std::size(numbers)), MPI_INT, 0, MPI_COMM_WORLD);
+    shared.checks_itself = numbers[0] != 0;
+    shared.ignores_evidence = numbers[1] != 0;
+    shared.logs = numbers[2] != 0;
+    shared.reports = numbers[3] != 0;
+    shared.progress = static_cast<ProgressMode>(numbers[4]);
+    shared.progress_core = numbers[5];
+    return shared;
+}
+
+bool wants_progress() {
+    const std::string mode = environment("HOCKET_PROGRESS");
+    return mode == "on" || mode == "auto";
+}
+
+}  // namespace hocket::interpose
