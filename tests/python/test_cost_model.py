@@ -12,7 +12,7 @@ import pickle
 import pytest
 
 from hocket import CostModel, InvalidInput, Network, Schedule, lower, simulate
-from hocket.cli.options import message_costs
+from hocket.cost_source import CostSource
 
 MEASURED = CostModel(
     9e-6, 8e-6, 3e9, 65536, "equal", host_overhead_s=1e-6, wake_s=4e-5, copy_bytes_per_s=1e9, link_efficiency=0.98,
@@ -84,7 +84,7 @@ def test_what_is_calibrated_replaces_the_usual_costs() -> None:
     network = Network.from_text(HOST + tables)
     assert CostModel.of(network) == usual.replace(send_overhead_s=5e-6, rendezvous_bytes=7)
     assert CostModel.of(Network.from_text(network.to_toml())) == CostModel.of(network)
-    given = message_costs(network, None, "3 us", "1 kB", "equal")
+    given = CostSource(receive_overhead_s=3e-6, rendezvous_bytes=1000, sharing="equal").model(network)
     assert given == CostModel(5e-6, 3e-6, usual.reduce_bytes_per_s, 1000, "equal")
     network = Network.from_text(HOST + '[calibration]\nburst = "9 kB"\nburst_time = "250 us"\n')
     assert CostModel.of(network) == usual.replace(burst_bytes=9000, burst_s=250e-6)

@@ -14,9 +14,9 @@ import pytest
 
 from hocket import CostModel, InvalidInput, Network
 from hocket.measure.emulation import emulated_costs
-from hocket.report.costs import describe_costs
+from hocket.report.costs import costs_of, describe_costs, read_costs
 from hocket.report.result import CostsResult, ProgramResult, Result, write_result
-from hocket.tune.costs import MOST_MEMBERS, UsedCosts, costs_of, read_costs, training_members
+from hocket.tune.costs import MOST_MEMBERS, UsedCosts, training_members
 
 USED = UsedCosts(
     CostModel(9e-6, 8e-6, 3e9, 65536, wake_s=4e-5, host_overhead_s=1e-6, link_efficiency=0.98, cores=2),

@@ -47,12 +47,13 @@ GENERATED = ("generated.h",)
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
 PYTHON_LEVELS: Levels = (
     ("errors",),
-    ("_core", "files", "json_input", "terminal_input", "traffic_matrix"),
-    ("circuit_costs", "link_groups", "patterns", "plan", "schedule", "simulations", "trace"),
+    ("_core", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
+    ("circuit_costs", "link_groups", "network_source", "patterns", "plan", "requests", "schedule", "simulations", "trace"),
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
-    ("cost", "interop", "simulation_record"),
+    ("cost", "cost_source", "interop", "simulation_record"),
+    ("simulate_request",),
     ("leftovers", "mpi", "testbed"),  # the machine: nothing below starts a program
     ("doctor", "measure", "recording"),
     ("tune.shared_cores",),  # its warnings are calibrate's too

@@ -122,7 +122,7 @@ def fidelity(
     partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
     number = 0
     try:
-        with progress("fidelity", total=num_launches(chosen, options), lines=True) as advance:
+        with progress("fidelity", total=num_launches(chosen, options)) as advance:
             for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
                 document = result.to_json()
                 output.mkdir(parents=True, exist_ok=True)
@@ -257,7 +257,7 @@ def overlap(
         num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions, timeout_s=timeout_s
     )
     _check_room(output)
-    with progress("overlap", total=num_launches(cases, mpis, options), lines=True) as advance:
+    with progress("overlap", total=num_launches(cases, mpis, options)) as advance:
         document = run(cases, mpis, network, options, advance, note)
     if document["rows"]:
         output.mkdir(parents=True, exist_ok=True)

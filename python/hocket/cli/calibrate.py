@@ -94,7 +94,7 @@ def command(
 
             emulated = load_network(testbed_text)
             runner = TestbedRunner(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
-        tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2, lines=True))
+        tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2))
         tell("what messages wait for")
         rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], runner, parts, timeout_s)
         laboratory = Laboratory(command, runner, parts, options, tell)

@@ -67,29 +67,24 @@ def import_numpy() -> None:
         del os.environ[name]
 
 
-def available_cores() -> int:
-    """Of the machine, those that this process may use; as many threads as --threads accepts."""
-    return min(len(os.sched_getaffinity(0)), 1024)
-
-
 def note(text: str) -> None:
     """Tells something on standard error, so that standard output stays the result."""
     print(f"hocket: {text}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def progress(text: str, total: int | None = None, lines: bool = False) -> Iterator[Callable[[str], None]]:
+def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
     """A progress bar on standard error while something above a second runs.
 
     Yields a function to call after each of the `total` steps, with what comes next. Where standard error is no terminal
-    it is silent, or with `lines` prints one for each step that is not as the one before: for what takes minutes.
+    it prints a line for each step that has a name and is not as the one before.
     """
     if not sys.stderr.isatty():
         said = ""
 
         def tell(following: str = "") -> None:
             nonlocal said
-            if lines and following not in ("", said):
+            if following not in ("", said):
                 note(f"{text}: {following}")
                 said = following
 

@@ -12,6 +12,7 @@ import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
 from hocket.cli.options import OutputPath, load_network, routing_options
+from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -39,7 +40,7 @@ def show(
     as_json: bool,
 ) -> None:
     """Print the nodes, ranks and links of a network, or a route."""
-    network = load_network(network_text, routing=routing, seed=seed)
+    network = NetworkSource(network_text, routing=routing, seed=seed).load()
     if route is not None:
         _show_route(network, *route, as_json)
         return

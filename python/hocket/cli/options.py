@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
-from hocket.errors import InvalidInput
+from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
-    from hocket import CostModel, Fabric, Network
+    from hocket import CostModel, Network
+    from hocket.cost_source import CostSource
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -71,51 +72,8 @@ def network_option(required: bool = True) -> Callable[[F], F]:
     return click.option("-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", required=required, help=text)
 
 
-def load_network(
-    text: str,
-    bandwidth: str | None = None,
-    latency: str | None = None,
-    routing: str | None = None,
-    seed: int | None = None,
-) -> Network:
-    """The network of a file, or of a generator "kind:shape"."""
-    from hocket import Network
-
-    given = _generator_arguments(text, bandwidth, latency, routing, seed)
-    return Network.from_file(text) if given is None else Network.generate(text, **given)
-
-
-def load_fabric(
-    text: str,
-    bandwidth: str | None = None,
-    latency: str | None = None,
-    routing: str | None = None,
-    seed: int | None = None,
-) -> Fabric:
-    """The same for simulations of traffic: a regular network takes no memory."""
-    from hocket import Fabric, Network
-
-    given = _generator_arguments(text, bandwidth, latency, routing, seed)
-    return Fabric.from_network(Network.from_file(text)) if given is None else Fabric.generate(text, **given)
-
-
-def _generator_arguments(
-    text: str, bandwidth: str | None, latency: str | None, routing: str | None, seed: int | None
-) -> dict[str, Any] | None:
-    """None = it is a file."""
-    import os
-
-    if not text:
-        raise InvalidInput("--network: the name is empty", "give a file, or a generator such as star:8")
-    kind, colon, _ = text.partition(":")
-    if colon and os.sep not in kind and not os.path.exists(text):
-        given: dict[str, Any] = {"bandwidth": bandwidth, "latency": latency, "routing": routing, "seed": seed}
-        return {name: value for name, value in given.items() if value is not None}
-    if bandwidth or latency:
-        raise InvalidInput(f"{text}: --bandwidth and --latency are for generated networks", "change the file instead")
-    if routing or seed is not None:
-        raise InvalidInput(f"{text}: --routing and --seed are for generated networks", "change the file instead")
-    return None
+def load_network(text: str, bandwidth: str | None = None, latency: str | None = None) -> Network:
+    return NetworkSource(text, bandwidth, latency).load()
 
 
 def generator_options(function: F) -> F:
@@ -127,7 +85,7 @@ def generator_options(function: F) -> F:
 
 
 def routing_options(function: F) -> F:
-    """--routing and --seed, for `load_network`."""
+    """--routing and --seed, for a `NetworkSource`."""
     function = click.option(
         "--seed", type=click.IntRange(0, 2**63 - 1), help="Of the hash of --routing ecmp.  [default: 1]"
     )(function)
@@ -167,7 +125,7 @@ def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
 
 
 def message_cost_options(function: F) -> F:
-    """--costs, --send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `message_costs`."""
+    """--costs, --send-overhead, --receive-overhead, --rendezvous and --sharing; read them with `cost_source`."""
     options = [
         click.option(
             "--costs",
@@ -205,6 +163,26 @@ def message_cost_options(function: F) -> F:
     return function
 
 
+def cost_source(
+    folder: Path | None,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+) -> CostSource:
+    """What the options of `message_cost_options` say."""
+    from hocket import parse_bytes, parse_duration
+    from hocket.cost_source import CostSource
+
+    return CostSource(
+        folder=folder,
+        send_overhead_s=None if send_overhead is None else parse_duration(send_overhead, "--send-overhead"),
+        receive_overhead_s=None if receive_overhead is None else parse_duration(receive_overhead, "--receive-overhead"),
+        rendezvous_bytes=None if rendezvous is None else parse_bytes(rendezvous, "--rendezvous"),
+        sharing=None if _is_default("sharing") else sharing,
+    )
+
+
 def message_costs(
     network: Network,
     send_overhead: str | None,
@@ -213,26 +191,7 @@ def message_costs(
     sharing: str,
     costs_folder: Path | None = None,
 ) -> CostModel:
-    """What the options say; else --costs; else what the network's file says, if `hocket calibrate` wrote it; else the
-    defaults."""
-    from hocket import CostModel, parse_bytes, parse_duration
-
-    if costs_folder is not None:
-        from hocket.tune.costs import read_costs
-
-        base = read_costs(costs_folder)
-    else:
-        base = CostModel.of(network)
-    given: dict[str, Any] = {}
-    if costs_folder is None or not _is_default("sharing"):
-        given["sharing"] = sharing
-    if send_overhead is not None:
-        given["send_overhead_s"] = parse_duration(send_overhead, "--send-overhead")
-    if receive_overhead is not None:
-        given["receive_overhead_s"] = parse_duration(receive_overhead, "--receive-overhead")
-    if rendezvous is not None:
-        given["rendezvous_bytes"] = parse_bytes(rendezvous, "--rendezvous")
-    return base.replace(**given)
+    return cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing).model(network)
 
 
 def _is_default(parameter: str) -> bool:

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What messages cost, in words."""
+"""What messages cost as a result holds it: in words, and as the model of a simulation."""
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
+from hocket._core import CostModel
+from hocket.errors import InvalidInput
 from hocket.report import text
-from hocket.report.result import CostsResult
+from hocket.report.result import CostsResult, read_result
 
 
 def describe_costs(costs: CostsResult) -> str:
@@ -30,3 +35,19 @@ def describe_costs(costs: CostsResult) -> str:
     if costs.cores:
         parts.append(f"{costs.cores} core{'s' if costs.cores > 1 else ''} for all ranks")
     return f"{origin}: {', '.join(parts)}"
+
+
+def costs_of(result: CostsResult) -> CostModel:
+    """As `hocket.tune.costs.UsedCosts.to_result` wrote them."""
+    values = {name: getattr(result, name) for name in CostModel().to_dict()}
+    for name in ("copy_bytes_per_s", "reduce_bytes_per_s"):
+        values[name] = math.inf if values[name] is None else values[name]
+    return CostModel(**values)
+
+
+def read_costs(folder: Path) -> CostModel:
+    """Of a result folder. @raises InvalidInput  if it is none, or of a version that did not write them."""
+    result = read_result(folder)
+    if result.costs is None:
+        raise InvalidInput(f"{folder}: the result does not tell what messages cost", "run `hocket tune` again")
+    return costs_of(result.costs)

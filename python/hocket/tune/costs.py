@@ -9,12 +9,11 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import CostModel
-from hocket.errors import Error, InvalidInput
-from hocket.report.result import CostsResult, read_result
+from hocket.errors import Error
+from hocket.report.result import CostsResult
 from hocket.tune.training import training_entries
 
 if TYPE_CHECKING:
@@ -47,22 +46,6 @@ class UsedCosts:
             return CostsResult(self.source, **values)
         median = statistics.median(map(abs, self.errors))
         return CostsResult(self.source, **values, training_error_median=median, training_collectives=len(self.errors))
-
-
-def costs_of(result: CostsResult) -> CostModel:
-    """As `UsedCosts.to_result` wrote them."""
-    values = {name: getattr(result, name) for name in CostModel().to_dict()}
-    for name in ("copy_bytes_per_s", "reduce_bytes_per_s"):
-        values[name] = math.inf if values[name] is None else values[name]
-    return CostModel(**values)
-
-
-def read_costs(folder: Path) -> CostModel:
-    """Of a result folder. @raises InvalidInput  if it is none, or of a version that did not write them."""
-    result = read_result(folder)
-    if result.costs is None:
-        raise InvalidInput(f"{folder}: the result does not tell what messages cost", "run `hocket tune` again")
-    return costs_of(result.costs)
 
 
 def measure_costs(

@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from hocket.cli.common import import_numpy, json_option
+from hocket.cli.common import import_numpy, json_option, note, print_json
 from hocket.cli.options import generator_options, message_cost_options, network_option
+from hocket.cli.reporter import TerminalReporter
 from hocket.cli.simulate.options import pattern_options, refuse_others
-from hocket.cli.simulate.outputs import checked_outputs
+from hocket.cli.simulate.progress import ended, watched
 
 
 @click.command()
@@ -71,16 +72,30 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
 
 def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
     import_numpy()
-    from hocket.patterns import pattern_kind
+    from hocket.cli.simulate.outputs import checked_outputs
+    from hocket.cli.simulate.request import request_of
+    from hocket.cli.simulate.tables import print_pattern, print_program
+    from hocket.patterns import PARAMETERS, pattern_kind
+    from hocket.simulate_request import run
     from hocket.simulation import kind_of
 
-    pattern = pattern_kind(what)
-    refuse_others(context, pattern or kind_of(what), what)
+    kind = pattern_kind(what) or kind_of(what)
+    refuse_others(context, kind, what)
+    as_json = given.pop("as_json")
     outputs = checked_outputs(given.pop("output"), given.pop("trace_json"))
-    if pattern is not None:
-        from hocket.cli.simulate import pattern as of_pattern
-
-        return of_pattern.run(what, outputs=outputs, **given)
-    from hocket.cli.simulate import program
-
-    return program.run(what, outputs=outputs, **given)
+    request = request_of(what, kind, as_json=as_json, record=outputs.wanted, **given)
+    with watched(f"simulating {what}", "messages" if kind in PARAMETERS else "operations") as watch:
+        done = run(request, TerminalReporter(watch))
+    for line in done.notes:
+        note(line)
+    if outputs.wanted:
+        outputs.write(done.record)
+    if as_json:
+        print_json(done.values)
+    elif kind in PARAMETERS:
+        print_pattern(done.values)
+    else:
+        print_program(request, done)
+    status = ended(watch, None if done.completed else done.simulated_s)
+    outputs.finish(quiet=as_json)
+    return status

@@ -15,28 +15,24 @@ from click.core import ParameterSource
 from hocket.cli.options import OutputPath
 from hocket.errors import InvalidInput
 from hocket.patterns import PARAMETERS
+from hocket.simulate_request import APPLICABLE as OF_REQUEST
 
 MOST_DIMENSIONS = 16  #: of --grid
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OVERHEADS = {"costs_folder", "send_overhead", "receive_overhead", "rendezvous"}
-_PATTERN = {"ranks", "in_flight", "threads", "links"}
-_PATTERN_OPTIONS = {"bytes": "bytes_text", "spread": "bytes_spread", "seed": "seed"}  # others have the parameter's name
-#: Parameters of the command that go with some of what can be simulated; the others go with everything.
-APPLICABLE: dict[str, set[str]] = {
-    "collective": {"bytes_text", "root", "pieces", "order", "threads"} | _OVERHEADS,
-    "schedule": {"bytes_text"} | _OVERHEADS,
-    "program": _OVERHEADS,
-    "trace": {"plan_path"} | _OVERHEADS,
-    **{
-        name: {_PATTERN_OPTIONS.get(parameter, parameter) for parameter in parameters} | _PATTERN
-        for name, parameters in PARAMETERS.items()
-    },
+# The value of a request -> the parameters of the command that it is made of, where their names differ.
+_PARAMETERS = {
+    "bytes": {"bytes_text"},
+    "spread": {"bytes_spread"},
+    "plan": {"plan_path"},
+    "costs": {"costs_folder", "send_overhead", "receive_overhead", "rendezvous"},
 }
-APPLICABLE["matrix"].discard("ranks")
-APPLICABLE["nearest-neighbour"].add("ranks")
+#: Parameters of the command that go with some of what can be simulated; the others go with everything.
+APPLICABLE = {
+    kind: set[str]().union(*(_PARAMETERS.get(name, {name}) for name in names)) for kind, names in OF_REQUEST.items()
+}
 # --seed is also that of --routing ecmp, which any generated network may have.
-_CONDITIONAL = set().union(*APPLICABLE.values()) - {"seed"}
+_CONDITIONAL = set[str]().union(*APPLICABLE.values()) - {"seed"}
 
 
 def pattern_options(function: Function) -> Function:

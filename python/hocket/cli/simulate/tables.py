@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What `hocket simulate` prints for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.common import print_table
+
+if TYPE_CHECKING:
+    from hocket.simulate_request import SimulateRequest, Simulation
+
+_LINKS_SHOWN = 12
+
+
+def print_pattern(values: dict[str, Any]) -> None:
+    from hocket.report.text import NOT_MEASURED, byte_count, percent, seconds
+
+    quantiles = values["finish_quantiles_s"]
+    events_per_s = values["events"] / values["solve_s"] if values["solve_s"] > 0 else 0
+    unfinished = "" if values["completed"] else f" ({values['finished']:,} have finished)"
+    rows = [
+        ("makespan" if values["completed"] else "reached", seconds(values["makespan_s"])),
+        ("mean finish", seconds(values["mean_finish_s"])),
+        ("finish p50, p90, p99", ", ".join(seconds(quantiles[name]) for name in ("p50", "p90", "p99"))),
+        ("ranks that send", f"{values['nodes']:,}" + unfinished),
+        ("messages", f"{values['events']:,}"),
+        ("links", f"{values['links']:,}"),
+        ("took", f"set-up {seconds(values['setup_s'])}, solving {seconds(values['solve_s'])} "
+                 f"({events_per_s:,.0f} messages/s), {byte_count(values['peak_rss_bytes'])} of memory"),
+    ]  # fmt: skip
+    print_table(["quantity", "value"], rows, f"{values['pattern']} on {values['network']}, sharing {values['sharing']}")
+    if values.get("bottlenecks"):
+        cells = [
+            (
+                one["source"],
+                one["target"] + (" (half duplex)" if one["half_duplex"] else ""),
+                byte_count(one["bytes"]),
+                NOT_MEASURED if one["utilisation"] is None else percent(one["utilisation"]),
+            )
+            for one in values["bottlenecks"]
+        ]
+        print_table(["from", "to", "bytes", "in use"], cells, "links that are used most")
+
+
+def print_program(request: SimulateRequest, done: Simulation) -> None:
+    from hocket import algorithms
+    from hocket.report.text import NOT_MEASURED
+
+    values, what = done.values, request.what
+    found = values["results"]
+    rows = [(one["name"], f"{one['makespan_s'] * 1e3:.3f} ms", one["events"]) for one in found]
+    print_table(["", "time", "events"], rows, f"{what} on {values['network']}, sharing {values['sharing']}")
+    for sentence in done.recorded.sentences if done.recorded else ():
+        click.echo(sentence)
+    if request.pieces == 1 and request.kind == "collective":
+        collective = what.partition(":")[0]
+        pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
+        if pipelined & {one["name"] for one in found}:
+            click.echo(f"(in 1 piece: --pieces N cuts it into N; `hocket schedule {collective}` finds the best)")
+    if len(found) > 1:
+        return
+    cells = [
+        (
+            load["source"],
+            load["target"] + (" (half duplex)" if load["half_duplex"] else ""),
+            f"{round(load['bytes']):,}",
+            NOT_MEASURED if load["use"] is None else f"{load['use']:.0%}",
+        )
+        for load in found[0]["links"]
+    ]
+    print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
+    if len(cells) > _LINKS_SHOWN:
+        click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Requests: what a command asks for, as a frozen value of plain data, from the command line, Python or JSON.
+
+A module that has requests has a function `run(request, reporter)` beside them, which carries them out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import math
+import types
+import typing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hocket.errors import InvalidInput
+from hocket.reporter import SILENT, Reporter
+
+#: The name of a request in JSON -> its module and class.
+KINDS: dict[str, str] = {
+    "simulate": "hocket.simulate_request:SimulateRequest",
+}
+
+
+def run(request: Any, reporter: Reporter = SILENT) -> Any:
+    """Carries out any request. What it gives is described beside the request's own `run`."""
+    return import_module(type(request).__module__).run(request, reporter)
+
+
+def key(request: Any) -> str:
+    """The same for equal requests in every process, whatever the files hold that it names."""
+    return hashlib.sha256(to_json(request).encode()).hexdigest()
+
+
+def to_json(request: Any) -> str:
+    """One line, which `from_json` makes an equal request of. Values that have their default are left out."""
+    kind = next((kind for kind, where in KINDS.items() if where.endswith(f":{type(request).__name__}")), None)
+    if kind is None:
+        raise TypeError(f"{type(request).__name__} is no request that has a form in JSON")
+    return json.dumps({"request": kind, **_encoded(request)}, allow_nan=False)
+
+
+def from_json(text: str) -> Any:
+    """@raises InvalidInput if it is no request, or a value of it is none that the request knows."""
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"a request: no JSON: {error}") from None
+    if not isinstance(values, dict) or values.get("request") not in KINDS:
+        raise InvalidInput("a request: its kind is missing", f'accepted for "request": {", ".join(KINDS)}')
+    module, _, name = KINDS[values.pop("request")].partition(":")
+    return _of_fields(getattr(import_module(module), name), values, "request")
+
+
+def _encoded(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: _encoded(given)
+            for field in dataclasses.fields(value)
+            if (given := getattr(value, field.name)) != field.default
+        }
+    if isinstance(value, tuple):
+        return [_encoded(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return {name: _encoded(one) for name, one in value.to_dict().items()}  # a CostModel
+
+
+def _of_fields(kind: Any, values: dict[str, Any], where: str) -> Any:
+    hints = typing.get_type_hints(kind)
+    for name in values:
+        if name not in hints:
+            raise InvalidInput(f"{where}: unknown {name!r}", f"accepted: {', '.join(hints)}")
+    missing = [
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.name not in values
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise InvalidInput(f"{where}: {missing[0]!r} is missing")
+    return kind(**{name: _decoded(hints[name], value, f"{where}.{name}") for name, value in values.items()})
+
+
+def _decoded(hint: Any, value: Any, where: str) -> Any:
+    """`value` as the first of the types that `hint` accepts."""
+    accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    for one in accepted:
+        if typing.get_origin(one) is tuple and isinstance(value, list):
+            item = typing.get_args(one)[0]
+            return tuple(_decoded(item, of_list, where) for of_list in value)
+        if dataclasses.is_dataclass(one) and isinstance(value, dict):
+            return _of_fields(one, value, where)
+        if one is types.NoneType and value is None:
+            return None
+        if one is float and (type(value) in (int, float) or value in ("inf", "-inf")):
+            return float(value)
+        if one is Path and isinstance(value, str):
+            return Path(value)
+        if one in (str, int, bool) and type(value) is one:
+            return value
+        if hasattr(one, "to_dict") and isinstance(value, dict):  # a CostModel
+            return _cost_model(one, value, where)
+    names = ", ".join(getattr(one, "__name__", str(one)) for one in accepted)
+    raise InvalidInput(f"{where}: {value!r}; accepted: {names}")
+
+
+def _cost_model(kind: Any, values: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**{name: math.inf if value == "inf" else value for name, value in values.items()})
+    except TypeError:
+        raise InvalidInput(f"{where}: costs with a value of another name or type") from None

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What `hocket simulate` asks for, and what it gets."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.cost_source import OF_NETWORK, CostSource
+from hocket.errors import InvalidInput
+from hocket.network_source import NetworkSource
+from hocket.patterns import PARAMETERS, Pattern, pattern_kind
+from hocket.plan import Plan
+from hocket.reporter import SILENT, Reporter
+from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
+
+if TYPE_CHECKING:
+    from hocket.report.recorded_simulation import RecordedSimulation
+
+MOST_THREADS = 1024
+_OF_PATTERNS = frozenset({"ranks", "in_flight", "threads", "links"})
+#: What is simulated -> the values of a request that mean something for it; the others of _CONDITIONAL do not.
+APPLICABLE: dict[str, frozenset[str]] = {
+    "collective": frozenset({"bytes", "root", "pieces", "order", "threads", "costs"}),
+    "schedule": frozenset({"bytes", "costs"}),
+    "program": frozenset({"costs"}),
+    "trace": frozenset({"plan", "costs"}),
+    **{name: parameters | _OF_PATTERNS for name, parameters in PARAMETERS.items()},
+}
+APPLICABLE["matrix"] -= {"ranks"}
+_CONDITIONAL = frozenset[str]().union(*APPLICABLE.values()) - {"costs"}
+
+
+@dataclass(frozen=True)
+class SimulateRequest:
+    """None = as suits what is simulated: see `hocket simulate --help`."""
+
+    what: str  #: a pattern, a collective, COLLECTIVE:ALGORITHM, or the file of a schedule, a program or a trace
+    network: NetworkSource
+    costs: CostSource = OF_NETWORK  #: of a pattern `sharing` alone
+    bytes: int | None = None
+    root: int = 0
+    pieces: int = 1
+    order: str = "rank"  #: or "depth-first"
+    plan: Path | None = None  #: of the collectives of a trace
+    ranks: int | None = None  #: of a pattern, as the following
+    messages: int | None = None
+    spread: float | None = None
+    seed: int | None = None
+    distance: int | None = None
+    target: int | None = None
+    grid: tuple[int, ...] | None = None
+    periodic: bool = False
+    in_flight: int | None = None
+    links: bool = False  #: count their bytes
+    threads: int | None = None
+    reference: bool = False
+    record: bool = False  #: links and messages over time, for files and pages
+
+    @property
+    def kind(self) -> str:
+        """The name of the pattern, or "collective", "schedule", "program" or "trace"."""
+        return pattern_kind(self.what) or kind_of(self.what)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    values: dict[str, Any]  #: what JSON has; documented in docs/reference/commands.md
+    completed: bool
+    simulated_s: float  #: until its end, or until it was stopped
+    record: Callable[[], RecordedSimulation]  #: of a request with `record`
+    notes: tuple[str, ...] = ()  #: why it is not the whole
+    recorded: Recorded | None = None  #: what is known of a trace
+
+
+def run(request: SimulateRequest, reporter: Reporter = SILENT) -> Simulation:
+    """@raises InvalidInput if a value of the request does not fit what is simulated, or is out of range."""
+    kind = request.kind
+    defaults = {field.name: field.default for field in fields(request)}
+    for name in sorted(_CONDITIONAL - APPLICABLE[kind]):
+        if getattr(request, name) != defaults[name]:
+            raise InvalidInput(f"{name} does not apply to {kind}", "leave it out")
+    if kind not in PARAMETERS:
+        return _of_program(request, reporter)
+    if request.costs != CostSource(sharing=request.costs.sharing):
+        raise InvalidInput(f"costs beside sharing do not apply to {kind}", "leave them out")
+    return _of_pattern(request, reporter)
+
+
+def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:
+    from hocket.traffic_simulation import RunOptions, simulate_pattern
+
+    done = simulate_pattern(
+        _pattern(request),
+        request.network.load_fabric,
+        RunOptions(
+            sharing=request.costs.sharing or "maxmin",
+            in_flight=request.in_flight,
+            threads=request.threads or (1 if request.reference else _available_cores()),
+            reference=request.reference,
+            count_links=request.links,
+            record=request.record,
+        ),
+        reporter.progress,
+    )
+    values = done.to_dict() | {"routing": _routing(request.network)}
+
+    def record() -> RecordedSimulation:
+        from hocket.simulation_record import recorded_traffic
+
+        return recorded_traffic(done, values)
+
+    return Simulation(values, done.result.completed, done.result.simulated_s, record)
+
+
+def _pattern(request: SimulateRequest) -> Pattern:
+    name, _, file = request.what.partition(":")
+    if name == "matrix" and not file:
+        raise InvalidInput("matrix: the file is missing", "write matrix:FILE")
+    if request.ranks is not None and request.grid is not None:
+        raise InvalidInput("--ranks does not go with --grid", "the grid tells the number of ranks")
+    names = ("bytes", "spread", "messages", "ranks", "seed", "distance", "target", "grid", "periodic")
+    given = {name: getattr(request, name) for name in names} | {"matrix_file": Path(file) if file else None}
+    return Pattern(name, **{name: value for name, value in given.items() if value is not None})
+
+
+def _routing(network: NetworkSource) -> str | None:
+    """The rule that routes follow; None = that of the network file."""
+    own = {"fat-tree": "d-mod-k", "dragonfly": "minimal", "torus": "dimension-order", "mesh": "dimension-order",
+           "hypercube": "dimension-order", "star": "the only path", "tree": "the only path",
+           "two-clusters": "the only path"}  # fmt: skip
+    kind, colon, _ = network.name.partition(":")
+    return network.routing or (own.get(kind) if colon else None)
+
+
+def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
+    from hocket.simulation_statistics import peak_rss_bytes
+    from hocket.trace import shortfalls
+
+    begin_s = time.perf_counter()
+    plan = None if request.plan is None else Plan.from_file(request.plan)
+    network = request.network.load()
+    costs = request.costs.model(network)
+    setup_s = time.perf_counter() - begin_s
+    found = simulate_what(
+        request.what,
+        network,
+        Request(request.bytes, request.root, request.pieces, request.order == "depth-first"),
+        costs,
+        plan,
+        ProgramOptions(request.reference, request.record, request.threads or _available_cores(), reporter.progress),
+    )
+    stopped = [one.timeline for one in found if not one.timeline.completed]
+    values: dict[str, Any] = {
+        "network": network.name,
+        "sharing": costs.sharing,
+        "reference": request.reference,
+        "completed": not stopped,
+        "setup_s": setup_s,
+        "solve_s": time.perf_counter() - begin_s - setup_s,
+        "peak_rss_bytes": peak_rss_bytes(),
+        "results": [one.to_dict(network) for one in found],
+    }
+
+    def record() -> RecordedSimulation:
+        from hocket.simulation_record import recorded_program
+
+        return recorded_program(found[0], network, values)
+
+    recorded, reached_s = found[0].recorded, (stopped or [found[0].timeline])[0].makespan_s
+    notes = tuple(shortfalls(recorded.incomplete)) if recorded else ()
+    return Simulation(values, not stopped, reached_s, record, notes, recorded)
+
+
+def _available_cores() -> int:
+    """Of the machine, those that this process may use."""
+    return min(len(os.sched_getaffinity(0)), MOST_THREADS)
