@@ -48,7 +48,17 @@ GENERATED = ("generated.h",)
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
-    ("circuit_costs", "link_groups", "network_source", "patterns", "plan", "requests", "schedule", "simulations", "trace"),
+    (
+        "circuit_costs",
+        "link_groups",
+        "network_source",
+        "patterns",
+        "plan",
+        "requests",
+        "schedule",
+        "simulations",
+        "trace",
+    ),
     ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
