@@ -4,18 +4,22 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "hocket/base/error.hpp"
 #include "hocket/trace/collectives.hpp"
 #include "hocket/trace/format.h"
 #include "hocket/trace/trace.hpp"
@@ -140,6 +144,59 @@ void bind_tables(nb::module_& module) {
         .def_ro("commutative", &Operator::commutative);
 }
 
+int end_from(std::string_view name) {
+    for (int end = HOCKET_TRACE_END_FINALIZE; end <= HOCKET_TRACE_END_LIMIT; ++end)
+        if (name == print_end(end)) return end;
+    if (name == print_end(-1)) return -1;
+    throw hocket::InvalidInput("the end of a recording is \"" + std::string(name) + "\"",
+                               "accepted: finalize, exit, abort, limit, cut off");
+}
+
+template <class Row>
+std::vector<Row> rows_from(const Bytes& bytes) {
+    std::vector<Row> rows(bytes.size() / sizeof(Row));
+    if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(Row));
+    return rows;
+}
+
+void bind_rank_file(nb::module_& module) {
+    using hocket::trace::Call;
+    using hocket::trace::Completion;
+    using hocket::trace::LocalCommunicator;
+    using hocket::trace::RankFile;
+    nb::class_<LocalCommunicator>(module, "LocalCommunicator", "A communicator as one rank saw it made.")
+        .def(
+            "__init__",
+            [](LocalCommunicator* self, std::int32_t made_by, std::int32_t parent, bool inter, std::int32_t rank,
+               std::vector<std::int32_t> members, std::vector<std::int32_t> remote) {
+                new (self) LocalCommunicator{made_by, parent, inter, rank, std::move(members), std::move(remote)};
+            },
+            "made_by"_a, "parent"_a, "inter"_a, "rank"_a, "members"_a, "remote"_a);
+    nb::class_<RankFile>(module, "RankFile", "What one rank did, with tables of its own; see hocket.traced_rank.")
+        .def(
+            "__init__",
+            [](RankFile* self, std::int32_t rank, std::int32_t num_ranks, std::string host, std::string_view end,
+               std::vector<std::string> functions, std::vector<LocalCommunicator> communicators,
+               const std::vector<std::pair<std::string, std::int64_t>>& datatypes,
+               const std::vector<std::pair<std::string, bool>>& operators, const Bytes& calls, const Bytes& completions,
+               const Integers& blocks) {
+                auto* file = new (self) RankFile{};
+                file->rank = rank;
+                file->num_ranks = num_ranks;
+                file->host = std::move(host);
+                file->end = end_from(end);
+                file->functions = std::move(functions);
+                file->communicators = std::move(communicators);
+                for (const auto& [name, bytes] : datatypes) file->datatypes.push_back({name, bytes});
+                for (const auto& [name, commutative] : operators) file->operators.push_back({name, commutative});
+                file->calls = rows_from<Call>(calls);
+                file->completions = rows_from<Completion>(completions);
+                file->blocks.assign(blocks.data(), blocks.data() + blocks.size());
+            },
+            nb::kw_only(), "rank"_a, "num_ranks"_a, "host"_a, "end"_a, "functions"_a, "communicators"_a, "datatypes"_a,
+            "operators"_a, "calls"_a, "completions"_a, "blocks"_a);
+}
+
 void bind_collective(nb::module_& module) {
     using hocket::trace::Collective;
     nb::class_<Collective>(module, "TracedCollective", "A collective call, matched over the ranks of its communicator.")
@@ -170,6 +227,7 @@ void bind_collective(nb::module_& module) {
 void bind_trace(nb::module_& module) {
     bind_tables(module);
     bind_collective(module);
+    bind_rank_file(module);
     module.def("trace_call_fields", &call_fields,
                "Name, numpy format and offset of each field of a call; size of a call.");
     module.def("trace_completion_fields", &completion_fields);
@@ -178,6 +236,10 @@ void bind_trace(nb::module_& module) {
         "function"_a, "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is no collective.");
     nb::class_<Trace>(module, "Trace", "What each rank of a real program did; see hocket.trace.")
         .def_static("open", &Trace::open, "folder"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_static("make", &Trace::make, "ranks"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("write", &Trace::write, "folder"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def(
+            "__eq__", [](const Trace& a, const Trace& b) { return a == b; }, nb::is_operator())
         .def_prop_ro("num_ranks", &Trace::num_ranks)
         .def(
             "complete",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hocket import _core
 from hocket.errors import InvalidInput
+from hocket.traced_rank import CALL, COMPLETION, TracedRank
 
 FORMATS = ("hocket.trace/1", "hocket.trace/2")
 META_KEYS = (
@@ -31,17 +32,6 @@ META_KEYS = (
     "created_by",
 )
 RECORD_HINT = "record the program again: hocket record -o FOLDER -- mpiexec -n 8 ./app"
-
-
-def _dtype(fields: list[tuple[str, str, int]], size: int) -> np.dtype[Any]:
-    names, formats, offsets = zip(*fields, strict=True)
-    return np.dtype({"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
-
-
-# One row a call, or `calls` polls in a row that found nothing, with `outside_ns` between them that the program spent
-# elsewhere. -1 stands for "none", in `request` 0. `function`, `communicator`, `datatype`, `op` are ids.
-CALL = _dtype(*_core.trace_call_fields())
-COMPLETION = _dtype(*_core.trace_completion_fields())
 
 
 @dataclass(frozen=True)
@@ -112,7 +102,7 @@ def shortfalls(ranks: Iterable[RankSummary]) -> list[str]:
 
 
 class Trace:
-    """A trace folder, read-only."""
+    """A trace folder; what was read or made of it does not change."""
 
     def __init__(self, core: _core.Trace, meta: Mapping[str, Any], folder: Path) -> None:
         self.core = core
@@ -134,6 +124,51 @@ class Trace:
                 RECORD_HINT,
             )
         return Trace(core, meta, folder)
+
+    @staticmethod
+    def create(
+        folder: str | Path,
+        ranks: Sequence[TracedRank],
+        *,
+        mpi: str = "unknown MPI",
+        thread_level: str = "single",
+        program: Sequence[str] = (),
+        created_by: str = "hocket",
+    ) -> Trace:
+        """Writes a trace of what another tool recorded, into a folder that has none yet.
+
+        Raises InvalidInput, naming the rank, for what no program does, such as a call that ends before it begins.
+        """
+        core = _core.Trace.make([rank.core(number, len(ranks)) for number, rank in enumerate(ranks)])
+        meta = {
+            "mpi": mpi,
+            "thread_level": thread_level,
+            "functions_wrapped": 0,
+            "cost_per_call_ns": 0,
+            "program": list(program),
+            "command": list(program),
+            "created_by": created_by,
+        }
+        trace = Trace(core, meta, Path(folder))
+        trace.write(folder)
+        return Trace.open(folder)
+
+    def write(self, folder: str | Path) -> None:
+        """Writes the trace, as what is read of it, into a folder that has none yet. Opened again it is the same.
+
+        Instants are those on the clock of rank 0, the counts of elements are left out, and CPU times are there for each
+        call.
+        """
+        folder = Path(folder)
+        self.core.write(folder)
+        meta = {"format": FORMATS[-1], "ranks": self.ranks} | {
+            key: value for key, value in self.meta.items() if key not in ("format", "ranks")
+        }
+        path = folder / "meta.json"
+        try:
+            path.write_text(json.dumps(meta, indent=1) + "\n")
+        except OSError as error:
+            raise InvalidInput(f"{path}: cannot be written: {error.strerror}", "name another folder") from error
 
     @property
     def ranks(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,12 @@ def record(runner: MpiRunner, ranks: int, *program: str | Path, check: bool = Tr
     runner.run(
         ranks, *program, libraries=[build_mpi_parts(runner.mpi).record], env={"HOCKET_TRACE": str(folder)}, check=check
     )
-    return Trace.open(folder)
+    trace = Trace.open(folder)
+    # Whatever was recorded can be written again.
+    with tempfile.TemporaryDirectory() as again:
+        trace.write(again)
+        assert Trace.open(again).core == trace.core
+    return trace
 
 
 def rows(trace: Trace, rank: int) -> list[dict[str, Any]]:

@@ -48,6 +48,7 @@ GENERATED = ("generated.h",)
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
+    ("traced_rank",),
     (
         "circuit_costs",
         "link_groups",

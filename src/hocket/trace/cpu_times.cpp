@@ -19,7 +19,7 @@ void fill_cpu_times(std::vector<Call>& calls, const std::vector<CpuOfFold>& fold
         Reading& reading = last[static_cast<std::uint16_t>(call.thread)];
         const auto fill = [&reading](std::int64_t wall_ns, std::int64_t& cpu_ns) {
             if (cpu_ns >= 0 || reading.wall_ns < 0) reading = {wall_ns, std::clamp<std::int64_t>(cpu_ns, 0, kMostNs)};
-            cpu_ns = reading.cpu_ns + std::max<std::int64_t>(0, wall_ns - reading.wall_ns);
+            cpu_ns = std::min(kMostNs, reading.cpu_ns + std::max<std::int64_t>(0, wall_ns - reading.wall_ns));
         };
         fill(call.enter_ns, call.enter_cpu_ns);
         if (fold != folds.end() && fold->call == i) {

@@ -44,6 +44,8 @@ struct Call {
     std::int64_t calls;           ///< 1, or of so many polls; `exit - enter - outside` is what they took together
     std::int64_t outside_ns;      ///< between polls, outside of MPI
     std::int64_t outside_cpu_ns;  ///< CPU time likewise
+
+    bool operator==(const Call&) const = default;
 };
 
 struct Completion {
@@ -51,6 +53,8 @@ struct Completion {
     std::int32_t source;  ///< -1: nothing was received
     std::int32_t tag;
     std::int64_t bytes;
+
+    bool operator==(const Completion&) const = default;
 };
 
 struct Datatype {
@@ -73,6 +77,8 @@ struct LocalCommunicator {
     std::int32_t rank;
     std::vector<std::int32_t> members;  ///< world ranks, -1 for a process outside this world
     std::vector<std::int32_t> remote;   ///< of an inter-communicator
+
+    bool operator==(const LocalCommunicator&) const = default;
 };
 
 struct RankFile {
@@ -90,6 +96,8 @@ struct RankFile {
     std::vector<Call> calls;
     std::vector<std::int64_t> blocks;
     std::vector<Completion> completions;
+
+    bool operator==(const RankFile&) const = default;
 };
 
 /// Decodes the bytes of a rank file. A file that stops short of its footer gives what is whole.

@@ -4,11 +4,13 @@
 #include "hocket/trace/trace.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "hocket/base/error.hpp"
+#include "hocket/trace/encode.hpp"
 
 namespace hocket {
 
@@ -26,12 +28,16 @@ std::string rank_file_name(std::int64_t rank) {
     return "rank-" + digits + ".bin";
 }
 
+bool is_rank_file(const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.starts_with("rank-") && name.ends_with(".bin");
+}
+
 std::vector<fs::path> rank_files(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> files;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        if (name.starts_with("rank-") && name.ends_with(".bin")) files.push_back(entry->path());
+        if (is_rank_file(entry->path())) files.push_back(entry->path());
     }
     if (error)
         throw InvalidInput(folder.string() + ": cannot be read as a trace folder: " + error.message(), kRecordHint);
@@ -88,7 +94,7 @@ struct Trace::Merger {
         return to;
     }
 
-    void merge(RankFile& file) {
+    void add(RankFile file) {
         const auto functions = merge_table(trace.functions_, file.functions);
         const auto datatypes = merge_table(trace.datatypes_, file.datatypes);
         const auto operators = merge_table(trace.operators_, file.operators);
@@ -104,6 +110,8 @@ struct Trace::Merger {
             replace(call.datatype, datatypes);
             replace(call.op, operators);
         }
+        trace.communicators_of_.push_back(comms);
+        trace.ranks_.push_back(std::move(file));
     }
 };
 
@@ -127,8 +135,7 @@ Trace Trace::open(const fs::path& folder) {
                                    files[0].filename().string(),
                                kRecordHint);
         }
-        merger.merge(file);
-        trace.ranks_.push_back(std::move(file));
+        merger.add(std::move(file));
     }
     if (trace.num_ranks() != trace.ranks_[0].num_ranks) {
         throw InvalidInput(folder.string() + ": found the files of " + std::to_string(trace.num_ranks()) + " ranks, " +
@@ -137,6 +144,69 @@ Trace Trace::open(const fs::path& folder) {
                            "copy the folder again with all its files, or record the program again");
     }
     return trace;
+}
+
+Trace Trace::make(const std::vector<RankFile>& files) {
+    if (files.empty()) throw InvalidInput("a trace without ranks", "accepted: at least one");
+    Trace trace;
+    Merger merger{trace, {}};
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (files[i].rank != static_cast<std::int32_t>(i) ||
+            files[i].num_ranks != static_cast<std::int32_t>(files.size()))
+            throw InvalidInput("rank " + std::to_string(files[i].rank) + " of " + std::to_string(files[i].num_ranks) +
+                                   " at place " + std::to_string(i) + " of a trace of " + std::to_string(files.size()) +
+                                   " ranks",
+                               "accepted: each rank in its place");
+        merger.add(trace::decode_rank_file(trace::encode_rank_file(files[i]), rank_file_name(files[i].rank)));
+    }
+    return trace;
+}
+
+RankFile Trace::separate(std::int32_t rank) const {
+    RankFile file = this->rank(rank);
+    file.functions = functions_;
+    file.datatypes = datatypes_;
+    file.operators = operators_;
+    const std::vector<std::int32_t>& known = communicators_of_[static_cast<std::size_t>(rank)];
+    // What the rank did not know of, or not yet, it could not name.
+    std::vector<std::int32_t> number_of(communicators_.size(), -1);
+    const auto number = [&number_of](std::int32_t id) { return id < 0 ? id : number_of[static_cast<std::size_t>(id)]; };
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const trace::Communicator& merged = communicators_[static_cast<std::size_t>(known[i])];
+        LocalCommunicator local{merged.made_by, number(merged.parent), merged.inter, 0, merged.members, merged.remote};
+        auto own = std::find(local.members.begin(), local.members.end(), rank);
+        if (own == local.members.end() &&
+            std::find(local.remote.begin(), local.remote.end(), rank) != local.remote.end()) {
+            std::swap(local.members, local.remote);
+            own = std::find(local.members.begin(), local.members.end(), rank);
+        }
+        if (own != local.members.end()) local.rank = static_cast<std::int32_t>(own - local.members.begin());
+        number_of[static_cast<std::size_t>(known[i])] = static_cast<std::int32_t>(i);
+        file.communicators.push_back(std::move(local));
+    }
+    for (trace::Call& call : file.calls) {
+        call.communicator = number(call.communicator);
+        call.new_communicator = number(call.new_communicator);
+    }
+    return file;
+}
+
+void Trace::write(const fs::path& folder) const {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (is_rank_file(entry->path()))
+            throw InvalidInput(folder.string() + ": has a trace already: " + entry->path().filename().string(),
+                               "name a new folder");
+    if (error) throw InvalidInput(folder.string() + ": cannot be written: " + error.message(), "name another folder");
+    for (std::int32_t r = 0; r < num_ranks(); ++r) {
+        const fs::path path = folder / rank_file_name(r);
+        const std::string bytes = trace::encode_rank_file(separate(r));
+        std::ofstream out(path, std::ios::binary);
+        out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        if (!out.flush())
+            throw InvalidInput(path.string() + ": cannot be written", "check the folder and the space that is left");
+    }
 }
 
 }  // namespace hocket

@@ -22,6 +22,8 @@ struct Communicator {
     bool inter;
     std::vector<std::int32_t> members;  ///< world ranks in the order of the communicator; -1: outside this world
     std::vector<std::int32_t> remote;  ///< the other group of an inter-communicator; `members` has the lower first rank
+
+    bool operator==(const Communicator&) const = default;
 };
 
 }  // namespace trace
@@ -33,6 +35,13 @@ public:
     /// Reads rank-*.bin of a folder. Ranks whose recording was cut off have what was recorded until then.
     /// @throws InvalidInput  naming the file: none there, one missing, damaged, of another run or format.
     static Trace open(const std::filesystem::path& folder);
+    /// Of files that were made elsewhere, one a rank, each with its own tables. They are encoded and decoded, so that the trace
+    /// is what open() would read: readings of the CPU clock are filled in, and what is refused in a file is refused here.
+    /// @throws InvalidInput  naming the rank.
+    static Trace make(const std::vector<trace::RankFile>&);
+    /// Writes rank-*.bin into a folder, which is made if it is not there. open() gives the same trace.
+    /// @throws InvalidInput  if the folder has files of a trace already, or cannot be written.
+    void write(const std::filesystem::path& folder) const;
 
     [[nodiscard]] std::int32_t num_ranks() const { return static_cast<std::int32_t>(ranks_.size()); }
     [[nodiscard]] const trace::RankFile& rank(std::int32_t rank) const {
@@ -46,14 +55,19 @@ public:
     [[nodiscard]] const std::vector<trace::Operator>& operators() const { return operators_; }
     [[nodiscard]] const std::vector<trace::Communicator>& communicators() const { return communicators_; }
 
+    bool operator==(const Trace&) const = default;
+
 private:
     struct Merger;
+    /// With tables of its own.
+    [[nodiscard]] trace::RankFile separate(std::int32_t rank) const;
 
     std::vector<trace::RankFile> ranks_;  ///< their own tables are empty: ids refer to the tables below
     std::vector<std::string> functions_;
     std::vector<trace::Datatype> datatypes_;
     std::vector<trace::Operator> operators_;
     std::vector<trace::Communicator> communicators_;
+    std::vector<std::vector<std::int32_t>> communicators_of_;  ///< [rank] those that it knew, in the order of its file
 };
 
 }  // namespace hocket
