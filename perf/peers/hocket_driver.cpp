@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "driver.hpp"
+#include "hocket/lowering/traffic.hpp"
 #include "hocket/network/fabric.hpp"
 #include "hocket/program/goal.hpp"
 #include "hocket/simulation/traffic.hpp"

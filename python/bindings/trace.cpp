@@ -32,6 +32,8 @@ namespace {
 
 using Bytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 using Integers = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>;
+using ByteRows = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>;
+using IntegerRow = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>, nb::c_contig>;
 using Field = std::tuple<std::string, std::string, std::size_t>;  // name, numpy format, offset
 
 /// Names in a trace are bytes that a program or a damaged file gave: what is no UTF-8 is shown as U+FFFD.
@@ -153,7 +155,7 @@ int end_from(std::string_view name) {
 }
 
 template <class Row>
-std::vector<Row> rows_from(const Bytes& bytes) {
+std::vector<Row> rows_from(const ByteRows& bytes) {
     std::vector<Row> rows(bytes.size() / sizeof(Row));
     if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(Row));
     return rows;
@@ -178,8 +180,8 @@ void bind_rank_file(nb::module_& module) {
             [](RankFile* self, std::int32_t rank, std::int32_t num_ranks, std::string host, std::string_view end,
                std::vector<std::string> functions, std::vector<LocalCommunicator> communicators,
                const std::vector<std::pair<std::string, std::int64_t>>& datatypes,
-               const std::vector<std::pair<std::string, bool>>& operators, const Bytes& calls, const Bytes& completions,
-               const Integers& blocks) {
+               const std::vector<std::pair<std::string, bool>>& operators, const ByteRows& calls,
+               const ByteRows& completions, const IntegerRow& blocks) {
                 auto* file = new (self) RankFile{};
                 file->rank = rank;
                 file->num_ranks = num_ranks;

@@ -3,7 +3,8 @@
 
 // Traffic patterns and fabrics. Their simulation is in traffic_simulation.cpp.
 
-#include "hocket/patterns/traffic.hpp"
+#include "hocket/lowering/traffic.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

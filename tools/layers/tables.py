@@ -10,7 +10,7 @@ Levels = tuple[tuple[str, ...], ...]
 # A module of src/hocket includes modules of lower levels only, and itself.
 CORE_LEVELS: Levels = (
     ("base",),
-    ("network", "schedule", "program", "trace"),
+    ("network", "schedule", "program", "trace", "traffic"),
     ("collectives", "patterns", "lowering", "cost"),
     ("plan",),
     ("simulation", "replay"),

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "hocket/base/error.hpp"
-#include "hocket/patterns/random_order.hpp"
+#include "hocket/base/random_order.hpp"
 
 namespace hocket::patterns {
 namespace {
@@ -48,8 +48,8 @@ public:
 protected:
     [[nodiscard]] std::int64_t bytes(Rank source, std::int64_t i) const {
         if (!(sizes_.spread > 0)) return sizes_.bytes;
-        const std::uint64_t bits = random_bits(random_bits(sizes_.seed, static_cast<std::uint64_t>(i)),
-                                               static_cast<std::uint64_t>(source.value));
+        const std::uint64_t bits = base::random_bits(base::random_bits(sizes_.seed, static_cast<std::uint64_t>(i)),
+                                                     static_cast<std::uint64_t>(source.value));
         const double between = static_cast<double>(bits >> 11U) * 0x1p-52 - 1;  // [-1, 1)
         return std::llround(static_cast<double>(sizes_.bytes) * (1 + sizes_.spread * between));
     }
@@ -67,14 +67,14 @@ protected:
 class RandomRing final : public Pattern {
 public:
     RandomRing(std::int32_t num_ranks, std::int64_t num_messages, const MessageSizes& sizes, std::uint64_t seed)
-        : Pattern(num_ranks, num_messages, sizes), order_(num_ranks, random_bits(seed, 0)) {}
+        : Pattern(num_ranks, num_messages, sizes), order_(num_ranks, base::random_bits(seed, 0)) {}
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
         return {Rank{order_.after(source.value)}, bytes(source, i)};
     }
     [[nodiscard]] std::int64_t num_targets(Rank) const override { return std::min(num_messages_, std::int64_t{1}); }
 
 private:
-    RandomOrder order_;
+    base::RandomOrder order_;
 };
 
 class RandomPermutation final : public Pattern {
@@ -82,7 +82,7 @@ public:
     RandomPermutation(std::int32_t num_ranks, std::int64_t num_messages, const MessageSizes& sizes, std::uint64_t seed)
         : Pattern(num_ranks, num_messages, sizes), seed_(seed) {}
     [[nodiscard]] Message message(Rank source, std::int64_t i) const override {
-        const RandomOrder order(num_ranks_, random_bits(seed_, static_cast<std::uint64_t>(i)));
+        const base::RandomOrder order(num_ranks_, base::random_bits(seed_, static_cast<std::uint64_t>(i)));
         return {Rank{order.after(source.value)}, bytes(source, i)};
     }
 

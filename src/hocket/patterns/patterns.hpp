@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "hocket/patterns/traffic.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 /// Traffic patterns. All check their arguments: @throws InvalidInput  naming the one out of range.
 namespace hocket::patterns {

@@ -5,7 +5,9 @@
 
 #include <vector>
 
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/program/program.hpp"
+#include "hocket/simulation/timeline.hpp"
 
 namespace hocket::simulation {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hocket/program/program.hpp"
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/timeline.hpp"
 
 namespace hocket::simulation {
 

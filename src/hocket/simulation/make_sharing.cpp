@@ -25,10 +25,8 @@ bool has_latencies(const Network& network) {
 
 std::unique_ptr<SharingModel> make_sharing(Sharing sharing, std::vector<double> bandwidths, bool reference,
                                            bool has_delays, GoesOn goes_on) {
-    const bool by_rules = reference || !has_incremental(sharing, Bandwidths(bandwidths));
-    if (by_rules && sharing == Sharing::equal) return make_reference_equal(std::move(bandwidths));
-    if (by_rules && sharing == Sharing::maxmin) return make_reference_maxmin(std::move(bandwidths), std::move(goes_on));
-    if (by_rules && sharing == Sharing::reserve) return make_reference_reserve(std::move(bandwidths));
+    if (reference || !has_incremental(sharing, Bandwidths(bandwidths)))
+        return make_reference(sharing, std::move(bandwidths), std::move(goes_on));
     return make_incremental(sharing, Bandwidths(bandwidths), has_delays);
 }
 

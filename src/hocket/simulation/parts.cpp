@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hocket/patterns/random_order.hpp"
+#include "hocket/base/random_order.hpp"
 
 namespace hocket::simulation {
 namespace {
@@ -61,8 +61,8 @@ private:
         const auto num_targets = static_cast<std::uint64_t>(traffic_.num_targets(Rank{source}));
         if (num_targets <= some) return visit_all(source);
         for (std::uint64_t k = 0; k < some; ++k)
-            visit(source, static_cast<std::int64_t>(patterns::random_bits(static_cast<std::uint64_t>(source), k) %
-                                                    num_targets));
+            visit(source,
+                  static_cast<std::int64_t>(base::random_bits(static_cast<std::uint64_t>(source), k) % num_targets));
     }
     void visit(std::int32_t source, std::int64_t number) {
         paths_.find(Rank{source}, traffic_.message(Rank{source}, number).target);

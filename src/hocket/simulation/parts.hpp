@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "hocket/network/fabric.hpp"
-#include "hocket/patterns/traffic.hpp"
 #include "hocket/simulation/paths.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 namespace hocket::simulation {
 

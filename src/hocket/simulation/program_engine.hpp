@@ -12,12 +12,13 @@
 #include "hocket/simulation/events/rounded_time.hpp"
 #include "hocket/simulation/make_sharing.hpp"
 #include "hocket/simulation/matching.hpp"
+#include "hocket/simulation/options.hpp"
 #include "hocket/simulation/pair_queues.hpp"
 #include "hocket/simulation/processors.hpp"
 #include "hocket/simulation/progress.hpp"
 #include "hocket/simulation/record/flow_recorder.hpp"
 #include "hocket/simulation/sharing/token_buckets.hpp"
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/timeline.hpp"
 #include "hocket/simulation/transport.hpp"
 
 namespace hocket::simulation {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/options.hpp"
 
 namespace hocket::simulation {
 

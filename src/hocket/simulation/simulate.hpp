@@ -3,45 +3,13 @@
 
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <vector>
-
-#include "hocket/base/index.hpp"
-#include "hocket/cost/cost_model.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/program/program.hpp"
-#include "hocket/simulation/record/link_bins.hpp"
+#include "hocket/simulation/options.hpp"
+#include "hocket/simulation/timeline.hpp"
 #include "hocket/simulation/transport.hpp"
 
 namespace hocket {
-
-/// How far a simulation has come.
-struct SimulationProgress {
-    /// Messages that have left; of a Program, ops that have ended, with those of handshakes.
-    std::int64_t num_done = 0;
-    /// Of these.
-    std::int64_t num_total = 0;
-    double simulated_s = 0;
-};
-/// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the simulation
-/// and reaches its caller.
-using OnProgress = std::function<bool(const SimulationProgress&)>;
-
-struct SimulationOptions {
-    /// What messages cost beside the latencies and bandwidths of the network, and how they share links.
-    CostModel costs = {};
-    /// Messages of one (source, target) travel one after another, as on one TCP connection.
-    bool ordered_pairs = true;
-    /// Fill Timeline::link_use and link_bursts.
-    bool record_links = false;
-    /// Rates by the plain rules, computed anew at each change: slow, and to compare with.
-    bool reference = false;
-    /// Fill Timeline::link_bins.
-    LinkBinOptions link_bins = {};
-    /// None = no progress is reported.
-    OnProgress on_progress = {};
-};
 
 // What the engine takes a Program to mean.
 //
@@ -73,31 +41,6 @@ struct SimulationOptions {
 //
 // Intervals. send: from the start of its overhead, or of that of its request, to when its bytes have left; recv: posted to end; compute and
 // reduce: the time on the processor.
-
-/// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN is
-/// the start and the end of an op that had not ended, and the finish of a rank that had not finished.
-struct Timeline {
-    struct Interval {
-        double start_s, end_s;
-    };
-    struct LinkUse {
-        double start_s, end_s;
-        double rate_bytes_per_s;
-    };
-    struct LinkBurst {
-        double time_s;
-        double bytes;
-    };
-    bool completed = true;                            ///< false = stopped by on_progress
-    double makespan_s = 0;                            ///< if stopped, the time reached
-    std::vector<std::vector<Interval>> ranks;         ///< [rank][op of RankProgram]
-    std::vector<double> finish_s;                     ///< [rank] end of its last op
-    std::vector<double> link_bytes;                   ///< [link]
-    std::vector<std::vector<LinkUse>> link_use;       ///< [link] piecewise constant load, if asked for
-    std::vector<std::vector<LinkBurst>> link_bursts;  ///< [link] beside it, bytes without a transfer time, by time
-    LinkBins link_bins;                               ///< both in bins of time, if asked for
-    std::int64_t num_events = 0;  ///< completed messages, computations and reductions; also those of handshakes
-};
 
 /// Events are ordered by (time, sequence number): the same input gives the same Timeline, bit for bit.
 /// @throws InvalidInput  if the program has more ranks than the network, names a rank or dependency that is not there,

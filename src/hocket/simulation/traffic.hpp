@@ -7,29 +7,35 @@
 #include <vector>
 
 #include "hocket/network/fabric.hpp"
-#include "hocket/patterns/traffic.hpp"
+#include "hocket/simulation/options.hpp"
 #include "hocket/simulation/record/link_bins.hpp"
 #include "hocket/simulation/record/traffic_recorder.hpp"
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 namespace hocket {
 
 using TrafficProgress = SimulationProgress;
 
 struct TrafficOptions {
+    /// How flows share links.
     Sharing sharing = Sharing::maxmin;
-    std::int32_t in_flight =
-        1;                      ///< messages that a source has on the way at a time; when one has left, the next starts
-    bool record_links = false;  ///< fill TrafficResult::link_bytes
+    /// Messages that a source has on the way at a time; when one has left, the next starts.
+    std::int32_t in_flight = 1;
+    /// Fill TrafficResult::link_bytes.
+    bool record_links = false;
     /// 1 .. 1024, of which as many are used as there are parts of the traffic that share no links; one, if links over time or
     /// messages are recorded. The result is the same, bit for bit, whatever their number.
     std::int32_t num_threads = 1;
     /// Parts have at least so many messages; smaller ones are joined. Each part has its own instants (`simulate_traffic`).
     std::int64_t part_messages = std::int64_t{1} << 14U;
-    bool reference = false;         ///< rates by the plain rules, computed anew at each step: slow, and to compare with
-    OnProgress on_progress = {};    ///< none = nobody is told
-    LinkBinOptions link_bins = {};  ///< fill TrafficResult::link_bins, and link_bytes
-    MessageRecordOptions record_messages = {};  ///< fill TrafficResult::messages
+    /// Rates by the plain rules, computed anew at each step: slow, and to compare with.
+    bool reference = false;
+    /// None = no progress is reported.
+    OnProgress on_progress = {};
+    /// Fill TrafficResult::link_bins, and link_bytes.
+    LinkBinOptions link_bins = {};
+    /// Fill TrafficResult::messages.
+    MessageRecordOptions record_messages = {};
 };
 
 /// Simulated times in seconds from the start. If the simulation was stopped by on_progress, all is as far as it had come.

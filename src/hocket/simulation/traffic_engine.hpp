@@ -13,7 +13,6 @@
 
 #include "hocket/base/big_array.hpp"
 #include "hocket/network/fabric.hpp"
-#include "hocket/patterns/traffic.hpp"
 #include "hocket/simulation/events/calendar.hpp"
 #include "hocket/simulation/events/rounded_time.hpp"
 #include "hocket/simulation/parts.hpp"
@@ -23,6 +22,7 @@
 #include "hocket/simulation/sharing/bandwidths.hpp"
 #include "hocket/simulation/sharing/incremental_model.hpp"
 #include "hocket/simulation/traffic.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 namespace hocket::simulation {
 

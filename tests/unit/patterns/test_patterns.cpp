@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/random_order.hpp"
+#include "hocket/lowering/traffic.hpp"
 #include "hocket/patterns/patterns.hpp"
-#include "hocket/patterns/random_order.hpp"
 
 using namespace hocket;
 using namespace hocket::patterns;
@@ -31,7 +32,7 @@ TEST_CASE("a random order is a permutation, and a ring over all") {
         for (std::uint64_t seed = 1; seed <= 5; ++seed) {
             CAPTURE(n);
             CAPTURE(seed);
-            const RandomOrder order(n, seed);
+            const base::RandomOrder order(n, seed);
             std::vector<bool> seen(static_cast<std::size_t>(n), false);
             std::int32_t at = 0;
             for (std::int32_t i = 0; i < n; ++i) {
@@ -50,7 +51,7 @@ TEST_CASE("a random order is random: fixed points and ascents as often as in shu
     double fixed = 0, ascents = 0, near = 0;
     constexpr int orders = 200;
     for (std::uint64_t seed = 0; seed < orders; ++seed) {
-        const RandomOrder order(n, random_bits(seed, 0));
+        const base::RandomOrder order(n, base::random_bits(seed, 0));
         for (std::int32_t i = 0; i < n; ++i) {
             fixed += order.at(i) == i;
             ascents += order.at(i) < order.after(order.at(i));

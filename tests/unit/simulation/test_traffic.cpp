@@ -12,9 +12,11 @@
 
 #include "examples.hpp"
 #include "hocket/base/error.hpp"
+#include "hocket/lowering/traffic.hpp"
 #include "hocket/network/fabric.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/patterns/patterns.hpp"
+#include "hocket/simulation/simulate.hpp"
 #include "hocket/simulation/traffic.hpp"
 
 using namespace hocket;

@@ -7,9 +7,10 @@
 #include <span>
 
 #include "hocket/network/network.hpp"
+#include "hocket/simulation/options.hpp"
 #include "hocket/simulation/record/link_bins.hpp"
 #include "hocket/simulation/record/link_recorder.hpp"
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/timeline.hpp"
 
 namespace hocket::simulation {
 

@@ -13,9 +13,10 @@ namespace hocket {
 
 /// Whether and how the use of links over time is recorded.
 struct LinkBinOptions {
-    std::int32_t num_bins = 0;  ///< the most that the result has, at least 2, rounded down to even; 0 = record nothing
-    std::vector<std::int32_t>
-        row_of_link;  ///< several links may add up in one row; -1 = not recorded; empty = a row each
+    /// The most that the result has, at least 2, rounded down to even; 0 = record nothing.
+    std::int32_t num_bins = 0;
+    /// Several links may add up in one row; -1 = not recorded; empty = a row each.
+    std::vector<std::int32_t> row_of_link = {};
 };
 
 /// Bytes that passed links over time.

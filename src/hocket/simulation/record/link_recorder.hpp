@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "hocket/base/index.hpp"
 #include "hocket/simulation/events/rounded_time.hpp"
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/simulation/timeline.hpp"
 
 namespace hocket::simulation {
 

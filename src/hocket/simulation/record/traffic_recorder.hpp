@@ -9,15 +9,17 @@
 #include <vector>
 
 #include "hocket/base/index.hpp"
-#include "hocket/patterns/traffic.hpp"
 #include "hocket/simulation/record/link_bins.hpp"
+#include "hocket/traffic/traffic.hpp"
 
 namespace hocket {
 
 /// Whose messages are recorded one by one.
 struct MessageRecordOptions {
-    std::vector<Rank> sources;
-    std::int64_t most_messages = 100'000;  ///< of all these together: the first that start
+    /// None = no message is recorded.
+    std::vector<Rank> sources = {};
+    /// Of all these together: the first that start.
+    std::int64_t most_messages = 100'000;
 };
 
 struct RecordedMessage {

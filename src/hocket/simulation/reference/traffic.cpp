@@ -16,9 +16,9 @@
 #include <omp.h>
 
 #include "hocket/simulation/events/rounded_time.hpp"
-#include "hocket/simulation/make_sharing.hpp"
 #include "hocket/simulation/paths.hpp"
 #include "hocket/simulation/progress.hpp"
+#include "hocket/simulation/reference/sharing.hpp"
 #include "hocket/simulation/reference/spin_barrier.hpp"
 
 namespace hocket::simulation {
@@ -43,7 +43,7 @@ public:
           bandwidths_(bandwidths_of(fabric)),
           model_(options.sharing == Sharing::equal
                      ? nullptr
-                     : make_sharing(options.sharing, bandwidths_, true, true, [this] { return tells(); })),
+                     : make_reference(options.sharing, bandwidths_, [this] { return tells(); })),
           flows_(static_cast<std::size_t>(traffic.num_sources() * options.in_flight)),
           next_message_(static_cast<std::size_t>(traffic.num_sources()), 0),
           counts_(bandwidths_.size(), 0),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/patterns/traffic.hpp"
+#include "hocket/lowering/traffic.hpp"
 
 #include <span>
 #include <string>
@@ -9,12 +9,6 @@
 #include "hocket/base/error.hpp"
 
 namespace hocket {
-
-std::int64_t total_messages(const Traffic& traffic) {
-    std::int64_t total = 0;
-    for (std::int32_t s = 0; s < traffic.num_sources(); ++s) total += traffic.num_messages(Rank{s});
-    return total;
-}
 
 Program program_of(const Traffic& traffic, bool all_at_once) {
     constexpr std::int64_t most_messages = std::int64_t{1} << 30;

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "hocket/base/index.hpp"
-#include "hocket/program/program.hpp"
 
 namespace hocket {
 
@@ -29,11 +28,10 @@ public:
     [[nodiscard]] virtual std::int64_t num_targets(Rank source) const { return num_messages(source); }
 };
 
-std::int64_t total_messages(const Traffic&);
-
-/// The same messages as a Program. A source has one message on the way at a time, each send waiting for the one before,
-/// or all of its messages at once; receives wait for nothing.
-/// @throws InvalidInput  if there are more than 2^30 messages.
-Program program_of(const Traffic&, bool all_at_once = false);
+inline std::int64_t total_messages(const Traffic& traffic) {
+    std::int64_t total = 0;
+    for (std::int32_t s = 0; s < traffic.num_sources(); ++s) total += traffic.num_messages(Rank{s});
+    return total;
+}
 
 }  // namespace hocket

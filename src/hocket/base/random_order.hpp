@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace hocket::patterns {
+namespace hocket::base {
 
 /// The k-th random number of a seed, without those before it: the finaliser of SplitMix64 [Steele14].
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t k) {
@@ -74,4 +74,4 @@ private:
     std::uint32_t low_mask_, high_mask_;
 };
 
-}  // namespace hocket::patterns
+}  // namespace hocket::base
