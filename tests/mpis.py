@@ -22,6 +22,7 @@ import pytest
 
 from hocket.mpi import launch
 from hocket.mpi.discover import Mpi, find_mpis
+from hocket.testbed import preload
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,6 +42,9 @@ _NOT_STARTED = "The PMIx server's listener thread failed to start"
 MPICH_SHARING_CORES = {
     f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
+
+
+NUM_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,12 @@ class MpiRunner:
     ) -> launch.Completed:
         """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only."""
         env = env or {}
-        if self.mpi.family == "mpich" and num_ranks > len(os.sched_getaffinity(0)):
+        cores = len(os.sched_getaffinity(0))
+        if self.mpi.family == "mpich" and num_ranks > cores:
             env = {**MPICH_SHARING_CORES, **env}
+        # Open MPI's ranks that wait give their cores away of themselves. Tests that run beside this one need some too.
+        if self.mpi.family == "mpich" and num_ranks * NUM_WORKERS > cores:
+            libraries = [*libraries, preload.library()]
         libraries, env = _sanitized(self.mpi, libraries, env)
         command, needed = launch.with_preload(self.command(num_ranks, *program), self.mpi, libraries, env)
         for attempts_left in (1, 0):
