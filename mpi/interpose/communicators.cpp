@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -76,10 +75,10 @@ SelfCheck self_check(const std::vector<Route>& routes) {
     std::vector<SelfCheck::Entry> entries;
     for (const Route& route : routes) {
         // What a native call is known to lose is waited for.
-        const double lost = route.entry->evidence ? std::clamp(route.entry->evidence->ratio - 1, 0.0, 1e6) : 0;
+        const double lost = route.entry->evidence ? route.entry->evidence->ratio - 1 : 0;
         SelfCheck::Entry entry;
         entry.watched = settings.checks_itself && !route.entry->reproducible;
-        entry.wait = std::llround(lost * static_cast<double>(SelfCheck::calls_for_cost));
+        entry.wait = selection::Candidates::calls_that_pay(lost);
         entries.push_back(entry);
     }
     return SelfCheck(std::move(entries));

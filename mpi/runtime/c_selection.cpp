@@ -40,18 +40,11 @@ std::string seconds_text(std::int64_t time_ns) {
 /// calls in flight, another rank may wait for what is pending here first.
 void conclude(hocket_selection& selection) {
     Backoff backoff;
-    for (int done = 0; done == 0;) {
-        require(PMPI_Test(&selection.exchange, &done, MPI_STATUS_IGNORE));
-        if (done == 0 && !help_all()) backoff.pause();
+    for (bool done = false; !done;) {
+        require(selection.exchange.test(done));
+        if (!done && !help_all()) backoff.pause();
     }
-    selection.selector.conclude(selection.all);
-}
-
-void exchange(hocket_selection& selection) {
-    selection.mine = selection.selector.statement();
-    selection.all = selection.mine;
-    require(PMPI_Iallreduce(selection.mine.data(), selection.all.data(), static_cast<int>(selection.mine.size()),
-                            MPI_INT64_T, MPI_MAX, selection.own, &selection.exchange));
+    selection.selector.conclude(selection.exchange.all());
 }
 
 }  // namespace
@@ -94,7 +87,7 @@ hocket_status hocket_selection_start(hocket_selection* selection, const hocket_o
         Selector& selector = selection->selector;
         if (selector.is_due()) conclude(*selection);
         const std::size_t chosen = selector.next();
-        if (selector.exchanges()) exchange(*selection);
+        if (selector.exchanges()) require(selection->exchange.begin(selector.statement(), selection->own));
         std::size_t arm = chosen;
         const std::int64_t started_ns = now_ns();
         const auto create = [&] {
@@ -150,7 +143,7 @@ hocket_status hocket_selection_free(hocket_selection* selection) {
     return guarded([&] {
         const std::unique_ptr<hocket_selection> owned(selection);
         if (!owned) return HOCKET_OK;
-        if (owned->exchange != MPI_REQUEST_NULL) conclude(*owned);
+        if (owned->exchange.is_pending()) conclude(*owned);
         require(release(&owned->own));
         return HOCKET_OK;
     });

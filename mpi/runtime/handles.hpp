@@ -14,6 +14,7 @@
 #include "runtime/engine.hpp"
 #include "runtime/fused_task.hpp"
 #include "runtime/operation.hpp"
+#include "selection/exchange.hpp"
 #include "selection/selector.hpp"
 
 /// What the handles of hocket.h are.
@@ -74,7 +75,6 @@ struct hocket_selection {
     int max_in_flight;
     int num_in_flight = 0;
     MPI_Comm own = MPI_COMM_NULL;  ///< for statements alone: MPI matches them by their order
-    hocket::selection::Selector::Statement mine{}, all{};
-    MPI_Request exchange = MPI_REQUEST_NULL;
+    hocket::selection::Exchange exchange{{PMPI_Iallreduce, PMPI_Test, PMPI_Wait}};
     std::string report{};
 };

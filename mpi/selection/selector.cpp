@@ -7,33 +7,22 @@
 
 namespace hocket::selection {
 
-namespace {
-
-bool is_behind(std::int64_t time_ns, std::int64_t best_ns, int percent) {
-    // In floating point, since no_time times anything would overflow.
-    return static_cast<double>(time_ns) > static_cast<double>(best_ns) * (1 + percent / 100.0);
-}
-
-}  // namespace
-
 Selector::Selector(std::size_t num_arms, std::size_t native, std::int64_t delay, const std::vector<double>& prior_s)
-    : arms_(num_arms),
-      samples_(num_arms),
+    : candidates_(num_arms, native, policy),
       native_(native),
-      chosen_(native),
       finds_delay_(delay == 0),
       delay_(std::max<std::int64_t>(1, delay)) {
     if (prior_s.size() == num_arms) {
         const double best = *std::min_element(prior_s.begin(), prior_s.end());
         for (std::size_t i = 0; i < num_arms; ++i) {
-            if (i != native && prior_s[i] > hopeless * best) arms_[i].dropped_in_round = -1;
+            if (i != native && prior_s[i] > hopeless * best) candidates_[i].dropped_in_round = -1;
         }
     }
     plan_round();
 }
 
 void Selector::trust(std::size_t arm, double native_per_arm) {
-    chosen_ = arm;
+    candidates_.use(arm);
     queue_.clear();
     round_ = num_rounds;
     rest(native_per_arm - 1);
@@ -41,8 +30,8 @@ void Selector::trust(std::size_t arm, double native_per_arm) {
 
 void Selector::plan_round() {
     // Backwards in every other round: what an arm leaves behind does not always meet the same one.
-    for (std::size_t i = 0; i < arms_.size(); ++i) {
-        if (arms_[i].dropped_in_round == 0) queue_.push_back(i);
+    for (std::size_t i = 0; i < num_arms(); ++i) {
+        if (candidates_[i].dropped_in_round == 0) queue_.push_back(i);
     }
     if (round_ % 2 == 0) std::reverse(queue_.begin(), queue_.end());
     if (queue_.size() == 1) {  // nothing to choose from
@@ -53,17 +42,17 @@ void Selector::plan_round() {
 }
 
 std::size_t Selector::challenger() const {
-    if (chosen_ != native_) return native_;
-    for (std::size_t i = 1; i < arms_.size(); ++i) {
-        const std::size_t candidate = (challenger_ + i) % arms_.size();
-        if (candidate != native_ && arms_[candidate].dropped_in_round >= 0) return candidate;
+    if (chosen() != native_) return native_;
+    for (std::size_t i = 1; i < num_arms(); ++i) {
+        const std::size_t candidate = (challenger_ + i) % num_arms();
+        if (candidate != native_ && candidates_[candidate].dropped_in_round >= 0) return candidate;
     }
     return native_;
 }
 
 void Selector::plan_comparison() {
     challenger_ = challenger();
-    if (challenger_ == chosen_) {
+    if (challenger_ == chosen()) {
         rest_left_ = last_rest;
         return;
     }
@@ -71,14 +60,14 @@ void Selector::plan_comparison() {
 }
 
 void Selector::queue_comparison() {
-    for (auto& samples : samples_) samples.clear();
+    candidates_.clear_samples();
     if (delay_ == 1) {
-        for (int i = 0; i < calls_a_side; ++i) queue_.insert(queue_.end(), {chosen_, challenger_});
+        for (int i = 0; i < calls_a_side; ++i) queue_.insert(queue_.end(), {chosen(), challenger_});
         return;
     }
     // Calls that are in flight together slow each other down: as many as that by one arm, then as many by the other.
     const auto num = static_cast<std::size_t>(num_calls_a_side());
-    queue_.insert(queue_.end(), num, chosen_);
+    queue_.insert(queue_.end(), num, chosen());
     queue_.insert(queue_.end(), num, challenger_);
 }
 
@@ -88,7 +77,7 @@ int Selector::num_calls_a_side() const {
 
 std::size_t Selector::next() {
     ++call_;
-    std::size_t arm = chosen_;
+    std::size_t arm = chosen();
     if (exchange_at_ == 0 && queue_.empty() && round_ == num_rounds && --rest_left_ <= 0) plan_comparison();
     if (!queue_.empty()) {
         arm = queue_.back();
@@ -96,21 +85,18 @@ std::size_t Selector::next() {
         // Then all calls so far have ended, since no more than delay_ are in flight.
         if (queue_.empty()) exchange_at_ = call_ + delay_;
     }
-    ++arms_[arm].calls;
+    ++candidates_[arm].calls;
     return arm;
 }
 
 void Selector::took(std::size_t arm, std::int64_t duration_ns) {
     if (queue_.empty() && exchange_at_ == 0) return;  // nothing is being tried
-    samples_[arm].push_back(std::max<std::int64_t>(1, duration_ns));
+    candidates_.took(arm, duration_ns);
 }
 
 Selector::Statement Selector::statement() const {
     Statement mine;
-    for (std::vector<std::int64_t> samples : samples_) {
-        std::sort(samples.begin(), samples.end());
-        mine.push_back(samples.empty() ? no_time : samples[(samples.size() - 1) / 2]);
-    }
+    for (std::size_t i = 0; i < num_arms(); ++i) mine.push_back(candidates_.sample_ns(i));
     return mine;
 }
 
@@ -119,15 +105,15 @@ void Selector::conclude(const Statement& all) {
     if (finds_delay_ && delay_ < max_delay &&
         lacks_a_time(all)) {  // calls had not ended: the same once more, with more time
         delay_ *= 2;
-        for (auto& samples : samples_) samples.clear();
+        candidates_.clear_samples();
         return round_ < num_rounds ? plan_round() : queue_comparison();
     }
-    for (std::size_t i = 0; i < arms_.size(); ++i) {
+    for (std::size_t i = 0; i < num_arms(); ++i) {
         // What disturbs a call makes it longer: of several rounds the shortest time counts.
         const bool is_round = round_ > 1 && round_ < num_rounds;
-        if (all[i] != no_time) arms_[i].agreed_ns = is_round ? std::min(all[i], arms_[i].agreed_ns) : all[i];
-        samples_[i].clear();
+        if (all[i] != no_time) candidates_.agree(i, is_round ? std::min(all[i], candidates_[i].agreed_ns) : all[i]);
     }
+    candidates_.clear_samples();
     if (round_ < num_rounds) {
         end_round();
     } else {
@@ -136,62 +122,43 @@ void Selector::conclude(const Statement& all) {
 }
 
 bool Selector::lacks_a_time(const Statement& all) const {
-    if (round_ == num_rounds) return all[chosen_] == no_time || all[challenger_] == no_time;
-    for (std::size_t i = 0; i < arms_.size(); ++i) {
-        if (arms_[i].dropped_in_round == 0 && all[i] == no_time) return true;
+    if (round_ == num_rounds) return all[chosen()] == no_time || all[challenger_] == no_time;
+    for (std::size_t i = 0; i < num_arms(); ++i) {
+        if (candidates_[i].dropped_in_round == 0 && all[i] == no_time) return true;
     }
     return false;
 }
 
 void Selector::end_round() {
-    std::int64_t best_ns = no_time;
-    std::size_t best = native_;
-    for (std::size_t i = 0; i < arms_.size(); ++i) {
-        if (arms_[i].dropped_in_round != 0 || arms_[i].agreed_ns >= best_ns) continue;
-        best = i;
-        best_ns = arms_[i].agreed_ns;
-    }
-    for (std::size_t i = 0; i < arms_.size(); ++i) {
-        Arm& arm = arms_[i];
-        if (arm.dropped_in_round == 0 && i != native_ && is_behind(arm.agreed_ns, best_ns, behind_percent[round_]))
-            arm.dropped_in_round = round_ + 1;
-    }
-    if (round_ > 0) chosen_ = best;
+    const std::size_t best = candidates_.end_round(round_ + 1, behind_percent[round_], native_);
+    if (round_ > 0) candidates_.use(best);
     if (++round_ < num_rounds) return plan_round();
-    if (!is_behind(arms_[native_].agreed_ns, best_ns, slower_percent)) chosen_ = native_;
+    if (!candidates_.is_behind(native_, candidates_[best].agreed_ns, policy.slower_percent)) candidates_.use(native_);
     rest();
 }
 
-void Selector::rest() {
-    const std::size_t next = challenger();
-    const bool known = arms_[next].agreed_ns != no_time && arms_[chosen_].agreed_ns != no_time;
-    rest(known ? static_cast<double>(arms_[next].agreed_ns) / static_cast<double>(arms_[chosen_].agreed_ns) - 1 : 0);
-}
+void Selector::rest() { rest(candidates_.lost_by(challenger())); }
 
 void Selector::rest(double lost) {
-    rest_left_ = rest_;
-    if (lost > 0)  // what the challenger is known to lose is waited for
-        rest_left_ =
-            std::max(rest_left_, static_cast<std::int64_t>(calls_for_cost * num_calls_a_side() * std::min(lost, 1e6)));
+    // What the challenger is known to lose is waited for.
+    rest_left_ = std::max(rest_, Candidates::calls_that_pay(num_calls_a_side() * lost));
 }
 
 void Selector::end_comparison() {
-    if (!is_behind(arms_[chosen_].agreed_ns, arms_[challenger_].agreed_ns, slower_percent)) {
-        num_lost_ = 0;
-        rest_ = std::min(2 * rest_, last_rest);
-        return rest();
+    switch (candidates_.compare(challenger_)) {
+        case Candidates::Verdict::kept:
+            rest_ = std::min(2 * rest_, last_rest);
+            return rest();
+        case Candidates::Verdict::lost:  // the same once more
+            rest_left_ = 1;
+            rest_ = first_rest;
+            challenger_ = (challenger_ + num_arms() - 1) % num_arms();
+            return;
+        case Candidates::Verdict::changed:
+            rest_left_ = rest_ = first_rest;
+            candidates_[chosen()].dropped_in_round = 0;
+            return;
     }
-    rest_left_ = 1;
-    rest_ = first_rest;
-    if (++num_lost_ < lost_comparisons) {  // the same once more
-        challenger_ = (challenger_ + arms_.size() - 1) % arms_.size();
-        return;
-    }
-    num_lost_ = 0;
-    rest_left_ = rest_;
-    chosen_ = challenger_;
-    arms_[chosen_].dropped_in_round = 0;
-    ++num_changes_;
 }
 
 }  // namespace hocket::selection

@@ -5,8 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
+
+#include "selection/candidates.hpp"
 
 namespace hocket::selection {
 
@@ -15,12 +16,11 @@ namespace hocket::selection {
 ///
 /// Rounds try every arm once; after each the ranks agree on times, and what is far behind is dropped. Then the best one is used,
 /// and now and then compared with a challenger: the MPI's own way, or if that is the one used, the others in turn. Who loses to the
-/// challenger twice in a row by more than slower_percent gives way. So no arm that is slower than the MPI's own way stays, and what
+/// challenger twice in a row gives way (`policy`). So no arm that is slower than the MPI's own way stays, and what
 /// comparisons cost is bounded.
 class Selector {
 public:
-    static constexpr int slower_percent = 3;
-    static constexpr int lost_comparisons = 2;
+    static constexpr Candidates::Policy policy{.slower_percent = 3, .lost_comparisons = 2, .lost_percent_limit = 0};
     static constexpr std::int64_t max_delay = 1024;
     static constexpr int num_rounds = 4;    ///< of trials; the first does not count
     static constexpr int calls_a_side = 2;  ///< of a comparison, at least
@@ -28,14 +28,12 @@ public:
     static constexpr std::int64_t first_rest =
         50;  ///< calls from one comparison to the next, doubled by each that changes nothing
     static constexpr std::int64_t last_rest = 1000;
-    /// A challenger that is known to lose is tried when so many calls make that a hundredth of their time.
-    static constexpr double calls_for_cost = 100;
     /// By this much of the best time an arm may be behind after rounds 1, 2, ... to be tried again, in percent.
     static constexpr int behind_percent[num_rounds] = {1900, 100, 30, 10};
 
     /// Median time of each arm on this rank, ns; no_time if it has none. What the ranks agree on is the largest of each.
     using Statement = std::vector<std::int64_t>;
-    static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t no_time = Candidates::no_time;
 
     /// `native` is the arm of the MPI's own way, used until more is known. `delay`: calls from an exchange to its conclusion, which is how
     /// many calls are in flight at once; 0 = not known: 1, and doubled when calls had not ended. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
@@ -58,16 +56,12 @@ public:
     void took(std::size_t arm, std::int64_t duration_ns);
 
     /// In use now; while the arms are still tried, the one that stands in.
-    [[nodiscard]] std::size_t chosen() const { return chosen_; }
+    [[nodiscard]] std::size_t chosen() const { return candidates_.chosen(); }
     [[nodiscard]] bool is_settled() const { return round_ == num_rounds; }
-    struct Arm {
-        std::int64_t calls = 0;
-        std::int64_t agreed_ns = no_time;  ///< when it was last tried by all
-        int dropped_in_round = 0;          ///< 0 = was not; -1 = hopeless from the start
-    };
-    [[nodiscard]] const Arm& arm(std::size_t i) const { return arms_[i]; }
-    [[nodiscard]] std::size_t num_arms() const { return arms_.size(); }
-    [[nodiscard]] std::int64_t num_changes() const { return num_changes_; }
+    using Arm = Candidates::Arm;
+    [[nodiscard]] const Arm& arm(std::size_t i) const { return candidates_[i]; }
+    [[nodiscard]] std::size_t num_arms() const { return candidates_.size(); }
+    [[nodiscard]] std::int64_t num_changes() const { return candidates_.num_changes(); }
 
 private:
     void plan_round();
@@ -81,9 +75,8 @@ private:
     void rest(double lost);
     [[nodiscard]] std::size_t challenger() const;
 
-    std::vector<Arm> arms_;
-    std::vector<std::vector<std::int64_t>> samples_;  // of this round or comparison
-    std::size_t native_, chosen_, challenger_ = 0;
+    Candidates candidates_;  // with the samples of this round or comparison
+    std::size_t native_, challenger_ = 0;
     bool finds_delay_;
     std::int64_t delay_;
     std::int64_t call_ = 0;
@@ -91,8 +84,6 @@ private:
     std::int64_t rest_left_ = 0, rest_ = first_rest;
     std::vector<std::size_t> queue_;  // arms of the next calls, the next one last
     int round_ = 0;                   // num_rounds = the arms have been tried
-    int num_lost_ = 0;
-    std::int64_t num_changes_ = 0;
 };
 
 }  // namespace hocket::selection

@@ -31,7 +31,7 @@ constexpr int max_doublings = 24;
 // Even, so that a program that makes each call twice meets both orders alike.
 constexpr std::int64_t least_wait = 4;
 
-constexpr std::int64_t exchanges_per_comparison = 3;
+constexpr double exchanges_per_comparison = 3;
 
 /// The call that all ranks make, or one without an entry.
 CallKey agreed(const SelfCheck::Statement& all) {
@@ -41,7 +41,7 @@ CallKey agreed(const SelfCheck::Statement& all) {
 }
 
 /// Its next comparison follows at once.
-bool is_suspect(const SelfCheck::Entry& entry) { return entry.watched && entry.num_slower > 0; }
+bool is_suspect(const SelfCheck::Entry& entry) { return entry.watched && entry.num_slower() > 0; }
 
 }  // namespace
 
@@ -56,9 +56,8 @@ SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) 
 void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
     Entry& entry = entries_[static_cast<std::size_t>(place)];
     if (!entry.watched || num_slower == 0) return;
-    entry.num_slower = static_cast<int>(num_slower);
-    entry.given_up = num_slower >= slower_comparisons;
-    entry.watched = !entry.given_up;
+    entry.candidates.inherit(static_cast<int>(num_slower), native);
+    entry.watched = !entry.given_up();
     if (entry.watched) {
         entry.wait = 0;  // as after every comparison that was lost
         target_ = static_cast<std::size_t>(place);
@@ -71,8 +70,9 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
 
 SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
     const Entry &target = entries_[target_], &following = entries_[successor()];
+    const std::int64_t took_ns = target.candidates.sample_ns(timed_);
     return {call.entry, -call.entry,   call.bytes,  -call.bytes,     call.root,      -call.root,
-            took_ns_,   -exchange_ns_, target.last, target.distance, following.last, following.distance};
+            took_ns,    -exchange_ns_, target.last, target.distance, following.last, following.distance};
 }
 
 SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_ns) {
@@ -80,7 +80,7 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
     const bool is_target = call.entry == static_cast<std::int64_t>(target_);
     const std::int64_t agreed_ns = all[took_at];
     exchange_ns_ = exchange_ns;
-    took_ns_ = no_time;
+    entries_[target_].candidates.clear_samples();
     switch (step_) {
         case Step::settle:
             if (comparing_) {
@@ -88,7 +88,7 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
                 compare(agreed_ns, -all[exchange_back]);
             }
             if (is_target && is_suspect(entries_[target_])) return begin(call, all);
-            aim(all, entries_[target_].num_slower == 0 && entries_[target_].num_compared > 0);
+            aim(all, entries_[target_].num_slower() == 0 && entries_[target_].num_compared > 0);
             return Way::as_planned;
         case Step::first:
             if (is_target) return begin(call, all);
@@ -103,7 +103,7 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
             comparing_ = true;
             step_ = Step::settle;
             next_ = position_ + 1;
-            return native_first() ? Way::time_schedule : Way::time_native;
+            return time(first_arm() == native ? schedule : native);
     }
     return Way::as_planned;
 }
@@ -113,7 +113,12 @@ SelfCheck::Way SelfCheck::begin(const CallKey& call, const Statement& all) {
     first_ = call;
     step_ = Step::second;
     next_ = position_ + static_cast<std::uint64_t>(std::max<std::int64_t>(1, all[distance_at]));
-    return native_first() ? Way::time_native : Way::time_schedule;
+    return time(first_arm());
+}
+
+SelfCheck::Way SelfCheck::time(Arm arm) {
+    timed_ = arm;
+    return arm == native ? Way::time_native : Way::time_schedule;
 }
 
 /// The watched entry after the target, or the target itself if there is no other.
@@ -127,27 +132,22 @@ std::size_t SelfCheck::successor() const {
 
 void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     Entry& entry = entries_[target_];
-    const bool was_native_first = native_first();
+    const Arm first = first_arm();
     ++entry.num_compared;
     num_missed_ = 0;
     if (first_ns_ == no_time || second_ns == no_time) return;  // one of them failed
     if (entry.num_compared == 1)
         return;  // the first native call on a communicator may set it up, for many times as long
-    entry.native_ns = std::max<std::int64_t>(1, was_native_first ? first_ns_ : second_ns);
-    entry.schedule_ns = std::max<std::int64_t>(1, was_native_first ? second_ns : first_ns_);
-    const bool slower = 100 * entry.schedule_ns > (100 + slower_percent) * entry.native_ns;
-    entry.num_slower = slower ? entry.num_slower + 1 : 0;
-    const std::int64_t longer_ns = std::max(entry.native_ns, entry.schedule_ns);
-    const std::int64_t lost_percent = 100 * (entry.schedule_ns - entry.native_ns) / longer_ns - slower_percent;
-    entry.lost_percent = std::max<std::int64_t>(0, entry.lost_percent + lost_percent);
-    const std::int64_t lost_ns = std::max<std::int64_t>(0, entry.native_ns - entry.schedule_ns);
-    const std::int64_t cost_ns = exchanges_per_comparison * exchange_ns + lost_ns;
+    Candidates& candidates = entry.candidates;
+    candidates.agree(first, first_ns_);
+    candidates.agree(first == native ? schedule : native, second_ns);
+    const double lost = candidates.lost_by(native);
+    const auto schedule_ns = static_cast<double>(candidates[schedule].agreed_ns);
+    const double exchanges = exchanges_per_comparison * static_cast<double>(exchange_ns) / schedule_ns;
+    const auto verdict = candidates.compare(native);
     // To go on with a schedule that may be slower costs more than to know.
-    entry.wait = slower ? 0 : (calls_for_cost * cost_ns + entry.schedule_ns - 1) / entry.schedule_ns;
-    if (entry.num_slower < slower_comparisons && entry.lost_percent < lost_percent_limit) return;
-    entry.given_up = true;
-    entry.watched = false;
-    entry.num_slower = slower_comparisons;  // as other communicators inherit it
+    entry.wait = verdict == Candidates::Verdict::kept ? Candidates::calls_that_pay(exchanges + lost) : 0;
+    entry.watched = !entry.given_up();
 }
 
 /// The ranks met before a call that is not the one to time.

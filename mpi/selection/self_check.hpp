@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "selection/candidates.hpp"
+
 namespace hocket::selection {
 
 /// What makes two calls of one collective on one communicator comparable.
@@ -38,18 +40,10 @@ struct CallKey {
 /// not count.
 class SelfCheck {
 public:
-    /// An entry is given up when it was slower than native by more than this in so many comparisons in a row, on whatever
-    /// communicators. Noise that looks so once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of
-    /// an entry that is no faster, in 62.
-    static constexpr int slower_percent = 5;
-    static constexpr int slower_comparisons = 5;
-    /// It is also given up when it has lost so many percent in the sum over its comparisons; what it gains is taken off, down to
-    /// 0. So an entry whose calls take many times as long now and then is found, though it wins most comparisons. Percent of the
-    /// longer of the two times, so that a loss counts as a gain does, and one comparison cannot decide.
-    static constexpr std::int64_t lost_percent_limit = 450;
-    /// A comparison waits for so many calls of the entry that it costs at most a hundredth of their time; after one that the
-    /// schedule has lost the next comes at once.
-    static constexpr std::int64_t calls_for_cost = 100;
+    /// An entry is given up when it has lost so many comparisons in a row, on whatever communicators. Noise that looks so once in four
+    /// comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no faster, in 62.
+    static constexpr Candidates::Policy policy{.slower_percent = 5, .lost_comparisons = 5, .lost_percent_limit = 450};
+    enum Arm : std::size_t { native = 0, schedule = 1 };
     /// Before this call of the collective the ranks agree for the first time.
     static constexpr std::uint64_t first_position = 8;
     /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a verdict.
@@ -62,11 +56,12 @@ public:
         std::int64_t last = 0;                   ///< position of its last call, as this rank sees it; 0 = none
         std::int64_t distance = 0;               ///< from its call with the same root before that; 0 = none
         std::vector<std::int64_t> last_of_root;  ///< positions, as `last`
-        int num_slower = 0;                      ///< comparisons in a row that the schedule has lost
-        std::int64_t lost_percent = 0;           ///< beyond `slower_percent`; see `lost_percent_limit`
         int num_compared = 0;
-        std::int64_t native_ns = 0, schedule_ns = 0;  ///< of the last comparison
-        bool given_up = false;
+        Candidates candidates{2, schedule, policy};
+
+        [[nodiscard]] bool given_up() const { return candidates.chosen() == native; }
+        /// Comparisons in a row that the schedule has lost; all that it may lose, if it is given up.
+        [[nodiscard]] int num_slower() const { return given_up() ? policy.lost_comparisons : candidates.num_lost(); }
     };
     enum class Way { as_planned, time_schedule, time_native };
     /// The largest of each number over the ranks is what they agree on.
@@ -89,7 +84,9 @@ public:
     /// `all` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the call.
     Way conclude(const Statement& all, std::int64_t exchange_ns);
     /// How long this rank was in the call that was to be timed; is not told if the call failed.
-    void took(std::int64_t duration_ns) { took_ns_ = std::min(duration_ns, longest_ns); }
+    void took(std::int64_t duration_ns) {
+        entries_[target_].candidates.took(timed_, std::min(duration_ns, longest_ns));
+    }
     /// The ranks cannot agree any more.
     void stop() { next_ = never; }
 
@@ -99,7 +96,7 @@ public:
 
 private:
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t no_time = Candidates::no_time;
     static constexpr std::int64_t longest_ns = 1'000'000'000'000'000;  // days; a hundredfold still fits
     enum class Step { settle, first, second };
 
@@ -112,7 +109,8 @@ private:
         last = entry.last;
     }
     /// Of the target's comparison under way.
-    [[nodiscard]] bool native_first() const { return entries_[target_].num_compared % 2 == 0; }
+    [[nodiscard]] Arm first_arm() const { return entries_[target_].num_compared % 2 == 0 ? native : schedule; }
+    Way time(Arm arm);
     [[nodiscard]] std::size_t successor() const;
     Way begin(const CallKey& call, const Statement& all);
     void compare(std::int64_t second_ns, std::int64_t exchange_ns);
@@ -126,7 +124,7 @@ private:
     std::size_t target_ = 0;
     CallKey first_{};                  // the call of the comparison that was timed first
     std::int64_t first_ns_ = no_time;  // agreed
-    std::int64_t took_ns_ = no_time;   // this rank's, of the call timed last
+    Arm timed_ = native;               // of the call timed last
     std::int64_t exchange_ns_ = 0;     // this rank's, the last one
     int num_missed_ = 0;               // exchanges in a row that met no call of the target
     bool comparing_ = false;           // two calls were timed and their times are to be told

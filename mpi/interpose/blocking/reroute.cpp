@@ -127,9 +127,9 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Entry& checked = check.entry(target);
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
         EntryCount& noted = entry_counts[routes[static_cast<std::size_t>(target)].index];
-        noted.num_slower = checked.num_slower;
-        noted.native_ns = checked.native_ns;
-        noted.schedule_ns = checked.schedule_ns;
+        noted.num_slower = checked.num_slower();
+        noted.native_ns = checked.candidates[SelfCheck::native].agreed_ns;
+        noted.schedule_ns = checked.candidates[SelfCheck::schedule].agreed_ns;
     }
     return way;
 }
@@ -140,7 +140,7 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
-        log_fall_back(route.index, call, SelfCheck::slower_comparisons);
+        log_fall_back(route.index, call, SelfCheck::policy.lost_comparisons);
 }
 
 /// Nothing if the call is to be native. Then `timed` is set if the self-check wants to know how long it takes.
@@ -169,7 +169,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
         return {};
     }
     if (route == nullptr) return {};
-    if (check.entry(place).given_up) {
+    if (check.entry(place).given_up()) {
         outcome = Outcome::slower;
         count_after_fall_back(*route, check.entry(place), communicator);
         return {};

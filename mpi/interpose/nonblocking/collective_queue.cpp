@@ -71,18 +71,12 @@ bool CollectiveQueue::decide(const Turn& turn, Arm& arm) {
     if (!turn.compares) return true;
     Selection& selection = selection_of(turn);
     if (selection.selector.is_due()) {
-        int done = 0;
-        const int code = next.Test(&selection.exchange, &done, MPI_STATUS_IGNORE);
-        if (code == MPI_SUCCESS && done == 0) return false;
-        selection.selector.conclude(selection.all);
+        bool done = false;
+        if (selection.exchange.test(done) == MPI_SUCCESS && !done) return false;
+        selection.selector.conclude(selection.exchange.all());
     }
     arm = static_cast<Arm>(selection.selector.next());
-    if (selection.selector.exchanges()) {
-        selection.mine = selection.selector.statement();
-        selection.all = selection.mine;
-        next.Iallreduce(selection.mine.data(), selection.all.data(), static_cast<int>(selection.mine.size()),
-                        MPI_INT64_T, MPI_MAX, own_, &selection.exchange);
-    }
+    if (selection.selector.exchanges()) selection.exchange.begin(selection.selector.statement(), own_);
     return true;
 }
 
@@ -104,7 +98,7 @@ void CollectiveQueue::count(const Turn& turn, Arm arm) {
     if (!count.fell_back_at_call.compare_exchange_strong(none, call)) return;
     count.native_ns = selector.arm(native).agreed_ns;
     count.schedule_ns = selector.arm(schedule).agreed_ns;
-    if (rank_ == 0) log_fall_back(entry, call, Selector::lost_comparisons);
+    if (rank_ == 0) log_fall_back(entry, call, Selector::policy.lost_comparisons);
 }
 
 CollectiveQueue::TaskKey CollectiveQueue::task_key(const PlannedCall& call, Arm arm) {
@@ -179,13 +173,13 @@ void CollectiveQueue::ended(PlannedCall& call) {
 bool CollectiveQueue::release(bool waits) {
     const std::lock_guard lock(mutex_);
     for (auto& [key, selection] : selections_) {
-        int done = 1;
+        bool done = true;
         if (waits) {
-            next.Wait(&selection.exchange, MPI_STATUS_IGNORE);
+            selection.exchange.wait();
         } else {
-            next.Test(&selection.exchange, &done, MPI_STATUS_IGNORE);
+            selection.exchange.test(done);
         }
-        if (done == 0) return false;
+        if (!done) return false;
     }
     idle_.clear();
     queue_communicators.release(&own_);

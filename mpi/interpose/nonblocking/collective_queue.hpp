@@ -17,7 +17,9 @@
 
 #include "hocket/plan/plan.hpp"
 #include "interpose/call.hpp"
+#include "interpose/next.hpp"
 #include "runtime/collective_task.hpp"
+#include "selection/exchange.hpp"
 #include "selection/selector.hpp"
 
 namespace hocket::interpose {
@@ -52,8 +54,7 @@ private:
     using Key = std::tuple<std::size_t, std::size_t, int>;  ///< entry, class of size, root
     struct Selection {
         selection::Selector selector;
-        selection::Selector::Statement mine{}, all{};
-        MPI_Request exchange = MPI_REQUEST_NULL;
+        selection::Exchange exchange{{next.Iallreduce, next.Test, next.Wait}};
     };
     struct Turn {
         Key key;

@@ -35,9 +35,9 @@ public:
         if (num_due != 0 && num_due != checks_.size()) FAIL("only some ranks exchange");
         Way way = Way::as_planned;
         if (num_due > 0) way = exchange(key, wrong_on);
-        const bool given_up = key.entry >= 0 && checks_.front().entry(key.entry).given_up;
+        const bool given_up = key.entry >= 0 && checks_.front().entry(key.entry).given_up();
         for (std::size_t rank = 0; rank < checks_.size(); ++rank) {
-            if (key.entry >= 0 && checks_[rank].entry(key.entry).given_up != given_up)
+            if (key.entry >= 0 && checks_[rank].entry(key.entry).given_up() != given_up)
                 FAIL("only some ranks fall back");
             const std::int64_t part_ns = static_cast<std::int64_t>(rank) + 1;  // the last rank needs all of the time
             const std::int64_t all_ns = way == Way::time_native ? native_ns : schedule_ns;
@@ -85,7 +85,7 @@ constexpr CallKey plain{0, 1000, 0};
 int calls_until_given_up(Ranks& ranks, std::int64_t native_ns, std::int64_t schedule_ns, int most) {
     for (int i = 1; i <= most; ++i) {
         ranks.call(plain, native_ns, schedule_ns);
-        if (ranks.entry(0).given_up) return i;
+        if (ranks.entry(0).given_up()) return i;
     }
     return 0;
 }
@@ -98,7 +98,7 @@ TEST_CASE("an entry that is slower is given up after five comparisons and one th
         const int call = calls_until_given_up(ranks, 1'000'000, 2'000'000, 1000);
         CHECK(call > 0);
         CHECK(call < 30);
-        CHECK(ranks.entry(0).num_compared == 1 + SelfCheck::slower_comparisons);
+        CHECK(ranks.entry(0).num_compared == 1 + SelfCheck::policy.lost_comparisons);
         const int before = ranks.num_exchanges;
         for (int i = 0; i < 10'000; ++i) CHECK(ranks.call(plain, 1, 1) == Way::as_planned);
         CHECK(ranks.num_exchanges == before);
@@ -111,7 +111,7 @@ TEST_CASE(
         Ranks ranks(3, Entries(1));
         std::vector<int> timed;
         int call = 0;  // of the entry
-        for (int i = 0; i < 1000 && !ranks.entry(0).given_up; ++i) {
+        for (int i = 0; i < 1000 && !ranks.entry(0).given_up(); ++i) {
             if (i % distance != 0) {
                 CHECK(ranks.call({-1, 8, 0}, 1, 1) == Way::as_planned);
                 continue;
@@ -119,9 +119,9 @@ TEST_CASE(
             ++call;
             if (ranks.call(plain, 1'000'000, 1'500'000) != Way::as_planned) timed.push_back(call);
         }
-        REQUIRE(timed.size() == 2 * (1 + SelfCheck::slower_comparisons));
-        CHECK(timed[3] + 2 * (SelfCheck::slower_comparisons - 1) == timed.back());
-        CHECK(ranks.entry(0).given_up);
+        REQUIRE(timed.size() == 2 * (1 + SelfCheck::policy.lost_comparisons));
+        CHECK(timed[3] + 2 * (SelfCheck::policy.lost_comparisons - 1) == timed.back());
+        CHECK(ranks.entry(0).given_up());
     }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("slower by 5 % is not enough, by 6 % it is") {
 TEST_CASE("a first native call that sets the communicator up hides nothing") {
     Ranks ranks(3, Entries(1));
     int call = 0;
-    for (bool set_up = false; call < 100 && !ranks.entry(0).given_up; ++call)
+    for (bool set_up = false; call < 100 && !ranks.entry(0).given_up(); ++call)
         set_up = ranks.call(plain, set_up ? 1'000'000 : 500'000'000, 2'000'000) == Way::time_native || set_up;
     CHECK(call < 60);
 }
@@ -147,18 +147,18 @@ TEST_CASE("four slightly slower comparisons and a faster one start again") {
         compared += way == Way::time_schedule ? 1 : 0;
     }
     CHECK(ranks.entry(0).num_compared > 50);
-    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK_FALSE(ranks.entry(0).given_up());
 }
 
 TEST_CASE("an entry that wins most comparisons and loses far more in the others is given up") {
     for (const int every : {2, 3, 4}) {
         Ranks ranks(3, Entries(1));
         int compared = 0;
-        for (int i = 0; i < 5000 && !ranks.entry(0).given_up; ++i) {
+        for (int i = 0; i < 5000 && !ranks.entry(0).given_up(); ++i) {
             const Way way = ranks.call(plain, 1'000'000, compared % every == 0 ? 4'000'000 : 950'000);
             compared += way == Way::time_schedule ? 1 : 0;
         }
-        CHECK_MESSAGE(ranks.entry(0).given_up, "one slow call in ", every);
+        CHECK_MESSAGE(ranks.entry(0).given_up(), "one slow call in ", every);
         CHECK(ranks.entry(0).num_compared < 60);
     }
 }
@@ -174,7 +174,7 @@ TEST_CASE("an entry that gains 10 % is kept though one comparison in twenty is s
             const std::int64_t native_ns = time(1'100'000), schedule_ns = time(1'000'000);
             ranks.call(plain, native_ns, schedule_ns);
         }
-        CHECK_FALSE(ranks.entry(0).given_up);
+        CHECK_FALSE(ranks.entry(0).given_up());
     }
 }
 
@@ -231,12 +231,12 @@ TEST_CASE("a program whose every other call is slow by itself misleads nobody") 
         ranks.call(plain, factor * 1'100'000, factor * 1'000'000);
     }
     CHECK(ranks.entry(0).num_compared > 10);
-    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK_FALSE(ranks.entry(0).given_up());
 }
 
 TEST_CASE("a rare entry among many calls is found, and others are let alone") {
     Ranks ranks(3, Entries(2));
-    for (int i = 0; i < 100'000 && !ranks.entry(1).given_up; ++i) {
+    for (int i = 0; i < 100'000 && !ranks.entry(1).given_up(); ++i) {
         if (i % 100 == 57)
             ranks.call({1, 8'000'000, 0}, 1'000'000, 4'000'000);
         else if (i % 10 == 3)
@@ -244,8 +244,8 @@ TEST_CASE("a rare entry among many calls is found, and others are let alone") {
         else
             ranks.call({-1, 8, 0}, 10'000, 10'000);
     }
-    CHECK(ranks.entry(1).given_up);
-    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK(ranks.entry(1).given_up());
+    CHECK_FALSE(ranks.entry(0).given_up());
     CHECK(ranks.num_exchanges < 200);
 }
 
@@ -258,8 +258,8 @@ TEST_CASE("an entry that is not watched is never compared") {
         CHECK((i % 2 == 1 || way == Way::as_planned));
     }
     CHECK(ranks.entry(0).num_compared == 0);
-    CHECK_FALSE(ranks.entry(0).given_up);
-    CHECK(ranks.entry(1).given_up);
+    CHECK_FALSE(ranks.entry(0).given_up());
+    CHECK(ranks.entry(1).given_up());
 }
 
 TEST_CASE("calls that only one rank finds wrong do not part the ranks") {
@@ -281,30 +281,30 @@ TEST_CASE("calls that only one rank finds wrong do not part the ranks") {
 TEST_CASE("what other communicators have found") {
     const CallKey key{0, 1000, 0};
     int num_communicators = 0;
-    for (std::int64_t num_slower = 0; num_slower < SelfCheck::slower_comparisons; ++num_communicators) {
+    for (std::int64_t num_slower = 0; num_slower < SelfCheck::policy.lost_comparisons; ++num_communicators) {
         REQUIRE(num_communicators < 5);
         Ranks ranks(3, Entries(1));
         ranks.inherit(0, num_slower);
         for (int call = 0; call < 20; ++call) ranks.call(key, 1000, 2000);
-        num_slower = ranks.entry(0).num_slower;
+        num_slower = ranks.entry(0).num_slower();
     }
     Entries waiting(1);
     waiting[0].wait = 200;  // what was measured says that a comparison is dear
     Ranks suspects(3, waiting);
     suspects.inherit(0, 1);
     for (int call = 0; call < 20; ++call) suspects.call(key, 1000, 2000);
-    CHECK(suspects.entry(0).num_slower > 1);
+    CHECK(suspects.entry(0).num_slower() > 1);
     Ranks ranks(3, Entries(2));
-    ranks.inherit(0, SelfCheck::slower_comparisons);
-    CHECK(ranks.entry(0).given_up);
+    ranks.inherit(0, SelfCheck::policy.lost_comparisons);
+    CHECK(ranks.entry(0).given_up());
     for (int call = 0; call < 200; ++call) {
         CHECK(ranks.call(key, 1000, 2000) == Way::as_planned);
         ranks.call({1, 1000, 0}, 1000, 500);
     }
     CHECK(ranks.entry(1).num_compared > 1);
-    CHECK_FALSE(ranks.entry(1).given_up);
+    CHECK_FALSE(ranks.entry(1).given_up());
     Ranks all_given_up(2, Entries(1));
-    all_given_up.inherit(0, SelfCheck::slower_comparisons);
+    all_given_up.inherit(0, SelfCheck::policy.lost_comparisons);
     for (int call = 0; call < 50; ++call) all_given_up.call(key, 1000, 2000);
     CHECK(all_given_up.num_exchanges == 0);
 }
@@ -318,13 +318,13 @@ TEST_CASE("calls of shrinking size whose roots take turns are compared") {
         slower.call(key, bytes, bytes * 6 / 5);
         faster.call(key, bytes, bytes * 5 / 6);
     }
-    CHECK(slower.entry(0).given_up);
-    CHECK_FALSE(faster.entry(0).given_up);
+    CHECK(slower.entry(0).given_up());
+    CHECK_FALSE(faster.entry(0).given_up());
     CHECK(faster.entry(0).num_compared > 1);
 }
 
 TEST_CASE("calls of very different sizes are not compared") {
     Ranks ranks(2, Entries(1));
     for (int i = 0; i < 400; ++i) ranks.call({0, i % 2 == 0 ? 1000 : 2000, 0}, i % 2 == 0 ? 1 : 100, 50);
-    CHECK_FALSE(ranks.entry(0).given_up);
+    CHECK_FALSE(ranks.entry(0).given_up());
 }
