@@ -12,14 +12,15 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <sstream>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/abort.hpp"
 #include "common/options.hpp"
 #include "hocket/base/error.hpp"
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "hocket/plan/file.hpp"
 #include "interpose/blocking/reroute.hpp"
 #include "interpose/entry_counts.hpp"
@@ -33,7 +34,6 @@
 namespace {
 
 using namespace hocket;
-using base::json_text;
 using interpose::session;
 using probes::require, probes::wait_aside;
 
@@ -229,17 +229,10 @@ private:
     const double made_s_ = now_s();
 };
 
-template <typename Number>
-std::string list(const std::vector<Number>& numbers) {
-    std::ostringstream text;
-    text.precision(std::numeric_limits<double>::max_digits10);
-    for (const Number number : numbers) text << (text.view().empty() ? "" : ", ") << number;
-    return "[" + text.str() + "]";
-}
-
-/// One entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over the world;
-/// the first member's answer reaches rank 0.
-std::string compare(const PlanEntry& entry, const Options& options, double seconds, int tag, int world_rank) {
+/// Writes one entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over the
+/// world; the first member's answer reaches rank 0.
+void compare(base::JsonWriter& json, const PlanEntry& entry, const Options& options, double seconds, int tag,
+             int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Group world = MPI_GROUP_NULL, members = MPI_GROUP_NULL;
@@ -285,16 +278,17 @@ std::string compare(const PlanEntry& entry, const Options& options, double secon
         }
     }
     PMPI_Barrier(MPI_COMM_WORLD);  // the next entry has the network for itself
-    return "{\"collective\": " + json_text(name_of(entry.collective)) + ", \"members\": " + list(entry.members) +
-           ", \"bytes\": " + std::to_string(measured_bytes(entry)) +
-           ", \"root\": " + std::to_string(entry.root.value_or(Rank{0}).value) +
-           ", \"description\": " + json_text(describe(entry)) + ", \"native_s\": " + list(native_s) +
-           ", \"tuned_s\": " + list(tuned_s) + ", \"rerouted_calls\": " + std::to_string(num_rerouted) +
-           ", \"equal\": " +
-           (options.only_schedules || seconds <= 0 ? "null"
-            : equal != 0                           ? "true"
-                                                   : "false") +
-           "}";
+    json.begin_object();
+    json.field("collective", name_of(entry.collective));
+    json.field("members", entry.members);
+    json.field("bytes", measured_bytes(entry));
+    json.field("root", entry.root.value_or(Rank{0}).value);
+    json.field("description", describe(entry));
+    json.field("native_s", native_s);
+    json.field("tuned_s", tuned_s);
+    json.field("rerouted_calls", num_rerouted);
+    json.field("equal", options.only_schedules || seconds <= 0 ? std::nullopt : std::optional(equal != 0));
+    json.end_object();
 }
 
 int run(int argc, char** argv, int world_rank) {
@@ -306,25 +300,30 @@ int run(int argc, char** argv, int world_rank) {
     require_ranks_of_program(plan.ranks, world_size, options.plan);
     interpose::settings.checks_itself = false;  // a program pays for it by less than a hundredth
     const std::string shared = probes::shared_cores(MPI_COMM_WORLD);
-    std::string entries;
+    base::JsonWriter entries;
+    entries.begin_list(base::JsonWriter::Layout::lines);
     const double begin_s = now_s();
     for (std::size_t i = 0; i < plan.entries.size(); ++i) {
         const double left_s = options.within - (now_s() - begin_s);
         double seconds = std::min(options.seconds, left_s / static_cast<double>(plan.entries.size() - i));
         PMPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        entries += i == 0 ? "\n  " : ",\n  ";
-        entries += compare(plan.entries[i], options, seconds, static_cast<int>(i % 1024), world_rank);
+        compare(entries, plan.entries[i], options, seconds, static_cast<int>(i % 1024), world_rank);
     }
+    entries.end_list();
     if (world_rank != 0) return 0;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    std::printf(
-        "{\"format\": \"hocket.comparison/1\", \"mpi\": %s, \"ranks\": %d, \"shared_cores\": %s, \"seconds\": %.3f, "
-        "\"entries\": "
-        "[%s\n]}\n",
-        json_text({version, strcspn(version, "\n")}).c_str(), world_size, shared.c_str(), now_s() - begin_s,
-        entries.c_str());
+    base::JsonWriter json;
+    json.begin_object();
+    json.field("format", "hocket.comparison/1");
+    json.field("mpi", std::string_view(version, strcspn(version, "\n")));
+    json.field("ranks", world_size);
+    json.key("shared_cores").raw(shared);
+    json.field("seconds", now_s() - begin_s);
+    json.key("entries").raw(entries.text());
+    json.end_object();
+    std::puts(json.text().c_str());
     return 0;
 }
 

@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "common/backoff.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
 
 namespace {
@@ -78,10 +80,13 @@ int main(int argc, char** argv) {
     // waits for its receiver stalls no network.
     PMPI_Bcast(&neighbours, 1, MPI_INT, 0, MPI_COMM_WORLD);
     const int peer = neighbours < ranks ? ranks - 1 : 0;
-    if (rank == 0 && peer > 0) {
-        std::printf("{\"format\": \"hocket.eager/1\", \"eager_bytes\": %d}\n", find_limit(buffer, peer));
-    } else if (rank == 0) {
-        std::printf("{\"format\": \"hocket.eager/1\", \"eager_bytes\": null}\n");
+    if (rank == 0) {
+        hocket::base::JsonWriter json;
+        json.begin_object();
+        json.field("format", "hocket.eager/1");
+        json.field("eager_bytes", peer > 0 ? std::optional(find_limit(buffer, peer)) : std::nullopt);
+        json.end_object();
+        std::puts(json.text().c_str());
     } else if (rank == peer) {
         receive_all(buffer);
     }

@@ -14,13 +14,13 @@
 #include <functional>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/abort.hpp"
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "probes/common_start.hpp"
 #include "probes/measuring.hpp"
 #include "probes/overlap_compute.hpp"
@@ -32,7 +32,6 @@
 namespace {
 
 using namespace hocket;
-using base::json_text;
 using probes::Carrier, probes::Mode, probes::OverlapOptions;
 using probes::require, probes::wait_aside;
 
@@ -112,7 +111,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::string json() const;
+    void write(base::JsonWriter& json) const;
 
 private:
     struct KnownCarrier {
@@ -219,32 +218,35 @@ private:
     Times compute_alone_;
 };
 
-std::string list(const std::vector<double>& numbers) {
-    std::ostringstream text;
-    text.precision(9);
-    for (const double number : numbers) text << (text.view().empty() ? "" : ", ") << number;
-    return "[" + text.str() + "]";
+void write_fields(base::JsonWriter& json, const Times& times) {
+    json.field("time_s", times.whole);
+    json.field("compute_s", times.compute);
+    json.field("cpu_s", times.cpu);
 }
 
-std::string fields(const Times& times) {
-    return "\"time_s\": " + list(times.whole) + ", \"compute_s\": " + list(times.compute) +
-           ", \"cpu_s\": " + list(times.cpu);
+void write_object(base::JsonWriter& json, const Times& times) {
+    json.begin_object();
+    write_fields(json, times);
+    json.end_object();
 }
 
-std::string Bench::json() const {
-    std::string communication, modes;
-    for (const auto& known : carriers_) {
-        communication += (communication.empty() ? "\n  " : ",\n  ") + json_text(known->carrier.name()) + ": {" +
-                         fields(known->alone) + "}";
-    }
+void Bench::write(base::JsonWriter& json) const {
+    json.field("outer_iterations", compute_->num_iterations());
+    write_object(json.key("compute"), compute_alone_);
+    json.key("communication").begin_object(base::JsonWriter::Layout::lines);
+    for (const auto& known : carriers_) write_object(json.key(known->carrier.name()), known->alone);
+    json.end_object();
+    json.key("modes").begin_list(base::JsonWriter::Layout::lines);
     for (const auto& mode : modes_) {
+        json.begin_object();
+        json.field("mode", mode.mode.name);
+        json.field("communication", mode.known->carrier.name());
+        write_fields(json, mode.times);
         const std::string report = mode.known->transport->report();
-        modes += std::string(modes.empty() ? "\n  " : ",\n  ") + "{\"mode\": " + json_text(mode.mode.name) +
-                 ", \"communication\": " + json_text(mode.known->carrier.name()) + ", " + fields(mode.times) +
-                 (report.empty() ? "" : ", \"selection\": " + report) + "}";
+        if (!report.empty()) json.key("selection").raw(report);
+        json.end_object();
     }
-    return "\"outer_iterations\": " + std::to_string(compute_->num_iterations()) + ", \"compute\": {" +
-           fields(compute_alone_) + "}, \"communication\": {" + communication + "}, \"modes\": [" + modes + "]";
+    json.end_list();
 }
 
 int run(int argc, char** argv, int rank, bool threads) {
@@ -258,11 +260,16 @@ int run(int argc, char** argv, int rank, bool threads) {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     PMPI_Get_library_version(version, &length);
-    std::printf(
-        "{\"format\": \"hocket.overlap-times/1\", \"mpi\": %s, \"ranks\": %d, \"compute_threads\": %d, "
-        "\"thread_multiple\": %s, %s}\n",
-        json_text({version, strcspn(version, "\n")}).c_str(), ranks, compute_threads, threads ? "true" : "false",
-        bench.json().c_str());
+    base::JsonWriter json;
+    json.begin_object();
+    json.field("format", "hocket.overlap-times/1");
+    json.field("mpi", std::string_view(version, strcspn(version, "\n")));
+    json.field("ranks", ranks);
+    json.field("compute_threads", compute_threads);
+    json.field("thread_multiple", threads);
+    bench.write(json);
+    json.end_object();
+    std::puts(json.text().c_str());
     return 0;
 }
 

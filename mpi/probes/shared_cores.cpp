@@ -11,11 +11,10 @@
 #include <cstddef>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
 
 namespace hocket::probes {
@@ -111,11 +110,14 @@ std::string shared_cores(MPI_Comm comm) {
     if (share == 0) return "null";
     wait_for_rank_0(own, comm);
     const Machine machine = fullest(own, comm);
-    std::ostringstream text;
-    text << "{\"host\": " << base::json_text(machine.host) << ", \"ranks\": " << machine.ranks
-         << ", \"cores\": " << machine.num_cores()
-         << ", \"turn_s\": " << machine.cpu_s / static_cast<double>(machine.switches + 1) << "}";
-    return text.str();
+    base::JsonWriter json;
+    json.begin_object();
+    json.field("host", machine.host);
+    json.field("ranks", machine.ranks);
+    json.field("cores", machine.num_cores());
+    json.field("turn_s", machine.cpu_s / static_cast<double>(machine.switches + 1));
+    json.end_object();
+    return json.text();
 }
 
 }  // namespace hocket::probes

@@ -21,7 +21,7 @@
 
 #include "common/abort.hpp"
 #include "hocket/base/error.hpp"
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
 #include "probes/transfer_costs.hpp"
 #include "probes/transfers.hpp"
@@ -262,31 +262,25 @@ Times measure(const probes::Campaign& campaign, int rank) {
 }
 
 void print(const Times& times, const std::vector<probes::CoreCosts>& costs, const std::vector<Place>& places) {
-    std::ostringstream out;
-    out.precision(9);
-    out << "{\"format\": \"hocket.transfer-times/1\", \"places\": [";
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        out << (i == 0 ? "" : ", ") << '[' << base::json_text(places[i].name) << ", " << places[i].first << ']';
+    base::JsonWriter json(0);
+    json.begin_object();
+    json.field("format", "hocket.transfer-times/1");
+    json.key("places").begin_list();
+    for (const Place& place : places) {
+        json.begin_list();
+        json.value(place.name);
+        json.value(place.first);
+        json.end_list();
     }
-    out << "], \"times_s\": [";
-    for (std::size_t round = 0; round < times.size(); ++round) {
-        out << (round == 0 ? "\n[" : ",\n[");
-        for (std::size_t i = 0; i < times[round].size(); ++i) {
-            out << (i == 0 ? "[" : ", [");
-            for (std::size_t j = 0; j < times[round][i].size(); ++j) out << (j == 0 ? "" : ", ") << times[round][i][j];
-            out << ']';
-        }
-        out << ']';
-    }
-    out << "], \"costs\": [";
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-        out << (i == 0 ? "" : ", ");
-        const char* before = "[";
-        for (const double value : costs[i].values()) out << std::exchange(before, ", ") << value;
-        out << ']';
-    }
-    out << "]}\n";
-    std::fputs(out.str().c_str(), stdout);
+    json.end_list();
+    json.key("times_s").begin_list(base::JsonWriter::Layout::lines);
+    for (const auto& round : times) json.value(round);
+    json.end_list();
+    json.key("costs").begin_list();
+    for (const auto& of_pair : costs) json.value(of_pair.values());
+    json.end_list();
+    json.end_object();
+    std::puts(json.text().c_str());
 }
 
 void run(const char* path) {

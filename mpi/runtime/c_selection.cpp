@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include <array>
-#include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/backoff.hpp"
 #include "common/clock.hpp"
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "runtime/c_calls.hpp"
 #include "runtime/c_engines.hpp"
 #include "runtime/c_requests.hpp"
@@ -30,11 +29,7 @@ bool like(const hocket_operation& a, const hocket_operation& b) {
     return other(a) == other(b);
 }
 
-std::string seconds_text(std::int64_t time_ns) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.4g", 1e-9 * static_cast<double>(time_ns));
-    return text.data();
-}
+double seconds(std::int64_t time_ns) { return 1e-9 * static_cast<double>(time_ns); }
 
 /// The exchange began with a call that this rank has waited for, so that all ranks have begun it; if not, in a program that has too many
 /// calls in flight, another rank may wait for what is pending here first.
@@ -117,23 +112,30 @@ const char* hocket_selection_get_report(hocket_selection* selection) {
     const hocket_status status = guarded([&] {
         require_argument(selection != nullptr, "no selection given");
         const Selector& selector = selection->selector;
-        std::string& text = selection->report;
-        text = "{\"chosen\": " + base::json_text(selection->arms[selector.chosen()].name) +
-               ", \"settled\": " + (selector.is_settled() ? "true" : "false") +
-               ", \"changes\": " + std::to_string(selector.num_changes()) + ", \"arms\": [";
+        base::JsonWriter json;
+        json.begin_object();
+        json.field("chosen", selection->arms[selector.chosen()].name);
+        json.field("settled", selector.is_settled());
+        json.field("changes", selector.num_changes());
+        json.key("arms").begin_list();
         for (std::size_t i = 0; i < selector.num_arms(); ++i) {
             const Selector::Arm& arm = selector.arm(i);
-            const std::string seconds = arm.agreed_ns == Selector::no_time ? "null" : seconds_text(arm.agreed_ns);
             const char* why = i == selector.chosen()     ? "the fastest, or the MPI's own within 3 % of it"
                               : arm.dropped_in_round < 0 ? "expected to take more than thrice the best: not tried"
                               : arm.dropped_in_round > 0 ? "far behind the fastest: tried no more"
                               : arm.agreed_ns == Selector::no_time ? "not tried yet"
                                                                    : "not faster when it was last compared";
-            text += std::string(i == 0 ? "" : ", ") + "{\"name\": " + base::json_text(selection->arms[i].name) +
-                    ", \"calls\": " + std::to_string(arm.calls) + ", \"time_s\": " + seconds +
-                    ", \"why\": " + base::json_text(why) + "}";
+            json.begin_object();
+            json.field("name", selection->arms[i].name);
+            json.field("calls", arm.calls);
+            json.field("time_s",
+                       arm.agreed_ns == Selector::no_time ? std::nullopt : std::optional(seconds(arm.agreed_ns)));
+            json.field("why", why);
+            json.end_object();
         }
-        text += "]}";
+        json.end_list();
+        json.end_object();
+        selection->report = json.text();
         return HOCKET_OK;
     });
     return status == HOCKET_OK ? selection->report.c_str() : nullptr;

@@ -18,11 +18,11 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "hocket/base/json_writer.hpp"
 #include "hocket/patterns/patterns.hpp"
 
 namespace peers {
@@ -171,25 +171,25 @@ inline void print(const Case& c, const Outcome& outcome) {
         sum_s += outcome.finish_s[static_cast<std::size_t>(s)];
         makespan_s = std::max(makespan_s, outcome.finish_s[static_cast<std::size_t>(s)]);
     }
-    std::ostringstream out;
-    out.precision(15);
-    const auto field = [&](const char* name, const auto& value) { out << ", \"" << name << "\": " << value; };
-    out << "{\"nodes\": " << c.num_hosts();
-    field("messages", outcome.num_messages);
-    field("cut_off", outcome.cut_off ? "true" : "false");
-    field("traffic", "\"" + std::to_string(checksum(*c.traffic)) + "\"");
-    field("setup_user_s", outcome.setup_user_s);
-    field("run_user_s", user - outcome.setup_user_s);
-    field("run_cpu_s", cpu - outcome.setup_cpu_s);
-    field("run_wall_s", wall_s);
-    field("user_s", user);
-    field("system_s", system);
-    field("peak_rss_bytes", peak);
-    field("rates", outcome.num_rates);
-    field("page_faults", usage.ru_minflt + usage.ru_majflt);
-    field("makespan_s", makespan_s);
-    field("mean_finish_s", senders > 0 ? sum_s / static_cast<double>(senders) : 0);
-    std::puts((out.str() + "}").c_str());
+    hocket::base::JsonWriter json;
+    json.begin_object();
+    json.field("nodes", c.num_hosts());
+    json.field("messages", outcome.num_messages);
+    json.field("cut_off", outcome.cut_off);
+    json.field("traffic", std::to_string(checksum(*c.traffic)));
+    json.field("setup_user_s", outcome.setup_user_s);
+    json.field("run_user_s", user - outcome.setup_user_s);
+    json.field("run_cpu_s", cpu - outcome.setup_cpu_s);
+    json.field("run_wall_s", wall_s);
+    json.field("user_s", user);
+    json.field("system_s", system);
+    json.field("peak_rss_bytes", peak);
+    json.field("rates", outcome.num_rates);
+    json.field("page_faults", usage.ru_minflt + usage.ru_majflt);
+    json.field("makespan_s", makespan_s);
+    json.field("mean_finish_s", senders > 0 ? sum_s / static_cast<double>(senders) : 0);
+    json.end_object();
+    std::puts(json.text().c_str());
     std::fflush(stdout);
 }
 

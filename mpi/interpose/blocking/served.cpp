@@ -5,10 +5,11 @@
 
 #include <mpi.h>
 
+#include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "interpose/next.hpp"
 #include "interpose/say.hpp"
 
@@ -87,7 +88,8 @@ std::string Served::report(int world_rank, bool speaks) const {
     next.Reduce(mine.data(), all.data(), static_cast<int>(2 * num), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank != 0) return {};
 
-    std::string rows;
+    base::JsonWriter rows;
+    rows.begin_list(base::JsonWriter::Layout::lines);
     Sum whole, by_plan, derived;
     std::array<Sum, num_outcomes> left{};
     std::array<std::string, num_outcomes> where{};
@@ -101,11 +103,15 @@ std::string Served::report(int world_rank, bool speaks) const {
         if (static_cast<Outcome>(outcome) == Outcome::derived) derived += sum;
         left[outcome] += sum;
         where[outcome] += (where[outcome].empty() ? "" : ", ") + name;
-        rows += std::string(rows.empty() ? "" : ",") + "\n  {\"collective\": " + base::json_text(name) +
-                ", \"outcome\": " + base::json_text(names[outcome]) +
-                text(", \"calls\": %.0f, \"time_s\": %.6g}", sum.calls, sum.seconds);
+        rows.begin_object();
+        rows.field("collective", name);
+        rows.field("outcome", names[outcome]);
+        rows.field("calls", std::llround(sum.calls));
+        rows.field("time_s", sum.seconds);
+        rows.end_object();
     }
-    if (!speaks || whole.calls == 0) return "[" + rows + "\n]";
+    rows.end_list();
+    if (!speaks || whole.calls == 0) return rows.text();
     say(
         text("the plan served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
              "rank on average",
@@ -121,7 +127,7 @@ std::string Served::report(int world_rank, bool speaks) const {
                  of.seconds / num_ranks) +
             reasons[outcome] + " (" + where[outcome] + ")");
     }
-    return "[" + rows + "\n]";
+    return rows.text();
 }
 
 }  // namespace hocket::interpose

@@ -4,6 +4,9 @@
 #include "hocket/base/json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -63,6 +66,18 @@ std::string shortened(const std::string& text, std::size_t longest) {
 }
 
 std::string json_text(std::string_view text) { return print_json(json(text)); }
+
+std::string number_text(double value) {
+    std::array<char, 400> text;  // 1e16 has 17 digits, 1e-4 some 22; a number that is not finite has a name
+    const auto print = [&](std::chars_format style) {
+        const auto end = std::to_chars(text.data(), text.data() + text.size(), value, style).ptr;
+        return std::string(text.data(), end);
+    };
+    const double size = std::abs(value);
+    if (size != 0 && !(size >= 1e-4 && size < 1e16)) return print(std::chars_format::scientific);
+    const std::string fixed = print(std::chars_format::fixed);
+    return fixed.find('.') == std::string::npos ? fixed + ".0" : fixed;
+}
 
 bool is_utf8(std::string_view text) {
     try {

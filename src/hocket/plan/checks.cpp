@@ -4,8 +4,6 @@
 #include "hocket/plan/checks.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -42,7 +40,7 @@ void require_within(std::string_view key, std::int64_t value, Bounds bounds) {
 }
 
 void require_number(std::string_view key, double value, std::string_view accepted) {
-    if (!std::isfinite(value) || value < 0) refuse(key, number_text(value), accepted);
+    if (!std::isfinite(value) || value < 0) refuse(key, base::number_text(value), accepted);
 }
 
 void require_ranks(std::string_view key, std::span<const std::int32_t> ranks, std::int64_t limit) {
@@ -76,17 +74,5 @@ std::string accepted_collectives() { return listed(collective_names()); }
 std::string accepted_progress() { return listed(progress_modes()); }
 
 std::string texts_for(std::int32_t ranks) { return "a list of " + std::to_string(ranks) + " texts, one for each rank"; }
-
-std::string number_text(double value) {
-    std::array<char, 400> text;  // 1e16 has 17 digits, 1e-4 some 22; a number that is not finite has a name
-    const auto print = [&](std::chars_format style) {
-        const auto end = std::to_chars(text.data(), text.data() + text.size(), value, style).ptr;
-        return std::string(text.data(), end);
-    };
-    const double size = std::abs(value);
-    if (size != 0 && !(size >= 1e-4 && size < 1e16)) return print(std::chars_format::scientific);
-    const std::string fixed = print(std::chars_format::fixed);
-    return fixed.find('.') == std::string::npos ? fixed + ".0" : fixed;
-}
 
 }  // namespace hocket::plan

@@ -51,9 +51,6 @@ std::string accepted_collectives();
 std::string accepted_progress();
 std::string texts_for(std::int32_t ranks);
 
-/// The shortest decimal that reads back as the same number, with a point or an exponent: as Python prints it.
-std::string number_text(double);
-
 /// What `work` returns; its InvalidInput is told as one of this place.
 template <class Work>
 auto within(const std::string& place, const Work& work) {

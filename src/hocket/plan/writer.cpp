@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include <array>
 #include <map>
+#include <string>
+#include <vector>
 
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "hocket/plan/checks.hpp"
 #include "hocket/plan/file.hpp"
 
@@ -11,38 +14,19 @@ namespace hocket {
 
 namespace {
 
-using base::json_text;
+using base::JsonWriter;
+using Layout = JsonWriter::Layout;
 
-/// An object with a line for each key. Every rank gets the text from rank 0: a schedule of thousands of operations must
-/// not become four times as long by white space.
-class Lines {
-public:
-    explicit Lines(std::string margin) : margin_(std::move(margin)) {}
-
-    void add(std::string_view key, const std::string& value) {
-        text_ += (text_.empty() ? "{\n" : ",\n") + margin_ + " \"" + std::string(key) + "\": " + value;
-    }
-    [[nodiscard]] std::string text() const { return text_ + "\n" + margin_ + "}"; }
-
-private:
-    std::string margin_, text_;
-};
-
-template <class Values, class Print>
-std::string list(const Values& values, const Print& print) {
-    std::string text = "[";
-    for (const auto& value : values) {
-        if (text.size() > 1) text += ",";
-        text += print(value);
-    }
-    return text + "]";
+// A line for each key, but not for each operation of a schedule: every rank gets the text from rank 0, and a schedule of
+// thousands of operations must not become four times as long by white space.
+JsonWriter begin_plan(std::int32_t ranks, const std::string& network) {
+    JsonWriter json(1, JsonWriter::Spaces::none);
+    json.begin_object(Layout::lines);
+    json.field("format", plan::format);
+    json.field("ranks", ranks);
+    json.field("network", network);
+    return json;
 }
-
-std::string ranks_text(const std::vector<std::int32_t>& ranks) {
-    return list(ranks, [](std::int32_t rank) { return std::to_string(rank); });
-}
-
-std::string or_null(std::optional<double> value) { return value ? plan::number_text(*value) : "null"; }
 
 std::string on_one_line(const Schedule& schedule) {
     std::string text = to_json(schedule);
@@ -50,83 +34,91 @@ std::string on_one_line(const Schedule& schedule) {
     return text;
 }
 
-std::string schedule_text(const PlannedSchedule& schedule) {
-    std::string text = "{\"algorithm\":" + json_text(schedule.algorithm()->name);
-    text += schedule.segment_bytes() ? ",\"segment_bytes\":" + std::to_string(*schedule.segment_bytes())
-                                     : ",\"pieces\":" + std::to_string(schedule.pieces());
-    if (!schedule.order().empty())
-        text += ",\"order\":" + list(schedule.order(), [](Rank rank) { return std::to_string(rank.value); });
-    return text + "}";
-}
-
-std::string evidence_text(const Evidence& evidence) {
-    return "{\"mpi\":" + json_text(evidence.mpi) + ",\"launches\":" + std::to_string(evidence.launches) +
-           ",\"repetitions\":" + std::to_string(evidence.repetitions) +
-           ",\"ratio\":" + plan::number_text(evidence.ratio) + ",\"ratio_interval\":[" +
-           plan::number_text(evidence.ratio_interval.first) + "," + plan::number_text(evidence.ratio_interval.second) +
-           "]}";
-}
-
-std::string entry_text(const PlanEntry& entry, const std::string& schedule) {
-    Lines lines("  ");
-    lines.add("collective", json_text(name_of(entry.collective)));
-    lines.add("members", ranks_text(entry.members));
-    if (!entry.other_members.empty()) lines.add("other_members", list(entry.other_members, ranks_text));
-    lines.add("bytes_min", std::to_string(entry.bytes_min));
-    lines.add("bytes_max", std::to_string(entry.bytes_max));
-    lines.add("root", entry.root ? std::to_string(entry.root->value) : "null");
-    lines.add("schedule", schedule);
-    lines.add("predicted_s", or_null(entry.predicted_s));
-    lines.add("lower_bound_s", or_null(entry.lower_bound_s));
-    lines.add("native_s", or_null(entry.native_s));
-    lines.add("tuned_s", or_null(entry.tuned_s));
-    lines.add("calls", std::to_string(entry.calls));
-    if (entry.evidence) lines.add("evidence", evidence_text(*entry.evidence));
-    if (entry.reproducible) lines.add("reproducible", "true");
-    return lines.text();
-}
-
-std::string entries_text(const std::vector<PlanEntry>& entries) {
-    std::map<std::string, std::size_t> first_with;  // a schedule carried whole
-    std::string text;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const PlannedSchedule& schedule = entries[i].schedule;
-        std::string written;
-        if (schedule.custom() == nullptr) {
-            written = schedule_text(schedule);
+/// A schedule that is carried whole is written once; `first_with` is the entry that has it.
+void write_schedule(JsonWriter& json, const PlannedSchedule& schedule, std::size_t entry,
+                    std::map<std::string, std::size_t>& first_with) {
+    json.begin_object();
+    if (schedule.custom() == nullptr) {
+        json.field("algorithm", schedule.algorithm()->name);
+        if (schedule.segment_bytes()) {
+            json.field("segment_bytes", *schedule.segment_bytes());
         } else {
-            written = on_one_line(*schedule.custom());
-            const std::size_t first = first_with.try_emplace(written, i).first->second;
-            written = first == i ? "{\"custom\":" + written + "}" : "{\"entry\":" + std::to_string(first) + "}";
+            json.field("pieces", schedule.pieces());
         }
-        text += (i == 0 ? "\n  " : ",\n  ") + entry_text(entries[i], written);
+        if (!schedule.order().empty()) {
+            json.key("order").begin_list();
+            for (const Rank rank : schedule.order()) json.value(rank.value);
+            json.end_list();
+        }
+    } else {
+        const std::string whole = on_one_line(*schedule.custom());
+        const std::size_t first = first_with.try_emplace(whole, entry).first->second;
+        if (first == entry) {
+            json.key("custom").raw(whole);
+        } else {
+            json.field("entry", first);
+        }
     }
-    return "[" + text + "\n ]";
+    json.end_object();
 }
 
-Lines head(std::int32_t ranks, const std::string& network) {
-    Lines lines("");
-    lines.add("format", json_text(plan::format));
-    lines.add("ranks", std::to_string(ranks));
-    lines.add("network", json_text(network));
-    return lines;
+void write_evidence(JsonWriter& json, const Evidence& evidence) {
+    json.begin_object();
+    json.field("mpi", evidence.mpi);
+    json.field("launches", evidence.launches);
+    json.field("repetitions", evidence.repetitions);
+    json.field("ratio", evidence.ratio);
+    json.field("ratio_interval", std::array{evidence.ratio_interval.first, evidence.ratio_interval.second});
+    json.end_object();
+}
+
+void write_entries(JsonWriter& json, const std::vector<PlanEntry>& entries) {
+    std::map<std::string, std::size_t> first_with;
+    json.key("entries").begin_list(Layout::lines);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const PlanEntry& entry = entries[i];
+        json.begin_object(Layout::lines);
+        json.field("collective", name_of(entry.collective));
+        json.field("members", entry.members);
+        if (!entry.other_members.empty()) json.field("other_members", entry.other_members);
+        json.field("bytes_min", entry.bytes_min);
+        json.field("bytes_max", entry.bytes_max);
+        json.key("root");
+        if (entry.root) {
+            json.value(entry.root->value);
+        } else {
+            json.value(nullptr);
+        }
+        write_schedule(json.key("schedule"), entry.schedule, i, first_with);
+        json.field("predicted_s", entry.predicted_s);
+        json.field("lower_bound_s", entry.lower_bound_s);
+        json.field("native_s", entry.native_s);
+        json.field("tuned_s", entry.tuned_s);
+        json.field("calls", entry.calls);
+        if (entry.evidence) write_evidence(json.key("evidence"), *entry.evidence);
+        if (entry.reproducible) json.field("reproducible", true);
+        json.end_object();
+    }
+    json.end_list();
 }
 
 }  // namespace
 
 std::string to_json(const Plan& plan) {
-    Lines lines = head(plan.ranks(), plan.network());
-    if (!plan.created_by().empty()) lines.add("created_by", json_text(plan.created_by()));
-    if (plan.progress() != "off") lines.add("progress", json_text(plan.progress()));
-    if (!plan.hosts().empty()) lines.add("hosts", list(plan.hosts(), json_text));
-    lines.add("entries", entries_text(plan.entries()));
-    return lines.text() + "\n";
+    JsonWriter json = begin_plan(plan.ranks(), plan.network());
+    if (!plan.created_by().empty()) json.field("created_by", plan.created_by());
+    if (plan.progress() != "off") json.field("progress", plan.progress());
+    if (!plan.hosts().empty()) json.field("hosts", plan.hosts());
+    write_entries(json, plan.entries());
+    json.end_object();
+    return json.text() + "\n";
 }
 
 std::string to_json(const Candidates& candidates) {
-    Lines lines = head(candidates.ranks, candidates.network);
-    lines.add("entries", entries_text(candidates.entries));
-    return lines.text() + "\n";
+    JsonWriter json = begin_plan(candidates.ranks, candidates.network);
+    write_entries(json, candidates.entries);
+    json.end_object();
+    return json.text() + "\n";
 }
 
 }  // namespace hocket

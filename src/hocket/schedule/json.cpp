@@ -7,7 +7,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/json.hpp"
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "hocket/schedule/json.hpp"
 #include "hocket/schedule/schedule.hpp"
 
@@ -70,36 +70,36 @@ void read_op(std::string_view source, const std::string& place, const json& valu
 }  // namespace
 
 std::string to_json(const Schedule& schedule) {
-    // Written by hand for one rank a line: a file that can be read by people too, at a third of the size.
-    std::string out =
-        "{\"format\":\"" + std::string(format) + "\",\"collective\":\"" + std::string(name_of(schedule.collective)) +
-        "\",\"algorithm\":" + base::json_text(schedule.algorithm) +
-        ",\"num_ranks\":" + std::to_string(schedule.num_ranks) + ",\"root\":" + std::to_string(schedule.root.value) +
-        ",\"pieces\":" + std::to_string(schedule.pieces) + ",\"ranks\":[";
-    bool first_rank = true;
+    // One rank a line: people can read it too, and it has a third of the size of one element a line.
+    base::JsonWriter json(0, base::JsonWriter::Spaces::none);
+    json.begin_object();
+    json.field("format", format);
+    json.field("collective", name_of(schedule.collective));
+    json.field("algorithm", schedule.algorithm);
+    json.field("num_ranks", schedule.num_ranks);
+    json.field("root", schedule.root.value);
+    json.field("pieces", schedule.pieces);
+    json.key("ranks").begin_list(base::JsonWriter::Layout::lines);
     for (const RankSchedule& rank : schedule.ranks) {
-        out += first_rank ? "\n[" : ",\n[";
-        first_rank = false;
-        for (std::size_t i = 0; i < rank.ops.size(); ++i) {
-            const Op& op = rank.ops[i];
-            out += (i == 0 ? "[\"" : ",[\"") + std::string(name_of(op.kind)) + "\"," + std::to_string(op.peer.value) +
-                   ",[";
-            const char* separator = "";
+        json.begin_list();
+        for (const Op& op : rank.ops) {
+            json.begin_list();
+            json.value(name_of(op.kind));
+            json.value(op.peer.value);
+            json.begin_list();
             for (const ChunkRange& range : rank.chunks_of(op)) {
-                out += separator + std::to_string(range.first) + "," + std::to_string(range.count);
-                separator = ",";
+                json.value(range.first);
+                json.value(range.count);
             }
-            out += "],[";
-            separator = "";
-            for (const std::int32_t dependency : rank.dependencies_of(op)) {
-                out += separator + std::to_string(dependency);
-                separator = ",";
-            }
-            out += "]]";
+            json.end_list();
+            json.value(rank.dependencies_of(op));
+            json.end_list();
         }
-        out += "]";
+        json.end_list();
     }
-    return out + "\n]}\n";
+    json.end_list();
+    json.end_object();
+    return json.text() + "\n";
 }
 
 Schedule schedule_from_json(std::string_view text, std::string_view source) {
