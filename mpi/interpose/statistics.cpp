@@ -10,10 +10,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "hocket/base/json_text.hpp"
+#include "hocket/base/json_writer.hpp"
 #include "interpose/blocking/served.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/next.hpp"
@@ -24,7 +25,7 @@
 
 namespace hocket::interpose {
 
-using base::json_text;
+using base::JsonWriter;
 
 namespace {
 
@@ -49,20 +50,22 @@ std::string report_entries(int world_rank) {
     if (world_rank != 0) return {};
 
     const long long rerouted = most.back().rerouted;
-    std::string entries;
+    JsonWriter entries;
+    entries.begin_list(JsonWriter::Layout::lines);
     long long used = 0;
     for (std::size_t i = 0; i < num; ++i) {
         const auto& entry = plan_in_force.entries()[i];
         const Counts& count = most[i];
-        const std::string fell_back =
-            count.fell_back_at_call > 0 ? std::to_string(count.fell_back_at_call) : std::string("null");
-        entries += std::string(i == 0 ? "" : ",") + "\n  {\"collective\": " + json_text(name_of(entry.collective)) +
-                   ", \"description\": " + json_text(describe(entry)) +
-                   ", \"rerouted_calls\": " + std::to_string(count.rerouted) +
-                   ", \"native_calls\": " + std::to_string(count.kept_native) +
-                   ", \"self_check_calls\": " + std::to_string(count.self_check) +
-                   ", \"fell_back_at_call\": " + fell_back +
-                   ", \"fallen_back_calls\": " + std::to_string(count.after_fall_back) + "}";
+        entries.begin_object();
+        entries.field("collective", name_of(entry.collective));
+        entries.field("description", describe(entry));
+        entries.field("rerouted_calls", count.rerouted);
+        entries.field("native_calls", count.kept_native);
+        entries.field("self_check_calls", count.self_check);
+        entries.field("fell_back_at_call",
+                      count.fell_back_at_call > 0 ? std::optional(count.fell_back_at_call) : std::nullopt);
+        entries.field("fallen_back_calls", count.after_fall_back);
+        entries.end_object();
         used += count.rerouted > 0 ? 1 : 0;
         if (!settings.logs_each) continue;
         std::string said = describe(entry) + ": " + std::to_string(count.rerouted) + " calls rerouted";
@@ -80,7 +83,8 @@ std::string report_entries(int world_rank) {
             std::to_string(num) + " entries of the plan");
         if (rerouted == 0) say("no call was one that the plan is for: is it the plan of another program or input?");
     }
-    return entries;
+    entries.end_list();
+    return entries.text();
 }
 
 std::string report_progress(int world_rank) {
@@ -94,7 +98,11 @@ std::string report_progress(int world_rank) {
     double cpu_s = progress.thread_cpu_s(), most_cpu_s = 0;
     next.Reduce(&cpu_s, &most_cpu_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (world_rank != 0) return {};
-    std::string calls;
+    JsonWriter json;
+    json.begin_object();
+    json.field("mode", settings.progress == ProgressMode::on ? "on" : "auto");
+    json.field("thread_cpu_s", most_cpu_s);
+    json.key("calls").begin_list(JsonWriter::Layout::lines);
     long long all = 0, in_background = 0;
     for (std::size_t i = 0; i < sum.size(); ++i) {
         const Counts& count = sum[i];
@@ -104,9 +112,12 @@ std::string report_progress(int world_rank) {
         const std::string name = function_names[i / num_size_classes];
         const std::size_t size_class = i % num_size_classes;
         const long long bytes_min = size_class == 0 ? 0 : 1LL << (size_class - 1);
-        calls += std::string(calls.empty() ? "" : ",") + "\n  {\"function\": " + json_text(name) +
-                 ", \"bytes_min\": " + std::to_string(bytes_min) + ", \"calls\": " + std::to_string(count.calls) +
-                 ", \"in_background\": " + std::to_string(count.in_background) + "}";
+        json.begin_object();
+        json.field("function", name);
+        json.field("bytes_min", bytes_min);
+        json.field("calls", count.calls);
+        json.field("in_background", count.in_background);
+        json.end_object();
         if (settings.logs_each)
             say(name + " from " + std::to_string(bytes_min) + " B: " + std::to_string(count.in_background) + " of " +
                 std::to_string(count.calls) + " calls in the background");
@@ -117,8 +128,9 @@ std::string report_progress(int world_rank) {
         say(std::to_string(in_background) + " of " + std::to_string(all) +
             " non-blocking calls of all ranks in the background, by threads that used " + cpu.data() +
             " s of CPU time at most");
-    return std::string(R"({"mode": )") + (settings.progress == ProgressMode::on ? R"("on")" : R"("auto")") +
-           R"(, "thread_cpu_s": )" + cpu.data() + R"(, "calls": [)" + calls + "\n]}";
+    json.end_list();
+    json.end_object();
+    return json.text();
 }
 
 }  // namespace
@@ -134,12 +146,16 @@ void report_statistics(int world_rank) {
     int world_size = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
     std::ofstream file(path);
-    file << "{\"format\": \"hocket.statistics/1\", \"plan\": "
-         << (settings.plan_path.empty() ? "null" : json_text(settings.plan_path)) << ", \"ranks\": " << world_size
-         << ", \"entries\": [" << entries << "\n]";
-    if (!calls.empty()) file << ", \"calls\": " << calls;
-    if (!of_progress.empty()) file << ", \"progress\": " << of_progress;
-    file << "}\n";
+    JsonWriter json;
+    json.begin_object();
+    json.field("format", "hocket.statistics/1");
+    json.field("plan", settings.plan_path.empty() ? std::nullopt : std::optional(settings.plan_path));
+    json.field("ranks", world_size);
+    json.key("entries").raw(entries.empty() ? "[]" : entries);
+    if (!calls.empty()) json.key("calls").raw(calls);
+    if (!of_progress.empty()) json.key("progress").raw(of_progress);
+    json.end_object();
+    file << json.text() << '\n';
     file.close();
     if (!file) say(path + ": cannot write the statistics (" + std::strerror(errno) + ")");
 }
