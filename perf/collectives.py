@@ -33,6 +33,7 @@ from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import ROOTED, PlanEntry, write_candidates
+from hocket.search import Limits
 from hocket.testbed import Testbed
 from mpis import MPIS
 
@@ -217,7 +218,8 @@ def chosen_entries(options: argparse.Namespace, network: Network, rendezvous_byt
             if (g.collective, name) in KNOWN
         ]
     costs = CostModel.usual().replace(rendezvous_bytes=rendezvous_bytes)
-    advice = advise(groups, network, network.num_ranks, costs, chunk_bytes=options.chunks)
+    limits = Limits.of_plan(costs, tuple(options.chunks)) if options.chunks else None
+    advice = advise(groups, network, network.num_ranks, costs, limits=limits)
     return [choice.entry() for choice in advice.choices]
 
 

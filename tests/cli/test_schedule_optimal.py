@@ -56,7 +56,7 @@ def test_one_json_object() -> None:
 
 
 def test_formats(tmp_path: Path) -> None:
-    assert "184 ms, the least among all schedules of one piece" in run("bcast", *F14).stdout
+    assert "184 ms, the least among all schedules in one segment" in run("bcast", *F14).stdout
     written = run("bcast", *F14, "--format", "json").stdout
     schedule = hocket.Schedule.from_json(written)
     assert (schedule.algorithm, schedule.num_ranks) == ("custom", 12)

@@ -7,12 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from hocket import CostModel, InvalidInput, Network, Schedule, lower, validate, wire_limit_s
-from hocket.advise import CHUNK_BYTES, CallGroup, advise, candidates, chunks_below, group_calls, predict
-from hocket.advise.advise import NEARLY_EQUAL
-from hocket.advise.candidates import searched_candidates
-from hocket.advise.orders import candidate_orders
+from hocket.advise import CallGroup, advise, group_calls
 from hocket.plan import Plan
-from hocket.search import searched_families
+from hocket.search import Candidates, Limits, orders_for, predict
+from hocket.search.limits import SEGMENT_BYTES, eager_segments
 
 ROOT = Path(__file__).resolve().parents[2]
 NETWORK = Network.from_file(str(ROOT / "networks/two-clusters.toml"))
@@ -22,6 +20,15 @@ FREE = CostModel()
 
 def group(collective="bcast", size=1_000_000, members=WORLD, roots=(0,), commutative=True, recorded_s=None):
     return CallGroup(collective, members, size, size, roots, 1, commutative, recorded_s)
+
+
+def every_candidate(network, collective, members, size, costs=FREE, roots=(0,)):
+    of_call = Candidates(network, costs, collective, members, roots, Limits.of_plan(costs))
+    return {
+        of_call.with_segments(start, count, size)
+        for start in of_call.starts(size)
+        for count in of_call.counts(start.family, size)
+    }
 
 
 @pytest.mark.parametrize(("in_background", "counts"), [(False, (2, 0)), (True, (5, 3))])
@@ -36,18 +43,22 @@ def test_nonblocking_calls_are_counted(in_background, counts):
 
 def test_orders_are_permutations_and_keep_clusters_together():
     for members in (WORLD, (7, 1, 4), (5,)):
-        for order in candidate_orders(NETWORK, members):
-            assert sorted(order) == list(range(len(members)))
+        for found in orders_for(NETWORK, members):
+            assert sorted(found.order) == list(range(len(members)))
     slow_first = (0, 2, 4, 6, 1, 3, 5, 7)  # ranks alternate between the clusters
-    assert slow_first in candidate_orders(NETWORK, WORLD)
+    orders = [found.order for found in orders_for(NETWORK, WORLD)]
+    assert slow_first in orders
+    assert WORLD in orders
 
 
 def test_every_candidate_is_a_right_schedule():
     for collective in ("bcast", "allreduce", "alltoall", "barrier"):
-        found = list(candidates(NETWORK, collective, (6, 1, 2, 5, 0), 100_000))
-        assert found
-        for candidate in found:
-            assert validate(candidate.schedule(0)).ok, candidate
+        for roots in ((0,), (3, 1)) if collective == "bcast" else ((0,),):
+            found = every_candidate(NETWORK, collective, (6, 1, 2, 5, 0), 100_000, roots=roots)
+            assert found
+            for candidate in found:
+                for root in roots:
+                    assert validate(candidate.schedule(root)).ok, candidate
 
 
 @pytest.mark.parametrize("root", [0, 3])
@@ -66,23 +77,19 @@ def test_large_bcast_comes_near_the_wire_limit(root):
 def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
     costs = CostModel.usual()
     (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices
-    chunks = chunks_below(costs.rendezvous_limit_bytes)
-    families = searched_families("allreduce", NETWORK, WORLD)
-    found = [
-        *candidates(NETWORK, "allreduce", WORLD, 1_000_000, chunks),
-        *searched_candidates("allreduce", families, 1_000_000, chunks),
-    ]
-    times = {candidate: predict(candidate, choice.group, NETWORK, costs) for candidate in found}
-    assert times[choice.best] == choice.predicted_s <= (1 + NEARLY_EQUAL) * min(times.values())
+    found = every_candidate(NETWORK, "allreduce", WORLD, 1_000_000, costs)
+    times = {candidate: predict(candidate, choice.group.call(), NETWORK, costs) for candidate in found}
+    nearly_equal = Limits.of_plan(costs).nearly_equal
+    assert times[choice.best] == choice.predicted_s <= (1 + nearly_equal) * min(times.values())
     assert choice.lower_bound_s <= choice.predicted_s <= choice.native_model_s
 
 
-def test_no_chunk_waits_for_its_receiver():
+def test_no_segment_waits_for_its_receiver():
     for limit in (19_000, 40_000):
         (choice,) = advise([group("allreduce")], NETWORK, 8, CostModel.usual().replace(rendezvous_bytes=limit)).choices
         program = lower(choice.best.schedule(0), 1_000_000)
         assert max(op.bytes for rank in range(8) for op in program.ops(rank)) < limit
-    assert chunks_below(100) == CHUNK_BYTES
+    assert eager_segments(100) == SEGMENT_BYTES
 
 
 def test_any_root_gets_one_entry():
@@ -164,7 +171,11 @@ def test_several_links_of_a_host_are_used():
     world = tuple(range(16))
     (choice,) = advise([group("allgather", 300_000, members=world)], torus, 16, FREE).choices
     assert "at once" in choice.best.algorithm
-    textbook = [predict(c, choice.group, torus, FREE) for c in candidates(torus, "allgather", world, 300_000)]
+    textbook = [
+        predict(candidate, choice.group.call(), torus, FREE)
+        for candidate in every_candidate(torus, "allgather", world, 300_000)
+        if not candidate.is_carried
+    ]
     assert choice.predicted_s < 0.7 * min(textbook)
 
 

@@ -13,10 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from hocket import CostModel, Network, validate
-from hocket.advise import CallGroup, Verdict, advise, cover, group_calls, simulate_call
+from hocket.advise import CallGroup, Verdict, advise, cover, group_calls
 from hocket.advise.cover import STRETCH
 from hocket.advise.shapes import alike
 from hocket.plan import Plan, PlanEntry
+from hocket.search import simulate_call
 
 NETWORK = Network.from_file(str(Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"))
 WORLD = tuple(range(8))

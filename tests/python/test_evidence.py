@@ -14,9 +14,9 @@ from scipy.stats import bootstrap
 
 from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
-from hocket.advise.advise import RUNNER_UP_MARGIN
 from hocket.measure.compare import Launch
 from hocket.plan import Evidence, PlanEntry
+from hocket.search import RUNNER_UP_MARGIN
 from hocket.tune import measurement
 from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, Ratio, ratio_of, slower_on_average
 from hocket.tune.measurement import Measurement
@@ -161,7 +161,7 @@ def test_runners_up_are_near_the_best_and_unlike_it():
         for candidate, predicted_s in choice.runners_up:
             assert predicted_s <= choice.predicted_s * (1 + RUNNER_UP_MARGIN)
             for other in known:
-                assert candidate.algorithm != other.algorithm or not 0.5 < candidate.pieces / other.pieces < 2
+                assert candidate.algorithm != other.algorithm or not 0.5 < candidate.segments / other.segments < 2
             known.append(candidate)
 
 

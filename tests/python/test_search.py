@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The search for schedules beyond one piece, against bounds, closed forms and exhaustive search."""
+"""The search for schedules beyond one segment, against bounds, closed forms and exhaustive search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hocket import CostModel, InvalidInput, Network, Schedule, hockney_s, lower,
 from hocket._core import Tree, alltoall_phases, congestion, fastest_broadcast
 from hocket.plan import COLLECTIVES
 from hocket.search import (
-    best_chunks,
+    best_segments,
     crossover,
     crossover_in_latencies,
     find,
@@ -80,7 +80,7 @@ def test_large_messages_come_near_the_bound_on_trees(kind):
         assert find(collective, network, 2_000_000).gap < 0.02, collective
 
 
-def test_no_number_of_chunks_is_left_out():
+def test_no_number_of_segments_is_left_out():
     network = Network.generate("star:16", bandwidth="10 Gbit/s", latency="2 us")
     assert find("bcast", network, 6144).chunks == 1
     assert find("bcast", network, 6144).predicted_s <= find("bcast", network, 6144, chunks=1).predicted_s
@@ -106,14 +106,14 @@ def test_local_search_is_tried_where_depth_first_congests():
     assert orders[0].how == "local search, seed 5" or busiest[0] * 125e6 == pytest.approx(1)
 
 
-def test_best_chunks_is_the_minimum_of_the_formula():
+def test_best_segments_is_the_minimum_of_the_formula():
     for ranks, wire_s, latency_s in itertools.product((2, 3, 8, 64), (1e-4, 1e-2, 1.0), (1e-6, 5e-5)):
-        chunks = best_chunks(wire_s, ranks, latency_s, 500)
+        chunks = best_segments(wire_s, ranks, latency_s, 500)
         least = min(range(1, 501), key=lambda k: pipelined_chain_s(wire_s, ranks, k, latency_s))
         assert pipelined_chain_s(wire_s, ranks, chunks, latency_s) == pytest.approx(
             pipelined_chain_s(wire_s, ranks, least, latency_s)
         )
-    assert best_chunks(1.0, 8, 0, 77) == 77
+    assert best_segments(1.0, 8, 0, 77) == 77
 
 
 def test_the_formula_is_hockneys():
@@ -188,7 +188,7 @@ def test_what_is_stopped_would_not_have_won(network, collective, monkeypatch):
     assert (soon.how, soon.predicted_s, soon.order, soon.tried) == (late.how, late.predicted_s, late.order, late.tried)
 
 
-def test_chunks_and_limits_are_kept():
+def test_segments_and_limits_are_kept():
     network = network_of("star:8")
     assert find("bcast", network, 100_000, chunks=7, algorithms=["pipelined_chain"]).chunks == 7
     found = find("bcast", network, 1_000_000, max_chunk_bytes=4096)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.advise.shapes import alike
 from hocket.plan import COLLECTIVES, ROOTED
+from hocket.search.predict import Call
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -32,6 +33,11 @@ class CallGroup:
     recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
     nonblocking_calls: int = 0  # of `calls`
     other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape, whose calls are counted too
+
+    def call(self, size_bytes: int | None = None) -> Call:
+        """The largest of them, or one of this size."""
+        size_bytes = self.bytes_max if size_bytes is None else size_bytes
+        return Call(self.collective, self.members, size_bytes, self.roots, self.commutative)
 
     @property
     def communicators(self) -> tuple[tuple[int, ...], ...]:

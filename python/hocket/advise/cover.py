@@ -20,20 +20,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from hocket.advise.advise import (
-    LEAST_GAIN,
-    LEAST_GAIN_S,
-    ROOTS_TRIED,
-    RUNNER_UP_MARGIN,
-    Choice,
-    best_textbook,
-    by_preference,
-    native_model_of,
-    predict,
-    serves,
-)
-from hocket.advise.candidates import Candidate, chunks_below, without_blocked_exchanges
+from hocket.advise.advise import LEAST_GAIN, LEAST_GAIN_S, Choice, native_model_of
 from hocket.plan import ROOTED, PlanEntry
+from hocket.search.candidates import Candidate, Candidates, without_waiting_exchanges
+from hocket.search.decide import RUNNER_UP_MARGIN, Predicted, by_preference, decide
+from hocket.search.limits import Limits
+from hocket.search.predict import ROOTS_TRIED, Call, predict, serves
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
@@ -88,7 +80,9 @@ def cover(verdicts: Sequence[Verdict], network: Network, costs: CostModel) -> tu
             shapes.setdefault((group.collective, group.members), []).append(verdict)
     derived: list[PlanEntry] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # simulate releases the interpreter lock
-        model = _Model(network, costs, chunks_below(costs.rendezvous_limit_bytes), pool, _Budget(MOST_MESSAGES))
+        # A schedule that is carried whole serves one root.
+        limits = replace(Limits.of_plan(costs), carried_messages=0)
+        model = _Model(network, costs, limits, pool, _Budget(MOST_MESSAGES))
         for of_shape in shapes.values():
             derived += _Shape(of_shape, model).entries()
     return (*measured, *derived)
@@ -107,12 +101,13 @@ class _Budget:
 class _Model:
     network: Network
     costs: CostModel
-    chunks: tuple[int, ...]
+    limits: Limits
     pool: ThreadPoolExecutor
     budget: _Budget
 
-    def predict(self, candidates: Sequence[Candidate], group: CallGroup) -> list[float]:
-        return list(self.pool.map(lambda one: predict(one, group, self.network, self.costs), candidates))
+    def predict(self, candidates: Sequence[Candidate], call: Call) -> list[Predicted]:
+        times = self.pool.map(lambda one: predict(one, call, self.network, self.costs), candidates)
+        return [Predicted(one, time_s) for one, time_s in zip(candidates, times, strict=True)]
 
 
 class _Shape:
@@ -145,19 +140,25 @@ class _Shape:
             return found
         # Schedules that are carried whole serve one root. Where none is best, what is for any root serves it too.
         best = self._decide_all(roots, with_whole=True)
-        whole = {size: one if one is not None and one.custom else None for size, one in best.items()}
+        whole = {size: one if one is not None and one.is_carried else None for size, one in best.items()}
         return [*self._ranges(whole, roots[0]), *found]
 
     def _textbook(self) -> list[Candidate]:
         """Those that were good at some recorded size, or are best at the ends of what is derived."""
-        good = [one for verdict in self.verdicts for one in _good(verdict) if one.custom is None]
+        good = [one for verdict in self.verdicts for one in _good(verdict) if not one.is_carried]
+        model, group = self.model, self.group
+        segment_bytes = model.limits.segment_bytes
+        candidates: Candidates | None = None
         for size in (self.sizes[0], self.sizes[-1]):
-            group = self._at(size, self.group.roots)
-            if self.model.budget.take(TEXTBOOK_TRIED * _num_messages(group, -(-size // min(self.model.chunks)))):
-                good.append(best_textbook(group, self.model.network, self.model.costs))
+            if model.budget.take(TEXTBOOK_TRIED * _num_messages(group, -(-size // min(segment_bytes)))):
+                candidates = candidates or Candidates(
+                    model.network, model.costs, group.collective, group.members, group.roots, model.limits
+                )
+                best = decide(candidates, group.call(size), model.pool).best
+                good += [best.candidate] if best is not None else []
         found: dict[object, Candidate] = {}
         for one in good:
-            for segment in self.model.chunks if one.segment_bytes is not None else (None,):
+            for segment in segment_bytes if one.segment_bytes is not None else (None,):
                 candidate = replace(one, segment_bytes=segment)
                 found.setdefault(_key(candidate), candidate)
         return list(found.values())
@@ -166,7 +167,7 @@ class _Shape:
         """The schedules carried whole that were good at the recorded sizes next to this one."""
         below = [verdict for verdict in self.verdicts if verdict.size_bytes <= size][-1:]
         above = [verdict for verdict in self.verdicts if verdict.size_bytes > size][:1]
-        return [one for verdict in (*below, *above) for one in _good(verdict) if one.custom is not None]
+        return [one for verdict in (*below, *above) for one in _good(verdict) if one.is_carried]
 
     def _at(self, size: int, roots: tuple[int, ...]) -> CallGroup:
         return replace(self.group, bytes_min=size, bytes_max=size, roots=roots)
@@ -185,24 +186,24 @@ class _Shape:
 
     def _decide(self, group: CallGroup, candidates: Sequence[Candidate]) -> Candidate | None:
         size, model = group.bytes_max, self.model
-        # Several segments may come to one number of pieces.
-        tried = {
-            (c.algorithm, c.order, c.pieces, id(c.custom)): (known, c) for known in candidates for c in [known.at(size)]
-        }
-        limit = model.costs.rendezvous_limit_bytes
-        free = without_blocked_exchanges([c for _, c in tried.values()], group.roots[0], size, limit)
-        pairs = [(known, c) for known, c in tried.values() if c in free and (group.commutative or serves(c, group))]
-        if not pairs or not model.budget.take(sum(_num_messages(group, c.pieces) for _, c in pairs)):
+        call = group.call()
+        # Several sizes of segments may come to one number of them.
+        tried = {(_family(c), c.order, c.segments): (known, c) for known in candidates for c in [known.at(size)]}
+        free = without_waiting_exchanges(
+            [c for _, c in tried.values()], group.roots[0], size, model.costs.rendezvous_limit_bytes
+        )
+        pairs = [(known, c) for known, c in tried.values() if c in free and (group.commutative or serves(c, call))]
+        if not pairs or not model.budget.take(sum(_num_messages(group, c.segments) for _, c in pairs)):
             return None
-        times = model.predict([c for _, c in pairs], group)
-        preferred = by_preference(times, [c for _, c in pairs])[0][1]
-        best = next(i for i, (_, c) in enumerate(pairs) if c is preferred)
+        predicted = model.predict([c for _, c in pairs], call)
+        preferred = by_preference(predicted, model.limits.nearly_equal)[0]
+        best = next(i for i, one in enumerate(predicted) if one is preferred)
         nearest = self._nearest(size)
         if nearest.entry is not None and _distance(nearest.size_bytes, size) <= TRUSTED_DISTANCE:
             winner = [i for i, (known, _) in enumerate(pairs) if _key(known) == _key(nearest.choice.best)]
-            best = next((i for i in winner if times[i] <= times[best] * (1 + RUNNER_UP_MARGIN)), best)
-        native_s = model.predict([native_model_of(group)], group)[0] * nearest.native_factor
-        gain_s = native_s - times[best] * nearest.tuned_factor
+            best = next((i for i in winner if predicted[i].time_s <= preferred.time_s * (1 + RUNNER_UP_MARGIN)), best)
+        native_s = predict(native_model_of(group), call, model.network, model.costs) * nearest.native_factor
+        gain_s = native_s - predicted[best].time_s * nearest.tuned_factor
         return pairs[best][0] if gain_s >= max(LEAST_GAIN_S, LEAST_GAIN * native_s) else None
 
     def _ranges(self, decided: Mapping[int, Candidate | None], root: int | None) -> list[PlanEntry]:
@@ -240,15 +241,20 @@ def _key(candidate: Candidate | None) -> object:
     """Equal for the same schedule at all sizes."""
     if candidate is None:
         return None
-    pieces = candidate.pieces if candidate.segment_bytes is None else None
-    return candidate.algorithm, candidate.order, candidate.segment_bytes, pieces, id(candidate.custom)
+    segments = candidate.segments if candidate.segment_bytes is None else None
+    return _family(candidate), candidate.order, candidate.segment_bytes, segments
 
 
-def _num_messages(group: CallGroup, pieces: int) -> int:
+def _family(candidate: Candidate) -> object:
+    """A schedule that is carried whole may be of one size, and differ from another of the same name."""
+    return id(candidate.family) if candidate.is_carried else candidate.algorithm
+
+
+def _num_messages(group: CallGroup, segments: int) -> int:
     """About so many are simulated to predict a schedule."""
     ranks = len(group.members)
     blocks = ranks if group.collective in ("allgather", "alltoall", "reduce_scatter_block") else 1
-    return ranks * blocks * pieces * min(ROOTS_TRIED, len(group.roots))
+    return ranks * blocks * segments * min(ROOTS_TRIED, len(group.roots))
 
 
 def _edge(size: int) -> int:

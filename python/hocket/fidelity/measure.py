@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket import CostModel
-from hocket.advise.advise import advise, simulate_call
+from hocket.advise.advise import advise
 from hocket.fidelity.points import Point
 from hocket.fidelity.settings import Case
 from hocket.leftovers import working_folder
 from hocket.measure.compare import Launch, measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.plan import write_candidates
+from hocket.search.predict import simulate_call
 from hocket.tune.costs import measure_costs
 from hocket.tune.evidence import ratio_of
 
@@ -112,7 +113,7 @@ class Bench:
                     collective=case.collective,
                     algorithm=choice.best.algorithm,
                     bytes=case.size_bytes,
-                    pieces=choice.best.pieces,
+                    pieces=choice.best.segments,
                     predicted_s=simulate_call(
                         choice.best.schedule(0), choice.group.members, choice.group.bytes_max, self.emulated, costs
                     ),

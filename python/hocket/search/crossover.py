@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""From which size on a pipelined broadcast beats one that sends the message in one piece."""
+"""From which size on a pipelined broadcast beats one that sends the message in one segment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Crossing:
 @dataclass(frozen=True)
 class Crossover:
     rows: tuple[Crossing, ...]  # by size
-    bytes: int | None  # the smallest size looked at from which on pipelined is faster; None = one piece always is
+    bytes: int | None  # the smallest size looked at from which on pipelined is faster; None = one segment always is
 
 
 def crossover(
@@ -38,20 +38,19 @@ def crossover(
     members: Sequence[int] | None = None,
     root: int = 0,
     costs: CostModel | None = None,
-    one_piece_s: Callable[[int], float] | None = None,
+    one_piece_s: Callable[[int], float | None] = lambda _: None,
     sizes: Sequence[int] = SIZES,
     collective: str = "bcast",
     seed: int = 1,
 ) -> Crossover:
-    """`one_piece_s(bytes)` is the time of the one-piece schedule to compare with; by default the
+    """`one_piece_s(bytes)` is the time of the schedule in one segment to compare with; where it is None, that of the
     best binomial tree whose sends go one at a time.
     Between the sizes where the two change places the crossing is found by halving, to 2 %."""
 
     def row(size: int) -> Crossing:
         piped = find(collective, network, size, members, root, costs, algorithms=_PIPELINED, seed=seed)
-        if one_piece_s is not None:
-            one = one_piece_s(size)
-        else:
+        one = one_piece_s(size)
+        if one is None:
             one = find(collective, network, size, members, root, costs, 1, algorithms=[IN_TURN], seed=seed).predicted_s
         return Crossing(size, one, piped.predicted_s, piped.chunks)
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees, and
-several orders at once."""
+"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees, several
+orders at once, and optimal ones in one segment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from hocket.errors import InvalidInput
+from hocket.plan import ROOTED
+from hocket.search.optimal import optimal_in_one_segment
 from hocket.search.orders import orders_at_once
 
 if TYPE_CHECKING:
@@ -35,31 +37,38 @@ MOST_AT_ONCE = 512  # ranks; the orders of more take minutes
 @dataclass(frozen=True)
 class Family:
     name: str
-    build: Callable[[tuple[int, ...], int], Schedule]  # from an order that begins with the root, and pieces
+    # From an order, a number of segments and a root; what is not of the textbook is for one root, with which the order
+    # begins.
+    build: Callable[[tuple[int, ...], int, int], Schedule] = field(compare=False)
     walk: str | None  # who sends to whom in the order, or None where the order does not matter
     pipelines: bool
-    cuts: int  # blocks that the algorithm itself cuts a message into
+    parts: int  # that the algorithm itself divides a message into
     order: tuple[int, ...]  # a good one: depth first
+    algorithm: Algorithm | None = field(default=None, compare=False)  # of the textbook; it serves any root
+
+    def segments_of(self, size_bytes: int, segment_bytes: int) -> int:
+        """So many segments of a message, or of a part of it, have no more bytes than that."""
+        if self.algorithm is not None:
+            return self.algorithm.pieces_of_segments(len(self.order), size_bytes, segment_bytes)
+        return max(1, -(-size_bytes // (self.parts * segment_bytes)))
 
 
-def families_of(
-    collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
-) -> list[Family]:
+def textbook_families(collective: str, network: Network, members: Sequence[int], root: int = 0) -> list[Family]:
     from hocket import algorithms
     from hocket._core import depth_first_order
 
     order = tuple(depth_first_order(network, list(members), root))
-    found = [_textbook(algorithm, order) for algorithm in algorithms() if algorithm.collective == collective]
+    found = [textbook_family(algorithm, order) for algorithm in algorithms() if algorithm.collective == collective]
     if not found:
         names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
         raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
-    return found + searched_families(collective, network, members, root, seed)
+    return found
 
 
 def searched_families(
     collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
 ) -> list[Family]:
-    """Those that are no textbook algorithms."""
+    """Those that are no textbook algorithms and serve any size."""
     from hocket._core import behind_slow_links, depth_first_order
 
     found: list[Family] = []
@@ -81,26 +90,26 @@ def searched_families(
     return found
 
 
-def _textbook(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family:
+def textbook_family(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family:
     collective, name, ranks = algorithm.collective, algorithm.name, len(depth_first)
+    rooted = collective in ROOTED
 
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket import Schedule
 
-        root = order[0] if collective in ("bcast", "reduce", "scatter", "gather") else 0
-        return Schedule.build(collective, name, ranks, root, pieces, list(order))
+        return Schedule.build(collective, name, ranks, root if rooted else 0, segments, list(order))
 
     walk = "ring"
     if name in ("chain", "pipelined_chain"):
         walk = "backward" if collective == "reduce" else "chain"
-    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks), depth_first)
+    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks), depth_first, algorithm)
 
 
 def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket._core import reversed_schedule, tree_bcast
 
-        down = tree_bcast(list(order), fanout, pieces)
+        down = tree_bcast(list(order), fanout, segments)
         return down if collective == "bcast" else reversed_schedule(down)
 
     walk = "chain" if collective == "bcast" else "backward"
@@ -108,21 +117,21 @@ def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:
 
 
 def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket import Schedule
         from hocket._core import one_send_at_a_time
 
-        return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], pieces, list(order)))
+        return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], segments, list(order)))
 
     return Family(IN_TURN, build, "ring", False, 1, depth_first)
 
 
 def _uneven_ring(collective: str, slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket._core import uneven_ring_allgather, uneven_ring_allreduce
 
         ring = uneven_ring_allreduce if collective == "allreduce" else uneven_ring_allgather
-        return ring(list(depth_first), list(slow), pieces)
+        return ring(list(depth_first), list(slow), segments)
 
     if collective == "allreduce":
         return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
@@ -130,7 +139,7 @@ def _uneven_ring(collective: str, slow: Sequence[int], depth_first: tuple[int, .
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket._core import phased_alltoall
 
         return phased_alltoall(network, list(members))
@@ -143,20 +152,36 @@ def _at_once(
 ) -> Family:
     algorithm = AT_ONCE[collective]
     walk = "ring" if algorithm == "ring" else "backward" if collective == "reduce" else "chain"
-    root = depth_first[0] if algorithm == "pipelined_chain" else 0
+    first = depth_first[0] if algorithm == "pipelined_chain" else 0
 
     @cache
     def orders() -> list[tuple[int, ...]]:
         return orders_at_once(network, members, depth_first[0], walk, count, seed)
 
-    def build(order: tuple[int, ...], pieces: int) -> Schedule:
+    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket import Schedule
         from hocket._core import merged_schedule
 
         return merged_schedule(
-            [Schedule.build(collective, algorithm, len(members), root, pieces, list(walked)) for walked in orders()]
+            [Schedule.build(collective, algorithm, len(members), first, segments, list(walked)) for walked in orders()]
         )
 
     name = f"{algorithm} along {count} orders at once, local search, seed {seed}"
-    cuts = count * (len(members) if collective == "allreduce" else 1)
-    return Family(name, build, None, True, cuts, depth_first)
+    parts = count * (len(members) if collective == "allreduce" else 1)
+    return Family(name, build, None, True, parts, depth_first)
+
+
+def one_segment_families(
+    collective: str, network: Network, size_bytes: int, root: int, members: Sequence[int], time_limit_s: float
+) -> list[Family]:
+    """The optimal schedule in one segment of this size, with and without messages that keep its transfers apart."""
+    found = optimal_in_one_segment(network, collective, size_bytes, root, members, time_limit_s)
+    if found is None:
+        return []
+    name = f"{'optimal' if found.status == 'optimal' else 'searched'} schedule in one segment"
+    order = tuple(range(len(members)))
+
+    def family(name: str, schedule: Schedule) -> Family:
+        return Family(name, lambda order, segments, root: schedule, None, False, 1, order)
+
+    return [family(name, found.schedule), family(f"{name}, unordered", found.unordered_schedule)]

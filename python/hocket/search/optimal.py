@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Optimal broadcasts and reductions of one piece on tree networks [Hourai], with a proof or a gap."""
+"""Optimal broadcasts and reductions in one segment on tree networks [Hourai], with a proof or a gap."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     OnProgress = Callable[[int | None, int, int, float], bool]
 
 COLLECTIVES = ("bcast", "reduce")
-CLAIM = "among all schedules of one piece"
+CLAIM = "among all schedules in one segment"
 #: What "optimal" means where links have latencies: see docs/explanation/optimal-schedules.md.
 CLAIM_WITH_DELAYS = "among schedules that start each transfer, in the order of starts, as early as possible"
+
+#: A schedule in one segment that is within a per cent of the optimum, or the best after this time, is good enough to be
+#: compared: the costs of messages, which the search does not know, are less certain.
+ONE_SEGMENT_LIMIT_S, ONE_SEGMENT_GAP = 1.0, 0.01
+MOST_ONE_SEGMENT_RANKS = 256
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,13 @@ class OptimalSchedule:
     status: str  # "optimal" = the makespan is proven to be the least; "feasible" = it is within `gap` of the bound
     makespan_s: float
     lower_bound_s: float
-    lower_bound_any_starts_s: float  # of all schedules of one piece; with delays it may be less than lower_bound_s
+    lower_bound_any_starts_s: float  # of all schedules in one segment; with delays it may be less than lower_bound_s
     nodes_explored: int
     search_s: float
     transfers: tuple[TimedTransfer, ...]
     claim: str  # the set of schedules that it is the best of
     schedule: Schedule
-    untold_schedule: Schedule  # without the messages that keep transfers apart; faster where messages are small
+    unordered_schedule: Schedule  # without the messages that keep transfers apart; faster where messages are small
     timed_program: Program  # the transfers at their instants, for `simulate`
 
     @property
@@ -69,7 +74,7 @@ def optimal_schedule(
     cuts: str = "both",
     on_progress: OnProgress | None = None,
 ) -> OptimalSchedule:
-    """The fastest broadcast or reduction of one piece on a tree.
+    """The fastest broadcast or reduction in one segment on a tree.
 
     `members`: the communicator's network ranks in order, all by default; `root` and the ranks of the result are
     positions in it.
@@ -128,9 +133,31 @@ def optimal_schedule(
         transfers=_timed(transfers, num_bytes),
         claim=CLAIM_WITH_DELAYS if has_delays else CLAIM,
         schedule=schedule_of(tree, root, found.transfers),
-        untold_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
+        unordered_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
         timed_program=_core.timed_program_of(tree, transfers),
     )
+
+
+def optimal_in_one_segment(
+    network: Network,
+    collective: str,
+    num_bytes: int,
+    root: int = 0,
+    members: Sequence[int] | None = None,
+    time_limit_s: float = ONE_SEGMENT_LIMIT_S,
+) -> OptimalSchedule | None:
+    """Good enough to be compared with others; None where there is no such search for the call."""
+    num_members = network.num_ranks if members is None else len(members)
+    if collective not in COLLECTIVES or not network.is_tree or not 1 < num_members <= MOST_ONE_SEGMENT_RANKS:
+        return None
+    if num_bytes < 1:
+        return None
+    try:
+        return optimal_schedule(
+            network, collective, num_bytes, root, members, time_limit_s=time_limit_s, gap=ONE_SEGMENT_GAP
+        )
+    except InvalidInput:  # links so slow or messages so large that it cannot count their times
+        return None
 
 
 def _timed(transfers: Sequence[tuple[int, int, int, int]], num_bytes: int) -> tuple[TimedTransfer, ...]:

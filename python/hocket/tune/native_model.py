@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hocket.advise.advise import simulate_call
 from hocket.plan import Plan, PlanEntry
 from hocket.replay import NativeModel
+from hocket.search.predict import simulate_call
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hocket.advise.advise import simulate_call
 from hocket.plan import Plan
+from hocket.search.predict import simulate_call
 from hocket.tune.native_model import native_models, textbook_entry
 
 if TYPE_CHECKING:

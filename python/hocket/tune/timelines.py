@@ -8,10 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hocket.advise import Candidate, Choice
+from hocket.advise import Choice
 from hocket.report.convert import timeline_of
 from hocket.report.result import TimelineFiles
 from hocket.report.timeline import write_timeline
+from hocket.search import Candidate
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
