@@ -34,6 +34,7 @@ from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.plan import Plan
+from hocket.reporter import Messages
 from hocket.testbed import Testbed
 from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
 from hocket.tune.withdraw import LEAST_RUNS
@@ -137,7 +138,7 @@ class Bench:
         started, target = time.monotonic(), self._result(point)
         target.parent.mkdir(parents=True, exist_ok=True)
         network = Network.from_file(str(self.network))
-        tune(self._command(point), network, target, options, lambda text: note(f"    {text}"))
+        tune(self._command(point), network, target, options, Messages(lambda text: note(f"    {text}")))
         entries = len(Plan.from_file(target / PLAN_FILE).entries)
         self.journal.add("tune", point, tune_s=time.monotonic() - started, entries=entries)
 

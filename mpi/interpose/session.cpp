@@ -35,7 +35,7 @@ Session& session = *new Session;
 namespace {
 
 void compare_hosts(const Plan& plan, int world_rank) {
-    if (plan.hosts().empty()) return;
+    if (plan.hosts().empty() || plan.entries().empty()) return;
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
     const int is_other = plan.hosts()[static_cast<std::size_t>(world_rank)] == host.data() ? 0 : 1;

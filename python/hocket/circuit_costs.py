@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hocket.errors import InvalidInput
+from hocket.reporter import SILENT, Reporter
 
 POINTS_PER_DECADE = 4
 IDEAL = "no set-up"
@@ -52,7 +53,8 @@ class CircuitCosts:
     request: CircuitCostRequest
     figures: tuple[CircuitFigure, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def values(self) -> dict[str, Any]:
         return asdict(self.request) | {"figures": [asdict(figure) for figure in self.figures]}
 
     def title(self) -> str:
@@ -79,7 +81,7 @@ class CircuitCosts:
         ]
 
 
-def run(request: CircuitCostRequest) -> CircuitCosts:
+def run(request: CircuitCostRequest, reporter: Reporter = SILENT) -> CircuitCosts:
     """Raises InvalidInput for a collective without a closed form, or a value out of range."""
     from hocket import circuit_algorithms
 

@@ -9,9 +9,25 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.network_source import NetworkSource
+from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
     from hocket import Network
+
+
+@dataclass(frozen=True)
+class CostRequest:
+    """Latency and bandwidth of the closed forms are those given, else those of the slowest route between two ranks."""
+
+    collective: str
+    bytes: int
+    ranks: int | None = None  #: None = all of the network
+    pieces: int = 1
+    root: int = 0
+    network: NetworkSource | None = None
+    bandwidth_bytes_per_s: float | None = None
+    latency_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -25,7 +41,8 @@ class CostTable:
     hockney_s: dict[str, float]  # by algorithm, fastest first
     wire_limit_s: float | None  # None without a network
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def values(self) -> dict[str, Any]:
         return asdict(self)
 
     def title(self) -> str:
@@ -44,21 +61,12 @@ class CostTable:
         return rows
 
 
-def cost_table(
-    collective: str,
-    ranks: int | None,
-    bytes_text: str,
-    pieces: int,
-    root: int,
-    network: Network | None,
-    bandwidth: str | None,
-    latency: str | None,
-) -> CostTable:
-    """Latency and bandwidth of the closed forms are those given, else those of the slowest route between two ranks."""
-    from hocket import algorithms, hockney_s, parse_bandwidth, parse_bytes, parse_duration, wire_limit_s
+def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
+    from hocket import algorithms, hockney_s, wire_limit_s
 
-    size = parse_bytes(bytes_text, "--bytes")
-    if network is None and (ranks is None or bandwidth is None or latency is None):
+    collective, ranks, size, root = request.collective, request.ranks, request.bytes, request.root
+    given = (ranks, request.bandwidth_bytes_per_s, request.latency_s)
+    if request.network is None and None in given:
         raise InvalidInput(
             "--ranks, --bandwidth and --latency are needed where no network is given",
             hint='for instance: --ranks 8 --latency "50 us" --bandwidth "1 Gbit/s"',
@@ -68,29 +76,30 @@ def cost_table(
         raise InvalidInput(f'"{collective}" is no collective; accepted: {", ".join(known)}')
     limit_s = None
     latency_s = bandwidth_bytes_per_s = 0.0
-    if network is not None:
+    if request.network is not None:
         from hocket.advise import check_ranks
 
+        network = request.network.load()
         ranks = network.num_ranks if ranks is None else ranks
         check_ranks(network, ranks)
         if root >= ranks:
             raise InvalidInput(f"--root {root}: accepted are 0 to {ranks - 1}")
         limit_s = wire_limit_s(collective, network, list(range(ranks)), size, root)
         latency_s, bandwidth_bytes_per_s = _slowest_route(network, ranks)
-    if latency is not None:
-        latency_s = parse_duration(latency, "--latency")
-    if bandwidth is not None:
-        bandwidth_bytes_per_s = parse_bandwidth(bandwidth, "--bandwidth")
+    if request.latency_s is not None:
+        latency_s = request.latency_s
+    if request.bandwidth_bytes_per_s is not None:
+        bandwidth_bytes_per_s = request.bandwidth_bytes_per_s
     assert ranks is not None
     times: dict[str, float] = {}
     for algorithm in algorithms():
         if algorithm.collective == collective:
-            cut = pieces if algorithm.pipelines else 1
+            cut = request.pieces if algorithm.pipelines else 1
             times[algorithm.name] = hockney_s(
                 collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, pieces=cut
             )
     fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
-    return CostTable(collective, ranks, size, pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)
+    return CostTable(collective, ranks, size, request.pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)
 
 
 def _slowest_route(network: Network, ranks: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import os
 import shlex
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +20,19 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import Mpi, mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
+from hocket.reporter import SILENT, Reporter
 from hocket.trace import Trace
 
 LEAST_LIMIT_BYTES = 4096  # what stands in each trace before the program's first call is less
 LEAST_FREE_BYTES = 1 << 20  # less than the first piece of a trace: the file system is full
+
+
+@dataclass(frozen=True)
+class RecordRequest:
+    command: tuple[str, ...]  #: that starts the MPI program
+    output: Path = Path("hocket-trace")  #: the folder for the trace
+    force: bool = False  #: replace an earlier one
+    limit_bytes: int | None = None  #: of the trace of each rank; None = as HOCKET_TRACE_LIMIT says
 
 
 @dataclass(frozen=True)
@@ -56,23 +65,17 @@ def trace_environment(folder: Path, limit_bytes: int | None = None) -> dict[str,
     return {"HOCKET_TRACE": str(folder), **limit}
 
 
-def record(
-    command: Sequence[str],
-    folder: Path,
-    force: bool = False,
-    notify: Callable[[str], None] | None = None,
-    limit_bytes: int | None = None,
-) -> Recording:
-    """Runs `command` and writes its trace to `folder`. `limit_bytes` as of trace_environment.
+def run(request: RecordRequest, reporter: Reporter = SILENT) -> Recording:
+    """Runs the command and writes its trace.
 
     Raises InvalidInput if the folder is taken or the command cannot be started, Error if the program fails (what was
     recorded until then stays) or recorded nothing.
     """
+    command, folder = request.command, request.output.absolute()
     mpi = mpi_of_command(command)
-    parts = build_mpi_parts(mpi, notify=notify)
-    folder = folder.absolute()
-    environment = trace_environment(folder, limit_bytes)
-    _make_folder(folder, force)
+    parts = build_mpi_parts(mpi, notify=reporter.message)
+    environment = trace_environment(folder, request.limit_bytes)
+    _make_folder(folder, request.force)
     libraries = [parts.record, *coarray_libraries(command, parts), *parts.workarounds]
     changed, needed = with_preload(command, mpi, libraries, environment)
     try:

@@ -24,11 +24,34 @@ from hocket.reporter import SILENT, Reporter
 #: The name of a request in JSON -> its module and class.
 KINDS: dict[str, str] = {
     "simulate": "hocket.simulate_request:SimulateRequest",
+    "schedule": "hocket.schedule_request:ScheduleRequest",
+    "schedule-search": "hocket.schedule_request:SearchRequest",
+    "schedule-optimal": "hocket.schedule_request:OptimalRequest",
+    "schedule-crossover": "hocket.schedule_request:CrossoverRequest",
+    "advise": "hocket.advise.request:AdviseRequest",
+    "cost": "hocket.cost:CostRequest",
+    "cost-circuits": "hocket.circuit_costs:CircuitCostRequest",
+    "record": "hocket.recording:RecordRequest",
+    "run": "hocket.tune.run:RunRequest",
+    "tune": "hocket.tune.request:TuneRequest",
+    "demo": "hocket.tune.demo:DemoRequest",
+    "calibrate": "hocket.calibrate.request:CalibrateRequest",
+    "trace-show": "hocket.trace_profile:ProfileRequest",
+    "testbed-up": "hocket.testbed_request:UpRequest",
+    "testbed-run": "hocket.testbed_request:RunRequest",
+    "testbed-down": "hocket.testbed_request:DownRequest",
+    "testbed-list": "hocket.testbed_request:ListRequest",
+    "network-show": "hocket.network_request:ShowRequest",
+    "network-route": "hocket.network_request:RouteRequest",
+    "network-generate": "hocket.network_request:GenerateRequest",
+    "network-import": "hocket.network_request:ImportRequest",
+    "bench-fidelity": "hocket.bench.fidelity.request:FidelityRequest",
+    "bench-overlap": "hocket.bench.overlap.request:OverlapRequest",
 }
 
 
 def run(request: Any, reporter: Reporter = SILENT) -> Any:
-    """Carries out any request. What it gives is described beside the request's own `run`."""
+    """Carries out any request. What has a form in JSON has it as `values`, as the command prints it with --json."""
     return import_module(type(request).__module__).run(request, reporter)
 
 
@@ -39,7 +62,8 @@ def key(request: Any) -> str:
 
 def to_json(request: Any) -> str:
     """One line, which `from_json` makes an equal request of. Values that have their default are left out."""
-    kind = next((kind for kind, where in KINDS.items() if where.endswith(f":{type(request).__name__}")), None)
+    own = f"{type(request).__module__}:{type(request).__name__}"
+    kind = next((kind for kind, where in KINDS.items() if where == own), None)
     if kind is None:
         raise TypeError(f"{type(request).__name__} is no request that has a form in JSON")
     return json.dumps({"request": kind, **_encoded(request)}, allow_nan=False)

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from hocket.trace import Trace, in_mpi_ns
+from hocket.reporter import SILENT, Reporter
+from hocket.trace import RankSummary, Trace, in_mpi_ns
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,36 @@ class ProfileRow:
     total_s: float
     median_s: float
     share: float  # of the run time of all ranks
+
+
+@dataclass(frozen=True)
+class ProfileRequest:
+    trace: Path
+
+
+@dataclass(frozen=True)
+class Profile:
+    trace: Trace
+    ranks: list[RankSummary]
+    rows: list[ProfileRow]  #: the one with the longest total time first
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {
+            "format": "hocket.trace-profile/1",
+            "trace": str(self.trace.folder),
+            "meta": self.trace.meta,
+            "complete": all(rank.complete for rank in self.ranks),
+            "ranks": [asdict(rank) for rank in self.ranks],
+            "communicators": [asdict(communicator) for communicator in self.trace.communicators],
+            "calls": [asdict(row) for row in self.rows],
+        }
+
+
+def run(request: ProfileRequest, reporter: Reporter = SILENT) -> Profile:
+    trace = Trace.open(request.trace)
+    ranks = [trace.summary(rank) for rank in range(trace.ranks)]
+    return Profile(trace, ranks, profile(trace))
 
 
 def profile(trace: Trace) -> list[ProfileRow]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from browser_window import Browser
 
-from hocket.bench.overlap_modes import MODES
+from hocket.bench.overlap.modes import MODES
 from hocket.report.overlap_page import render
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""

@@ -195,7 +195,7 @@ def test_every_command_has_a_help_with_an_example(verb):
 
 
 def test_every_command_file_is_a_verb_of_the_table():
-    others = {"__init__", "main", "common", "options", "watch"}
+    others = {"__init__", "main", "common", "options", "reporter", "watch"}
     files = {path.stem for path in Path(cli_main.__file__).parent.glob("*.py")} - others
     assert files <= set(cli_main.VERBS)
 
@@ -311,3 +311,24 @@ main()
 """)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["schedule", "bcast"],
+        ["schedule", "bcast", "--json"],
+        ["network", "show", "fat-tree:8x8x8", "--all"],
+        ["network", "generate", "star:800"],
+        ["simulate", "bcast:binomial", "--network", "star:4", "--bytes", "1 kB"],
+        ["cost", "bcast", "--bytes", "1 MB", "--network", "star:4"],
+    ],
+)
+def test_a_full_disk_under_the_output_is_one_message(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([HOCKET, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: standard output: No space left on device\nhint: make room, or write to another disk\n"
+    )

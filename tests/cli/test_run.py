@@ -56,6 +56,17 @@ def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
     assert "no call was one that the plan is for" in done.stderr
 
 
+@pytest.mark.timeout(300)
+@pytest.mark.one_of_each_family
+def test_an_empty_plan_leaves_all_calls_native(runner, hocket_cli, tmp_path):
+    """On whatever hosts the ranks are."""
+    (tmp_path / "empty.json").write_text(Plan(2, "test", (), hosts=("elsewhere", "elsewhere")).to_json())
+    done = hocket_cli("run", "--plan", "empty.json", "--", *runner.command(2, runner.compile(PROGRAM)), timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert "hocket: the plan has no entries: all collective calls stayed native\n" in done.stderr
+    assert "other hosts" not in done.stderr
+
+
 HALVES = """
 #include <mpi.h>
 int main(int argc, char** argv) {

@@ -11,6 +11,7 @@ from hocket import CostModel, Network
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
+from hocket.reporter import Messages
 from hocket.tune import launcher, tune
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
@@ -172,7 +173,7 @@ def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, sc
     options = tune.TuneOptions(
         timeout_s=200, costs=CostModel.usual().replace(send_overhead_s=send_overhead_s), costs_source=source
     )
-    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, print)
+    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options, Messages(print))
     (note,) = [note for note in result.notes if "what messages cost could not be measured" in note]
     assert reason in note
     assert result.costs.source == source

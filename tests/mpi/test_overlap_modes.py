@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hocket.bench.overlap_modes import ALGORITHMS, BASE, COLLECTIVES, MODES
+from hocket.bench.overlap.modes import ALGORITHMS, BASE, COLLECTIVES, MODES
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
 

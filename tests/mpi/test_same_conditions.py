@@ -89,7 +89,7 @@ def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     options = TuneOptions(
         repetitions=1, launches=1, compare_repetitions=2, fit=False, testbed=True, timeout_s=60, progress="auto"
     )
-    result = tune(runner.command(4, runner.compile(PROGRAM)), network, tmp_path / "result", options, lambda text: None)
+    result = tune(runner.command(4, runner.compile(PROGRAM)), network, tmp_path / "result", options)
 
     # The note has two forms, by a time that is measured: none is asserted. test_testbed_waiting.py counts the yields.
     if len(os.sched_getaffinity(0)) < 4:

@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from hocket import CostModel, Network, lower, simulate
+from hocket.bench.fidelity.points import Point, summary
+from hocket.bench.fidelity.settings import COLLECTIVES, bundled_networks, placed, placements, quick_cases
 from hocket.calibrate.costs import Sample, fit_costs
-from hocket.fidelity.points import Point, summary
-from hocket.fidelity.settings import COLLECTIVES, bundled_networks, placed, placements, quick_cases
 from hocket.plan import Plan
 from hocket.report.fidelity_page import render
 from hocket.report.fidelity_tables import by_mpi, sentences

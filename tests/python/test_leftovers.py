@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from hocket import Network
+from hocket.bench.fidelity.measure import Bench, FidelityOptions
 from hocket.errors import Error
-from hocket.fidelity.measure import Bench, FidelityOptions
 from hocket.leftovers import working_folder
 from hocket.measure.runner import Run
 from hocket.measure.transfers import launch
@@ -61,7 +61,7 @@ def _calibrate(runner: Any, parts: Any) -> None:
 def _bench(runner: Any, parts: Any) -> None:
     bench = Bench.__new__(Bench)  # without a testbed
     bench.network, bench.ranks, bench.runner, bench.parts = Network.generate("star:2"), 2, runner, parts
-    bench.options, bench.told, bench.command = FidelityOptions(), lambda _: None, ["mpiexec", "-n", "2", "true"]
+    bench.options, bench.following, bench.command = FidelityOptions(), lambda _: None, ["mpiexec", "-n", "2", "true"]
     bench.launch([], "")
 
 

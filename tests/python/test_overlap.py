@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from hocket.bench.overlap import Case
-from hocket.bench.overlap_modes import BASE, MODES
-from hocket.bench.overlap_rows import Row, rows
+from hocket.bench.overlap.measure import Case
+from hocket.bench.overlap.modes import BASE, MODES
+from hocket.bench.overlap.rows import Row, rows
 from hocket.report.overlap_page import render
 from hocket.report.overlap_tables import sentences, tables
 

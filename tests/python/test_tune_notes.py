@@ -10,7 +10,7 @@ from hocket.advise import Choice, advise
 from hocket.advise.calls import CallGroup
 from hocket.measure.compare import Launch
 from hocket.tune.measurement import Measurement
-from hocket.tune.notes import beaten_limits
+from hocket.tune.notes import beaten_limits, nothing_changed
 
 NETWORK = Network.generate(
     "two-clusters:4+4", bandwidth="8 Mbit/s", second_bandwidth="80 Mbit/s", trunk_bandwidth="8 Mbit/s"
@@ -45,3 +45,12 @@ def test_what_links_pass_at_once_beats_no_limit() -> None:
     costs = CostModel.usual().replace(burst_bytes=60_000)
     assert beaten_limits([choice_of("bcast", costs)], [took(0.05)]) == []
     assert len(beaten_limits([choice_of("bcast", costs)], [took(0.03)])) == 1
+
+
+def test_where_there_was_no_time_to_measure_the_note_says_that() -> None:
+    assert "a schedule is worth using" in nothing_changed(3, 0)
+    assert "no collective calls" in nothing_changed(0, 0)
+    note = nothing_changed(3, 2)
+    assert "for 2 of the 3 collective(s) there was no time to measure one" in note
+    assert "--measure-time" in note
+    assert "nothing was changed" not in note

@@ -64,13 +64,13 @@ PYTHON_LEVELS: Levels = (
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "cost_source", "interop", "simulation_record"),
-    ("simulate_request",),
+    ("advise.request", "network_request", "schedule_request", "simulate_request"),
     ("leftovers", "mpi", "testbed"),  # the machine: nothing below starts a program
-    ("doctor", "measure", "recording"),
+    ("doctor", "measure", "recording", "testbed_request"),
     ("tune.shared_cores",),  # its warnings are calibrate's too
     ("calibrate",),
     ("tune",),
-    ("bench", "fidelity"),
+    ("bench",),
     ("cli",),
     ("__main__",),
 )

@@ -65,7 +65,7 @@ def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
         if len(call.members) < 2 or _is_served(call, in_background):
             continue
         if call.form == "nonblocking" and not in_background:
-            why = "plans serve non-blocking calls only with --progress"
+            why = "plans serve non-blocking calls only where `hocket tune` and `hocket run` have --progress"
         elif call.form == "persistent":
             why = "persistent calls are not rerouted"
         elif call.collective not in COLLECTIVES:

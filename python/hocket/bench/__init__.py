@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Benchmarks of `hocket bench` beside the fidelity suite."""
+"""The benchmark suites of `hocket bench`, which measure with real MPIs."""

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table, progress
-from hocket.cli.options import generator_options, load_network, message_cost_options, message_costs, network_option
+from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.options import cost_source, generator_options, message_cost_options, network_option
+from hocket.cli.reporter import TerminalReporter
+from hocket.network_source import NetworkSource
 
 
 @click.command()
@@ -44,27 +46,22 @@ def command(
     Example:
       hocket advise trace --network cluster.toml -o plan.json
     """
-    from hocket import Trace
-    from hocket.advise import Verdict, advise, cover, group_calls, unserved_calls
-    from hocket.advise.summary import COLUMNS, reasons, rows, to_dict
+    from hocket.advise.request import AdviseRequest, run
+    from hocket.advise.summary import COLUMNS, rows
     from hocket.plan import write_plan
 
-    network = load_network(network_text, bandwidth, latency)
-    costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
-    trace = Trace.open(trace_folder)
-    with progress("simulating", total=None) as advance:
-        groups = group_calls(trace, network=network)
-        advice = advise(groups, network, trace.ranks, costs, progress=lambda *_: advance(""))
-        verdicts = [Verdict(choice, None if choice.reason else choice.entry()) for choice in advice.choices]
-        entries = cover(verdicts, network, costs)
-    write_plan(advice.plan.replace(entries=entries, hosts=trace.hosts), output)
+    costs = cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing)
+    network = NetworkSource(network_text, bandwidth, latency)
+    done = run(AdviseRequest(trace_folder, network, costs), TerminalReporter())
+    write_plan(done.plan, output)
     if as_json:
-        print_json(to_dict(advice) | {"plan": str(output)})
+        print_json(done.values | {"plan": str(output)})
         return
-    print_table(COLUMNS, rows(advice), f"{trace.ranks} ranks on {network.name}")
-    for line in trace.shortfalls():
+    print_table(COLUMNS, rows(done.advice), f"{done.ranks} ranks on {done.plan.network}")
+    for line in done.shortfalls:
         note(line)
-    for line in [*reasons(advice), *unserved_calls(trace)]:
+    for line in done.sentences:
         click.echo(line)
-    recorded = len(advice.plan.entries)
-    click.echo(f"plan: {output} ({recorded} entries for recorded sizes, {len(entries) - recorded} derived from them)")
+    recorded = len(done.advice.plan.entries)
+    derived = len(done.plan.entries) - recorded
+    click.echo(f"plan: {output} ({recorded} entries for recorded sizes, {derived} derived from them)")

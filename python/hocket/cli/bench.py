@@ -5,19 +5,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table, progress
-from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options, load_network
+from hocket.cli.common import json_option, print_json, print_table
+from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
+from hocket.cli.reporter import TerminalReporter
 from hocket.errors import Error, InvalidInput
-
-if TYPE_CHECKING:
-    from hocket.mpi.discover import Mpi
+from hocket.network_source import NetworkSource
 
 _PLACEMENTS = ("in order", "interleaved")
 
@@ -84,62 +80,20 @@ def fidelity(
       hocket bench fidelity --quick
       hocket bench fidelity --network networks/two-clusters.toml --mpi mpich-5 --collective bcast --bytes "1 MiB"
     """
-    import dataclasses
-
     from hocket import parse_bytes
-    from hocket.fidelity.fidelity import QUICK, num_launches, run, settings
-    from hocket.fidelity.measure import FidelityOptions
-    from hocket.fidelity.settings import COLLECTIVES, PLACEMENTS, QUICK_SIZES, SIZES, all_cases, bundled_networks
-    from hocket.files import write_whole
-    from hocket.report.fidelity_page import render
+    from hocket.bench.fidelity.request import FidelityRequest, run
 
-    for name in collectives:
-        if name not in COLLECTIVES:
-            raise InvalidInput(f"--collective: {name} is not measured; accepted: {', '.join(COLLECTIVES)}")
-    options = QUICK if quick else FidelityOptions()
-    if launches is not None:
-        options = dataclasses.replace(options, launches=launches)
-    networks = [load_network(text) for text in network_texts] or bundled_networks()
-    mpis = _chosen(mpi_names)
-    names = [network.name for network in networks]
-    if len(set(names)) < len(names):
-        raise InvalidInput(
-            f"--network: two networks are called {max(names, key=names.count)}", "rename one in its file"
-        )
-    for network in networks:
-        if network.num_ranks < 2:
-            raise InvalidInput(f"network {network.name} has one rank: nothing is sent", "give it more hosts or ranks")
-    cases = None
-    if not quick or collectives or sizes:
-        given = [parse_bytes(size, "--bytes") for size in sizes]
-        if 0 in given:
-            raise InvalidInput("--bytes: a collective of 0 bytes is not measured; accepted: 1 B and more")
-        cases = all_cases(given or (QUICK_SIZES if quick else SIZES), collectives or COLLECTIVES)
-    chosen = settings(networks, mpis, quick, placement_names or PLACEMENTS)
-    if not chosen:
-        raise InvalidInput("--placement: on these networks of equal hosts around a switch all orders are one: in order")
-    _check_room(output)
-    partial = output / "fidelity.partial.json"  # an earlier whole result is not replaced by a part of a new one
-    number = 0
-    try:
-        with progress("fidelity", total=num_launches(chosen, options)) as advance:
-            for number, result in enumerate(run(chosen, cases, options, advance, note), start=1):
-                document = result.to_json()
-                output.mkdir(parents=True, exist_ok=True)
-                write_whole(partial, json.dumps(document, indent=1) + "\n")
-                note(f"{number} of {len(chosen)} settings: {len(result.points)} points")
-    except BaseException:  # such as Ctrl-C
-        note(
-            f"{number} of {len(chosen)} settings were measured" + (f"; their points are in {partial}" if number else "")
-        )
-        raise
-    if not document["points"]:
-        raise Error(
-            f"nothing could be measured: all {len(document['failures'])} attempts failed, as told above",
-            "`hocket doctor` tells what works",
-        )
-    write_whole(output / "index.html", render(document))
-    partial.replace(output / "fidelity.json")
+    request = FidelityRequest(
+        output,
+        quick,
+        tuple(map(NetworkSource, network_texts)),
+        mpi_names,
+        placement_names,
+        collectives,
+        tuple(parse_bytes(size, "--bytes") for size in sizes),
+        launches,
+    )
+    document = run(request, TerminalReporter()).values
     if as_json:
         print_json(document)
         return
@@ -225,78 +179,38 @@ def overlap(
       hocket bench overlap --network networks/star8.toml --bytes 125kB --compute free-core --in-flight 1 --in-flight 4
     """
     from hocket import parse_bytes
-    from hocket.bench.overlap import Case, OverlapOptions
-    from hocket.bench.overlap_modes import COMPUTE_MODELS, check_choices
-    from hocket.bench.overlap_run import num_launches, run
-    from hocket.files import write_whole
-    from hocket.report.overlap_page import render
+    from hocket.bench.overlap.request import OverlapRequest, run
 
-    check_choices(collective, algorithm, modes, core)
-    if not force and (output / "overlap.json").exists():
-        raise InvalidInput(f"{output}: holds an earlier result", "--force replaces it; -o names another folder")
     if network_text is None and (bandwidth or latency):
         raise InvalidInput("--bandwidth and --latency are for generated networks", "name one: --network star:2")
-    network = None if network_text is None else load_network(network_text, bandwidth, latency)
-    if network is not None and ranks is not None:
-        raise InvalidInput(f"--ranks: network {network.name} says how many there are: {network.num_ranks}")
-    if network is not None and network.num_ranks < 2:
-        raise InvalidInput(f"network {network.name} has one rank: nothing is sent", "give it more hosts or ranks")
-    num_ranks = network.num_ranks if network is not None else ranks or 2
-    mpis = _chosen(mpi_names)
-    models = COMPUTE_MODELS if compute == "both" else (compute,)
-    blocks = [parse_bytes(size, "--bytes") for size in sizes or ("1 MB",)]
-    if min(blocks) < 1:
-        raise InvalidInput("--bytes: 0 bytes are nothing to hide", "give 1 B or more")
-    cases = [
-        Case(collective, size, count, model)
-        for size in dict.fromkeys(blocks)
-        for count in dict.fromkeys(in_flight or (1,))
-        for model in models
-    ]
-    options = OverlapOptions(
-        num_ranks, modes, algorithm, pieces, core, ratio, launches, repetitions, timeout_s=timeout_s
+    request = OverlapRequest(
+        output,
+        None if network_text is None else NetworkSource(network_text, bandwidth, latency),
+        mpi_names,
+        ranks,
+        collective,
+        tuple(parse_bytes(size, "--bytes") for size in sizes or ("1 MB",)),
+        in_flight or (1,),
+        compute,
+        ratio,
+        modes,
+        algorithm,
+        pieces,
+        core,
+        launches,
+        repetitions,
+        timeout_s,
+        force,
     )
-    _check_room(output)
-    with progress("overlap", total=num_launches(cases, mpis, options)) as advance:
-        document = run(cases, mpis, network, options, advance, note)
-    if document["rows"]:
-        output.mkdir(parents=True, exist_ok=True)
-        write_whole(output / "index.html", render(document))
-        write_whole(output / "overlap.json", json.dumps(document, indent=1) + "\n")
+    done = run(request, TerminalReporter())
+    if done.values["rows"]:
         if as_json:
-            print_json(document)
+            print_json(done.values)
         else:
-            _print_overlap(document)
+            _print_overlap(done.values)
             click.echo(f"{output / 'index.html'}: plots of all")
-    if document["failures"]:
-        raise Error(f"{len(document['failures'])} of {len(mpis) * len(cases)} measurements failed, as told above")
-
-
-def _chosen(names: Sequence[str]) -> list[Mpi]:
-    """The MPIs with one of `names` in theirs; without names all."""
-    from hocket.mpi.discover import find_mpis
-
-    found = find_mpis()
-    mpis = [mpi for mpi in found if not names or any(name in mpi.label for name in names)]
-    if not found:
-        raise Error("no MPI was found on this machine", "`hocket doctor` tells more")
-    if not mpis:
-        raise InvalidInput(
-            f"--mpi: no MPI of this machine is called {' or '.join(names)}",
-            f"found: {', '.join(mpi.label for mpi in found)}; `hocket doctor` tells more",
-        )
-    return mpis
-
-
-def _check_room(folder: Path) -> None:
-    """To know before a measurement is better than after it; the folder is made when there is something for it."""
-    from hocket.files import check_room
-
-    path = folder.absolute()
-    try:
-        check_room(next(there for there in (path, *path.parents) if there.exists()))
-    except OSError as error:
-        raise InvalidInput(f"{folder}: cannot write there: {error.strerror}", "name another folder with -o") from None
+    if failures := done.values["failures"]:
+        raise Error(f"{len(failures)} of {done.attempts} measurements failed, as reported above")
 
 
 def _print_overlap(document: dict[str, object]) -> None:

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress
-from hocket.cli.options import Duration, OutputPath, load_network
+from hocket.cli.common import command_argument, json_option, print_json, print_table
+from hocket.cli.options import Duration, OutputPath
+from hocket.cli.reporter import TerminalReporter
+from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
-    from hocket import Network
     from hocket.calibrate.calibration import Errors
 
 
@@ -65,46 +65,16 @@ def command(
       hocket calibrate --hosts a,b,c,d,e,f,g,h -o cluster.toml -- mpiexec -n 8
       hocket calibrate --testbed networks/two-clusters.toml -- mpiexec -n 8
     """
-    from hocket.calibrate.calibrate import STEPS, CalibrateOptions, Laboratory, calibrate
     from hocket.calibrate.doubts import doubts
-    from hocket.calibrate.file import to_json, to_toml
-    from hocket.errors import InvalidInput
-    from hocket.files import check_parent, printable, write_whole
-    from hocket.measure.eager import measure_rendezvous_bytes
-    from hocket.measure.local import LocalRunner
-    from hocket.measure.runner import Runner
-    from hocket.mpi.build import build_mpi_parts
-    from hocket.mpi.command_line import with_hosts
-    from hocket.mpi.discover import mpi_of_command
+    from hocket.calibrate.request import CalibrateRequest, run
 
-    check_parent(output)
-    mpi = mpi_of_command(command)
-    if hosts is not None:
-        if testbed_text is not None:
-            raise InvalidInput("--hosts does not apply to --testbed: the ranks are on the hosts of that network")
-        command = with_hosts(command, hosts, mpi.family)
-    options = CalibrateOptions(launches=launches, rounds=rounds, timeout_s=timeout_s, seed=seed)
-    emulated = None
-    with ExitStack() as stack:
-        parts = build_mpi_parts(mpi, notify=note)
-        runner: Runner = LocalRunner(mpi)
-        if testbed_text is not None:
-            from hocket.measure.testbed import TestbedRunner
-            from hocket.testbed import Testbed
-
-            emulated = load_network(testbed_text)
-            runner = TestbedRunner(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
-        tell = stack.enter_context(progress("measuring", total=STEPS * launches + 2))
-        tell("what messages wait for")
-        rendezvous_bytes = measure_rendezvous_bytes([*command, "true"], runner, parts, timeout_s)
-        laboratory = Laboratory(command, runner, parts, options, tell)
-        found = calibrate(laboratory, printable(name or output.stem), rendezvous_bytes)
-    write_whole(output, to_toml(found))
-    if emulated is not None and (missing := _hosts(emulated) - _hosts(found.network)):
-        note(f"{missing} of the testbed's {_hosts(emulated)} hosts had no rank: they are not in {output}")
+    emulated = None if testbed_text is None else NetworkSource(testbed_text)
+    request = CalibrateRequest(command, output, hosts, name, emulated, launches, rounds, timeout_s, seed)
+    done = run(request, TerminalReporter())
     if as_json:
-        print_json(to_json(found))
+        print_json(done.values)
         return
+    found = done.calibration
     rows = [
         (
             " - ".join(link.between),
@@ -132,10 +102,6 @@ def command(
 
 def _off(errors: Errors) -> str:
     return f"{errors.median:.0%} ({errors.p95:.0%} at most in 19 of 20)"
-
-
-def _hosts(network: Network) -> int:
-    return sum(node.kind == "host" for node in network.nodes)
 
 
 def _mbit(bandwidth: float, interval: tuple[float, float] | None) -> str:

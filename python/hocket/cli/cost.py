@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
-from hocket.cli.options import Duration, generator_options, load_network, network_option
+from hocket.cli.options import Duration, generator_options, network_option
 from hocket.errors import InvalidInput
+from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket.circuit_costs import CircuitCostRequest
@@ -85,15 +87,28 @@ def command(
             raise InvalidInput(f"{option} is of circuits", "give --ports too, such as --ports 2,3,4")
     if len(collectives) > 1:
         raise InvalidInput(f"{len(collectives)} collectives are given: expected one, or several with --ports")
-    from hocket.cost import cost_table
+    from hocket import parse_bandwidth, parse_bytes, parse_duration
+    from hocket.cost import CostRequest, run
 
     network = None
     if network_text is not None:
-        generated = ":" in network_text
-        network = load_network(network_text, bandwidth if generated else None, latency if generated else None)
-    table = cost_table(collectives[0], ranks, bytes_text, pieces, root, network, bandwidth, latency)
+        network = NetworkSource(network_text)
+        if network.is_generated:
+            network = dataclasses.replace(network, bandwidth=bandwidth, latency=latency)
+    table = run(
+        CostRequest(
+            collectives[0],
+            parse_bytes(bytes_text, "--bytes"),
+            ranks,
+            pieces,
+            root,
+            network,
+            None if bandwidth is None else parse_bandwidth(bandwidth, "--bandwidth"),
+            None if latency is None else parse_duration(latency, "--latency"),
+        )
+    )
     if as_json:
-        print_json(table.to_dict())
+        print_json(table.values)
     else:
         print_table(["algorithm", "time"], table.rows(), table.title())
 
@@ -146,6 +161,6 @@ def _show_circuits(request: CircuitCostRequest, folder: Path | None, as_json: bo
         files = write_figures(costs, folder)
         note(f"{len(files)} figures in {folder}")
     if as_json:
-        print_json(costs.to_dict())
+        print_json(costs.values)
         return
     print_table(["algorithm", *(curve.name for curve in costs.figures[0].curves)], costs.rows(), costs.title())

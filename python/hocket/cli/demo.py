@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table, progress_in_time
+from hocket.cli.common import json_option
 from hocket.cli.options import result_options
+from hocket.cli.reporter import TerminalReporter
 
 
 @click.command()
@@ -30,13 +31,7 @@ def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as
     Example:
       hocket demo
     """
-    from hocket.tune.demo import demo
-    from hocket.tune.summary import COLUMNS, rows, sentences, summary
+    from hocket.cli.tune import print_tuned
+    from hocket.tune.demo import DemoRequest, run
 
-    result = demo(mpi_name, output, repetitions, keep, note, progress_in_time)
-    if as_json:
-        print_json(summary(result, output))
-        return
-    print_table(COLUMNS, rows(result), f"{result.mpi}, {result.ranks} ranks, network {result.network}")
-    for line in sentences(result, output):
-        click.echo(line)
+    print_tuned(run(DemoRequest(mpi_name, output, repetitions, keep), TerminalReporter()), as_json)

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import signal
 import sys
+import traceback
 from typing import NoReturn
 
 import click
@@ -107,11 +108,7 @@ def main() -> NoReturn:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # hocket.__main__ made it so
             signal.signal(signal.SIGINT, signal.default_int_handler)
         _require_current_folder()
-        # Not cli.main(), which ends with status 1 when a reader leaves.
-        with cli.make_context("hocket", arguments) as context:
-            status = cli.invoke(context)
-        sys.stdout.flush()
-        sys.exit(status if isinstance(status, int) else 0)
+        sys.exit(_invoke(arguments))
     except Error as error:
         _fail(error.message, error.hint, 2 if isinstance(error, InvalidInput) else 1, debug)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -129,8 +126,6 @@ def main() -> NoReturn:
         _fail(error.format_message(), hint, 2, debug)
     except click.ClickException as error:
         _fail(error.format_message(), "", error.exit_code, debug)
-    except click.exceptions.Exit as error:
-        sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", "", 130, debug=False)
     except _Terminated as error:
@@ -140,15 +135,40 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # the machine's, such as a full disk
-        name = f"{error.filename}: " if error.filename else ""
+        name = error.filename or ("standard output" if _was_printing(error) else "")
         where = "make room, or write to another disk" if error.errno == errno.ENOSPC else _SEE_WHERE
-        _fail(f"{name}{error.strerror or error}", where, 1, debug)
+        _fail(f"{name}: {error.strerror}" if name else str(error.strerror or error), where, 1, debug)
     except MemoryError:
         hint = "take a smaller network or fewer messages; `hocket simulate` needs less without -o and --links"
         _fail("not enough memory", hint, 1, debug)
     except Exception as error:  # our own bug
         message = f"internal error: {type(error).__name__}: {error}".splitlines()[0]
         _fail(message, f"this is a bug in hocket; {_SEE_WHERE}", 1, debug)
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Not cli.main(), which ends with status 1 when a reader leaves."""
+    try:
+        with cli.make_context("hocket", arguments) as context:
+            status = cli.invoke(context)
+    except click.exceptions.Exit as error:  # of --help
+        status = error.exit_code
+    sys.stdout.flush()
+    return status if isinstance(status, int) else 0
+
+
+def _was_printing(error: OSError) -> bool:
+    """Files have names in their errors, and are not written by modules of the command line."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    return bool(frames) and frames[-1][0].f_globals.get("__name__", "").startswith(("hocket.cli.", "click.", "rich."))
+
+
+def _drop_output() -> None:
+    """What cannot be written is not tried again when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_standard_streams() -> None:
@@ -179,8 +199,6 @@ def _terminate(number: int, frame: object) -> NoReturn:
 
 def _fail(message: str, hint: str, status: int, debug: bool) -> NoReturn:
     if debug:
-        import traceback
-
         traceback.print_exc()
     try:
         print(f"error: {message}", file=sys.stderr)
@@ -188,4 +206,5 @@ def _fail(message: str, hint: str, status: int, debug: bool) -> NoReturn:
             print(f"hint: {hint}", file=sys.stderr)
     except OSError:  # a reader that has left, a full disk
         pass
+    _drop_output()
     sys.exit(status)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.common import json_option, note, print_json, print_table
-from hocket.cli.options import OutputPath, load_network, routing_options
+from hocket.cli.options import OutputPath, routing_options
 from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
@@ -40,13 +40,21 @@ def show(
     as_json: bool,
 ) -> None:
     """Print the nodes, ranks and links of a network, or a route."""
-    network = NetworkSource(network_text, routing=routing, seed=seed).load()
+    from hocket.network_request import RouteRequest, ShowRequest, find_route, show_network
+
+    source = NetworkSource(network_text, routing=routing, seed=seed)
     if route is not None:
-        _show_route(network, *route, as_json)
+        found = find_route(RouteRequest(source, *route)).values
+        if as_json:
+            print_json(found)
+        else:
+            print(" -> ".join(found["nodes"]))
         return
+    shown = show_network(ShowRequest(source))
     if as_json:
-        print_json(to_dict(network))
+        print_json(shown.values)
         return
+    network = shown.network
     from hocket import print_bandwidth, print_duration
     from hocket.report.text import counted
 
@@ -95,11 +103,10 @@ def generate(kind_and_shape: str, output: Path | None, **given: Any) -> None:
     KIND:SHAPE is star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4,
     mesh:4x4x4, hypercube:10 or dragonfly:4,8,4 (hosts of a router, routers of a group, global links of a router).
     """
-    from hocket import Network
+    from hocket.network_request import GenerateRequest
+    from hocket.network_request import generate as generate_network
 
-    _write(
-        Network.generate(kind_and_shape, **{key: value for key, value in given.items() if value is not None}), output
-    )
+    _write(generate_network(GenerateRequest(kind_and_shape, **given)).network, output)
 
 
 @command.command(epilog="Example: hocket network convert star:4 -o star.toml")
@@ -107,7 +114,7 @@ def generate(kind_and_shape: str, output: Path | None, **given: Any) -> None:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write instead of standard output.")
 def convert(network_text: str, output: Path | None) -> None:
     """Write a network in hocket's own format, every node and link spelled out where its routes allow."""
-    _write(load_network(network_text), output)
+    _write(NetworkSource(network_text).load(), output)
 
 
 @command.command(
@@ -147,18 +154,17 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     or a SimGrid platform; - is standard input. What it does not say comes from the options, or is assumed; what was
     assumed and left out is told, and stands in the network file as comments.
     """
-    from hocket.interop.networks import Options, import_network
+    from hocket.interop.networks import Options
+    from hocket.network_request import ImportRequest, import_file
     from hocket.report.text import counted
 
-    imported = import_network(file, format_name, Options(**given))
+    done = import_file(ImportRequest(file, format_name, Options(**given)))
+    imported = done.imported
     if output is not None:
         _write_text(imported.toml, output)
     if as_json:
-        summary = {key: value for key, value in vars(imported).items() if key not in ("network", "toml")}
-        network = to_dict(imported.network) if output is None else {"is_tree": imported.network.is_tree}
-        print_json(
-            {"source": file, **summary, "output": output, "ranks": imported.network.num_ranks, "network": network}
-        )
+        values = done.values | {"output": output}
+        print_json(values if output is None else values | {"network": {"is_tree": imported.network.is_tree}})
         return
     if output is None:
         click.echo(imported.toml, nl=False)
@@ -175,38 +181,6 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     if imported.network.num_ranks == 1:
         more = "--ranks-on core" if imported.format == "hwloc" else "--ranks 4"
         note(f"one rank, so that there is nothing to tune; {more} makes more")
-
-
-def to_dict(network: Network) -> dict[str, Any]:
-    """The JSON of `show`: `source`, `target` and `rank_nodes` are indices into `nodes`; null = unlimited."""
-    return {
-        "name": network.name,
-        "num_ranks": network.num_ranks,
-        "is_tree": network.is_tree,
-        "nodes": [{"name": node.name, "kind": node.kind, "relays": node.relays} for node in network.nodes],
-        "rank_nodes": network.rank_nodes,
-        "links": [
-            {
-                "source": link.source,
-                "target": link.target,
-                "bandwidth_bytes_per_s": link.bandwidth_bytes_per_s,
-                "latency_s": link.latency_s,
-                "half_duplex": link.half_duplex,
-            }
-            for link in network.links
-        ],
-    }
-
-
-def _show_route(network: Network, source: int, target: int, as_json: bool) -> None:
-    links = network.route(source, target)
-    all_links, all_nodes = network.links, network.nodes
-    path = [network.rank_nodes[source]] + [all_links[link].target for link in links]
-    names = [all_nodes[node].name for node in path]
-    if as_json:
-        print_json({"source": source, "target": target, "nodes": names, "links": links})
-    else:
-        print(" -> ".join(names))
 
 
 def _print_rows(title: str, columns: list[str], rows: list[tuple[str, ...]], show_all: bool) -> None:

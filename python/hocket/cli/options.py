@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
-from hocket.network_source import NetworkSource
-
 if TYPE_CHECKING:
-    from hocket import CostModel, Network
     from hocket.cost_source import CostSource
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -70,10 +67,6 @@ class Duration(click.ParamType[float]):
 def network_option(required: bool = True) -> Callable[[F], F]:
     text = "The network: a file, or a generator such as star:8 or fat-tree:2x2x4 (1 Gbit/s, no latency)."
     return click.option("-N", "--network", "network_text", metavar="FILE|KIND:SHAPE", required=required, help=text)
-
-
-def load_network(text: str, bandwidth: str | None = None, latency: str | None = None) -> Network:
-    return NetworkSource(text, bandwidth, latency).load()
 
 
 def generator_options(function: F) -> F:
@@ -181,17 +174,6 @@ def cost_source(
         rendezvous_bytes=None if rendezvous is None else parse_bytes(rendezvous, "--rendezvous"),
         sharing=None if _is_default("sharing") else sharing,
     )
-
-
-def message_costs(
-    network: Network,
-    send_overhead: str | None,
-    receive_overhead: str | None,
-    rendezvous: str | None,
-    sharing: str,
-    costs_folder: Path | None = None,
-) -> CostModel:
-    return cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing).model(network)
 
 
 def _is_default(parameter: str) -> bool:

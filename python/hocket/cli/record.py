@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import command_argument, note
+from hocket.cli.reporter import TerminalReporter
 
 
 @click.command()
@@ -38,9 +39,10 @@ def command(output: Path, limit: str | None, force: bool, command: tuple[str, ..
       hocket trace show trace
     """
     from hocket import parse_bytes, print_bytes
-    from hocket.recording import record
+    from hocket.recording import RecordRequest, run
 
-    done = record(command, output, force, note, None if limit is None else parse_bytes(limit, "--limit"))
+    limit_bytes = None if limit is None else parse_bytes(limit, "--limit")
+    done = run(RecordRequest(command, output, force, limit_bytes), TerminalReporter())
     trace = done.trace
     cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)

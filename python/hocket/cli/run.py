@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import command_argument, note
+from hocket.cli.common import command_argument
+from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
 
 
@@ -49,11 +50,11 @@ def command(
       hocket run --plan plan.json -- mpiexec -n 8 ./app
       hocket run --progress auto -- mpiexec -n 8 ./app
     """
-    from hocket.tune.run import run_with_plan
+    from hocket.tune.run import RunRequest, run
 
     if plan_path is None and progress is None and "HOCKET_PROGRESS" not in os.environ:
         raise InvalidInput("nothing to run the program with", "name a plan with --plan FILE, or give --progress auto")
-    return run_with_plan(command, plan_path, note, self_check, progress, progress_core)
+    return run(RunRequest(command, plan_path, self_check, progress, progress_core), TerminalReporter())
 
 
 def _core(value: str | None) -> str | None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
@@ -31,25 +30,14 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     Example:
       hocket trace show hocket-trace
     """
-    from hocket.trace import Trace, shortfalls
-    from hocket.trace_profile import profile
+    from hocket.trace import shortfalls
+    from hocket.trace_profile import ProfileRequest, run
 
-    trace = Trace.open(folder)
-    ranks = [trace.summary(rank) for rank in range(trace.ranks)]
-    table = profile(trace)
+    found = run(ProfileRequest(folder))
     if as_json:
-        print_json(
-            {
-                "format": "hocket.trace-profile/1",
-                "trace": str(folder),
-                "meta": trace.meta,
-                "complete": all(rank.complete for rank in ranks),
-                "ranks": [dataclasses.asdict(rank) for rank in ranks],
-                "communicators": [dataclasses.asdict(communicator) for communicator in trace.communicators],
-                "calls": [dataclasses.asdict(row) for row in table],
-            }
-        )
+        print_json(found.values)
         return
+    trace, table = found.trace, found.rows
     # One unit a column, so that its numbers can be compared at a glance.
     print_table(
         ["function", "communicator", "bytes", "calls", "total, ms", "median, us", "share"],
@@ -69,5 +57,5 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     )
     if len(table) > rows:
         note(f"{len(table) - rows} more rows: --rows {len(table)}")
-    for line in shortfalls(ranks):
+    for line in shortfalls(found.ranks):
         note(line)

@@ -5,27 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.common import command_argument, json_option, note, print_json, print_table, progress_in_time
+from hocket.cli.common import command_argument, json_option, print_json, print_table
 from hocket.cli.options import (
     Duration,
+    cost_source,
     generator_options,
-    load_network,
     message_cost_options,
-    message_costs,
     network_option,
     result_options,
 )
-from hocket.errors import InvalidInput
+from hocket.cli.reporter import TerminalReporter
+from hocket.network_source import NetworkSource
 from hocket.plan import PROGRESS
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket.tune.request import Tuned
 
 
 @click.command()
@@ -98,45 +97,33 @@ def command(
       hocket tune --network cluster.toml -- mpiexec -n 8 ./app
       hocket tune --testbed --network networks/two-clusters.toml -- mpiexec -n 8 ./app
     """
-    from hocket.report.result import RESULT_FILE
-    from hocket.tune.summary import COLUMNS, rows, sentences, summary
-    from hocket.tune.tune import TuneOptions, tune
+    from hocket.tune.request import TuneRequest, run
 
-    network = load_network(network_text, bandwidth, latency)
-    costs = message_costs(network, send_overhead, receive_overhead, rendezvous, sharing, costs_folder)
-    if (
-        rendezvous is None and costs_folder is None
-    ):  # it is measured with this MPI: the network may be calibrated with another
-        costs = costs.replace(rendezvous_bytes=None)
-    source = _source(network, [send_overhead, receive_overhead, costs_folder])
-    options = TuneOptions(
+    request = TuneRequest(
+        command,
+        NetworkSource(network_text, bandwidth, latency),
+        output,
+        cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing),
+        fit=not no_fit,
+        testbed=testbed,
         repetitions=repetitions,
         launches=launches,
         measure_s=measure_s,
-        testbed=testbed,
         timeout_s=timeout_s,
         progress=progress,
-        costs=costs,
-        costs_source=source,
-        fit=not no_fit and source != "given",
-        standard_input=0,
+        force=force,
+        standard_input=True,
     )
-    if not force and (output / RESULT_FILE).exists():
-        raise InvalidInput(f"{output}: holds an earlier result", hint="--force replaces it; -o names another folder")
-    result = tune(command, network, output, options, note, progress_in_time)
+    print_tuned(run(request, TerminalReporter()), as_json)
+
+
+def print_tuned(tuned: Tuned, as_json: bool) -> None:
+    from hocket.tune.summary import COLUMNS, rows, sentences
+
     if as_json:
-        print_json(summary(result, output))
+        print_json(tuned.values)
         return
+    result = tuned.result
     print_table(COLUMNS, rows(result), f"{result.mpi}, {result.ranks} ranks, network {result.network}")
-    for line in sentences(result, output):
+    for line in sentences(result, tuned.folder):
         click.echo(line)
-
-
-def _source(network: Network, given: Sequence[object]) -> str:
-    from hocket import CostModel
-
-    if any(one is not None for one in given):
-        return "given"
-    if CostModel.of(network).replace(rendezvous_bytes=None) != CostModel.usual():
-        return "calibrated"
-    return "usual"

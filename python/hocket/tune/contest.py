@@ -38,6 +38,8 @@ LEAST_TIMES = 3
 CALLS_BESIDE = 2
 LEAST_ENTRY_S = 0.25
 
+NO_TIME = "no time to measure it"  # begins the reason of what had none
+
 # One launch that measures entries of a plan, the first ones first, for so many seconds but each at least so many times;
 # the text is for people.
 Measure = Callable[[Sequence["PlanEntry"], float, int, str], Sequence[Measured | None]]
@@ -176,8 +178,8 @@ def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, prog
 def _last_word(one: _Contestant, launches: int, budget: Budget) -> Measurement:
     """On what had no verdict before the end."""
     if not one.launches:
-        return Measurement(reason=f"no time to measure it: {budget.over}")
+        return Measurement(reason=f"{NO_TIME}: {budget.over}")
     found = Measurement.judged(one.launches, one.equal)
     if len(one.launches) == launches or (not found.reason and len(one.launches) >= LEAST_LAUNCHES):
         return found
-    return replace(found, reason=f"no time to measure it in {launches} launches: {found.ratio}; {budget.over}")
+    return replace(found, reason=f"{NO_TIME} in {launches} launches: {found.ratio}; {budget.over}")

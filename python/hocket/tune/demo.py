@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,10 @@ from hocket.errors import Error, InvalidInput
 from hocket.leftovers import working_folder
 from hocket.mpi.build import source_folder
 from hocket.mpi.discover import Mpi, default_mpi, find_mpis
-from hocket.report.result import Result
+from hocket.reporter import SILENT, Reporter
 from hocket.tune.folder import check_target
-from hocket.tune.tune import Stages, TuneOptions, tune
+from hocket.tune.request import Tuned
+from hocket.tune.tune import TuneOptions, tune
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -26,19 +27,20 @@ if TYPE_CHECKING:
 ITERATIONS = 8
 
 
-def demo(
-    mpi_name: str | None,
-    target: Path,
-    repetitions: int,
-    keep: bool,
-    say: Callable[[str], None],
-    stages: Stages | None = None,
-) -> Result:
+@dataclass(frozen=True)
+class DemoRequest:
+    mpi: str | None = None  #: its name, as `hocket doctor` calls it; None = the one that is found first
+    output: Path = Path("hocket-demo")  #: the folder for the result
+    repetitions: int = 5  #: runs of the program with the plan, and without
+    keep: bool = False  #: the trace and the program too
+
+
+def run(request: DemoRequest, reporter: Reporter = SILENT) -> Tuned:
     from hocket import Network
     from hocket.testbed import available
 
-    check_target(target)
-    mpi = _find(mpi_name)
+    check_target(request.output)
+    mpi = _find(request.mpi)
     network = Network.from_file(str(source_folder() / "networks/two-clusters.toml"))
     emulated, why = available()
     notes: tuple[str, ...] = ()
@@ -46,24 +48,24 @@ def demo(
         notes = (
             f"namespaces are refused here ({why}): the program ran on this machine itself, not on an emulated cluster",
         )
-        say(notes[0])
+        reporter.message(notes[0])
         network = _this_machine(network.num_ranks)
     options = TuneOptions(
-        repetitions=repetitions,
+        repetitions=request.repetitions,
         testbed=emulated,
         timeout_s=300,
-        keep_trace=keep,
+        keep_trace=request.keep,
         notes=notes,
         # The program itself is compiled for this run and gone after it.
-        shown_command=("hocket", "demo", "--mpi", mpi.label, "--repetitions", str(repetitions)),
+        shown_command=("hocket", "demo", "--mpi", mpi.label, "--repetitions", str(request.repetitions)),
     )
     with working_folder("hocket-demo-", Path(tempfile.gettempdir())) as folder:
         program = _compile(mpi, folder)
         command = [str(mpi.mpiexec), "-n", str(network.num_ranks), str(program), str(ITERATIONS)]
-        result = tune(command, network, target, options, say, stages)
-        if keep:
-            shutil.copy2(program, target / program.name)
-    return result
+        result = tune(command, network, request.output, options, reporter)
+        if request.keep:
+            shutil.copy2(program, request.output / program.name)
+    return Tuned(result, request.output)
 
 
 def _this_machine(ranks: int) -> Network:

@@ -18,9 +18,15 @@ RECORDING_TOLERANCE = 0.15
 LIMIT_TOLERANCE = 0.06
 
 
-def nothing_changed(collectives: int) -> str:
+def nothing_changed(collectives: int, without_time: int) -> str:
+    """`without_time`: of so many there was no time to measure whether a schedule is faster."""
     if collectives == 0:
         return "nothing was changed: the program makes no collective calls that hocket can reroute"
+    if without_time:
+        return (
+            f"no schedule is used: for {without_time} of the {collectives} collective(s) there was no time to measure "
+            "one (--measure-time gives more); the program was not run with the empty plan"
+        )
     return (
         f"nothing was changed: for none of the {collectives} collective(s) a schedule is worth using, each for the "
         "reason beside it; the program was not run with the empty plan"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.errors import InvalidInput
@@ -15,23 +15,23 @@ from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks, run_command, with_preload
 from hocket.plan import Plan
+from hocket.reporter import SILENT, Reporter
 
 
-def run_with_plan(
-    command: Sequence[str],
-    plan_path: Path | None,
-    note: Callable[[str], None] | None = None,
-    self_check: bool | None = None,
-    progress: str | None = None,
-    progress_core: str | None = None,
-) -> int:
-    """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks.
+@dataclass(frozen=True)
+class RunRequest:
+    """None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say; progress without that as the plan."""
 
-    `self_check`: whether the running program compares the plan with native calls. `progress`: "off", "on" or "auto",
-    whether its non-blocking communication progresses in the background; `progress_core`: "any", "idle" or the number of
-    the core that does it. None = as HOCKET_SELF_CHECK, HOCKET_PROGRESS and HOCKET_PROGRESS_CORE say; progress without
-    that as the plan says.
-    """
+    command: tuple[str, ...]  #: that starts the MPI program
+    plan: Path | None = None
+    self_check: bool | None = None  #: whether the running program compares the plan with native calls
+    progress: str | None = None  #: "off", "on" or "auto": whether non-blocking communication goes on in the background
+    progress_core: str | None = None  #: "any", "idle" or the number of the core that does it
+
+
+def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
+    """The exit status of the command. Nothing is started if the plan cannot be read or is for other ranks."""
+    command, plan_path, progress = request.command, request.plan, request.progress
     if plan_path is not None and (plan_path.is_fifo() or plan_path.is_char_device()):
         raise InvalidInput(f"{plan_path} can be read only once: every rank reads the plan", "write the plan to a file")
     plan = None if plan_path is None else Plan.from_file(plan_path)
@@ -41,22 +41,25 @@ def run_with_plan(
         ranks = num_ranks(command)
         if ranks is not None:
             plan.check_ranks(ranks, str(plan_path))
-    parts = build_mpi_parts(mpi, notify=note)
+    parts = build_mpi_parts(mpi, notify=reporter.message)
     if plan_path is not None and plan is not None:
         environment["HOCKET_PLAN"] = str(plan_path.absolute())
         others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})
         if others:
             environment["HOCKET_EVIDENCE"] = "off"
-            if note is not None:
-                note(f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again")
+            reporter.message(
+                f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again"
+            )
     settings = {
-        "HOCKET_SELF_CHECK": None if self_check is None else "on" if self_check else "off",
+        "HOCKET_SELF_CHECK": None if request.self_check is None else "on" if request.self_check else "off",
         "HOCKET_PROGRESS": progress,
-        "HOCKET_PROGRESS_CORE": progress_core,
+        "HOCKET_PROGRESS_CORE": request.progress_core,
     }
     for name, value in settings.items():
-        if value == "off" and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off" and note:
-            note(f"the plan is for --progress {plan.progress}: without it non-blocking collectives stay native")
+        if value == "off" and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off":
+            reporter.message(
+                f"the plan is for --progress {plan.progress}: without it non-blocking collectives stay native"
+            )
         chosen = os.environ.get(name) if value is None else value  # not every launcher passes the environment on
         if chosen is None and name == "HOCKET_PROGRESS" and plan is not None and plan.progress != "off":
             chosen = plan.progress
@@ -64,8 +67,12 @@ def run_with_plan(
             environment[name] = chosen
     libraries = [parts.interpose, *coarray_libraries(command, parts), *parts.workarounds]
     counts_nothing = (plan is None or not plan.entries) and environment.get("HOCKET_PROGRESS", "off") == "off"
-    if counts_nothing and os.environ.get("HOCKET_STATISTICS") and note:
-        note("HOCKET_STATISTICS: nothing is written, for there are neither entries of a plan nor progress to count")
+    if counts_nothing and os.environ.get("HOCKET_STATISTICS"):
+        reporter.message(
+            "HOCKET_STATISTICS: nothing is written, for there are neither entries of a plan nor progress to count"
+        )
     changed, needed = with_preload(command, mpi, libraries, environment)
     status = run_command(changed, env=needed).returncode
+    if plan is not None and not plan.entries:
+        reporter.message("the plan has no entries: all collective calls stayed native")
     return status if status >= 0 else 128 - status

@@ -12,8 +12,8 @@ import platform
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,9 +33,10 @@ from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.recording import nothing_recorded, trace_environment
 from hocket.report.costs import describe_costs
 from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.reporter import SILENT, Reporter
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
-from hocket.tune.contest import measure_choices
+from hocket.tune.contest import NO_TIME, measure_choices
 from hocket.tune.costs import UsedCosts
 from hocket.tune.folder import result_folder
 from hocket.tune.launcher import Launcher
@@ -61,10 +62,6 @@ PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
 TRACE_FOLDER = "trace"
 
-Say = Callable[[str], None]
-# Shows something that takes a while: its name, the seconds that it takes at most; then again and again what comes next.
-Stages = Callable[[str, float], AbstractContextManager[Say]]
-
 
 @dataclass(frozen=True)
 class TuneOptions:
@@ -89,13 +86,9 @@ def tune(
     network: Network,
     target: Path,
     options: TuneOptions,
-    say: Say,
-    stages: Stages | None = None,
+    reporter: Reporter = SILENT,
 ) -> Result:
-    """Tunes the MPI program that `command` starts; writes the folder `target`.
-
-    `say` is told what is going on; what takes a while goes to `stages`, without it to `say` too.
-    """
+    """Tunes the MPI program that `command` starts; writes the folder `target`."""
     mpi = mpi_of_command(command)
     require_one_program(command)
     ranks = num_ranks(command)
@@ -107,21 +100,21 @@ def tune(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="runs-", dir=folder)))
         program_input = None
         if options.standard_input is not None:
-            program_input = keep_input(options.standard_input, scratch / "input", say)
-        parts = build_mpi_parts(mpi, notify=say)
+            program_input = keep_input(options.standard_input, scratch / "input", reporter.message)
+        parts = build_mpi_parts(mpi, notify=reporter.message)
         mended = tuple(coarray_libraries(command, parts))
         runner: Runner = LocalRunner(mpi, mended)
         if options.testbed:
             from hocket.measure.testbed import TestbedRunner
             from hocket.testbed import Testbed
 
-            say(f"setting up the emulated network {network.name}")
+            reporter.message(f"setting up the emulated network {network.name}")
             runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), (*mended, *parts.workarounds))
         options = dataclasses.replace(
             options, costs=runner.costs_here(options.costs), notes=(*options.notes, *runner.notes)
         )
         network = runner.network_here(network)
-        result = _Job(list(command), network, folder, scratch, program_input, options, say, stages, runner, parts).run()
+        result = _Job(list(command), network, folder, scratch, program_input, options, reporter, runner, parts).run()
     return result
 
 
@@ -133,8 +126,7 @@ class _Job:
     scratch: Path  # for what the runs print
     program_input: Path | None
     options: TuneOptions
-    say: Say
-    stages: Stages | None
+    reporter: Reporter
     runner: Runner
     parts: MpiParts
 
@@ -152,7 +144,7 @@ class _Job:
         self.launcher = self._launcher(recorded.wall_s)
         groups = group_calls(trace, self._in_background, self.network)
         self._find_costs(trace.ranks, bool(groups))
-        self.say("choosing schedules by simulation")
+        self.reporter.message("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
         # The calls are those of the recorded part alone.
         calls_s = recorded.wall_s if trace.limited_to_s is None else trace.limited_to_s
@@ -163,7 +155,7 @@ class _Job:
         ]
         entries: tuple[PlanEntry, ...] = ()
         if any(not measurement.reason for measurement in measured):
-            self.say("deriving schedules for other sizes and roots")
+            self.reporter.message("deriving schedules for other sizes and roots")
             measured = [measurement.beside_others() for measurement in measured]
             entries = cover(self._verdicts(advice, measured), self.network, self.costs)
         plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
@@ -175,7 +167,7 @@ class _Job:
             write_plan(plan, self.folder / PLAN_FILE)
             self.notes.append(note)
         result = self._result(started, trace, recorded, advice, measured, plan, program, native, tuned)
-        self.say("writing the report")
+        self.reporter.message("writing the report")
         self._write(result)
         return result
 
@@ -197,11 +189,11 @@ class _Job:
     def _record(self) -> tuple[Trace, Run]:
         from hocket.trace import Trace
 
-        self.say("recording the program")
+        self.reporter.message("recording the program")
         path = self.folder / TRACE_FOLDER
         path.mkdir()
         run = self._run_program("recorded", "the program", [self.parts.record], trace_environment(path))
-        self.say(f"  {run.wall_s:.2f} s")
+        self.reporter.message(f"  {run.wall_s:.2f} s")
         if not (path / "meta.json").is_file():
             raise nothing_recorded(self.command, mpi_of_command(self.command), path)
         trace = Trace.open(path)
@@ -219,21 +211,23 @@ class _Job:
             reason = str(error).partition("\n")[0]
             self.notes.append(f"what messages cost could not be measured, so predictions may be far off: {reason}")
         if self.used.source != "fitted":
-            self.say(f"what messages cost: {describe_costs(self.used.to_result())}")
+            self.reporter.message(f"what messages cost: {describe_costs(self.used.to_result())}")
 
     def _find_rendezvous_bytes(self) -> None:
         found = self.launcher.rendezvous_bytes()
         if found is not None:
-            self.say(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
+            self.reporter.message(
+                f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver"
+            )
             self.used = UsedCosts(self.costs.replace(rendezvous_bytes=found), self.used.source)
 
     def _fit_costs(self, ranks: int) -> None:
-        self.say("measuring what messages cost")
+        self.reporter.message("measuring what messages cost")
         fit = self.launcher.fit_costs(self.network, ranks, self.costs)
         self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
         self.notes += doubt_about_overheads(fit.costs)
         result = self.used.to_result()
-        self.say(f"  {describe_costs(result)}")
+        self.reporter.message(f"  {describe_costs(result)}")
         if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
             why = (
                 "a busy machine, or few cores for many ranks, does that to small messages"
@@ -255,12 +249,12 @@ class _Job:
             return advice, []
         what = f"measuring {len(tried)} collective(s)"
         budget = self.launcher.budget
-        with self._stage(what) as tell:
+        with self.reporter.stage(what, budget.left_s) as advance:
 
             def measure(
                 entries: Sequence[PlanEntry], within_s: float, least: int, following: str
             ) -> list[Measured | None]:
-                tell(following)
+                advance(following)
                 return self.launcher.compare(advice.plan.ranks, self.network, entries, within_s, least)
 
             found, measured = measure_choices(tried, program_s, self.options.launches, budget, measure)
@@ -268,12 +262,6 @@ class _Job:
         choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
         plan = advice.plan.replace(entries=[choice.entry() for choice in choices if not choice.reason])
         return Advice(plan, choices), measured
-
-    def _stage(self, what: str) -> AbstractContextManager[Say]:
-        budget = self.launcher.budget
-        if self.stages is not None:
-            return self.stages(what, budget.left_s)
-        return nullcontext(lambda following: self.say(f"{what}: {following}; at most {budget.left_s:.0f} s more"))
 
     def _run_program(
         self, name: str, what: str, libraries: Sequence[Path] = (), environment: Mapping[str, str] | None = None
@@ -311,7 +299,7 @@ class _Job:
                 a.wall_s + b.wall_s for a, b in zip(native, tuned, strict=True)
             )
             left = f"; about {left_s:.0f} s more" if left_s > 0 else ""
-            self.say(f"run {i + 1} of {self.options.repetitions}: {times}{left}")
+            self.reporter.message(f"run {i + 1} of {self.options.repetitions}: {times}{left}")
         return native, tuned
 
     def _program_result(
@@ -347,7 +335,8 @@ class _Job:
         nodes, rank_nodes = network.nodes, network.rank_nodes
         notes, calls = self.notes, trace.collectives()
         if not tuned:
-            notes.append(nothing_changed(len(advice.choices)))
+            without_time = sum(one.reason.startswith(NO_TIME) for one in measured)
+            notes.append(nothing_changed(len(advice.choices), without_time))
         notes += note_on_shared_cores(self.launcher.shared_cores, self.runner.mpi.name, self.runner.is_emulated)
         notes += unserved_calls(trace, self._in_background)
         notes += beaten_limits(advice.choices, measured)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.schedule.output import Printed, print_schedule
-from hocket.errors import InvalidInput
+from hocket.network_source import NetworkSource
 
 
 def run(
@@ -27,28 +27,25 @@ def run(
     **_: Any,
 ) -> int:
     from hocket import schedule as schedules
-    from hocket._core import Schedule
+    from hocket.schedule_request import ScheduleRequest, build
 
-    if schedules.is_file(what):
-        schedule = schedules.read_schedule(what)
-    elif algorithm is None:
+    if algorithm is None and not schedules.is_file(what):
         _list_algorithms(what, as_json)
         return 0
-    else:
-        if ranks is None:
-            raise InvalidInput("the number of ranks is missing", "add --ranks 8")
-        schedule = Schedule.build(what, algorithm, ranks, root, pieces, schedules.parse_order(order))
+    ranks_in_order = schedules.parse_order(order)
+    built = build(
+        ScheduleRequest(what, algorithm, ranks, root, pieces, None if ranks_in_order is None else tuple(ranks_in_order))
+    )
     if as_json:
-        result = schedules.summary(schedule)
-        print_json(result)
-        return 0 if result["ok"] else 1
-    schedules.require_right(schedule, what)
+        values = built.values
+        print_json(values)
+        return 0 if values["ok"] else 1
+    schedules.require_right(built.schedule, what)
     from hocket._core import parse_bytes
-    from hocket.cli.options import load_network
 
     size = None if bytes_text is None else parse_bytes(bytes_text, "--bytes")
-    network = None if network_text is None else load_network(network_text)
-    print_schedule(Printed(schedule, size, network, schedules.parse_order(order)), form or "list")
+    network = None if network_text is None else NetworkSource(network_text).load()
+    print_schedule(Printed(built.schedule, size, network, ranks_in_order), form or "list")
     return 0
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from hocket import CostModel
 from hocket.advise.advise import advise
-from hocket.fidelity.points import Point
-from hocket.fidelity.settings import Case
+from hocket.bench.fidelity.points import Point
+from hocket.bench.fidelity.settings import Case
 from hocket.leftovers import working_folder
 from hocket.measure.compare import Launch, measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
@@ -63,7 +63,7 @@ class Bench:
     runner: Runner
     parts: MpiParts
     options: FidelityOptions
-    told: Callable[[str], None]  # what comes next; once for each launch
+    following: Callable[[str], None]  # what comes next; once for each launch
 
     def __post_init__(self) -> None:
         self.ranks = self.network.num_ranks
@@ -72,7 +72,7 @@ class Bench:
 
     def fit(self) -> Fit:
         """The costs of messages, from the training collectives."""
-        self.told("the eager limit")
+        self.following("the eager limit")
         limit = measure_rendezvous_bytes(self.command, self.runner, self.parts, self.options.timeout_s)
         return measure_costs(
             self.emulated,
@@ -145,7 +145,7 @@ class Bench:
     def launch(
         self, entries: Sequence[PlanEntry], what: str, only_schedules: bool = False
     ) -> list[tuple[Launch, bool]]:
-        self.told(what)
+        self.following(what)
         with working_folder("hocket-fidelity-", Path(tempfile.gettempdir())) as folder:
             path = folder / "plan.json"
             write_candidates(path, self.ranks, self.network.name, entries)

@@ -8,16 +8,31 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hocket import CostModel, InvalidInput, Network
+from hocket import CostModel, InvalidInput, Network, Schedule
+from hocket.advise.request import AdviseRequest
+from hocket.bench.fidelity.request import FidelityRequest
+from hocket.bench.overlap.request import OverlapRequest
+from hocket.calibrate.request import CalibrateRequest
+from hocket.cost import CostRequest
 from hocket.cost_source import CostSource
+from hocket.interop.networks import Options
+from hocket.network_request import GenerateRequest, ImportRequest, RouteRequest, ShowRequest
 from hocket.network_source import NetworkSource
-from hocket.requests import from_json, key, run, to_json
+from hocket.recording import RecordRequest
+from hocket.requests import KINDS, from_json, key, run, to_json
+from hocket.schedule_request import CrossoverRequest, OptimalRequest, ScheduleRequest, SearchRequest
 from hocket.simulate_request import SimulateRequest
+from hocket.testbed_request import UpRequest
+from hocket.trace_profile import ProfileRequest
+from hocket.tune.demo import DemoRequest
+from hocket.tune.request import TuneRequest
+from hocket.tune.run import RunRequest
 
 STAR = NetworkSource("star:4", "1 Gbit/s", "50 us")
 MEASURED = {"setup_s", "solve_s", "cpu_s", "search_s", "peak_rss_bytes"}  # they differ from run to run
@@ -75,6 +90,45 @@ def test_simulate(printed: Callable[..., Any], arguments: tuple[str, ...], reque
     assert without_measured(json.loads(json.dumps(done.values))) == printed("simulate", *arguments, *ON_STAR)
 
 
+SCHEDULES = {
+    ("bcast", "--algorithm", "pipelined_chain", "--ranks", "4", "--pieces", "3", "--order", "0,2,1,3"): ScheduleRequest(
+        "bcast", "pipelined_chain", 4, pieces=3, order=(0, 2, 1, 3)
+    ),
+    ("allgather", "--bytes", "64 KiB", *ON_STAR): SearchRequest("allgather", STAR, 65536),
+    ("barrier", *ON_STAR): SearchRequest("barrier", STAR),
+    ("bcast", "--bytes", "1 MB", "--optimal", "--root", "2", *ON_STAR): OptimalRequest("bcast", STAR, 1_000_000, 2),
+    ("reduce", "--crossover", *ON_STAR): CrossoverRequest("reduce", STAR),
+}
+
+
+@pytest.mark.parametrize(("arguments", "request_"), SCHEDULES.items())
+def test_schedule(printed: Callable[..., Any], arguments: tuple[str, ...], request_: Any) -> None:
+    done = run(same_from_json(request_))
+    assert without_measured(json.loads(json.dumps(done.values))) == printed("schedule", *arguments)
+
+
+COSTS = {
+    ("bcast", "--ranks", "8", "--bytes", "1 MB", "--latency", "50 us", "--bandwidth", "1 Gbit/s"): CostRequest(
+        "bcast", 1_000_000, 8, bandwidth_bytes_per_s=125e6, latency_s=50e-6
+    ),
+    ("allreduce", "--bytes", "1 MB", "--pieces", "4", "--network", "star:4", "--latency", "50 us"): CostRequest(
+        "allreduce", 1_000_000, pieces=4, network=NetworkSource("star:4", latency="50 us"), latency_s=50e-6
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "request_"), COSTS.items())
+def test_cost(printed: Callable[..., Any], arguments: tuple[str, ...], request_: CostRequest) -> None:
+    done = run(same_from_json(request_))
+    assert json.loads(json.dumps(done.values)) == printed("cost", *arguments)
+
+
+def test_a_schedule_is_read_from_its_file(tmp_path: Path) -> None:
+    schedule = Schedule.build("bcast", "binomial", 4)
+    (tmp_path / "schedule.json").write_text(schedule.to_json())
+    assert run(ScheduleRequest(str(tmp_path / "schedule.json"))).schedule.to_json() == schedule.to_json()
+
+
 def test_a_network_and_costs_as_values_are_plain_in_a_request() -> None:
     network, costs = Network.generate("two-clusters:2+2"), CostModel(1e-6, 2e-6)
     request = same_from_json(
@@ -113,3 +167,40 @@ def test_what_means_nothing_for_a_simulation_is_refused(request_: SimulateReques
 def test_json_that_is_no_request_is_refused(text: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         from_json(text)
+
+
+def test_every_kind_is_a_frozen_value_with_a_function_that_runs_it() -> None:
+    for where in KINDS.values():
+        module, _, name = where.partition(":")
+        kind = getattr(import_module(module), name)
+        assert kind.__dataclass_params__.frozen, where
+        assert callable(import_module(module).run), where
+
+
+OTHERS = [
+    TuneRequest(("mpiexec", "-n", "4", "./app"), STAR, Path("found"), CostSource(folder=Path("old")), measure_s=90.0),
+    CalibrateRequest(("mpiexec", "-n", "4"), testbed=NetworkSource("star:4"), timeout_s=20.0),
+    RecordRequest(("mpiexec", "-n", "4", "./app"), Path("trace"), limit_bytes=1 << 20),
+    RunRequest(("mpiexec", "./app"), Path("plan.json"), self_check=False, progress="auto"),
+    DemoRequest("mpich-5.0.2", keep=True),
+    AdviseRequest(Path("trace"), STAR, CostSource(CostModel.usual())),
+    FidelityRequest(Path("out"), networks=(STAR, NetworkSource("a.toml")), sizes=(8, 1 << 20), launches=2),
+    OverlapRequest(network=STAR, in_flight=(1, 4), ratio=0.5, modes=("nap-ovlp",)),
+    ImportRequest("topology.conf", "slurm", Options(bandwidth="1 Gbit/s", ranks=2)),
+    GenerateRequest("two-clusters:2+2", trunk_bandwidth="1 Gbit/s"),
+    ProfileRequest(Path("trace")),
+    UpRequest(STAR, "mine"),
+]
+
+
+@pytest.mark.parametrize("request_", OTHERS, ids=lambda request: type(request).__name__)
+def test_what_needs_an_mpi_or_a_file_is_plain_data_too(request_: Any) -> None:
+    same_from_json(request_)
+
+
+def test_network(printed: Callable[..., Any]) -> None:
+    shown = run(same_from_json(ShowRequest(NetworkSource("fat-tree:2x2x4"))))
+    assert json.loads(json.dumps(shown.values)) == printed("network", "show", "fat-tree:2x2x4")
+    found = run(same_from_json(RouteRequest(NetworkSource("fat-tree:2x2x4"), 0, 5)))
+    assert found.values == printed("network", "show", "fat-tree:2x2x4", "--route", "0", "5")
+    assert run(GenerateRequest("star:4", "1 Gbit/s", "50 us")).network == STAR.load()

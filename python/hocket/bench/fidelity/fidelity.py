@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""All settings one after the other; what fails in one is told, and the others go on."""
+"""All settings one after the other; what fails in one is reported, and the others go on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hocket.bench.fidelity.measure import Bench, FidelityOptions
+from hocket.bench.fidelity.points import Point, summary
+from hocket.bench.fidelity.settings import Case, placed, placements, quick_cases
 from hocket.errors import Error
-from hocket.fidelity.measure import Bench, FidelityOptions
-from hocket.fidelity.points import Point, summary
-from hocket.fidelity.settings import Case, placed, placements, quick_cases
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import Testbed
@@ -81,12 +81,12 @@ def num_launches(chosen: Sequence[Setting], options: FidelityOptions) -> int:
     return fits * (1 + options.trainings) + len(chosen) * options.algorithms * (options.trials + measuring)
 
 
-def run(
+def measure_all(
     chosen: Sequence[Setting],
     cases: Sequence[Case] | None,
     options: FidelityOptions,
-    told: Callable[[str], None],
-    note: Callable[[str], None],
+    following: Callable[[str], None],
+    message: Callable[[str], None],
 ) -> Iterator[Fidelity]:
     """The result after each setting. `cases`: None = a sample that differs from setting to setting."""
     result = Fidelity()
@@ -94,7 +94,7 @@ def run(
 
     def failed(what: str, error: Error) -> None:
         result.failures.append(f"{what}: {error}")
-        note(result.failures[-1])
+        message(result.failures[-1])
 
     for (_, placement), group in groupby(chosen, lambda setting: (setting.numbers[0], setting.placement)):
         some = list(group)
@@ -103,7 +103,7 @@ def run(
             with Testbed(here) as bed:
                 for setting in some:
                     try:
-                        _measure(setting, here, bed, cases, options, known, result, told, note)
+                        _measure(setting, here, bed, cases, options, known, result, following, message)
                     except Error as error:
                         failed(f"{here.name}, {placement}, {setting.mpi.name}", error)
                     yield result
@@ -120,11 +120,13 @@ def _measure(
     options: FidelityOptions,
     known: dict[tuple[int, int], CostModel],
     result: Fidelity,
-    told: Callable[[str], None],
-    note: Callable[[str], None],
+    following: Callable[[str], None],
+    message: Callable[[str], None],
 ) -> None:
-    parts = build_mpi_parts(setting.mpi, notify=note)
-    bench = Bench(here, setting.placement, TestbedRunner(setting.mpi, bed, parts.workarounds), parts, options, told)
+    parts = build_mpi_parts(setting.mpi, notify=message)
+    bench = Bench(
+        here, setting.placement, TestbedRunner(setting.mpi, bed, parts.workarounds), parts, options, following
+    )
     if setting.numbers not in known:
         fit = bench.fit()
         known[setting.numbers] = fit.costs

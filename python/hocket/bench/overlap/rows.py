@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
-from hocket.bench.overlap import Case
-from hocket.bench.overlap_modes import BASE
+from hocket.bench.overlap.measure import Case
+from hocket.bench.overlap.modes import BASE
 
 BIMODAL = 1.3  # third quartile / first: two states rather than one time
 

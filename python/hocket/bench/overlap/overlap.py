@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""All cases with all MPIs; what fails in one is told, and the others go on."""
+"""All cases with all MPIs; what fails in one is reported, and the others go on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hocket.bench.overlap import Case, OverlapOptions, measure_case
-from hocket.bench.overlap_modes import MODES
-from hocket.bench.overlap_rows import rows
+from hocket.bench.overlap.measure import Case, OverlapOptions, measure_case
+from hocket.bench.overlap.modes import MODES
+from hocket.bench.overlap.rows import rows
 from hocket.errors import Error
 from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Runner
@@ -32,13 +32,13 @@ def num_launches(cases: Sequence[Case], mpis: Sequence[Mpi], options: OverlapOpt
     return len(cases) * len(mpis) * options.launches
 
 
-def run(
+def measure_all(
     cases: Sequence[Case],
     mpis: Sequence[Mpi],
     network: Network | None,
     options: OverlapOptions,
-    told: Callable[[str], None],
-    note: Callable[[str], None],
+    following: Callable[[str], None],
+    message: Callable[[str], None],
 ) -> dict[str, Any]:
     """The result. `network`: to emulate; None = this machine as it is."""
     from hocket import __version__
@@ -49,18 +49,18 @@ def run(
     threads: set[int] = set()
     with _place(network) as runner_of:
         for mpi in mpis:
-            parts = build_mpi_parts(mpi, notify=note)
+            parts = build_mpi_parts(mpi, notify=message)
             runner = runner_of(mpi, parts)
             notes = list(runner.notes)  # such as that latencies are not emulated: results are of another network then
             for case in cases:
                 try:
-                    launches = measure_case(case, options, runner, parts, told)
+                    launches = measure_case(case, options, runner, parts, following)
                 except Error as error:
                     failures.append(f"{mpi.name}, {case}: {error}")
-                    note(failures[-1])
+                    message(failures[-1])
                     continue
                 if not launches[0]["thread_multiple"]:
-                    note(f"{mpi.name} has no MPI_THREAD_MULTIPLE: modes with a thread are left out")
+                    message(f"{mpi.name} has no MPI_THREAD_MULTIPLE: modes with a thread are left out")
                 threads.add(launches[0]["compute_threads"])
                 name = None if network is None else network.name
                 found += [row.to_dict() for row in rows(case, mpi.name, name, options.ranks, launches)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket.bench.overlap_modes import ALGORITHMS
+from hocket.bench.overlap.modes import ALGORITHMS
 from hocket.errors import Error
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def measure_case(
     options: OverlapOptions,
     runner: Runner,
     parts: MpiParts,
-    told: Callable[[str], None],
+    following: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """What each launch of hocket-overlap printed; `told` before each."""
+    """What each launch of hocket-overlap printed; `following` is called before each."""
     found = []
     for _ in range(options.launches):
-        told(f"{runner.mpi.name}, {case}")
+        following(f"{runner.mpi.name}, {case}")
         found.append(_launch(_arguments(case, options), options, runner, parts))
     return found
 
