@@ -30,7 +30,7 @@ CHECKED_CALLS = {1000: 500_000, 100_000: 20_000}  # by bytes; about as long each
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     for mpi in MPIS:
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             plan = folder / "plan.json"

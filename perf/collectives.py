@@ -123,7 +123,7 @@ def main() -> int:
         for mpi in MPIS:
             if options.mpis and mpi.label not in options.mpis:
                 continue
-            parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+            parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
             with runner_for(mpi, parts, network) as runner:
                 points += measure(options, place, runner, parts, network)
     if options.json:

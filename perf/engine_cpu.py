@@ -32,7 +32,7 @@ def main() -> int:
     options = parser.parse_args()
     os.environ |= dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
     for mpi in (mpi for mpi in MPIS if not options.mpis or mpi.label in options.mpis):
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         with ExitStack() as stack:
             program = compiled("engine_cpu", mpi, parts, Path(stack.enter_context(tempfile.TemporaryDirectory())))
             bed = stack.enter_context(Testbed(Network.generate("star:2", bandwidth="200 Mbit/s", latency="0")))

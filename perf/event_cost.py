@@ -24,7 +24,7 @@ from figure import load_pyplot
 from install import build_drivers
 from measure import Case, Measured, Way, measure
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 
 SHAPES = {
     1024: "8x8x16",
@@ -60,7 +60,7 @@ def main() -> int:
     for pattern, sharing in CASES:
         for nodes, shape in SHAPES.items():
             if nodes <= arguments.largest:
-                note(f"{nodes} nodes, {pattern}, {sharing}")
+                message(f"{nodes} nodes, {pattern}, {sharing}")
                 case = Case(shape, pattern, 0.5, {"sharing": sharing})
                 ways = [Way(ALL, driver), Way(SMALL_PAGES, driver, ("huge_pages=off",))]
                 rounds = arguments.rounds if nodes < 10**6 else max(1, arguments.rounds // 3)
@@ -185,7 +185,7 @@ def draw(rows: list[dict[str, Any]], caches: dict[str, int], path: Path) -> None
     axes.grid(alpha=0.3, which="both")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, bbox_inches="tight")
-    note(f"the plot is {path}")
+    message(f"the plot is {path}")
 
 
 if __name__ == "__main__":

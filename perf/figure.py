@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from hocket.cli.common import note
+from hocket.cli.common import message
 
 
 def load_pyplot() -> ModuleType | None:
@@ -15,7 +15,7 @@ def load_pyplot() -> ModuleType | None:
     try:
         import matplotlib
     except ImportError:
-        note("no figure: matplotlib is not installed (pip install matplotlib)")
+        message("no figure: matplotlib is not installed (pip install matplotlib)")
         return None
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -19,7 +19,7 @@ from typing import Any
 from clusters import BYTES, Cluster, RandomTree, dual, star, two_clusters, unequal
 
 from hocket import Network
-from hocket.cli.common import note, print_table
+from hocket.cli.common import message, print_table
 from hocket.search.optimal import optimal_schedule
 
 CUTS = ("none", "sender", "receiver", "both")
@@ -85,7 +85,7 @@ def main() -> int:
     results, rows = [], []
     chosen: list[tuple[Cluster | RandomTree, tuple[str, ...]]] = [(cluster, ()) for cluster in LARGE]
     for cluster, published in chosen if given.scale else PUBLISHED:
-        note(cluster.name)
+        message(cluster.name)
         network = cluster.network()
         ours = search(network, given.limit)
         results.append(

@@ -27,7 +27,7 @@ from mpi_programs import PROGRAMS, MpiProgram, prepare
 from plan_reuse_summary import COLUMNS, KINDS, row, sentences, summary
 
 from hocket import Network, parse_duration
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 from hocket.errors import Error, InvalidInput
 from hocket.measure.runner import Runner
 from hocket.measure.testbed import TestbedRunner
@@ -111,7 +111,7 @@ class Bench:
         for point in points[1:]:
             self._attempt(point, self._tune)
         tuned = [point for point in points if self.journal.of("tune", point)]
-        parts = build_mpi_parts(self.mpi, notify=note)
+        parts = build_mpi_parts(self.mpi, report=message)
         with Testbed(Network.from_file(str(self.network))) as bed:
             runner = TestbedRunner(self.mpi, bed, parts.workarounds)
             for number in range(rounds):
@@ -126,19 +126,19 @@ class Bench:
         try:
             step(point, *arguments)
         except Error as error:
-            note(f"{self._title(point)}: failed: {error}")
+            message(f"{self._title(point)}: failed: {error}")
             self.journal.add("failure", point, message=str(error))
 
     def _tune(self, point: Point) -> None:
         if self.journal.of("tune", point):
             return
-        note(f"{self._title(point)}: tuning")
+        message(f"{self._title(point)}: tuning")
         # As many runs as the plan's last check needs: with fewer, one that slows the program is not withdrawn.
         options = TuneOptions(repetitions=LEAST_RUNS, testbed=True, timeout_s=TIMEOUT_S)
         started, target = time.monotonic(), self._result(point)
         target.parent.mkdir(parents=True, exist_ok=True)
         network = Network.from_file(str(self.network))
-        tune(self._command(point), network, target, options, Messages(lambda text: note(f"    {text}")))
+        tune(self._command(point), network, target, options, Messages(lambda text: message(f"    {text}")))
         entries = len(Plan.from_file(target / PLAN_FILE).entries)
         self.journal.add("tune", point, tune_s=time.monotonic() - started, entries=entries)
 
@@ -161,7 +161,7 @@ class Bench:
                 values[f"{kind}_served_time"] = _served(statistics, "time_s")
         self.journal.add("round", point, same_output=len(outputs) == 1, **values)
         times = ", ".join(f"{kind} {values[f'{kind}_s']:.2f} s" for kind in kinds)
-        note(f"{self._title(point)}: round {number + 1}: {times}")
+        message(f"{self._title(point)}: round {number + 1}: {times}")
 
     def _command(self, point: Point) -> list[str]:
         launcher = [str(self.mpi.mpiexec), "-n", str(Network.from_file(str(self.network)).num_ranks)]
@@ -220,9 +220,9 @@ def main() -> int:
             case = network, folder / network.stem / mpi.label, journal, deadline
             Bench(program, mpi, *case).measure(of_case, options.rounds)
     except OutOfTime:
-        note(f"{options.time:.0f} s are over; start it again to go on")
+        message(f"{options.time:.0f} s are over; start it again to go on")
     except KeyboardInterrupt:
-        note("interrupted; start it again to go on")
+        message("interrupted; start it again to go on")
         status = 130
     found = summaries(journal, points)
     if options.json:

@@ -54,7 +54,7 @@ def main() -> int:
     network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
     rows = []
     for mpi in (mpi for mpi in MPIS if not options.mpis or mpi.label in options.mpis):
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)

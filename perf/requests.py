@@ -51,7 +51,7 @@ def main() -> int:
     options = parser.parse_args()
     rows = []
     for mpi in (mpi for mpi in MPIS if not options.mpis or mpi.label in options.mpis):
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             program = compiled("requests", mpi, parts, folder)

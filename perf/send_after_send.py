@@ -111,7 +111,7 @@ def measure(options: argparse.Namespace, place: str, network: Network) -> Iterat
     for mpi in MPIS:
         if options.mpis and mpi.label not in options.mpis:
             continue
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         some = cases(network, options.bytes)
         with runner_for(mpi, parts, network) as runner, tempfile.TemporaryDirectory() as folder:
             command = [str(mpi.mpiexec), "-n", str(network.num_ranks), "true"]

@@ -31,7 +31,7 @@ def main() -> int:
     for mpi in MPIS:
         if options.mpis and mpi.label not in options.mpis:
             continue
-        parts = build_mpi_parts(mpi, notify=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
         for size_bytes in options.bytes:
             with tempfile.TemporaryDirectory() as folder:
                 found = measure(mpi, parts.interpose, Path(folder), options.ranks, size_bytes, options.rounds)

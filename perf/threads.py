@@ -25,7 +25,7 @@ from figure import load_pyplot
 from install import build_drivers
 from measure import Case, Way, measure
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 
 SHAPES = ("8x8x16", "12x12x24", "20x20x40", "24x24x48", "32x32x64")
 
@@ -53,7 +53,7 @@ def main() -> int:
     rows = []
     for shape in arguments.shapes:
         case = Case(shape, "random-ring", arguments.spread, {"sharing": arguments.sharing})
-        note(f"{case.nodes} nodes")
+        message(f"{case.nodes} nodes")
         ways = [
             Way(f"{scheme}, {n}", driver, (*options, f"threads={n}"))
             for scheme, options in schemes.items()
@@ -124,7 +124,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
     axes.grid(alpha=0.3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, bbox_inches="tight")
-    note(f"the figure is {path}")
+    message(f"the figure is {path}")
 
 
 if __name__ == "__main__":

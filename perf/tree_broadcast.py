@@ -20,7 +20,7 @@ from pathlib import Path
 from clusters import BYTES, Cluster, dual, two_clusters, unequal
 
 from hocket import Network, Schedule
-from hocket.cli.common import note, print_table
+from hocket.cli.common import message, print_table
 from hocket.measure.compare import measure_once
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
@@ -68,8 +68,8 @@ def run(cluster: Cluster, paper_s: tuple[float, float, float], repetitions: int)
     )
     results = []
     for mpi in MPIS:
-        parts = build_mpi_parts(mpi, notify=note)
-        note(f"{cluster.name}: {mpi.label}")
+        parts = build_mpi_parts(mpi, report=message)
+        message(f"{cluster.name}: {mpi.label}")
         with tempfile.TemporaryDirectory() as folder, Testbed(network) as bed:
             runner = TestbedRunner(mpi, bed, parts.workarounds)
             times: list[list[float]] = [[] for _ in MEASURED]

@@ -134,4 +134,4 @@ if __name__ == "__main__":
     from hocket.mpi.build import build_mpi_parts
 
     for found in MPIS:
-        build_mpi_parts(found, notify=print)
+        build_mpi_parts(found, report=print)

@@ -23,7 +23,7 @@ from install import NS3_VERSION, SIMGRID_VERSION, Failure, install
 from loggopsim import find_loggopsim, run_loggopsim
 from measure import Case, DifferentTraffic, Measured, Way, measure, ratios
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 
 SHAPES = {1024: "8x8x16", 3456: "12x12x24", 16000: "20x20x40", 65536: "32x32x64"}
 RING, PERMUTATION = "random-ring", "random-permutation"
@@ -50,7 +50,7 @@ def main() -> int:
         run_all(arguments, result)
         status = 0 if result["flows"] and all(row["ok"] for row in result["flows"]) else 1
     except KeyboardInterrupt:
-        note("stopped; what is known so far:")
+        message("stopped; what is known so far:")
         status = 130
     except (DifferentTraffic, Failure) as failure:
         print(f"error: {failure}", file=sys.stderr)
@@ -72,16 +72,16 @@ def run_all(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
     ours = installed.drivers["hocket"]
     if "SimGrid" in installed.drivers:
         for case in flow_cases(arguments.quick, arguments.nodes):
-            note(f"{case.nodes} nodes, {case.pattern}, {case.sizes} sizes")
+            message(f"{case.nodes} nodes, {case.pattern}, {case.sizes} sizes")
             result["flows"] += compare_flows(case, ours, installed.drivers["SimGrid"], arguments)
     if "ns-3" in installed.drivers:
-        note("packets")
+        message("packets")
         result["packets"] = packets.compare(ours, installed.drivers["ns-3"], arguments.quick)
     loggopsim = find_loggopsim(os.environ.get("PEERS", ""))
     if isinstance(loggopsim, str):
         result["skipped"]["LogGOPSim"] = loggopsim
     else:
-        note("LogGOPSim")
+        message("LogGOPSim")
         networks = [SHAPES[1024]] if arguments.quick else list(SHAPES.values())
         result["floor"] = run_loggopsim(loggopsim, ours, networks)
 

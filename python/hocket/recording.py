@@ -73,7 +73,7 @@ def run(request: RecordRequest, reporter: Reporter = SILENT) -> Recording:
     """
     command, folder = request.command, request.output.absolute()
     mpi = mpi_of_command(command)
-    parts = build_mpi_parts(mpi, notify=reporter.message)
+    parts = build_mpi_parts(mpi, report=reporter.message)
     environment = trace_environment(folder, request.limit_bytes)
     _make_folder(folder, request.force)
     libraries = [parts.record, *coarray_libraries(command, parts), *parts.workarounds]

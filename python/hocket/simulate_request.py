@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -19,11 +18,11 @@ from hocket.patterns import PARAMETERS, Pattern, pattern_kind
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
 from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
+from hocket.simulations import available_cores
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation
 
-MOST_THREADS = 1024
 _OF_PATTERNS = frozenset({"ranks", "in_flight", "threads", "links"})
 #: What is simulated -> the values of a request that mean something for it; the others of _CONDITIONAL do not.
 APPLICABLE: dict[str, frozenset[str]] = {
@@ -102,7 +101,7 @@ def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:
         RunOptions(
             sharing=request.costs.sharing or "maxmin",
             in_flight=request.in_flight,
-            threads=request.threads or (1 if request.reference else _available_cores()),
+            threads=request.threads or (1 if request.reference else available_cores()),
             reference=request.reference,
             count_links=request.links,
             record=request.record,
@@ -124,7 +123,7 @@ def _pattern(request: SimulateRequest) -> Pattern:
     if name == "matrix" and not file:
         raise InvalidInput("matrix: the file is missing", "write matrix:FILE")
     if request.ranks is not None and request.grid is not None:
-        raise InvalidInput("--ranks does not go with --grid", "the grid tells the number of ranks")
+        raise InvalidInput("--ranks does not go with --grid", "the grid gives the number of ranks")
     names = ("bytes", "spread", "messages", "ranks", "seed", "distance", "target", "grid", "periodic")
     given = {name: getattr(request, name) for name in names} | {"matrix_file": Path(file) if file else None}
     return Pattern(name, **{name: value for name, value in given.items() if value is not None})
@@ -154,7 +153,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         Request(request.bytes, request.root, request.pieces, request.order == "depth-first"),
         costs,
         plan,
-        ProgramOptions(request.reference, request.record, request.threads or _available_cores(), reporter.progress),
+        ProgramOptions(request.reference, request.record, request.threads or available_cores(), reporter.progress),
     )
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
@@ -176,8 +175,3 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
     recorded, reached_s = found[0].recorded, (stopped or [found[0].timeline])[0].makespan_s
     notes = tuple(shortfalls(recorded.incomplete)) if recorded else ()
     return Simulation(values, not stopped, reached_s, record, notes, recorded)
-
-
-def _available_cores() -> int:
-    """Of the machine, those that this process may use."""
-    return min(len(os.sched_getaffinity(0)), MOST_THREADS)

@@ -20,6 +20,11 @@ OnProgress = Callable[[int, int, float], object]  #: False, 0, ..., but not None
 _LOOKS_AFTER_S = 0.05
 
 
+def available_cores() -> int:
+    """Of the machine, those that this process may use; as many threads as `hocket simulate --threads` accepts."""
+    return min(len(os.sched_getaffinity(0)), 1024)
+
+
 @overload
 def simulate_each(
     what: Sequence[Program], where: Network, *, threads: int | None = None, on_progress: OnProgress | None = None,
@@ -42,7 +47,7 @@ def simulate_each(
 
     Up to `threads` (None = the cores) run at once, each in the memory that it takes alone. `options` are those of
     `simulate` or `simulate_traffic`. `on_progress(done, total, simulated_s)` is called in the calling thread, with sums
-    over those that have begun to tell of themselves, and the latest time of any; where it returns a false value other
+    over those that have reported, and the latest time of any; where it returns a false value other
     than None, all end soon with what is known by then. The first that fails ends the others, and its exception is
     raised.
     """
@@ -63,21 +68,21 @@ def run_each(
         raise InvalidInput(f"{threads} threads", "accepted: 1 or more")
     threads = min(threads, len(simulations))
     stops = False
-    told: dict[int, tuple[int, int, float]] = {}
+    reported: dict[int, tuple[int, int, float]] = {}
 
-    def tell() -> None:
+    def report() -> None:
         nonlocal stops
-        if on_progress is None or stops or not told:
+        if on_progress is None or stops or not reported:
             return
-        done, total, simulated_s = zip(*list(told.values()), strict=True)
+        done, total, simulated_s = zip(*list(reported.values()), strict=True)
         answer = on_progress(sum(done), sum(total), max(simulated_s))
         stops = answer is not None and not answer
 
     def run(number: int) -> Result:
         def listen(*progress: Any) -> bool:
-            told[number] = progress
+            reported[number] = progress
             if threads == 1:
-                tell()
+                report()
             return not stops
 
         return simulations[number](listen)
@@ -88,7 +93,7 @@ def run_each(
         futures = [pool.submit(run, number) for number in range(len(simulations))]
         try:
             for _ in _until_done(futures):
-                tell()
+                report()
         except BaseException:  # Ctrl-C is one; the pool waits for all on its way out
             stops = True
             for future in futures:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from testlist import SuiteTest, read_tests
 
-from hocket.cli.common import note
+from hocket.cli.common import message
 from hocket.errors import Error
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import start_process, stop_process_group
@@ -28,7 +28,7 @@ def compile_tests(
 ) -> list[SuiteTest]:
     """The tests that are wanted; what does not compile with this MPI has no program afterwards."""
     if not (build / CONFIGURED).exists():
-        note(f"{mpi.label}: configuring MPICH's tests")
+        message(f"{mpi.label}: configuring MPICH's tests")
         configure(source, build, mpi)
     tests = [test for test in read_tests(source, build) if is_wanted(test)]
     programs: dict[str, set[str]] = {}
@@ -36,7 +36,7 @@ def compile_tests(
         if not program_of(build, test).exists():
             programs.setdefault(test.folder, set()).add(test.program)
     if programs:
-        note(f"{mpi.label}: compiling MPICH's tests; those of functions that this MPI lacks are left out")
+        message(f"{mpi.label}: compiling MPICH's tests; those of functions that this MPI lacks are left out")
         top = {folder.split("/")[0] for folder in programs}
         for folder in (
             "util",

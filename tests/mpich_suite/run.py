@@ -27,10 +27,11 @@ from source import tests_of
 from testlist import FOLDERS, PASSES, SuiteTest
 from ways import WAYS, Ways
 
-from hocket.cli.common import available_cores, note, print_json, print_table, progress
+from hocket.cli.common import message, print_json, print_table, progress
 from hocket.errors import Error
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
+from hocket.simulations import available_cores
 from mpis import MPIS
 
 LINES_SHOWN = 12
@@ -57,7 +58,7 @@ def main() -> int:
         run_all(arguments, results)
         status = None
     except KeyboardInterrupt:
-        note("stopped; what is known so far:")
+        message("stopped; what is known so far:")
         status = 130
     except Error as error:
         print(f"error: {error}\nhint: {error.hint}", file=sys.stderr)
@@ -77,7 +78,7 @@ def run_all(arguments: argparse.Namespace, results: list[Result]) -> None:
 
 
 def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace, results: list[Result]) -> None:
-    parts = build_mpi_parts(mpi, notify=note)
+    parts = build_mpi_parts(mpi, report=message)
     build = folder / "programs"
     folders = arguments.only or FOLDERS
     tests = compile_tests(source, build, mpi, lambda test: is_wanted(test, folders, arguments.test), arguments.jobs)

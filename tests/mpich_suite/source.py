@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from hocket.cli.common import note
+from hocket.cli.common import message
 from hocket.errors import Error, InvalidInput
 
 HOW_TO_NAME_ONE = "unpack the source of a release of mpich and name its folder: make mpich-suite MPICH_SUITE=FOLDER"
@@ -63,7 +63,7 @@ def fetched(folder: Path) -> Path:
     options = [word for name, place in places.items() for word in ("-o", f"{name}={folder.resolve() / place}")]
     # As root apt-get would change to a user who may not write here.
     options += ["-o", "APT::Sandbox::User="]
-    note("fetching the source of mpich from the package archive")
+    message("fetching the source of mpich from the package archive")
     for words in (["update"], ["source", "--download-only", "mpich"]):
         done = subprocess.run(
             ["apt-get", *options, *words],

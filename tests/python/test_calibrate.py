@@ -16,7 +16,6 @@ from hocket import CostModel
 from hocket.calibrate.bursts import fit_bursts, predictor
 from hocket.calibrate.calibrate import link_qualities
 from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
-from hocket.calibrate.doubts import doubts
 from hocket.calibrate.duplex import both_ways, half_duplex_links, kept_both_ways
 from hocket.calibrate.errors import errors_alone, errors_by_length
 from hocket.calibrate.file import to_json, to_toml
@@ -29,6 +28,7 @@ from hocket.calibrate.network import build_network
 from hocket.calibrate.segments import fit_segments, time_s
 from hocket.calibrate.structure import all_pairs
 from hocket.calibrate.tree import Rate, Tree
+from hocket.calibrate.warnings import warnings
 from hocket.measure.transfers import CoreCosts, Experiment, Measure, Place, Times
 from simulated_hosts import network_of, simulated
 
@@ -205,19 +205,19 @@ def calibration_of(links: Sequence[LinkQuality], together: float = 0.02) -> Cali
     )
 
 
-def test_what_is_doubtful_is_told_with_advice() -> None:
+def test_warnings_come_with_advice() -> None:
     alike = LinkQuality(("a", "s"), 100 * MBIT, 100 * MBIT, (98 * MBIT, 101 * MBIT), (98 * MBIT, 101 * MBIT), None)
-    assert doubts(calibration_of([alike])) == []
-    assert "empty messages took 3.0 times" in doubts(replace(calibration_of([alike]), empty_ratio=3.0))[0]
-    assert "Measure again when it is quiet" in doubts(calibration_of([alike], together=0.5))[0]
+    assert warnings(calibration_of([alike])) == []
+    assert "empty messages took 3.0 times" in warnings(replace(calibration_of([alike]), empty_ratio=3.0))[0]
+    assert "Measure again when it is quiet" in warnings(calibration_of([alike], together=0.5))[0]
     slow = calibration_of([alike]).costs._replace(receive_s=300e-6)
-    assert "messages took 300 us of a core" in doubts(replace(calibration_of([alike]), costs=slow))[0]
-    (launches,) = doubts(calibration_of([replace(alike, interval=(98 * MBIT, 300 * MBIT))]))
+    assert "messages took 300 us of a core" in warnings(replace(calibration_of([alike]), costs=slow))[0]
+    (launches,) = warnings(calibration_of([replace(alike, interval=(98 * MBIT, 300 * MBIT))]))
     assert launches.startswith("launches differ in the bandwidth, in Mbit/s, of a - s: 98 to 300.")
-    (directions,) = doubts(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
+    (directions,) = warnings(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
     assert "a - s: 700 and back 100. Measure again" in directions
     text = to_toml(calibration_of([replace(alike, bandwidth=700 * MBIT)]))
-    assert f"# doubt: {directions}" in text
+    assert f"# warning: {directions}" in text
     tomllib.loads(text)
 
 

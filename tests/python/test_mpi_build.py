@@ -88,11 +88,11 @@ def test_the_mpi_parts_build_for_every_mpi(mpi: Mpi):
 
 def test_the_second_time_is_served_from_the_cache(mpi: Mpi, small_source):
     said: list[str] = []
-    first = build.build_mpi_parts(mpi, notify=said.append)
+    first = build.build_mpi_parts(mpi, report=said.append)
     assert len(said) == 1
     assert mpi.name in said[0]
     before = first.record.stat().st_mtime_ns
-    assert build.build_mpi_parts(mpi, notify=said.append) == first
+    assert build.build_mpi_parts(mpi, report=said.append) == first
     assert len(said) == 1
     assert first.record.stat().st_mtime_ns == before
     leftovers = [path.name for path in first.folder.parent.iterdir() if path != first.folder and path.suffix != ".lock"]
@@ -165,7 +165,7 @@ def test_many_callers_at_once_build_once(any_mpi, small_source):
     said: list[str] = []
     results: list[build.MpiParts] = []
     threads = [
-        threading.Thread(target=lambda: results.append(build.build_mpi_parts(any_mpi, notify=said.append)))
+        threading.Thread(target=lambda: results.append(build.build_mpi_parts(any_mpi, report=said.append)))
         for _ in range(4)
     ]
     for thread in threads:

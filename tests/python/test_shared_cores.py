@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hocket import CostModel
 from hocket.measure.compare import SharedCores
-from hocket.tune.shared_cores import doubt_about_overheads, note_on_shared_cores
+from hocket.tune.shared_cores import note_on_shared_cores, overhead_warnings
 
 YIELDS = SharedCores("node1", ranks=8, cores=2, turn_s=5e-6)
 SPINS = replace(YIELDS, turn_s=2.5e-3)
@@ -42,6 +42,6 @@ def test_one_launch_among_others_on_a_busy_machine_says_nothing() -> None:
 
 
 def test_costs_that_no_message_has() -> None:
-    assert doubt_about_overheads(CostModel(15e-6, 90e-6)) == []
-    (doubt,) = doubt_about_overheads(CostModel(15e-6, 300e-6))
-    assert doubt.startswith("messages were found to cost 300 us of a core")
+    assert overhead_warnings(CostModel(15e-6, 90e-6)) == []
+    (warning,) = overhead_warnings(CostModel(15e-6, 300e-6))
+    assert warning.startswith("messages were found to cost 300 us of a core")

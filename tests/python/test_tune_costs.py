@@ -43,7 +43,7 @@ def test_costs_survive_the_result(tmp_path: Path, used: UsedCosts) -> None:
     write_result(whole, tmp_path)
     assert read_costs(tmp_path) == used.costs
     write_result(dataclasses.replace(whole, costs=None), tmp_path)
-    with pytest.raises(InvalidInput, match="does not tell what messages cost"):
+    with pytest.raises(InvalidInput, match="does not say what messages cost"):
         read_costs(tmp_path)
 
 

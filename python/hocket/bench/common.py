@@ -18,11 +18,11 @@ def chosen_mpis(names: Sequence[str]) -> list[Mpi]:
     found = find_mpis()
     mpis = [mpi for mpi in found if not names or any(name in mpi.label for name in names)]
     if not found:
-        raise Error("no MPI was found on this machine", "`hocket doctor` tells more")
+        raise Error("no MPI was found on this machine", "`hocket doctor` shows more")
     if not mpis:
         raise InvalidInput(
             f"--mpi: no MPI of this machine is called {' or '.join(names)}",
-            f"found: {', '.join(mpi.label for mpi in found)}; `hocket doctor` tells more",
+            f"found: {', '.join(mpi.label for mpi in found)}; `hocket doctor` shows more",
         )
     return mpis
 

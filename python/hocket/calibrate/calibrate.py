@@ -26,7 +26,7 @@ from hocket.calibrate.memory import measure_memory
 from hocket.calibrate.messages import measure_messages
 from hocket.calibrate.network import build_network
 from hocket.errors import Error
-from hocket.measure.transfers import CoreCosts, Experiment, Launch, Tell, Times, launch, tell_nobody
+from hocket.measure.transfers import CoreCosts, Experiment, Launch, Report, Times, launch, report_nothing
 
 if TYPE_CHECKING:
     from hocket.measure.runner import Runner
@@ -46,17 +46,18 @@ class CalibrateOptions:
 
 @dataclass
 class Laboratory:
-    """Runs experiments between ranks, each step in several launches. `told` is told before each what is measured."""
+    """Runs experiments between ranks, each step in several launches. `following` is called before each with what it
+    measures."""
 
     command: Sequence[str]  # the launcher and its options
     runner: Runner
     parts: MpiParts
     options: CalibrateOptions
-    told: Tell = tell_nobody
+    following: Report = report_nothing
     step: str = field(default="hosts", init=False)
     hosts: Hosts | None = field(default=None, init=False)
 
-    def tell(self, step: str) -> None:
+    def report(self, step: str) -> None:
         self.step = step
 
     def find_hosts(self) -> Hosts:
@@ -83,7 +84,7 @@ class Laboratory:
         return [costs for _ in range(self.options.launches) for costs in self._launch([], ends).costs]
 
     def _launch(self, experiments: Sequence[Experiment], costs: Sequence[tuple[int, int]] = ()) -> Launch:
-        self.told(self.step)
+        self.following(self.step)
         one = launch(
             self.command,
             experiments,
@@ -114,10 +115,10 @@ def calibrate(laboratory: Laboratory, name: str, rendezvous_bytes: int | None) -
             f"all {len(hosts.ranks[0])} ranks run on {hosts.names[0]}: there is no network to measure",
             "start ranks on several hosts, for instance: hocket calibrate -- mpiexec -n 4 --host a,b,c,d",
         )
-    laboratory.tell("messages within hosts")
+    laboratory.report("messages within hosts")
     memory = measure_memory(hosts, laboratory.measure)
-    inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed, laboratory.tell)
-    laboratory.tell("messages of all sizes, and what they cost")
+    inferred = infer(len(hosts.names), laboratory.measure_hosts, options.seed, laboratory.report)
+    laboratory.report("messages of all sizes, and what they cost")
     messages = measure_messages(
         inferred.alone, laboratory.measure_hosts, laboratory.measure_costs, rendezvous_bytes, options.seed
     )

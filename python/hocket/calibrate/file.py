@@ -11,9 +11,9 @@ from typing import Any
 
 from hocket import print_bandwidth, print_duration
 from hocket.calibrate.calibration import Calibration, Errors
-from hocket.calibrate.doubts import doubts
 from hocket.calibrate.messages import Sweep
 from hocket.calibrate.network import rounded
+from hocket.calibrate.warnings import warnings
 
 
 def to_toml(calibration: Calibration) -> str:
@@ -51,7 +51,7 @@ def to_toml(calibration: Calibration) -> str:
     ]
     if calibration.interval_confidence is not None:
         lines.append(f"interval_confidence = {calibration.interval_confidence:.3f}")
-    lines += [f"# doubt: {doubt}" for doubt in doubts(calibration)]
+    lines += [f"# warning: {one}" for one in warnings(calibration)]
     for link in calibration.links:
         lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
         for key, interval in (("interval", link.interval), ("interval_back", link.interval_back)):
@@ -95,7 +95,8 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         "error_with_links": calibration.error_with_links,
         "spread": calibration.spread,
         "interval_confidence": calibration.interval_confidence,
-        "doubts": doubts(calibration),
+        "warnings": warnings(calibration),
+        "doubts": warnings(calibration),  # its name in earlier versions
         "links": [
             {
                 "between": link.between,

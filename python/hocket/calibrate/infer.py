@@ -23,7 +23,7 @@ from hocket.calibrate.structure import (
     slow_down,
 )
 from hocket.calibrate.tree import Tree
-from hocket.measure.transfers import Experiment, Measure, Tell, Times, Transfer, tell_nobody
+from hocket.measure.transfers import Experiment, Measure, Report, Times, Transfer, report_nothing
 
 PROBE_BYTES = 64 * 1024
 EMPTY_TIMES = 8  # in each round: they take no time, and of so short ones many are disturbed
@@ -68,13 +68,13 @@ class Inferred:
     held_out: Measured  # and what not
 
 
-def infer(count: int, measure: Measure, seed: int = 1, tell: Tell = tell_nobody) -> Inferred:
+def infer(count: int, measure: Measure, seed: int = 1, report: Report = report_nothing) -> Inferred:
     """The tree behind `count` hosts. `measure` runs experiments between hosts, which count from 0, in some rounds."""
-    alone = measure_alone(count, measure, seed, tell)
+    alone = measure_alone(count, measure, seed, report)
     groups: list[frozenset[int]] = []
     pairs: list[frozenset[int]] = []
     if count > 3:
-        tell("all hosts at once")
+        report("all hosts at once")
         everyone = pairings(alone, TOGETHER_S, min(8 * (count - 1), MOST_PAIRINGS), seed)
         distance = slow_down(alone, everyone, net_times(alone, everyone, medians(measure(everyone))))
         groups, pairs = candidates(distance), loose_pairs(distance)
@@ -85,7 +85,7 @@ def infer(count: int, measure: Measure, seed: int = 1, tell: Tell = tell_nobody)
         *halves(alone, TOGETHER_S, min(2 * count, MOST_PAIRINGS), seed),
     ]
     held_out = halves(alone, TOGETHER_S, min(count, MOST_PAIRINGS), seed + 1)
-    tell("groups of hosts against others")
+    report("groups of hosts against others")
     times = measure([*fitted, *held_out])
     parts = [
         Measured(fitted, [of_round[: len(fitted)] for of_round in times]),
@@ -95,16 +95,16 @@ def infer(count: int, measure: Measure, seed: int = 1, tell: Tell = tell_nobody)
     return Inferred(*selection.select(groups, pairs), alone, *parts)
 
 
-def measure_alone(count: int, measure: Measure, seed: int, tell: Tell = tell_nobody) -> Alone:
+def measure_alone(count: int, measure: Measure, seed: int, report: Report = report_nothing) -> Alone:
     pairs = all_pairs(count, MOST_PARTNERS, seed)
     ends = tuple(np.array(pairs).T)
     empty_s, start_s = np.zeros((count, count)), np.zeros((count, count))
     probes: list[Experiment] = [(Transfer(a, b, size),) for size in (*[0] * EMPTY_TIMES, PROBE_BYTES) for a, b in pairs]
-    tell("small messages between pairs of hosts")
+    report("small messages between pairs of hosts")
     probed = np.array(measure(probes)).reshape(-1, EMPTY_TIMES + 1, len(pairs))
     empty_s[ends] = np.median(probed[:, :-1], axis=(0, 1))
     least_s = probed[:, :-1].min(axis=(0, 1))
-    taken, sizes, probe_s = _measure_long(pairs, measure, tell, least_s, probed[:, -1])
+    taken, sizes, probe_s = _measure_long(pairs, measure, report, least_s, probed[:, -1])
     # What both sizes have in common is no part of the rate: latency, the start, what a token bucket lets through.
     # A message that carries no more than twice what it seems to is too short to tell them apart.
     rounds = np.zeros((len(taken), count, count))
@@ -116,7 +116,7 @@ def measure_alone(count: int, measure: Measure, seed: int, tell: Tell = tell_nob
 
 
 def _measure_long(
-    pairs: Sequence[tuple[int, int]], measure: Measure, tell: Tell, empty_s: np.ndarray, probed: np.ndarray
+    pairs: Sequence[tuple[int, int]], measure: Measure, report: Report, empty_s: np.ndarray, probed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Messages long enough for a rate: their times, by round and pair, their sizes, and times of probes.
 
@@ -132,7 +132,7 @@ def _measure_long(
     again = np.ones(len(pairs), dtype=bool)
     for choice in range(MOST_CHOICES):
         which = "long messages" if choice == 0 else f"longer messages, since {again.sum()} took too little time,"
-        tell(f"{which} between pairs of hosts")
+        report(f"{which} between pairs of hosts")
         repeated = again & (probe_s < DURATION_S / 2)
         long: list[Experiment] = [
             (Transfer(a, b, int(size)),) for (a, b), size, chosen in zip(pairs, sizes, again, strict=True) if chosen

@@ -61,7 +61,7 @@ def run(request: CalibrateRequest, reporter: Reporter = SILENT) -> Calibrated:
     options = CalibrateOptions(request.launches, request.rounds, timeout_s=request.timeout_s, seed=request.seed)
     emulated = None
     with ExitStack() as stack:
-        parts = build_mpi_parts(mpi, notify=reporter.message)
+        parts = build_mpi_parts(mpi, report=reporter.message)
         runner: Runner = LocalRunner(mpi)
         if request.testbed is not None:
             from hocket.measure.testbed import TestbedRunner

@@ -6,7 +6,7 @@
 Hosts send to partners all at once, over and over in other pairings. Two hosts under one switch reach each other at full
 rate whatever the others do; the more links with too little bandwidth lie between two hosts, the more often their
 transfers are slowed. So the mean slow-down is a distance, and clustering by it gives the groups that a link might part
-from the rest (`candidates`). Which of these links exist, as far as transfers can tell, is decided by prediction: a link
+from the rest (`candidates`). Which of these links exist, as far as transfers can show, is decided by prediction: a link
 is kept when without it the simulator explains the measured times less well (`Selection`). Its bandwidth is the
 most that was carried over it: where it limited anything it was full.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import cost_source, generator_options, message_cost_options, network_option
 from hocket.cli.reporter import TerminalReporter
 from hocket.network_source import NetworkSource
@@ -59,7 +59,7 @@ def command(
         return
     print_table(COLUMNS, rows(done.advice), f"{done.ranks} ranks on {done.plan.network}")
     for line in done.shortfalls:
-        note(line)
+        message(line)
     for line in done.sentences:
         click.echo(line)
     recorded = len(done.advice.plan.entries)

@@ -65,8 +65,8 @@ def command(
       hocket calibrate --hosts a,b,c,d,e,f,g,h -o cluster.toml -- mpiexec -n 8
       hocket calibrate --testbed networks/two-clusters.toml -- mpiexec -n 8
     """
-    from hocket.calibrate.doubts import doubts
     from hocket.calibrate.request import CalibrateRequest, run
+    from hocket.calibrate.warnings import warnings
 
     emulated = None if testbed_text is None else NetworkSource(testbed_text)
     request = CalibrateRequest(command, output, hosts, name, emulated, launches, rounds, timeout_s, seed)
@@ -95,8 +95,8 @@ def command(
             f"grade {found.grade_short} for short messages, which are mostly latency and the work of processors: "
             f"off by {_off(found.short)}"
         )
-    for doubt in doubts(found):
-        click.echo(f"doubtful: {doubt}")
+    for one in warnings(found):
+        click.echo(f"warning: {one}")
     click.echo(f"{output}: the network, for --network")
 
 

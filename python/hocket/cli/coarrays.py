@@ -9,7 +9,7 @@ import shlex
 
 import click
 
-from hocket.cli.common import note
+from hocket.cli.common import message
 
 
 @click.command()
@@ -28,9 +28,9 @@ def command(flags: bool, command: tuple[str, ...]) -> int:
     from hocket.mpi.launch import run_command
 
     if flags:
-        print(shlex.join(link_flags(build_mpi_parts(mpi_of_wrapper(command[0] if command else "caf"), notify=note))))
+        print(shlex.join(link_flags(build_mpi_parts(mpi_of_wrapper(command[0] if command else "caf"), report=message))))
         return 0
     if not command:
         raise click.UsageError("Missing argument 'COMMAND...'.")
-    status = run_command(compile_command(command, note)).returncode
+    status = run_command(compile_command(command, message)).returncode
     return status if status >= 0 else 128 - status

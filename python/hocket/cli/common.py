@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What several subcommands share: the option --json, tables, progress, notes."""
+"""What several subcommands share: the option --json, tables, progress, messages."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def import_numpy() -> None:
         del os.environ[name]
 
 
-def note(text: str) -> None:
-    """Tells something on standard error, so that standard output stays the result."""
+def message(text: str) -> None:
+    """Prints a message on standard error, so that standard output stays the result."""
     print(f"hocket: {text}", file=sys.stderr, flush=True)
 
 
@@ -80,15 +80,15 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
     it prints a line for each step that has a name and is not as the one before.
     """
     if not sys.stderr.isatty():
-        said = ""
+        latest = ""
 
-        def tell(following: str = "") -> None:
-            nonlocal said
-            if following not in ("", said):
-                note(f"{text}: {following}")
-                said = following
+        def report(following: str = "") -> None:
+            nonlocal latest
+            if following not in ("", latest):
+                message(f"{text}: {following}")
+                latest = following
 
-        yield tell
+        yield report
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -121,14 +121,14 @@ def progress_in_time(text: str, at_most_s: float) -> Iterator[Callable[[str], No
         return f"at most {max(0.0, at_most_s - (time.monotonic() - started)):.0f} s more"
 
     if not sys.stderr.isatty():
-        yield lambda following: note(f"{text}: {following}; {left()}")
+        yield lambda following: message(f"{text}: {following}; {left()}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
     from rich.table import Column
     from rich.text import Text
 
-    class Filling(BarColumn):  # by itself, while nothing is told
+    class Filling(BarColumn):  # by itself, while nothing is reported
         def render(self, task: Task) -> Any:
             task.completed = min(time.monotonic() - started, at_most_s)
             return super().render(task)

@@ -11,7 +11,7 @@ from hocket.cli.common import json_option, print_json, print_table
 @click.command()
 @json_option
 def command(as_json: bool) -> None:
-    """Tell what this machine has (MPIs, compilers, cores, privileges) and what will work.
+    """Show what this machine has (MPIs, compilers, cores, privileges) and what will work.
 
     \b
     Example:

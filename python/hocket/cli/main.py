@@ -39,7 +39,7 @@ VERBS = {
     "overlap": "Rewrite a program so that collectives overlap computation.",
     "sweep": "Run a campaign of simulations.",
     "report": "Make an HTML report from a result.",
-    "doctor": "Tell what this machine has and what will work.",
+    "doctor": "Show what this machine has and what will work.",
 }
 
 

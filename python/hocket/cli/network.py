@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import OutputPath, routing_options
 from hocket.network_source import NetworkSource
 
@@ -152,7 +152,7 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
 
     FILE is Slurm's topology.conf or topology.yaml, the output of ibnetdiscover, the XML of hwloc (lstopo machine.xml)
     or a SimGrid platform; - is standard input. What it does not say comes from the options, or is assumed; what was
-    assumed and left out is told, and stands in the network file as comments.
+    assumed and left out is reported, and stands in the network file as comments.
     """
     from hocket.interop.networks import Options
     from hocket.network_request import ImportRequest, import_file
@@ -169,7 +169,7 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     if output is None:
         click.echo(imported.toml, nl=False)
     shape = "a tree" if imported.network.is_tree else f"not a tree, routing {imported.routing}"
-    note(
+    message(
         f"{'standard input' if file == '-' else file} ({imported.format}): {counted(imported.hosts, 'host')}, "
         f"{counted(imported.network.num_ranks, 'rank')}, "
         f"{counted(imported.switches, 'switch', 'switches')}, {counted(imported.cables, 'link')}, {shape}"
@@ -177,17 +177,17 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     )
     for kind, texts in (("assumed", imported.assumed), ("left out", imported.ignored)):
         for text in texts:
-            note(f"{kind}: {text}")
+            message(f"{kind}: {text}")
     if imported.network.num_ranks == 1:
         more = "--ranks-on core" if imported.format == "hwloc" else "--ranks 4"
-        note(f"one rank, so that there is nothing to tune; {more} makes more")
+        message(f"one rank, so that there is nothing to tune; {more} makes more")
 
 
 def _print_rows(title: str, columns: list[str], rows: list[tuple[str, ...]], show_all: bool) -> None:
     shown = rows if show_all else rows[:MOST_ROWS]
     print_table(columns, shown, title)
     if len(shown) < len(rows):
-        note(f"{len(rows) - len(shown)} more {title.lower()}: print them with --all")
+        message(f"{len(rows) - len(shown)} more {title.lower()}: print them with --all")
 
 
 def _write(network: Network, output: Path | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import command_argument, note
+from hocket.cli.common import command_argument, message
 from hocket.cli.reporter import TerminalReporter
 
 
@@ -46,6 +46,6 @@ def command(output: Path, limit: str | None, force: bool, command: tuple[str, ..
     trace = done.trace
     cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)
-    note(f"{output}: {trace.num_calls()} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")
+    message(f"{output}: {trace.num_calls()} calls of {trace.ranks} rank(s), {size}; a recorded call costs about {cost}")
     for line in trace.shortfalls():
-        note(line)
+        message(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from hocket.cli.common import note, progress, progress_in_time
+from hocket.cli.common import message, progress, progress_in_time
 from hocket.reporter import Following, Reporter
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class TerminalReporter(Reporter):
         self._watch = watch
 
     def message(self, text: str) -> None:
-        note(text)
+        message(text)
 
     def progress(self, *values: object) -> bool:
         return self._watch is None or self._watch(*values)

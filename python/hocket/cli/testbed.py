@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from hocket.cli.common import command_argument, json_option, note, print_json, print_table
+from hocket.cli.common import command_argument, json_option, message, print_json, print_table
 from hocket.cli.options import Duration
 from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
@@ -75,7 +75,7 @@ def run(network: str, host: str | None, timeout: float | None, as_json: bool, co
     if as_json:
         print_json(done.values)
     else:
-        note(f"{result.wall_s:.3f} s, {result.bytes_crossed} bytes over the links")
+        message(f"{result.wall_s:.3f} s, {result.bytes_crossed} bytes over the links")
     # As a shell says it: 128 + the number of the signal.
     return result.returncode if result.returncode >= 0 else 128 - result.returncode
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.common import json_option, message, print_json, print_table
 
 
 @click.group(epilog="Example: hocket trace show hocket-trace")
@@ -56,6 +56,6 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
         title=f"{trace.ranks} rank(s), {trace.meta['mpi']}; times over all ranks, share of their run time",
     )
     if len(table) > rows:
-        note(f"{len(table) - rows} more rows: --rows {len(table)}")
+        message(f"{len(table) - rows} more rows: --rows {len(table)}")
     for line in shortfalls(found.ranks):
-        note(line)
+        message(line)

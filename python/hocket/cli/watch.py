@@ -33,7 +33,7 @@ class Bar:
         self._task: Any = None
 
     def update(self, *progress: Any) -> None:
-        """`progress` is what the core tells; `fields` makes of it what is shown."""
+        """`progress` is what the core reports; `fields` makes of it what is shown."""
         now_s = time.monotonic()
         if now_s < self._next_s:
             return
@@ -75,11 +75,11 @@ class Bar:
 
 
 class Watch:
-    """Called with what the core tells of its progress: draws the bar, and returns False once Ctrl-C was pressed."""
+    """Called with the progress of the core: draws the bar, and returns False once Ctrl-C was pressed."""
 
     def __init__(self, bar: Bar) -> None:
         self.interrupted = False
-        self.begun = False  #: the set-up is over: what is ended has something to tell
+        self.begun = False  #: the set-up is over: what is ended has a result
         self._bar = bar
 
     def __call__(self, *progress: Any) -> bool:

@@ -32,10 +32,10 @@ class Transfer(NamedTuple):
 Experiment = tuple[Transfer, ...]  # transfers that start together
 Times = list[list[list[float]]]  # seconds, by round, experiment and transfer
 Measure = Callable[[Sequence[Experiment]], Times]
-Tell = Callable[[str], None]  # what is measured next
+Report = Callable[[str], None]  # what is measured next
 
 
-def tell_nobody(following: str) -> None:
+def report_nothing(following: str) -> None:
     pass
 
 

@@ -96,17 +96,17 @@ class MpiParts:
         return self.folder / "include"
 
 
-def workarounds_for(mpi: Mpi, notify: Callable[[str], None] | None = None) -> tuple[Path, ...]:
+def workarounds_for(mpi: Mpi, report: Callable[[str], None] | None = None) -> tuple[Path, ...]:
     """`MpiParts.workarounds` of this MPI; builds the parts only for an MPI that has one (mpi/workaround)."""
     if mpi.family != "mpich" or tuple(map(int, re.findall(r"\d+", mpi.version)[:2])) >= (4, 2):
         return ()
-    return build_mpi_parts(mpi, notify=notify).workarounds
+    return build_mpi_parts(mpi, report=report).workarounds
 
 
-def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None] | None = None) -> MpiParts:
+def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None] | None = None) -> MpiParts:
     """The MPI parts for `mpi`, built now if this is the first time (or with `force`).
 
-    `notify` is told, in a sentence, when something takes long; with it, the progress is shown on standard error. Safe
+    `report` is called with a sentence when something takes long; with it, the progress is shown on standard error. Safe
     to call from many processes at once. Raises Error if a tool is missing or the compiler fails.
     """
     from filelock import FileLock, Timeout
@@ -115,12 +115,12 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None]
     if not force and use(target):
         return MpiParts(target)
     _require_tools()
-    say = notify or (lambda text: None)
+    report_it = report or (lambda text: None)
     lock = FileLock(target.with_name(f"{mpi.label}.lock"))
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        say(f"waiting for another hocket that builds the MPI parts for {mpi.name}")
+        report_it(f"waiting for another hocket that builds the MPI parts for {mpi.name}")
         try:
             lock.acquire(timeout=BUILD_TIMEOUT_S)
         except Timeout as error:
@@ -129,8 +129,8 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, notify: Callable[[str], None]
             ) from error
     try:
         if force or not use(target):
-            say(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
-            with shown_steps("hocket: building") if notify else nullcontext(lambda done, total: None) as steps:
+            report_it(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
+            with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
                 _build(mpi, target, steps)
             use(target)
             remove_unused(target.parent, mpi.label)

@@ -38,12 +38,12 @@ def link_flags(parts: MpiParts) -> list[str]:
     return [*wrapped, "-Wl,-u,__wrap__gfortran_caf_co_sum", f"-Wl,{archive}"]
 
 
-def compile_command(command: Sequence[str], notify: Callable[[str], None] | None = None) -> list[str]:
+def compile_command(command: Sequence[str], report: Callable[[str], None] | None = None) -> list[str]:
     """The compiler wrapper's command with what links hocket's collectives in."""
     mpi = mpi_of_wrapper(command[0])
     if len(command) == 1:  # it tells how it is used
         return list(command)
-    return [*command, *link_flags(build_mpi_parts(mpi, notify=notify))]
+    return [*command, *link_flags(build_mpi_parts(mpi, report=report))]
 
 
 def mpi_of_wrapper(wrapper: str) -> Mpi:

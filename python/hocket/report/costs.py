@@ -49,5 +49,5 @@ def read_costs(folder: Path) -> CostModel:
     """Of a result folder. @raises InvalidInput  if it is none, or of a version that did not write them."""
     result = read_result(folder)
     if result.costs is None:
-        raise InvalidInput(f"{folder}: the result does not tell what messages cost", "run `hocket tune` again")
+        raise InvalidInput(f"{folder}: the result does not say what messages cost", "run `hocket tune` again")
     return costs_of(result.costs)

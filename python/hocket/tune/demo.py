@@ -83,7 +83,7 @@ def _find(name: str | None) -> Mpi:
         if name in (mpi.label, mpi.name, mpi.family):
             return mpi
     found = ", ".join(mpi.label for mpi in mpis) or "none"
-    raise InvalidInput(f"no MPI is called {name}; found: {found}", hint="`hocket doctor` tells more")
+    raise InvalidInput(f"no MPI is called {name}; found: {found}", hint="`hocket doctor` shows more")
 
 
 def _compile(mpi: Mpi, folder: Path) -> Path:

@@ -42,7 +42,7 @@ def share_of_progress(with_entries: bool) -> str:
     )
 
 
-def doubts_about_recording(recorded_s: float, native_s: float) -> list[str]:
+def recording_warnings(recorded_s: float, native_s: float) -> list[str]:
     difference = recorded_s / native_s - 1
     if abs(difference) < RECORDING_TOLERANCE:
         return []

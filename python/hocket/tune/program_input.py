@@ -24,7 +24,7 @@ REFUSE_AFTER_S = 60.0
 _HINT = "give it as a file: < FILE; to a program that reads nothing: < /dev/null"
 
 
-def keep_input(source: int, target: Path, say: Callable[[str], None]) -> Path | None:
+def keep_input(source: int, target: Path, message: Callable[[str], None]) -> Path | None:
     """Copies what the file descriptor `source` gives until its end to the file `target`.
 
     None = there is nothing to read: a terminal, or a file that is open for writing alone, as nohup leaves it. Raises
@@ -33,17 +33,17 @@ def keep_input(source: int, target: Path, say: Callable[[str], None]) -> Path | 
     if os.isatty(source) or fcntl.fcntl(source, fcntl.F_GETFL) & os.O_ACCMODE == os.O_WRONLY:
         return None
     with open(target, "wb") as file:
-        size = _copy(source, file, say)
+        size = _copy(source, file, message)
     if size > 0:
-        say(f"each run of the program gets the {size} bytes of standard input")
+        message(f"each run of the program gets the {size} bytes of standard input")
     return target
 
 
-def _copy(source: int, file: BinaryIO, say: Callable[[str], None]) -> int:
+def _copy(source: int, file: BinaryIO, message: Callable[[str], None]) -> int:
     from hocket import print_bytes
 
     size = 0
-    while _wait(source, say):
+    while _wait(source, message):
         try:
             part = os.read(source, 1 << 20)
         except BlockingIOError:  # another reader was faster
@@ -61,13 +61,13 @@ def _copy(source: int, file: BinaryIO, say: Callable[[str], None]) -> int:
     return size
 
 
-def _wait(source: int, say: Callable[[str], None]) -> bool:
+def _wait(source: int, message: Callable[[str], None]) -> bool:
     """Until there is something to read, or the end of it."""
     poll = select.poll()
     poll.register(source, select.POLLIN)
     if poll.poll(SAY_AFTER_S * 1e3):
         return True
-    say(f"waiting for the end of standard input, which each run of the program gets ({_HINT})")
+    message(f"waiting for the end of standard input, which each run of the program gets ({_HINT})")
     if poll.poll((REFUSE_AFTER_S - SAY_AFTER_S) * 1e3):
         return True
     raise InvalidInput(f"standard input gave nothing for {REFUSE_AFTER_S:g} s and did not end", _HINT)

@@ -41,7 +41,7 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
         ranks = num_ranks(command)
         if ranks is not None:
             plan.check_ranks(ranks, str(plan_path))
-    parts = build_mpi_parts(mpi, notify=reporter.message)
+    parts = build_mpi_parts(mpi, report=reporter.message)
     if plan_path is not None and plan is not None:
         environment["HOCKET_PLAN"] = str(plan_path.absolute())
         others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LONG_TURN_S = 200e-6
 # TCP takes 5 to 20 us of a core at either end of a small message. Ten times as much is no message: a rank has waited
 # until others had had their turns.
-DOUBTFUL_OVERHEAD_S = 100e-6
+HIGH_OVERHEAD_S = 100e-6
 
 
 def note_on_shared_cores(found: Sequence[SharedCores], mpi: str, testbed: bool) -> list[str]:
@@ -43,9 +43,9 @@ def note_on_shared_cores(found: Sequence[SharedCores], mpi: str, testbed: bool) 
     ]
 
 
-def doubt_about_overheads(costs: CostModel) -> list[str]:
+def overhead_warnings(costs: CostModel) -> list[str]:
     most_s = max(costs.send_overhead_s, costs.receive_overhead_s)
-    if most_s <= DOUBTFUL_OVERHEAD_S:
+    if most_s <= HIGH_OVERHEAD_S:
         return []
     return [
         f"messages were found to cost {most_s * 1e6:.0f} us of a core, where TCP takes 5 to 20: ranks wait for cores. "

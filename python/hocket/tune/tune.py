@@ -36,18 +36,18 @@ from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles
 from hocket.reporter import SILENT, Reporter
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
-from hocket.tune.contest import NO_TIME, measure_choices
 from hocket.tune.costs import UsedCosts
 from hocket.tune.folder import result_folder
 from hocket.tune.launcher import Launcher
 from hocket.tune.measurement import Measurement
-from hocket.tune.notes import beaten_limits, doubts_about_recording, nothing_changed, share_of_progress
+from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.program_input import keep_input
-from hocket.tune.shared_cores import doubt_about_overheads, note_on_shared_cores
+from hocket.tune.shared_cores import note_on_shared_cores, overhead_warnings
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
+from hocket.tune.trial import NO_TIME, measure_choices
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 # Where costs fit no better than this in the median, something else than they is wrong.
-DOUBTFUL_ERROR = 0.3
+HIGH_ERROR = 0.3
 
 PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
@@ -101,7 +101,7 @@ def tune(
         program_input = None
         if options.standard_input is not None:
             program_input = keep_input(options.standard_input, scratch / "input", reporter.message)
-        parts = build_mpi_parts(mpi, notify=reporter.message)
+        parts = build_mpi_parts(mpi, report=reporter.message)
         mended = tuple(coarray_libraries(command, parts))
         runner: Runner = LocalRunner(mpi, mended)
         if options.testbed:
@@ -225,10 +225,10 @@ class _Job:
         self.reporter.message("measuring what messages cost")
         fit = self.launcher.fit_costs(self.network, ranks, self.costs)
         self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
-        self.notes += doubt_about_overheads(fit.costs)
+        self.notes += overhead_warnings(fit.costs)
         result = self.used.to_result()
         self.reporter.message(f"  {describe_costs(result)}")
-        if result.training_error_median is not None and result.training_error_median > DOUBTFUL_ERROR:
+        if result.training_error_median is not None and result.training_error_median > HIGH_ERROR:
             why = (
                 "a busy machine, or few cores for many ranks, does that to small messages"
                 if self.runner.is_emulated
@@ -311,7 +311,7 @@ class _Job:
         outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
         same, note = compare_output(*outputs)
         self.notes += [note] if note else []
-        self.notes += doubts_about_recording(recorded.wall_s, statistics.median(native_s))
+        self.notes += recording_warnings(recorded.wall_s, statistics.median(native_s))
         if self._in_background:
             self.notes.append(share_of_progress(bool(plan.entries)))
         predicted_s = None

@@ -123,7 +123,7 @@ def _measure(
     following: Callable[[str], None],
     message: Callable[[str], None],
 ) -> None:
-    parts = build_mpi_parts(setting.mpi, notify=message)
+    parts = build_mpi_parts(setting.mpi, report=message)
     bench = Bench(
         here, setting.placement, TestbedRunner(setting.mpi, bed, parts.workarounds), parts, options, following
     )

@@ -73,7 +73,7 @@ def run(request: FidelityRequest, reporter: Reporter = SILENT) -> FidelityResult
     if not document["points"]:
         raise Error(
             f"nothing could be measured: all {len(document['failures'])} attempts failed, as reported above",
-            "`hocket doctor` tells what works",
+            "`hocket doctor` shows what works",
         )
     if request.output is not None:
         from hocket.report.fidelity_page import render

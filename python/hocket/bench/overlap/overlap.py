@@ -49,7 +49,7 @@ def measure_all(
     threads: set[int] = set()
     with _place(network) as runner_of:
         for mpi in mpis:
-            parts = build_mpi_parts(mpi, notify=message)
+            parts = build_mpi_parts(mpi, report=message)
             runner = runner_of(mpi, parts)
             notes = list(runner.notes)  # such as that latencies are not emulated: results are of another network then
             for case in cases:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 from hocket.cli.reporter import TerminalReporter
 from hocket.cli.schedule.output import Printed, print_schedule, print_transfers
 from hocket.cli.schedule.progress import SearchBar
@@ -71,7 +71,7 @@ def run(
     finally:  # what was found is not lost with the drawing
         _print(found, num_bytes, form, as_json)
     if interrupted:
-        note("interrupted: this is the best schedule that was found by then")
+        message("interrupted: this is the best schedule that was found by then")
     return INTERRUPTED if interrupted else 0
 
 
@@ -130,4 +130,4 @@ def draw(schedule: DrawnSchedule, network: Network, path: Path) -> None:
         from hocket.report.schedule_image import write_image
 
         write_image(schedule, network, path)
-    note(f"wrote {path}")
+    message(f"wrote {path}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from hocket.cli.common import import_numpy, json_option, note, print_json
+from hocket.cli.common import import_numpy, json_option, message, print_json
 from hocket.cli.options import generator_options, message_cost_options, network_option
 from hocket.cli.reporter import TerminalReporter
 from hocket.cli.simulate.options import pattern_options, refuse_others
@@ -87,7 +87,7 @@ def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
     with watched(f"simulating {what}", "messages" if kind in PARAMETERS else "operations") as watch:
         done = run(request, TerminalReporter(watch))
     for line in done.notes:
-        note(line)
+        message(line)
     if outputs.wanted:
         outputs.write(done.record)
     if as_json:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hocket.cli.common import note
+from hocket.cli.common import message
 from hocket.cli.watch import INTERRUPTED, Bar, Watch
 from hocket.cli.watch import watched as watched_with
 
@@ -26,9 +26,9 @@ def ended(watch: Watch, stopped_at_s: float | None) -> int:
     from hocket.report.text import seconds
 
     if stopped_at_s is not None:
-        note(f"interrupted: this is what was known at {seconds(stopped_at_s)} of simulated time")
+        message(f"interrupted: this is what was known at {seconds(stopped_at_s)} of simulated time")
     elif watch.interrupted:
-        note("interrupted: the simulation had just come to its end")
+        message("interrupted: the simulation had just come to its end")
     return INTERRUPTED if watch.interrupted or stopped_at_s is not None else 0
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What makes a calibration doubtful, and what to do then."""
+"""Warnings about a calibration, each with advice."""
 
 from __future__ import annotations
 
 from hocket.calibrate.calibration import Calibration
-from hocket.tune.shared_cores import DOUBTFUL_OVERHEAD_S
+from hocket.tune.shared_cores import HIGH_OVERHEAD_S
 
 # On a quiet machine predictions of transfers at the same time are off by 1 to 7 %, and launches differ by some percent.
 TOGETHER = 0.15
@@ -16,7 +16,7 @@ EMPTY_APART = 2.0
 _MOST_NAMED = 3
 
 
-def doubts(calibration: Calibration) -> list[str]:
+def warnings(calibration: Calibration) -> list[str]:
     found = []
     if calibration.together.median > TOGETHER:
         found.append(
@@ -29,7 +29,7 @@ def doubts(calibration: Calibration) -> list[str]:
             "their like, which latencies are made of. Measure again when the machine is quiet"
         )
     core_s = max(calibration.costs.send_s, calibration.costs.receive_s)
-    if core_s > DOUBTFUL_OVERHEAD_S:
+    if core_s > HIGH_OVERHEAD_S:
         found.append(
             f"messages took {core_s * 1e6:.0f} us of a core, where TCP takes 5 to 20: ranks wait for cores. "
             "Measure with one rank for each host that has a core of its own, or when the machine is quiet"

@@ -14,7 +14,7 @@ from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
 from hocket.measure.compare import Launch
 from hocket.tune.budget import USUAL_S, Budget
-from hocket.tune.contest import CALLS_BESIDE, LEAST_TIMES, measure_choices
+from hocket.tune.trial import CALLS_BESIDE, LEAST_TIMES, measure_choices
 
 NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="50 us")
 SIZES = (1_000_000, 300_000, 30_000)

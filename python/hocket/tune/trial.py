@@ -4,11 +4,11 @@
 """Which of several schedules for the same calls is used, and the evidence that it is faster than native.
 
 A trial launch of all candidates chooses; the evidence comes from launches after it. So the winner keeps no luck from
-the contest, as it would if the same times chose and proved.
+the trial, as it would if the same times chose and proved.
 
 Time is limited, so it goes where it decides most: in each launch first to what may still save or cost the program most
 seconds. A schedule is not measured again once its verdict is clear: it is slower, or saves too little to matter, or is
-shown to be faster beyond the doubt that an early look needs.
+shown to be faster with the higher confidence that an early look needs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # The part of the time that the trial of the candidates may take; the rest is for the evidence.
 TRIAL_SHARE = 1 / 4
-# Times of each kind that an entry gets in a launch: as few as tell something, in the trial and for evidence.
+# Times of each kind that an entry gets in a launch: as few as are of use, in the trial and for evidence.
 LEAST_TRIALS = 2
 LEAST_TIMES = 3
 # What an entry takes in a launch: beside the times these calls of each kind, which compare data and warm up; and
@@ -46,7 +46,7 @@ Measure = Callable[[Sequence["PlanEntry"], float, int, str], Sequence[Measured |
 
 
 @dataclass
-class _Contestant:
+class _Trial:
     choice: Choice
     launches: list[Launch] = field(default_factory=list)
     equal: bool = True
@@ -67,18 +67,16 @@ def measure_choices(
 
     `program_s`: what a run of the program takes; `launches`: of each schedule, at most.
     """
-    contestants = [_Contestant(choice, undecided_s=_most_saved_s(choice)) for choice in choices]
-    for one in contestants:
+    trials = [_Trial(choice, undecided_s=_most_saved_s(choice)) for choice in choices]
+    for one in trials:
         if one.undecided_s < LEAST_SHARE * program_s:
             most = f"{significant(one.undecided_s * 1e3, 2)} ms of {program_s:.1f} s"
             calls = one.choice.group.calls_in_turn
             one.verdict = Measurement(reason=f"too little to gain: its {calls} calls could save at most {most}")
-    _try_candidates(_open(contestants), program_s, budget, measure)
+    _try_candidates(_open(trials), program_s, budget, measure)
     for number in range(launches):
-        _gather_evidence(_open(contestants), program_s, number, launches, budget, measure)
-    return [one.choice for one in contestants], [
-        one.verdict or _last_word(one, launches, budget) for one in contestants
-    ]
+        _gather_evidence(_open(trials), program_s, number, launches, budget, measure)
+    return [one.choice for one in trials], [one.verdict or _last_word(one, launches, budget) for one in trials]
 
 
 def _most_saved_s(choice: Choice) -> float:
@@ -91,29 +89,29 @@ def _native_s(choice: Choice) -> float:
     return max(choice.native_model_s, choice.group.recorded_s or 0.0)
 
 
-def _open(contestants: Sequence[_Contestant]) -> list[_Contestant]:
+def _open(trials: Sequence[_Trial]) -> list[_Trial]:
     """Those without a verdict, the one whose verdict is worth most first."""
-    return sorted((one for one in contestants if one.verdict is None), key=lambda one: -one.undecided_s)
+    return sorted((one for one in trials if one.verdict is None), key=lambda one: -one.undecided_s)
 
 
-def _in_time(contestants: Sequence[_Contestant], within_s: float, least: int) -> tuple[list[_Contestant], int]:
+def _in_time(trials: Sequence[_Trial], within_s: float, least: int) -> tuple[list[_Trial], int]:
     """Those that fit into a launch, the first ones first, and how often each is measured: once if the first is long."""
-    if contestants and contestants[0].cost_s(least) > within_s:
+    if trials and trials[0].cost_s(least) > within_s:
         least = 1
     chosen = []
-    for one in contestants:
+    for one in trials:
         if one.cost_s(least) <= within_s:
             chosen.append(one)
             within_s -= one.cost_s(least)
     return chosen, least
 
 
-def _try_candidates(contestants: Sequence[_Contestant], program_s: float, budget: Budget, measure: Measure) -> None:
+def _try_candidates(trials: Sequence[_Trial], program_s: float, budget: Budget, measure: Measure) -> None:
     """`choice` of each is then the candidate that gained most over native, among those with equal data."""
-    contests = [one for one in contestants if one.choice.runners_up]
+    several = [one for one in trials if one.choice.runners_up]
     candidates = [
         replace(one, choice=choice)
-        for one in contests
+        for one in several
         for number in range(1 + len(one.choice.runners_up))
         if (choice := one.choice.with_candidate(number)) is not None
     ]
@@ -132,18 +130,18 @@ def _try_candidates(contestants: Sequence[_Contestant], program_s: float, budget
         group = id(candidate.choice.group)
         if group not in best or speed > best[group][0]:
             best[group] = speed, candidate.choice, launch, equal
-    for one in contests:
+    for one in several:
         if id(one.choice.group) in best:
             _, one.choice, launch, equal = best[id(one.choice.group)]
             _judge_early(one, [launch], equal, program_s)
 
 
 def _gather_evidence(
-    contestants: Sequence[_Contestant], program_s: float, number: int, launches: int, budget: Budget, measure: Measure
+    trials: Sequence[_Trial], program_s: float, number: int, launches: int, budget: Budget, measure: Measure
 ) -> None:
     """One launch, the one of that number of so many."""
     within_s = budget.for_launch(launches - number)
-    measured, least = _in_time(contestants, within_s, LEAST_TIMES)
+    measured, least = _in_time(trials, within_s, LEAST_TIMES)
     if not measured:
         return
     what = f"launch {number + 1} of at most {launches}, {len(measured)} collective(s)"
@@ -156,7 +154,7 @@ def _gather_evidence(
                 _judge_early(one, one.launches, one.equal, program_s)
 
 
-def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, program_s: float) -> None:
+def _judge_early(one: _Trial, launches: Sequence[Launch], equal: bool, program_s: float) -> None:
     """A verdict if it is clear, else what it is worth to know more."""
     if not equal:
         one.verdict = Measurement.judged(launches, equal)
@@ -175,7 +173,7 @@ def _judge_early(one: _Contestant, launches: Sequence[Launch], equal: bool, prog
     one.undecided_s = calls_s * min(1.0, 1 / ratio.low - 1 / ratio.high)
 
 
-def _last_word(one: _Contestant, launches: int, budget: Budget) -> Measurement:
+def _last_word(one: _Trial, launches: int, budget: Budget) -> Measurement:
     """On what had no verdict before the end."""
     if not one.launches:
         return Measurement(reason=f"{NO_TIME}: {budget.over}")
