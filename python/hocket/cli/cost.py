@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.common import json_option, note, print_json, print_table
+from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import Duration, generator_options, network_option
 from hocket.errors import InvalidInput
 from hocket.network_source import NetworkSource
@@ -159,7 +159,7 @@ def _show_circuits(request: CircuitCostRequest, folder: Path | None, as_json: bo
         from hocket.report.circuit_figures import write_figures
 
         files = write_figures(costs, folder)
-        note(f"{len(files)} figures in {folder}")
+        message(f"{len(files)} figures in {folder}")
     if as_json:
         print_json(costs.values)
         return
