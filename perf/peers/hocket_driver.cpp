@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket on a case. Options: sharing=maxmin|equal|none; reference=1, threads=N: TrafficOptions; huge_pages=off takes them away; goal=FILE only writes the
-// traffic as GOAL text.
+// hocket on a case. Options: sharing=maxmin|equal|none; reference=1, threads=N: TrafficOptions; huge_pages=off takes
+// them away; goal=FILE only writes the traffic as GOAL text.
 
 #include <sys/prctl.h>
 

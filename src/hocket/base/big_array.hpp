@@ -13,8 +13,9 @@ namespace hocket::base {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
 
-/// Zeroed memory that counts only once it is touched. A large piece asks for huge pages: a simulation of a large network
-/// visits its records in random order, and misses in the translation of addresses would cost as much as those in the data.
+/// Zeroed memory that counts only once it is touched. A large piece asks for huge pages: a simulation of a large
+/// network visits its records in random order, and misses in the translation of addresses would cost as much as those
+/// in the data.
 /// @throws std::bad_alloc
 void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes);

@@ -31,10 +31,11 @@ struct Replayed {
 };
 
 /// The recorded program as a Program: what each rank computed between its MPI calls, its messages, and its collectives
-/// by the plan, else by the first of `native` that serves them, else by textbook_algorithm(). Messages that were not received before a recording
-/// was cut off are left out. Collectives of varying sizes (v-variants) become direct messages, scans a chain; one-sided
-/// and neighbourhood communication and collectives on inter-communicators are left out and told in `notes`; file access
-/// counts as computation. Calls of other threads than the main one are left out too.
+/// by the plan, else by the first of `native` that serves them, else by textbook_algorithm(). Messages that were not
+/// received before a recording was cut off are left out. Collectives of varying sizes (v-variants) become direct
+/// messages, scans a chain; one-sided and neighbourhood communication and collectives on inter-communicators are left
+/// out and told in `notes`; file access counts as computation. Calls of other threads than the main one are left out
+/// too.
 Replayed replay(const Trace&, const Plan& plan = {}, const std::vector<NativeModel>& native = {},
                 const ReplayOptions& = {});
 

@@ -19,8 +19,8 @@ struct SimulationProgress {
     std::int64_t num_total = 0;
     double simulated_s = 0;
 };
-/// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the simulation
-/// and reaches its caller.
+/// Called many times a second, from the thread that simulates; returns whether to go on. An exception ends the
+/// simulation and reaches its caller.
 using OnProgress = std::function<bool(const SimulationProgress&)>;
 
 struct SimulationOptions {

@@ -26,8 +26,8 @@ public:
         std::iota(parent_.begin(), parent_.end(), 0);
     }
 
-    /// Whether it is worth while to divide. First some messages of at most 1/32 of the sources are looked at, then of 1/16
-    /// and 1/8, in blocks spread over all: if these sources nearly all hang together, so does the rest. Then all.
+    /// Whether it is worth while to divide. First some messages of at most 1/32 of the sources are looked at, then of
+    /// 1/16 and 1/8, in blocks spread over all: if these sources nearly all hang together, so does the rest. Then all.
     bool find() {
         const std::int64_t n = traffic_.num_sources();
         constexpr std::int64_t num_blocks = 256, step = 159, most_of_block = 4096;  // no common factor of the first two

@@ -30,8 +30,8 @@ struct Division {
     [[nodiscard]] bool is_whole() const { return numbers.empty(); }
 };
 
-/// Divides a traffic as finely as parts of at least `part_messages` allow. Does not look further once nearly all of it is
-/// found to hang together. The same for the same input: how many threads there are plays no part in it.
+/// Divides a traffic as finely as parts of at least `part_messages` allow. Does not look further once nearly all of it
+/// is found to hang together. The same for the same input: how many threads there are plays no part in it.
 Division divide(const Traffic&, const network::Fabric&, Paths, std::int64_t part_messages);
 
 }  // namespace hocket::simulation

@@ -10,7 +10,8 @@
 
 namespace hocket::simulation {
 
-/// The processors of ranks: each does one thing at a time, on one of some cores that all share, or on a core of its own.
+/// The processors of ranks: each does one thing at a time, on one of some cores that all share, or on a core of its
+/// own.
 class Processors {
 public:
     /// `num_cores`: that all share; 0 = each rank has its own. `wake_s`: what a rank pays that had nothing to do.
@@ -33,8 +34,8 @@ public:
     }
 
 private:
-    /// When the core is free that work of `start_s` goes to: of those that idle then the one that idles for the shortest time,
-    /// so that the others can serve work that starts earlier; if none does, the one that is free first.
+    /// When the core is free that work of `start_s` goes to: of those that idle then the one that idles for the
+    /// shortest time, so that the others can serve work that starts earlier; if none does, the one that is free first.
     double& choose_core(double start_s) {
         double* best = &core_free_s_.front();
         for (double& core_s : core_free_s_) {

@@ -23,8 +23,8 @@
 
 namespace hocket::simulation {
 
-/// Runs a program once, by a transport: StaticRoutes, or Transport& where messages may wait for it. Everything that happens
-/// at one instant happens before rates are looked at again.
+/// Runs a program once, by a transport: StaticRoutes, or Transport& where messages may wait for it. Everything that
+/// happens at one instant happens before rates are looked at again.
 template <class AnyTransport>
 class ProgramEngine {
 public:
@@ -112,7 +112,8 @@ private:
         while (wake_messages());
     }
 
-    /// What was scheduled for now runs by sequence number, with flows that end a rounding error later; then its consequences.
+    /// What was scheduled for now runs by sequence number, with flows that end a rounding error later; then its
+    /// consequences.
     void run_events() {
         while (true) {
             const bool event_due = !events_.empty() && events_.top().time_s <= now_s_;

@@ -36,8 +36,8 @@ private:
     std::int64_t work_between_, next_;
 };
 
-/// What all threads of a simulation have done together. The calling thread alone tells of it: a progress function need not
-/// be safe to be called by others.
+/// What all threads of a simulation have done together. The calling thread alone tells of it: a progress function need
+/// not be safe to be called by others.
 class SharedProgress {
 public:
     SharedProgress(const OnProgress& on_progress, std::int64_t num_total)

@@ -10,8 +10,8 @@
 
 namespace hocket {
 
-/// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN is
-/// the start and the end of an op that had not ended, and the finish of a rank that had not finished.
+/// The result of simulating a Program on a Network. Times in seconds from the start. If the simulation was stopped, NaN
+/// is the start and the end of an op that had not ended, and the finish of a rank that had not finished.
 struct Timeline {
     struct Interval {
         double start_s, end_s;

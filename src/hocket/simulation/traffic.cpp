@@ -51,8 +51,8 @@ PartResult simulate_part(const TrafficRun& run, const Part& part, ThreadProgress
     throw InvalidInput("sharing is not one of none, equal, maxmin, reserve");
 }
 
-/// Parts are taken by the threads in turn. What they combine, numbers of messages and the latest of times, is exact in any
-/// order, and all else is of one part: the result does not depend on the number of threads.
+/// Parts are taken by the threads in turn. What they combine, numbers of messages and the latest of times, is exact in
+/// any order, and all else is of one part: the result does not depend on the number of threads.
 TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& fabric, const TrafficOptions& options) {
     const double begin_s = real_time_s();
     TrafficResult result;

@@ -134,8 +134,8 @@ private:
         return true;
     }
 
-    /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is fetched
-    /// while other flows end.
+    /// These flows will end soon. Their next messages are asked for now, so that all that their start will visit is
+    /// fetched while other flows end.
     void prepare(const std::vector<Calendar::Due>& due) {
         if (Model::needs_delays || model_.flows().size() < least_to_prepare) return;
         ahead_.clear();

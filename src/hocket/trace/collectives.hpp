@@ -19,8 +19,8 @@ struct Collective {
     std::string_view collective;  ///< "bcast", "allgatherv", ...; of static storage
     Form form;
     std::int32_t communicator;
-    /// As in lower(): the message, or the block of one rank; 0 for barrier. Where ranks differ, the most: of a v-variant what
-    /// one rank contributes.
+    /// As in lower(): the message, or the block of one rank; 0 for barrier. Where ranks differ, the most: of a
+    /// v-variant what one rank contributes.
     std::int64_t bytes;
     bool uniform;           ///< all ranks gave the same bytes; never so for a v-variant
     std::int32_t root;      ///< rank in the communicator, -1: none
@@ -41,8 +41,8 @@ struct CollectiveName {
 };
 CollectiveName collective_of(std::string_view function);
 
-/// The collectives on intra-communicators in the order of their first entry. Calls that failed are left out. At the end of a
-/// recording that was cut off on some rank, calls without all partners are left out.
+/// The collectives on intra-communicators in the order of their first entry. Calls that failed are left out. At the end
+/// of a recording that was cut off on some rank, calls without all partners are left out.
 /// @throws InvalidInput  if the ranks of a communicator disagree on collective, root or number of calls.
 std::vector<Collective> collectives(const Trace&);
 

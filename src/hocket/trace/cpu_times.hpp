@@ -20,8 +20,8 @@ struct CpuOfFold {
     std::int64_t cpu_ns;
 };
 
-/// Fills the instants at which the CPU clock was not read (-1): since the last reading the thread counts as running, but
-/// never beyond the next reading. `folds`: in the order of their rows.
+/// Fills the instants at which the CPU clock was not read (-1): since the last reading the thread counts as running,
+/// but never beyond the next reading. `folds`: in the order of their rows.
 void fill_cpu_times(std::vector<Call>&, const std::vector<CpuOfFold>& folds);
 
 }  // namespace hocket::trace

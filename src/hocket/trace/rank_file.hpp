@@ -12,8 +12,9 @@
 /// One rank's file of a trace, decoded; format.h tells the bytes.
 namespace hocket::trace {
 
-/// One MPI call, or several polls in a row that found nothing, a row of fixed size. Ids index the tables of the RankFile, or of the Trace once it has merged them.
-/// -1 stands for "none" or "not recorded" in every integer but `request`, where it is 0.
+/// One MPI call, or several polls in a row that found nothing, a row of fixed size. Ids index the tables of the
+/// RankFile, or of the Trace once it has merged them. -1 stands for "none" or "not recorded" in every integer but
+/// `request`, where it is 0.
 struct Call {
     std::int64_t enter_ns;
     std::int64_t exit_ns;

@@ -14,8 +14,8 @@ namespace hocket {
 
 namespace trace {
 
-/// A communicator as all its members know it. Which communicators of two ranks are one is told by their members and by how
-/// many with the same members each rank had made before: creation is collective, so all count alike.
+/// A communicator as all its members know it. Which communicators of two ranks are one is told by their members and by
+/// how many with the same members each rank had made before: creation is collective, so all count alike.
 struct Communicator {
     std::int32_t made_by;  ///< function, -1: predefined, or first seen in use
     std::int32_t parent;   ///< -1: none or unknown
@@ -28,15 +28,16 @@ struct Communicator {
 
 }  // namespace trace
 
-/// What each rank of a real program did. All ids (functions, communicators, datatypes, operators) are the same on all ranks;
-/// communicator 0 is MPI_COMM_WORLD.
+/// What each rank of a real program did. All ids (functions, communicators, datatypes, operators) are the same on all
+/// ranks; communicator 0 is MPI_COMM_WORLD.
 class Trace {
 public:
     /// Reads rank-*.bin of a folder. Ranks whose recording was cut off have what was recorded until then.
     /// @throws InvalidInput  naming the file: none there, one missing, damaged, of another run or format.
     static Trace open(const std::filesystem::path& folder);
-    /// Of files that were made elsewhere, one a rank, each with its own tables. They are encoded and decoded, so that the trace
-    /// is what open() would read: readings of the CPU clock are filled in, and what is refused in a file is refused here.
+    /// Of files that were made elsewhere, one a rank, each with its own tables. They are encoded and decoded, so that
+    /// the trace is what open() would read: readings of the CPU clock are filled in, and what is refused in a file is
+    /// refused here.
     /// @throws InvalidInput  naming the rank.
     static Trace make(const std::vector<trace::RankFile>&);
     /// Writes rank-*.bin into a folder, which is made if it is not there. open() gives the same trace.

@@ -17,20 +17,20 @@ namespace hocket::simulation {
 
 /// The times at which flows end, earliest (time, flow) first: a calendar queue [Brown88] whose entries are late.
 ///
-/// The truth is FlowRecord::finish_s_or_bytes. Time is cut into buckets of equal width, numbered from time 0 on; an array
-/// holds one round of them, and bucket b has slot b modulo its size. A flow has an entry in the bucket of its end or in an
-/// earlier one, FlowRecord::entry; when that bucket is opened, the entry moves on to the right one. So only an end that comes
-/// earlier needs another entry; the former one stays, to be dropped when its bucket is opened: to take it out would cost
-/// more cache misses than all else. A bucket has about a dozen events, taken together into a small heap, so that the records
-/// of all are fetched while the first ones are handled.
+/// The truth is FlowRecord::finish_s_or_bytes. Time is cut into buckets of equal width, numbered from time 0 on; an
+/// array holds one round of them, and bucket b has slot b modulo its size. A flow has an entry in the bucket of its end
+/// or in an earlier one, FlowRecord::entry; when that bucket is opened, the entry moves on to the right one. So only an
+/// end that comes earlier needs another entry; the former one stays, to be dropped when its bucket is opened: to take
+/// it out would cost more cache misses than all else. A bucket has about a dozen events, taken together into a small
+/// heap, so that the records of all are fetched while the first ones are handled.
 class Calendar {
 public:
     using Due = std::pair<double, std::int32_t>;
 
     explicit Calendar(FlowTable& flows) : flows_(flows), buckets_(64, none) {}
 
-    /// The flow ends at its finish_s, not before the current time. To be called for each change of it after start(), which
-    /// enters all flows there are.
+    /// The flow ends at its finish_s, not before the current time. To be called for each change of it after start(),
+    /// which enters all flows there are.
     void enter(std::int32_t flow, FlowRecord& record) {
         if (!started_) return;
         const std::int64_t bucket = bucket_of(record.finish_s_or_bytes);
@@ -45,8 +45,8 @@ public:
         }
     }
 
-    /// When the next flow ends; infinity = none moves. Calls `on_bucket(flows)` with the (time, flow) of each bucket that is
-    /// opened.
+    /// When the next flow ends; infinity = none moves. Calls `on_bucket(flows)` with the (time, flow) of each bucket
+    /// that is opened.
     template <class OnBucket>
     double next_time_s(OnBucket&& on_bucket) {
         while (!drop_stale()) {
@@ -69,8 +69,8 @@ public:
         return flow;
     }
 
-    /// Fits the width of the buckets to the rate of events since the last call, if it has become unfit; or if most entries are
-    /// stale. To be called now and then, with the number of flows in the network.
+    /// Fits the width of the buckets to the rate of events since the last call, if it has become unfit; or if most
+    /// entries are stale. To be called now and then, with the number of flows in the network.
     void adapt(double now_s, std::int64_t num_flows) {
         const std::int64_t effort = num_popped_ + num_opened_;
         if (effort < num_flows / 2 + 1024 && num_entries_ < 4 * num_flows + 4096) return;

@@ -74,8 +74,8 @@ private:
     unsigned log2_bytes_ = 6;
 };
 
-/// The parts of two paths that differ: without the capacities that they have in common at both ends. The next message of
-/// a source leaves by the same cable.
+/// The parts of two paths that differ: without the capacities that they have in common at both ends. The next message
+/// of a source leaves by the same cable.
 inline void trim_common(std::span<const std::int32_t>& before, std::span<const std::int32_t>& after) {
     while (!before.empty() && !after.empty() && before.front() == after.front()) {
         before = before.subspan(1);

@@ -10,8 +10,8 @@
 namespace hocket::simulation {
 namespace {
 
-/// A capacity divides its bandwidth equally among the flows that cross it; a flow runs at its smallest part [Suzuki]. What
-/// a flow cannot use of a part is lost, so that this is not max-min fair.
+/// A capacity divides its bandwidth equally among the flows that cross it; a flow runs at its smallest part [Suzuki].
+/// What a flow cannot use of a part is lost, so that this is not max-min fair.
 class ReferenceEqual final : public SharingModel {
 public:
     explicit ReferenceEqual(std::vector<double> bandwidths)

@@ -9,11 +9,11 @@
 namespace hocket::simulation {
 namespace {
 
-/// Max-min fairness by progressive filling [Bertsekas92, sec. 6.5.2]: all rates grow together; the first capacity to fill
-/// up settles the flows that cross it; the others grow on in what is left.
+/// Max-min fairness by progressive filling [Bertsekas92, sec. 6.5.2]: all rates grow together; the first capacity to
+/// fill up settles the flows that cross it; the others grow on in what is left.
 ///
-/// Rates depend on each other only through chains of shared capacities, so that the filling is confined to the flows that
-/// such chains connect with a touched capacity.
+/// Rates depend on each other only through chains of shared capacities, so that the filling is confined to the flows
+/// that such chains connect with a touched capacity.
 class ReferenceMaxMin final : public SharingModel {
 public:
     ReferenceMaxMin(std::vector<double> bandwidths, GoesOn goes_on)

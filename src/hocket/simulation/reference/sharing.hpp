@@ -16,7 +16,8 @@ namespace hocket::simulation {
 /// change, and rates are wrong.
 using GoesOn = std::function<bool()>;
 
-/// The plain rules, which the incremental models are compared with. They do not look at Passage::delays_s but for reserve.
+/// The plain rules, which the incremental models are compared with. They do not look at Passage::delays_s but for
+/// reserve.
 std::unique_ptr<SharingModel> make_reference(Sharing, std::vector<double> bandwidths, GoesOn = {});
 std::unique_ptr<SharingModel> make_reference_equal(std::vector<double> bandwidths);
 std::unique_ptr<SharingModel> make_reference_maxmin(std::vector<double> bandwidths, GoesOn = {});

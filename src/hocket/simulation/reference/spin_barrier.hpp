@@ -8,8 +8,8 @@
 
 namespace hocket::simulation {
 
-/// A barrier at which threads wait busily, for less than a microsecond where every thread has a core of its own [Suzuki].
-/// Those that wait longer go to sleep: what they wait for may be in need of this very core.
+/// A barrier at which threads wait busily, for less than a microsecond where every thread has a core of its own
+/// [Suzuki]. Those that wait longer go to sleep: what they wait for may be in need of this very core.
 class SpinBarrier {
 public:
     explicit SpinBarrier(std::int32_t num_threads) : num_threads_(num_threads) {}

@@ -13,8 +13,8 @@
 namespace hocket::simulation {
 
 /// Which flows cross each capacity, in no particular order. Half a cache line a capacity holds their number and up to 7
-/// flows, more than most have. The numbers are there a second time, in bytes that lie together: to rate a flow takes those
-/// of its whole path, but not the flows.
+/// flows, more than most have. The numbers are there a second time, in bytes that lie together: to rate a flow takes
+/// those of its whole path, but not the flows.
 class FlowLists {
 public:
     explicit FlowLists(std::int32_t num_capacities)

@@ -17,9 +17,9 @@ namespace hocket::simulation {
 
 /// A capacity divides its bandwidth equally among the flows that cross it; a flow runs at its smallest part [Suzuki].
 ///
-/// Incremental: where a capacity has lost a flow, only flows that ran at its former part can become faster; where it has
-/// gained one, only flows faster than its new part become slower. Parts are always computed as bandwidth / flows, so that
-/// rates are compared for equality, and are the same bits in whatever order flows came and went.
+/// Incremental: where a capacity has lost a flow, only flows that ran at its former part can become faster; where it
+/// has gained one, only flows faster than its new part become slower. Parts are always computed as bandwidth / flows,
+/// so that rates are compared for equality, and are the same bits in whatever order flows came and went.
 class IncrementalEqual : public IncrementalDefaults {
 public:
     IncrementalEqual(Bandwidths bandwidths, std::int32_t num_flows)
@@ -77,8 +77,8 @@ public:
         affected_.clear();
     }
 
-    // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the records of
-    // those that will get another rate; then what their rates depend on.
+    // What update() will visit if a flow enters or leaves the capacity: its list; then the flows on it; then the
+    // records of those that will get another rate; then what their rates depend on.
     void fetch(std::int32_t capacity) const {
         lists_.prefetch(capacity);
         lists_.fetch_count(capacity);
@@ -141,8 +141,8 @@ private:
         }
     }
 
-    /// A flow that runs faster than its part of a capacity that was entered: the part is its rate, whatever the rest of its
-    /// path offers.
+    /// A flow that runs faster than its part of a capacity that was entered: the part is its rate, whatever the rest of
+    /// its path offers.
     void slow_down(std::int32_t flow, std::int32_t capacity, std::int32_t now) {
         set_speed(flow, now, bandwidths_.is_uniform() ? 0 : bandwidths_[capacity] / now);
     }
@@ -199,8 +199,9 @@ private:
     std::vector<std::int32_t> added_;
     std::vector<Affected> affected_;
     std::vector<std::int32_t> fetched_;  // flows whose records have been fetched
-    // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the number
-    // of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less memory.
+    // The speed of each flow, dense, since most flows that are looked at keep theirs. With one bandwidth for all, the
+    // number of flows on the fullest of its capacities (`many` = that or more) is as good as the rate, and takes less
+    // memory.
     base::BigArray<std::uint8_t> most_;
     base::BigArray<double> rates_;
 };

@@ -18,14 +18,15 @@ namespace hocket::simulation {
 /// Max-min fairness, computed again only where it changes: solve, verify, expand.
 ///
 /// Rates are max-min fair exactly if each flow crosses a capacity, its bottleneck, that is full and on which no flow is
-/// faster [Bertsekas92, sec. 6.5.2]. So, when flows have come and gone: let the members be the new flows and those that had
-/// their bottleneck where something changed. Give the members what the others leave, by progressive filling; look whether
-/// every flow on the capacities of the members still has a bottleneck; add those that have none, and those that keep a
-/// member from having one; repeat. Capacities without a member have not changed, and neither have the bottlenecks there.
+/// faster [Bertsekas92, sec. 6.5.2]. So, when flows have come and gone: let the members be the new flows and those that
+/// had their bottleneck where something changed. Give the members what the others leave, by progressive filling; look
+/// whether every flow on the capacities of the members still has a bottleneck; add those that have none, and those that
+/// keep a member from having one; repeat. Capacities without a member have not changed, and neither have the
+/// bottlenecks there.
 ///
 /// Rates and bandwidths are integers in units of 2^-60 of the largest bandwidth: sums are exact, whatever their order,
-/// and never exceed the bandwidth. A share rounded down leaves less than a unit for each flow; `slack_of` allows for what
-/// becomes of that along chains of shares.
+/// and never exceed the bandwidth. A share rounded down leaves less than a unit for each flow; `slack_of` allows for
+/// what becomes of that along chains of shares.
 class IncrementalMaxMin : public IncrementalDefaults {
 public:
     IncrementalMaxMin(Bandwidths bandwidths, std::int32_t num_flows);
@@ -70,8 +71,8 @@ public:
     /// Bounds the memory that the start of a million flows takes.
     static constexpr std::size_t most_at_once = 65536;
 
-    // What update() will visit if a flow enters or leaves the capacity: the capacity; then the flows that it holds back;
-    // then their other capacities.
+    // What update() will visit if a flow enters or leaves the capacity: the capacity; then the flows that it holds
+    // back; then their other capacities.
     void fetch(std::int32_t capacity) const { links_.prefetch(capacity); }
     void fetch_flows(std::int32_t capacity) {
         for_held_flows(capacity, [&](std::int32_t flow) {

@@ -12,13 +12,14 @@
 
 namespace hocket::simulation {
 
-/// A sharing model for an engine that is compiled for it: it keeps the flows in a FlowTable and computes again only what a
-/// flow that comes or goes changes.
+/// A sharing model for an engine that is compiled for it: it keeps the flows in a FlowTable and computes again only
+/// what a flow that comes or goes changes.
 ///
 /// add()      a flow that is not in the network; its rate is 0 until update()
 /// remove()   a flow that is in it
 /// replace()  as remove() and add(); the passage does not point into the table
-/// update()   brings the rates up to date; calls `on_change(flow, record, rate before)` for each flow whose rate changed
+/// update()   brings the rates up to date; calls `on_change(flow, record, rate before)` for each flow whose rate
+/// changed
 /// next_event_s()  when update() is to be called though no flow comes or goes: a flow that waits may start then
 template <class Model>
 concept IncrementalModel = requires(Model model, const Model& same, std::int32_t flow, const Passage& passage,
@@ -31,8 +32,8 @@ concept IncrementalModel = requires(Model model, const Model& same, std::int32_t
     { same.next_event_s() } -> std::same_as<double>;
     { Model::keeps_rate } -> std::convertible_to<bool>;
     { Model::needs_delays } -> std::convertible_to<bool>;
-    // Fetch into the cache what update() will visit if a flow enters or leaves the capacity: one call for all capacities
-    // after the other, so that each finds what the one before has fetched.
+    // Fetch into the cache what update() will visit if a flow enters or leaves the capacity: one call for all
+    // capacities after the other, so that each finds what the one before has fetched.
     model.fetch(flow);
     model.fetch_flows(flow);
     model.fetch_records(flow, true);

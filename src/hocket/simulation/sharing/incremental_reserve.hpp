@@ -16,8 +16,8 @@
 
 namespace hocket::simulation {
 
-/// IncrementalWindows for networks without delays: there the windows of a flow are one, from its start to its end, and what
-/// is reserved now is all that there is to know.
+/// IncrementalWindows for networks without delays: there the windows of a flow are one, from its start to its end, and
+/// what is reserved now is all that there is to know.
 ///
 /// A flow that waits is remembered at one capacity without room for it; nothing else can let it start.
 class IncrementalReserve : public IncrementalDefaults {

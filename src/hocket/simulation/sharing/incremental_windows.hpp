@@ -19,8 +19,8 @@ namespace hocket::simulation {
 /// A flow takes the least bandwidth of its route for itself [Hourai], on each capacity while its bytes pass there: from
 /// its delay there after the start on, for as long as its bytes take. It waits until that is free on its whole route.
 ///
-/// The paper leaves open who starts when several wait. Here they are asked in the order in which they came, and each that
-/// finds room starts: one that does not fit holds nobody else back.
+/// The paper leaves open who starts when several wait. Here they are asked in the order in which they came, and each
+/// that finds room starts: one that does not fit holds nobody else back.
 ///
 /// A flow that does not fit now cannot start before a time that the windows reserved by then tell: others only make it
 /// later. It is asked again at that time.

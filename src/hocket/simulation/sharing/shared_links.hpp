@@ -19,9 +19,9 @@ constexpr Entry gone_mark = 1U << 29U;        ///< the flow has left
 constexpr Entry flow_mask = gone_mark - 1;
 
 /// The flows that cross each capacity, with their rates in units of 2^-60 of the largest bandwidth. One cache line a
-/// capacity holds all that a check of max-min fairness needs to know of it, for up to 4 flows; more are kept in the order of
-/// their numbers, so that one among thousands is found soon. Of these, flows that leave are only marked at first: when
-/// thousands leave at once, to close the gap after each would take longer than all else.
+/// capacity holds all that a check of max-min fairness needs to know of it, for up to 4 flows; more are kept in the
+/// order of their numbers, so that one among thousands is found soon. Of these, flows that leave are only marked at
+/// first: when thousands leave at once, to close the gap after each would take longer than all else.
 class SharedLinks {
 public:
     struct alignas(64) Link {
