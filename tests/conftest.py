@@ -42,10 +42,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(autouse=True)
 def without_a_second_of_sleep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In each start of Open MPI 5. In a file, which what a testbed or a test sets in the environment goes before."""
+    """In each start of Open MPI 5. In a file, which what a testbed or a test sets in the environment goes before.
+
+    And where ranks of Open MPI 4 fail, whose launcher gives the others a second before it kills them.
+    """
     mpi = request.getfixturevalue("mpi") if "mpi" in request.fixturenames else None
     if mpi is not None and mpi.family == "openmpi" and mpi.major >= 5:
         monkeypatch.setenv("OMPI_MCA_mca_base_param_files", str(ROOT / "tests/openmpi-mca-params.conf"))
+    elif mpi is not None and mpi.family == "openmpi":
+        monkeypatch.setenv("OMPI_MCA_odls_base_sigkill_timeout", "0")
 
 
 @pytest.fixture(scope="session")

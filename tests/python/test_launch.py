@@ -24,6 +24,7 @@ SHOW = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+/* Until the file argv[2] exists. */
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank;
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
     printf("%s: rank %d: %s|%s\\n", argv[1], rank, getenv("LD_PRELOAD"), getenv("HOCKET_PROBE"));
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
-    sleep((unsigned)atoi(argv[2]));
+    while (access(argv[2], F_OK) != 0) usleep(1000);
     MPI_Finalize();
 }
 """
@@ -69,11 +70,12 @@ def library(tmp_path: Path) -> Path:
     return tmp_path / "empty.so"
 
 
-def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runner, library, monkeypatch):
+def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runner, library, monkeypatch, tmp_path):
     program = runner.compile(SHOW, name="show_environment")
     marker = str(os.getpid())
     monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
-    plain = [*runner.command(2, program, "first", "3"), ":", "-n", "1", str(program), "second", "3"]
+    seen = str(tmp_path / "seen")
+    plain = [*runner.command(2, program, "first", seen), ":", "-n", "1", str(program), "second", seen]
     command, needed = launch.with_preload(plain, runner.mpi, [library], {"HOCKET_PROBE": "a b;c"})
     process = subprocess.Popen(
         command, env={**os.environ, **needed}, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -82,6 +84,7 @@ def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runn
         name = program.name[:15]  # as the kernel cuts it
         assert wait_until(lambda: len(environments(marker).get(name, [])) == 3), environments(marker).keys()
         found = environments(marker)
+        Path(seen).touch()
         output, _ = process.communicate(timeout=60)
     finally:
         launch.stop_process_group(process)
@@ -103,7 +106,7 @@ def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runn
 def test_more_ranks_than_cores_run(runner):
     program = runner.compile(SHOW, name="show_environment")
     ranks = 2 * (os.cpu_count() or 1) + 1
-    assert len(runner.run(ranks, program, "x", "0").stdout.splitlines()) == ranks
+    assert len(runner.run(ranks, program, "x", "/").stdout.splitlines()) == ranks
 
 
 def test_a_timeout_stops_every_process(runner, monkeypatch):
@@ -111,7 +114,7 @@ def test_a_timeout_stops_every_process(runner, monkeypatch):
     marker = f"timeout-{os.getpid()}"
     monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
     with pytest.raises(Error, match="did not end within 3 s"):
-        runner.run(2, program, "x", "60", timeout=3)
+        runner.run(2, program, "x", "never", timeout=3)
     monkeypatch.delenv("HOCKET_TEST_MARKER")
     assert wait_until(lambda: not environments(marker), 2), environments(marker).keys()
 
@@ -120,7 +123,7 @@ def test_a_timeout_stops_every_process(runner, monkeypatch):
 def test_a_killed_caller_leaves_nothing(runner, number):
     program = runner.compile(SHOW, name="sleeps_long")
     marker = f"kill-{os.getpid()}-{number}"
-    command, needed = launch.with_preload(runner.command(2, program, "x", "60"), runner.mpi, [], {})
+    command, needed = launch.with_preload(runner.command(2, program, "x", "never"), runner.mpi, [], {})
     script = "import signal, sys; from hocket.mpi.launch import run_command\n"
     script += "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\nrun_command(sys.argv[1:])"
     caller = subprocess.Popen(
@@ -138,25 +141,27 @@ def test_a_killed_caller_leaves_nothing(runner, number):
 def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
     program = runner.compile(SHOW, name="sleeps_long")
     marker = f"launcher-{os.getpid()}"
-    command, needed = launch.with_preload(runner.command(2, program, "x", "60"), runner.mpi, [], {})
+    command, needed = launch.with_preload(runner.command(2, program, "x", "never"), runner.mpi, [], {})
     script = (
-        "import os, signal, sys, threading, time; from hocket.mpi import launch\n"
+        "import os, signal, sys, threading; from hocket.mpi import launch\n"
         "def kill():\n"
-        "    time.sleep(3)\n"
+        "    sys.stdin.readline()\n"
         "    children = open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read().split()\n"
         "    os.kill(int(children[0]), signal.SIGKILL)\n"
         "threading.Thread(target=kill).start()\n"
         "print(launch.run_command(sys.argv[1:], capture=True).returncode)"
     )
-    result = subprocess.run(
+    caller = subprocess.Popen(
         [sys.executable, "-c", script, *command],
         env={**os.environ, **needed, "HOCKET_TEST_MARKER": marker},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.stdout.strip() == "-9", result.stderr
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert wait_until(lambda: len(environments(marker).get(program.name, [])) == 2)
+        output, errors = caller.communicate("now\n", timeout=60)
+    finally:
+        caller.kill()
+    assert output.strip() == "-9", errors
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
