@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
+from mpis import ALL_MPIS, LIMIT_S, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
 
 # A suite that nohup or a shell's background started has these ignored, and so would be all that the tests start.
 for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
@@ -72,7 +72,7 @@ def hocket_cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
     """Runs the command `hocket` in a folder of its own."""
 
     def call(
-        *arguments: str | Path, env: Mapping[str, str] | None = None, timeout: float = 60, stdin: str | None = None
+        *arguments: str | Path, env: Mapping[str, str] | None = None, timeout: float = LIMIT_S, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         import sys
 

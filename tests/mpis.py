@@ -44,6 +44,8 @@ MPICH_SHARING_CORES = {
 }
 
 
+# For what ends of itself: many times what it takes, since the machine may be busy with other things.
+LIMIT_S = 100.0
 NUM_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
@@ -86,7 +88,7 @@ class MpiRunner:
         *program: str | Path,
         libraries: Sequence[Path] = (),
         env: Mapping[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = LIMIT_S,
         check: bool = True,
     ) -> launch.Completed:
         """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only."""

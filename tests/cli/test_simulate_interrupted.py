@@ -18,6 +18,7 @@ import pytest
 
 from hocket import InvalidInput
 from hocket.cli.simulate.progress import ended, watched
+from mpis import LIMIT_S
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 
@@ -48,7 +49,7 @@ def _interrupted(arguments: list[str], cwd: Path) -> tuple[int, str, str]:
         process.send_signal(signal.SIGINT)
         while read():
             pass
-        process.wait(60)
+        process.wait(LIMIT_S)
     finally:
         process.kill()
         os.close(terminal)
@@ -120,7 +121,7 @@ def test_a_set_up_is_ended_at_once(tmp_path: Path, what: str, number: signal.Sig
         time.sleep(0.5)  # from there to the set-up
         process.send_signal(number)
         begin_s = time.monotonic()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
     assert time.monotonic() - begin_s < 3

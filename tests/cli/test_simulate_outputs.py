@@ -25,6 +25,7 @@ from hocket.files import whole_folder
 from hocket.patterns import Pattern
 from hocket.simulation_record import recorded_traffic
 from hocket.traffic_simulation import RunOptions, simulate_pattern
+from mpis import LIMIT_S
 
 FILES = {"result.json", "result.npz", "report.html", "trace.json"}
 RING = ("random-ring", "--network", "fat-tree:4x4x8", "--messages", "4", "--bytes-spread", "0.5")
@@ -258,7 +259,7 @@ def test_nothing_is_left_when_ended_while_writing(tmp_path: Path, number: signal
         while process.poll() is None and not list(tmp_path.glob(".hocket-*/new")):
             time.sleep(0.005)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
     assert process.returncode == 128 + number, err

@@ -265,7 +265,7 @@ def test_what_the_program_leaves_to_exit(runner: MpiRunner, parts: MpiParts, mod
     env = {"HOCKET_PROGRESS": mode}
     program = runner.compile(LEAVES_IT_TO_EXIT, name="leaves")
     (tmp_path / "ended").mkdir()
-    runner.run(2, program, tmp_path / "ended", libraries=[parts.interpose], env=env, timeout=30)
+    runner.run(2, program, tmp_path / "ended", libraries=[parts.interpose], env=env)
     assert {path.name for path in (tmp_path / "ended").iterdir()} == {"0", "1"}
 
 

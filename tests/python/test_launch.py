@@ -17,7 +17,7 @@ import pytest
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import launch
 from hocket.mpi.discover import Mpi, mpi_of_command
-from mpis import ALL_MPIS
+from mpis import ALL_MPIS, LIMIT_S
 
 SHOW = """
 #include <mpi.h>
@@ -53,7 +53,7 @@ def environments(marker: str) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def wait_until(condition, timeout_s: float = 20.0) -> bool:
+def wait_until(condition, timeout_s: float = LIMIT_S) -> bool:
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if condition():
@@ -85,7 +85,7 @@ def test_the_environment_reaches_the_programs_of_both_parts_and_no_launcher(runn
         assert wait_until(lambda: len(environments(marker).get(name, [])) == 3), environments(marker).keys()
         found = environments(marker)
         Path(seen).touch()
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=LIMIT_S)
     finally:
         launch.stop_process_group(process)
     assert sorted(output.splitlines()) == [
@@ -116,7 +116,7 @@ def test_a_timeout_stops_every_process(runner, monkeypatch):
     with pytest.raises(Error, match="did not end within 3 s"):
         runner.run(2, program, "x", "never", timeout=3)
     monkeypatch.delenv("HOCKET_TEST_MARKER")
-    assert wait_until(lambda: not environments(marker), 2), environments(marker).keys()
+    assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -134,7 +134,7 @@ def test_a_killed_caller_leaves_nothing(runner, number):
     )
     assert wait_until(lambda: len(environments(marker).get(program.name, [])) == 2)
     caller.send_signal(number)
-    caller.wait(30)
+    caller.wait(LIMIT_S)
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
@@ -158,7 +158,7 @@ def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
     )  # fmt: skip
     try:
         assert wait_until(lambda: len(environments(marker).get(program.name, [])) == 2)
-        output, errors = caller.communicate("now\n", timeout=60)
+        output, errors = caller.communicate("now\n", timeout=LIMIT_S)
     finally:
         caller.kill()
     assert output.strip() == "-9", errors
@@ -187,7 +187,7 @@ signal.signal({int(number)}, end)
 os.register_at_fork(after_in_parent=lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(0.1)))
 run_command(["sleep", "60"])
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=LIMIT_S)
     assert (done.returncode, done.stderr) == (7, "")
 
 

@@ -21,6 +21,7 @@ import pytest
 from hocket import Error, InvalidInput, Network
 from hocket.testbed import Testbed, available
 from hocket.testbed.layout import make_layout
+from mpis import LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,7 +90,7 @@ def stream_rates(bed: Testbed, folder: Path, pairs: list[tuple[str, str]]) -> di
     for port, (sender, receiver) in enumerate(pairs, start=5000):
         lines.append(f"ssh {receiver} {PYTHON} {script} receive {receiver} {port} &")
         lines.append(f"ssh {sender} {PYTHON} {script} send {receiver} {port} &")
-    result = bed.run(["sh", "-c", "\n".join([*lines, "wait"])], timeout=30)
+    result = bed.run(["sh", "-c", "\n".join([*lines, "wait"])], timeout=LIMIT_S)
     assert result.returncode == 0, result.stderr
     words = result.stdout.split()
     return dict(zip(words[::2], map(float, words[1::2]), strict=True))
@@ -153,7 +154,7 @@ def test_latency_is_emulated_or_said_not_to_be(tmp_path: Path) -> None:
         "try: socket.create_connection(('h3', 9))\nexcept ConnectionRefusedError: print(time.monotonic() - start)\n"
     )
     with Testbed(network) as bed:
-        round_trip_s = float(bed.run([PYTHON, str(script)], timeout=10).stdout)
+        round_trip_s = float(bed.run([PYTHON, str(script)], timeout=LIMIT_S).stdout)
         if any("lacks sch_netem" in note for note in bed.notes):
             assert round_trip_s < 0.04
         else:
@@ -165,7 +166,7 @@ def test_counters_tell_which_links_carried_the_bytes(bed: Testbed, network: Netw
     script = tmp_path / "stream.py"
     script.write_text(STREAM)
     command = f"ssh h4 {PYTHON} {script} receive h4 5000 & {PYTHON} {script} send h4 5000; wait"
-    result = bed.run(["sh", "-c", command], timeout=30)
+    result = bed.run(["sh", "-c", command], timeout=LIMIT_S)
     route = network.route(0, 3)
     away = {index for index in range(len(network.links)) if "h2" in (network.nodes[network.links[index].source].name,)}
     on_route = [result.link_bytes[index] for index in route]
@@ -232,7 +233,7 @@ def test_an_ordinary_user_needs_no_root(network: Network, tmp_path: Path) -> Non
             "with Testbed(Layout.from_json(json.load(open('layout.json')))) as bed:\n"
             "    script = os.path.abspath('stream.py')\n"
             f"    stream = f'ssh h3 {PYTHON} {{script}} receive h3 5000 & {PYTHON} {{script}} send h3 5000; wait'\n"
-            "    result = bed.run(['sh', '-c', f'hostname; id -u; {stream}'], timeout=30)\n"
+            "    result = bed.run(['sh', '-c', f'hostname; id -u; {stream}'], timeout=100)\n"
             "    print(result.stdout, result.stderr)\n"
         )
         os.chown(home, 65534, 65534)

@@ -22,6 +22,7 @@ from hocket import Error, Network
 from hocket.testbed import Testbed, available
 from hocket.testbed.layout import make_layout
 from hocket.testbed.names import names
+from mpis import LIMIT_S
 
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -75,7 +76,7 @@ def namespaces_in_use() -> set[str]:
     return found
 
 
-def eventually(condition: Callable[[], object], limit_s: float = 10) -> bool:
+def eventually(condition: Callable[[], object], limit_s: float = LIMIT_S) -> bool:
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         if condition():
@@ -86,7 +87,9 @@ def eventually(condition: Callable[[], object], limit_s: float = 10) -> bool:
 
 @needs_namespaces
 def test_what_a_command_leaves_is_gone_when_it_ends(bed: Testbed) -> None:
-    bed.run(["sh", "-c", "sleep 1000 & ssh h1 'setsid sleep 1000' & touch $TMPDIR/x /dev/shm/y; sleep 0.3"], timeout=20)
+    bed.run(
+        ["sh", "-c", "sleep 1000 & ssh h1 'setsid sleep 1000' & touch $TMPDIR/x /dev/shm/y; sleep 0.3"], timeout=LIMIT_S
+    )
     result = bed.run(["sh", "-c", "ls $TMPDIR /dev/shm; pgrep sleep"])
     assert result.stdout.split() == ["/dev/shm:", "hocket", "tmp", "/dev/shm/tmp:"]
 
@@ -132,7 +135,7 @@ def test_kill_leaves_no_process_and_no_namespace(network: Network, tmp_path: Pat
     os.kill({"caller": caller.pid, "supervisor": supervisor, "process 1": first}[victim], signal.SIGKILL)
     assert eventually(lambda: not processes_with(LONG_SLEEP))
     assert eventually(lambda: not made & namespaces_in_use())
-    _, errors = caller.communicate(timeout=10)
+    _, errors = caller.communicate(timeout=LIMIT_S)
     assert victim == "caller" or "the testbed ended unexpectedly" in errors
     assert eventually(lambda: not Path(f"/proc/{supervisor}").exists())
 
@@ -141,7 +144,7 @@ def test_kill_leaves_no_process_and_no_namespace(network: Network, tmp_path: Pat
 def test_interrupt_ends_the_command_and_the_testbed(network: Network, tmp_path: Path) -> None:
     caller = start_caller(network, tmp_path)
     caller.send_signal(signal.SIGINT)
-    _, errors = caller.communicate(timeout=20)
+    _, errors = caller.communicate(timeout=LIMIT_S)
     assert "KeyboardInterrupt" in errors
     assert not processes_with(LONG_SLEEP)
 

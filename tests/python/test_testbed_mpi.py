@@ -15,6 +15,7 @@ from hocket.errors import Error
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import with_preload
 from hocket.testbed import Testbed, available
+from mpis import LIMIT_S
 
 AVAILABLE, REASON = available()
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -100,7 +101,7 @@ def test_each_rank_is_on_its_host_and_the_message_crosses_the_trunk(
 ) -> None:
     network = two_groups(placement, ranks)
     with Testbed(network) as bed:
-        result = bed.run(runner.command(len(placement), program_for(runner)), timeout=60)
+        result = bed.run(runner.command(len(placement), program_for(runner)), timeout=LIMIT_S)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == [*placement, "wrong=0"]
     assert max(trunk_bytes(network, result.link_bytes)) >= MESSAGE_BYTES
@@ -108,7 +109,7 @@ def test_each_rank_is_on_its_host_and_the_message_crosses_the_trunk(
 
 def test_fewer_ranks_than_the_network_has(mpi: Mpi, runner: Any) -> None:
     with Testbed(two_groups(["a0", "b0", "a1", "b1"])) as bed:
-        result = bed.run(runner.command(2, program_for(runner)), timeout=60)
+        result = bed.run(runner.command(2, program_for(runner)), timeout=LIMIT_S)
     assert result.stdout.split() == ["a0", "b0", "wrong=0"], result.stderr
 
 
@@ -116,14 +117,14 @@ def test_preloading_and_the_testbed_work_together(mpi: Mpi, runner: Any) -> None
     show = ["sh", "-c", "echo $(hostname) $HOCKET_TEST"]
     command, needed = with_preload(runner.command(4, *show), mpi, [], {"HOCKET_TEST": "set"})
     with Testbed(two_groups(["a0", "b0", "a1", "b1"])) as bed:
-        result = bed.run(command, env=needed, timeout=60)
+        result = bed.run(command, env=needed, timeout=LIMIT_S)
     assert sorted(result.stdout.splitlines()) == ["a0 set", "a1 set", "b0 set", "b1 set"], result.stderr
 
 
 def test_a_rank_that_crashes_leaves_nothing_behind(mpi: Mpi, runner: Any) -> None:
     with Testbed(two_groups(["a0", "b0", "a1", "b1"])) as bed:
         try:
-            assert bed.run(runner.command(4, program_for(runner), "crash"), timeout=30).returncode != 0
+            assert bed.run(runner.command(4, program_for(runner), "crash"), timeout=LIMIT_S).returncode != 0
         except Error as error:  # on a busy machine Open MPI 5's launcher was seen to wait for ever
             if mpi.family != "openmpi" or "did not end within 30 s and was killed" not in str(error):
                 raise
