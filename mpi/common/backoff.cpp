@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t polls_before_yield = 32;
 constexpr std::int64_t poll_ns = 2'000;  // from then on: in shared memory a message comes while a yield would last
-// Then naps. Eight ranks on two cores take 0.4 to 0.95 times as long for calls of a few bytes as with 50 us, and no longer for
-// large ones: who wakes from a nap waits until those that yield have had their turns.
+// Then naps. Eight ranks on two cores take 0.4 to 0.95 times as long for calls of a few bytes as with 50 us, and no
+// longer for large ones: who wakes from a nap waits until those that yield have had their turns.
 constexpr std::int64_t yield_ns = 1'000'000;
 constexpr std::int64_t nap_fraction = 8;
 constexpr std::int64_t max_nap_ns = 200'000;

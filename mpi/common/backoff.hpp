@@ -7,14 +7,15 @@
 
 namespace hocket {
 
-// Where nothing has moved for long, as when a rank is late, a hundredth of that time more does not matter. A native request counts as
-// still until it is done: 5 MB at 1 Gbit/s, 40 ms, overlap as well with these naps as without.
+// Where nothing has moved for long, as when a rank is late, a hundredth of that time more does not matter. A native
+// request counts as still until it is done: 5 MB at 1 Gbit/s, 40 ms, overlap as well with these naps as without.
 inline constexpr std::int64_t long_nap_fraction = 100;
 inline constexpr std::int64_t max_long_nap_ns = 1'000'000;
 
-/// What a rank does between two polls that found nothing. On a node with more ranks than cores, the rank that polls keeps the one
-/// from running that would send: so poll a little, then yield, then nap. A nap is a fraction of the time already waited, which
-/// bounds what it can add to the wait; naps are short enough for a network with messages of a few kilobytes.
+/// What a rank does between two polls that found nothing. On a node with more ranks than cores, the rank that polls
+/// keeps the one from running that would send: so poll a little, then yield, then nap. A nap is a fraction of the time
+/// already waited, which bounds what it can add to the wait; naps are short enough for a network with messages of a few
+/// kilobytes.
 class Backoff {
 public:
     Backoff() = default;

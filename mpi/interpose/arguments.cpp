@@ -17,7 +17,7 @@ namespace {
 
 using runtime::Buffer;
 
-MPI_Comm own_self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
+MPI_Comm private_self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
 bool refuses_aliases = false;
 bool demands_equal_blocks = false;  // of MPI_Alltoall
 bool forgives_root = false;         // where MPI_Gather, MPI_Reduce and MPI_Scatter have a buffer on the root alone
@@ -28,27 +28,30 @@ bool is_usual(const Buffer& buffer) {
            runtime::find_known(buffer.type) != nullptr;
 }
 
-// An MPI checks count, datatype and buffer of a message also when it goes nowhere. Only sign and zero of the count matter.
+// An MPI checks count, datatype and buffer of a message also when it goes nowhere. Only sign and zero of the count
+// matter.
 int int_of(std::int64_t count) {
     return static_cast<int>(std::clamp<std::int64_t>(count, -1, std::numeric_limits<int>::max()));
 }
 /// A datatype of MPI's own is usual from its first good message on, also where no schedule serves its calls.
-int noted(MPI_Datatype type, int code) {
+int remember_good(MPI_Datatype type, int code) {
     if (code == MPI_SUCCESS && type != MPI_DATATYPE_NULL) runtime::describe(type);
     return code;
 }
 int check_send(const Buffer& from) {
     if (is_usual(from)) return MPI_SUCCESS;
-    return noted(from.type, PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, own_self));
+    return remember_good(from.type,
+                         PMPI_Send(from.address, int_of(from.count), from.type, MPI_PROC_NULL, 0, private_self));
 }
 int check_receive(const Buffer& to) {
     if (is_usual(to)) return MPI_SUCCESS;
     const int count = int_of(to.count);
-    return noted(to.type, PMPI_Recv(to.address, count, to.type, MPI_PROC_NULL, 0, own_self, MPI_STATUS_IGNORE));
+    return remember_good(to.type,
+                         PMPI_Recv(to.address, count, to.type, MPI_PROC_NULL, 0, private_self, MPI_STATUS_IGNORE));
 }
 
-// MPI_Reduce_local would report to the handler of MPI_COMM_WORLD. A good pair stays good: what MPI predefines is never freed,
-// an operator of the user's takes any datatype, and a predefined one no derived datatype.
+// MPI_Reduce_local would report to the handler of MPI_COMM_WORLD. A good pair stays good: what MPI predefines is never
+// freed, an operator of the program takes any datatype, and a predefined one no derived datatype.
 bool combines_type(MPI_Op op, MPI_Datatype type) {
     thread_local MPI_Op good_op = MPI_OP_NULL;
     thread_local MPI_Datatype good_type = MPI_DATATYPE_NULL;
@@ -57,7 +60,7 @@ bool combines_type(MPI_Op op, MPI_Datatype type) {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     int nothing = 0;
-    if (next.Allreduce(MPI_IN_PLACE, &nothing, 0, type, op, own_self) != MPI_SUCCESS) return false;
+    if (next.Allreduce(MPI_IN_PLACE, &nothing, 0, type, op, private_self) != MPI_SUCCESS) return false;
     good_op = op;
     good_type = type;
     return true;
@@ -86,7 +89,7 @@ bool is_aliased(const Call& call, int rank) {
 
 std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * runtime::size_of(buffer.type); }
 
-/// `code` is what the MPI says of a message in `buffer`, which the root alone has.
+/// `code` is what the MPI returns for a message in `buffer`, which the root alone has.
 Verdict judge_at_root(const Buffer& buffer, int code) {
     if (code == MPI_SUCCESS) return {Verdict::serve};
     // At these every MPI looks.
@@ -120,7 +123,8 @@ Verdict judge_moving(const Call& call, bool is_root) {
     const int received = has_recv && !recv.in_place() ? check_receive(recv) : MPI_SUCCESS;
     if (sent != MPI_SUCCESS) return scatters ? judge_at_root(send, sent) : Verdict{Verdict::native};
     if (received != MPI_SUCCESS) return gathers ? judge_at_root(recv, received) : Verdict{Verdict::native};
-    // What an MPI does not look at before the first message ends in MPI_ERR_TRUNCATE where a block is too large, also here.
+    // What an MPI does not look at before the first message ends in MPI_ERR_TRUNCATE where a block is too large, also
+    // here.
     const bool checked = demands_equal_blocks && call.collective == Collective::alltoall && !send.in_place();
     return {checked && bytes_of(send) != bytes_of(recv) ? Verdict::native : Verdict::serve};
 }
@@ -149,18 +153,18 @@ Verdict judge(const Call& call, int rank, int size) {
 }
 
 void prepare_arguments() {
-    runtime::duplicate(MPI_COMM_SELF, &own_self);
+    runtime::duplicate(MPI_COMM_SELF, &private_self);
     int value = 0, values[2] = {};
-    refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, own_self) != MPI_SUCCESS;
-    demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, own_self) != MPI_SUCCESS;
+    refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, private_self) != MPI_SUCCESS;
+    demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, private_self) != MPI_SUCCESS;
     MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
     PMPI_Type_contiguous(1, MPI_INT, &uncommitted);
-    forgives_root = next.Gather(&value, 1, MPI_INT, values, 1, uncommitted, 0, own_self) == MPI_SUCCESS;
+    forgives_root = next.Gather(&value, 1, MPI_INT, values, 1, uncommitted, 0, private_self) == MPI_SUCCESS;
     PMPI_Type_free(&uncommitted);
 }
 
 void release_arguments() {
-    if (own_self != MPI_COMM_NULL) PMPI_Comm_free(&own_self);
+    if (private_self != MPI_COMM_NULL) PMPI_Comm_free(&private_self);
 }
 
 }  // namespace hocket::interpose

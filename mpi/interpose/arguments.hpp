@@ -15,10 +15,10 @@ struct Verdict {
     int code = MPI_SUCCESS;  ///< the error to refuse it with
 };
 
-/// Finds what the MPI's own function would refuse before its first message, by asking the MPI. Such a call is left to the MPI's own
-/// function, which says it in its own words; but where an MPI forgives what is wrong on the root alone, the root is refused here, because
-/// that MPI would then wait for ranks that follow the schedule. A call with receives on other ranks may still fail later.
-/// `rank` and `size` are those of the call's communicator.
+/// Finds what the MPI's own function would refuse before its first message, by asking the MPI. Such a call is left to
+/// the MPI's own function, which reports the error in its own words; but where an MPI forgives what is wrong on the
+/// root alone, the root is refused here, because that MPI would then wait for ranks that follow the schedule. A call
+/// with receives on other ranks may still fail later. `rank` and `size` are those of the call's communicator.
 Verdict judge(const Call& call, int rank, int size);
 
 /// Once, after MPI_Init and before judge(). Local.

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "interpose/inside.hpp"
-#include "interpose/own_communicators.hpp"
 #include "interpose/plan_in_force.hpp"
+#include "interpose/private_communicators.hpp"
 #include "interpose/settings.hpp"
 
 namespace hocket::interpose {
@@ -22,7 +22,7 @@ namespace {
 
 int keyval = MPI_KEYVAL_INVALID;
 
-OwnCommunicators own_communicators;
+PrivateCommunicators private_communicators;
 
 std::mutex registry_mutex;
 std::vector<Communicator*> registry;
@@ -30,8 +30,8 @@ auto& forgotten = *new std::vector<std::unique_ptr<Communicator>>;  // not destr
 std::atomic<bool> any_forgotten{false};
 std::map<std::vector<int>, std::uint64_t> num_made;
 
-// Each thread remembers a few communicators, because even an attribute takes longer to find than a call may cost. When a
-// communicator is freed its handle may come to mean another one: then all threads forget.
+// Each thread remembers a few communicators, because even an attribute takes longer to find than a call may cost. When
+// a communicator is freed its handle may come to mean another one: then all threads forget.
 std::atomic<std::uint64_t> generation{1};
 constexpr std::size_t num_remembered = 8;
 struct Remembered {
@@ -46,12 +46,12 @@ std::size_t place_of(MPI_Comm comm) {
     return bits * 0x9E3779B97F4A7C15U >> 61;
 }
 
-// MPICH deletes the attributes of a communicator that was freed in flight when what was pending has ended, under locks of its own:
-// here nothing calls MPI.
+// MPICH deletes the attributes of a communicator that was freed in flight when what was pending has ended, under locks
+// of its own: here nothing calls MPI.
 int forget(MPI_Comm, int, void* attribute, void*) {
     auto* communicator = static_cast<Communicator*>(attribute);
     generation.fetch_add(1, std::memory_order_release);
-    if (communicator->queue) communicator->queue->forget_users();
+    if (communicator->queue) communicator->queue->forget_program_comm();
     const std::lock_guard lock(registry_mutex);
     std::erase(registry, communicator);
     forgotten.emplace_back(communicator);
@@ -86,7 +86,7 @@ SelfCheck self_check(const std::vector<Route>& routes) {
 
 Communicator* make(MPI_Comm comm) {
     auto communicator = std::make_unique<Communicator>();
-    communicator->users = comm;
+    communicator->program_comm = comm;
     int inter = 0;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return nullptr;
     PMPI_Comm_rank(comm, &communicator->rank);
@@ -136,9 +136,9 @@ Communicator* find_communicator(MPI_Comm comm) {
     return communicator;
 }
 
-bool renew_own(Communicator& communicator) {
-    if (communicator.own != MPI_COMM_NULL) own_communicators.release(&communicator.own);
-    communicator.has_none = !own_communicators.make(communicator.users, &communicator.own);
+bool renew_private(Communicator& communicator) {
+    if (communicator.private_comm != MPI_COMM_NULL) private_communicators.release(&communicator.private_comm);
+    communicator.has_none = !private_communicators.make(communicator.program_comm, &communicator.private_comm);
     return !communicator.has_none;
 }
 
@@ -147,7 +147,7 @@ void prepare_world() {
     Communicator* const world = find_communicator(MPI_COMM_WORLD);
     if (world == nullptr || world->members.empty()) return;
     world->has_inherited = true;  // there is none before it
-    renew_own(*world);
+    renew_private(*world);
 }
 
 void release_forgotten() {
@@ -159,7 +159,7 @@ void release_forgotten() {
     }
     for (const auto& communicator : released) {
         for (auto& routes : communicator->routes) routes.clear();
-        if (communicator->own != MPI_COMM_NULL) own_communicators.release(&communicator->own);
+        if (communicator->private_comm != MPI_COMM_NULL) private_communicators.release(&communicator->private_comm);
         if (communicator->queue) close_queue(std::move(communicator->queue));
     }
 }
@@ -174,7 +174,7 @@ void release_communicators() {
     std::sort(left.begin(), left.end(), [](const Communicator* a, const Communicator* b) {
         return std::tie(a->members, a->sequence) < std::tie(b->members, b->sequence);
     });
-    for (const Communicator* communicator : left) PMPI_Comm_delete_attr(communicator->users, keyval);
+    for (const Communicator* communicator : left) PMPI_Comm_delete_attr(communicator->program_comm, keyval);
     release_forgotten();
     PMPI_Comm_free_keyval(&keyval);
 }

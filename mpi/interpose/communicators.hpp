@@ -34,12 +34,12 @@ struct Route {
 
 /// What is known of one of the program's communicators. Lives as an attribute of it, and is gone when it is freed.
 struct Communicator {
-    MPI_Comm users;
+    MPI_Comm program_comm;
     /// Carries the messages of schedules; made at the first call of a collective that has routes, which all ranks make.
-    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm private_comm = MPI_COMM_NULL;
     bool has_none = false;  ///< and cannot have it, so that its calls stay native; all ranks know
     std::uint64_t call =
-        0;  ///< number of the present one among those of collectives that have routes, since `own` was made
+        0;  ///< number of the present one among those of collectives that have routes, since `private_comm` was made
     int rank = 0;
     int size = 0;
     std::uint64_t sequence = 0;  ///< counts the communicators with the same members
@@ -56,10 +56,10 @@ struct Communicator {
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
-/// Makes a new `own` instead of the one that was. Collective. False if it has none.
-bool renew_own(Communicator& communicator);
-/// Makes that of the world, if the plan serves it. Collective. So a call there that one rank alone makes, for the MPI to refuse it, waits
-/// for nobody.
+/// Makes a new `private_comm` instead of the one that was. Collective. False if it has none.
+bool renew_private(Communicator& communicator);
+/// Makes that of the world, if the plan serves it. Collective. So a call there that one rank alone makes, for the MPI
+/// to refuse it, waits for nobody.
 void prepare_world();
 /// Frees what was made for communicators that are gone. Not inside the MPI.
 void release_forgotten();

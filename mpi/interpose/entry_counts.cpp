@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <string>
 
+#include "interpose/log.hpp"
 #include "interpose/plan_in_force.hpp"
-#include "interpose/say.hpp"
 #include "interpose/settings.hpp"
 
 namespace hocket::interpose {
@@ -23,8 +23,8 @@ void log_fall_back(std::size_t entry, std::int64_t call, int num_lost) {
                   "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
                   1e-6 * static_cast<double>(count.schedule_ns.load()),
                   1e-6 * static_cast<double>(count.native_ns.load()));
-    say(describe(plan_in_force.entries()[entry]) + ": " + why.data() + "; native from its call " +
-        std::to_string(call) + " on");
+    log_line(describe(plan_in_force.entries()[entry]) + ": " + why.data() + "; native from its call " +
+             std::to_string(call) + " on");
 }
 
 }  // namespace hocket::interpose

@@ -34,7 +34,8 @@ private:
 /// Of the plan in force. Not destroyed, since other threads may still run when the process ends.
 extern EntryCounts& entry_counts;
 
-/// Writes that the entry is native from this call on, if lines for people are asked for. For one rank of the communicator.
+/// Writes that the entry is native from this call on, if lines for people are asked for. For one rank of the
+/// communicator.
 void log_fall_back(std::size_t entry, std::int64_t call, int num_lost);
 
 }  // namespace hocket::interpose

@@ -5,7 +5,8 @@
 
 namespace hocket::interpose {
 
-/// MPI's own functions may call others by their public names, and so does this library: those calls are not the program's.
+/// MPI's own functions may call others by their public names, and so does this library: those calls are not the
+/// program's.
 inline thread_local int depth = 0;
 
 struct Inside {

@@ -27,7 +27,7 @@ int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
     if (hocket::interpose::depth > 0 || !hocket::interpose::plan_is_in_background.load(std::memory_order_relaxed))
         return code;
     const MPI_Comm* const made = std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...});
-    // An MPI that finds no place for it says so by its error handler, which may return.
+    // An MPI that finds no place for it reports it to its error handler, which may return.
     if (code != MPI_SUCCESS || made == nullptr || *made == MPI_COMM_NULL) return code;
     const hocket::interpose::Inside inside;
     hocket::interpose::open_queue(*made);

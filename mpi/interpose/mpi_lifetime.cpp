@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// The MPI functions between which this library does anything, and those that tell of the thread level, which it may raise.
+// The MPI functions between which this library does anything, and those that report the thread level, which it may
+// raise.
 
 #include <mpi.h>
 
@@ -20,7 +21,7 @@ using hocket::interpose::wants_progress;
 namespace {
 
 constexpr int as_it_is = -1;
-std::atomic<int> program_level{as_it_is};  ///< what the program is told, where the MPI has another level
+std::atomic<int> program_level{as_it_is};  ///< the level reported to the program, where the MPI has another level
 
 }  // namespace
 

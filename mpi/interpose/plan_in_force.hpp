@@ -34,8 +34,8 @@ private:
 /// Not destroyed, since other threads may still run when the process ends.
 extern PlanInForce& plan_in_force;
 
-/// Bit c: the session is on, and the plan has entries for collective c or calls are counted. The only thing that a call looks at
-/// if not.
+/// Bit c: the session is on, and the plan has entries for collective c or calls are counted. The only thing that a call
+/// looks at if not.
 extern std::atomic<std::uint32_t> active_collectives;
 
 /// The plan serves non-blocking collectives too: there is progress in the background, on all ranks.

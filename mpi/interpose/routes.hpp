@@ -10,8 +10,8 @@
 
 namespace hocket::interpose {
 
-/// What all ranks see alike: bytes of the message, or of the block of one rank. Negative if there is no such size, which the MPI's own
-/// function will complain about.
+/// What all ranks see alike: bytes of the message, or of the block of one rank. Negative if there is no such size,
+/// which the MPI's own function will complain about.
 std::int64_t bytes_of(const Call& call, const Communicator& communicator);
 
 /// The entry that serves a call of so many bytes, or null.

@@ -18,12 +18,12 @@
 #include "interpose/communicators.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
+#include "interpose/log.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/collective_queue.hpp"
 #include "interpose/nonblocking/planned_calls.hpp"
 #include "interpose/nonblocking/progress.hpp"
 #include "interpose/plan_in_force.hpp"
-#include "interpose/say.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/statistics.hpp"
 #include "runtime/datatype.hpp"
@@ -42,7 +42,8 @@ void compare_hosts(const Plan& plan, int world_rank) {
     int num_others = 0;
     next.Reduce(&is_other, &num_others, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (world_rank == 0 && num_others > 0)
-        say(std::to_string(num_others) + " of " + std::to_string(plan.hosts().size()) +
+        log_line(
+            std::to_string(num_others) + " of " + std::to_string(plan.hosts().size()) +
             " ranks are on other hosts than when the plan was made; its schedules fit that placement: `hocket tune` "
             "again where hosts lie otherwise on the network");
 }
@@ -75,7 +76,7 @@ void Session::start_plan(int world_rank, const std::string& text) {
         require_ranks_of_program(read.ranks(), world_size, source);
         plan = std::move(read);
     } catch (const std::exception& error) {
-        if (world_rank == 0) say(std::string(error.what()) + "; every call stays native");
+        if (world_rank == 0) log_line(std::string(error.what()) + "; every call stays native");
     }
     compare_hosts(plan, world_rank);
     if (settings.ignores_evidence) {
@@ -114,13 +115,13 @@ void Session::start_progress(int world_rank, int program_level) {
     }
     if (world_rank != 0) return;
     if (num_elsewhere > 0)
-        say("HOCKET_PROGRESS_CORE: " +
-            (why.empty() ? "core " + std::to_string(settings.progress_core) + " cannot be used" : why) +
-            "; it stays any on " + std::to_string(num_elsewhere) + " of " + std::to_string(num_ranks) + " ranks");
+        log_line("HOCKET_PROGRESS_CORE: " +
+                 (why.empty() ? "core " + std::to_string(settings.progress_core) + " cannot be used" : why) +
+                 "; it stays any on " + std::to_string(num_elsewhere) + " of " + std::to_string(num_ranks) + " ranks");
     if (num_can == num_ranks) return;
-    say("no progress in the background on " + std::to_string(num_ranks - num_can) + " of " + std::to_string(num_ranks) +
-        " ranks: " +
-        (num_below == 0 ? "no thread" : "no MPI_THREAD_MULTIPLE there: does every rank have HOCKET_PROGRESS?"));
+    log_line("no progress in the background on " + std::to_string(num_ranks - num_can) + " of " +
+             std::to_string(num_ranks) + " ranks: " +
+             (num_below == 0 ? "no thread" : "no MPI_THREAD_MULTIPLE there: does every rank have HOCKET_PROGRESS?"));
 }
 
 void Session::use(Plan plan) {

@@ -14,7 +14,8 @@ class Session {
 public:
     /// After MPI_Init. Collective over the world. `program_level` is the thread level that the program knows of.
     void start(int program_level);
-    /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without these.
+    /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without
+    /// these.
     void use(Plan plan);
     /// Before MPI_Finalize. Collective over the world.
     void stop();

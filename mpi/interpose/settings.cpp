@@ -11,8 +11,8 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/plan/file.hpp"
+#include "interpose/log.hpp"
 #include "interpose/next.hpp"
-#include "interpose/say.hpp"
 
 namespace hocket::interpose {
 
@@ -30,7 +30,7 @@ ProgressMode asked_progress() {
     if (mode == "on") return ProgressMode::on;
     if (mode == "auto") return ProgressMode::automatic;
     if (!mode.empty() && mode != "off")
-        say("HOCKET_PROGRESS is \"" + mode + "\"; accepted: off, on, auto; it stays off");
+        log_line("HOCKET_PROGRESS is \"" + mode + "\"; accepted: off, on, auto; it stays off");
     return ProgressMode::off;
 }
 
@@ -41,7 +41,7 @@ int asked_core() {
     int number = 0;
     const auto [end, error] = std::from_chars(core.data(), core.data() + core.size(), number);
     if (error == std::errc{} && end == core.data() + core.size() && number >= 0) return number;
-    say("HOCKET_PROGRESS_CORE is \"" + core + "\"; accepted: any, idle, the number of a core; it stays any");
+    log_line("HOCKET_PROGRESS_CORE is \"" + core + "\"; accepted: any, idle, the number of a core; it stays any");
     return runtime::any_core;
 }
 
@@ -57,14 +57,14 @@ Settings from_environment() {
     read.checks_itself = check != "off";
     read.ignores_evidence = environment("HOCKET_EVIDENCE") == "off";
     if (!read.plan_path.empty() && !check.empty() && check != "off" && check != "on")
-        say("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
+        log_line("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
     read.progress = asked_progress();
     read.progress_core = asked_core();
     if (read.plan_path.empty()) return read;
     try {
         read.plan_text = read_plan_file(read.plan_path);
     } catch (const InvalidInput& error) {
-        say(std::string(error.what()) + "; every call stays native");
+        log_line(std::string(error.what()) + "; every call stays native");
     }
     return read;
 }

@@ -12,8 +12,8 @@ namespace hocket::interpose {
 
 enum class ProgressMode : std::uint8_t { off, on, automatic };
 
-/// What the user asks for by the environment. World rank 0 alone reads it, and the plan, so that all ranks have the same whatever
-/// their environment and file systems.
+/// What the user asks for by the environment. World rank 0 alone reads it, and the plan, so that all ranks have the
+/// same whatever their environment and file systems.
 ///   HOCKET_PLAN        absolute path of the plan
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
 ///   HOCKET_SUMMARY=1   print at the end how much of the program's calls the plan served
@@ -37,8 +37,8 @@ struct Settings {
     bool logs_summary = false;
 };
 
-/// Those in force. Session sets them when the program starts; the defaults hold until then. Not destroyed, since other threads may
-/// still run when the process ends.
+/// Those in force. Session sets them when the program starts; the defaults hold until then. Not destroyed, since other
+/// threads may still run when the process ends.
 extern Settings& settings;
 
 /// After MPI_Init. Collective over the world.

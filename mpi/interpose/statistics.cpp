@@ -17,10 +17,10 @@
 #include "hocket/base/json_writer.hpp"
 #include "interpose/blocking/served.hpp"
 #include "interpose/entry_counts.hpp"
+#include "interpose/log.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/progress.hpp"
 #include "interpose/plan_in_force.hpp"
-#include "interpose/say.hpp"
 #include "interpose/settings.hpp"
 
 namespace hocket::interpose {
@@ -68,20 +68,21 @@ std::string report_entries(int world_rank) {
         entries.end_object();
         used += count.rerouted > 0 ? 1 : 0;
         if (!settings.logs_each) continue;
-        std::string said = describe(entry) + ": " + std::to_string(count.rerouted) + " calls rerouted";
+        std::string line = describe(entry) + ": " + std::to_string(count.rerouted) + " calls rerouted";
         const auto add = [&](long long calls, const char* what) {
-            if (calls > 0) said += ", " + std::to_string(calls) + what;
+            if (calls > 0) line += ", " + std::to_string(calls) + what;
         };
         add(count.kept_native, " left native for their operator");
-        if (count.rerouted > 0 && count.self_check == 0) said += ", none compared with a native one";
+        if (count.rerouted > 0 && count.self_check == 0) line += ", none compared with a native one";
         add(count.self_check, " native to compare their time");
         add(count.after_fall_back, " native after it was found slower");
-        say(said);
+        log_line(line);
     }
     if (settings.logs_summary) {
-        say(std::to_string(rerouted) + " collective call(s) of a rank rerouted, by " + std::to_string(used) + " of " +
-            std::to_string(num) + " entries of the plan");
-        if (rerouted == 0) say("no call was one that the plan is for: is it the plan of another program or input?");
+        log_line(std::to_string(rerouted) + " collective call(s) of a rank rerouted, by " + std::to_string(used) +
+                 " of " + std::to_string(num) + " entries of the plan");
+        if (rerouted == 0)
+            log_line("no call was one that the plan is for: is it the plan of another program or input?");
     }
     entries.end_list();
     return entries.text();
@@ -119,15 +120,15 @@ std::string report_progress(int world_rank) {
         json.field("in_background", count.in_background);
         json.end_object();
         if (settings.logs_each)
-            say(name + " from " + std::to_string(bytes_min) + " B: " + std::to_string(count.in_background) + " of " +
-                std::to_string(count.calls) + " calls in the background");
+            log_line(name + " from " + std::to_string(bytes_min) + " B: " + std::to_string(count.in_background) +
+                     " of " + std::to_string(count.calls) + " calls in the background");
     }
     std::array<char, 64> cpu{};
     std::snprintf(cpu.data(), cpu.size(), "%.3g", most_cpu_s);
     if (settings.logs)
-        say(std::to_string(in_background) + " of " + std::to_string(all) +
-            " non-blocking calls of all ranks in the background, by threads that used " + cpu.data() +
-            " s of CPU time at most");
+        log_line(std::to_string(in_background) + " of " + std::to_string(all) +
+                 " non-blocking calls of all ranks in the background, by threads that used " + cpu.data() +
+                 " s of CPU time at most");
     json.end_list();
     json.end_object();
     return json.text();
@@ -157,7 +158,7 @@ void report_statistics(int world_rank) {
     json.end_object();
     file << json.text() << '\n';
     file.close();
-    if (!file) say(path + ": cannot write the statistics (" + std::strerror(errno) + ")");
+    if (!file) log_line(path + ": cannot write the statistics (" + std::strerror(errno) + ")");
 }
 
 }  // namespace hocket::interpose

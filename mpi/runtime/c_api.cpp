@@ -27,7 +27,7 @@ hocket_operation* make(hocket_communicator& communicator, PlannedSchedule schedu
 
 hocket_operation* make_native(hocket_communicator& communicator, NativeCollective collective, int root) {
     require_argument(root >= 0 && root < communicator.num_ranks, "there is no such root");
-    // The role tells what is alike in all of them; a schedule has no use for it.
+    // The role holds what is alike in all of them; a schedule has no use for it.
     const auto like =
         collective <= NativeCollective::barrier ? static_cast<Collective>(collective) : Collective::barrier;
     const Role role{like, communicator.num_ranks, Rank{root}, Rank{communicator.self}, 1};
@@ -52,7 +52,7 @@ hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator** 
         auto made = std::make_unique<hocket_communicator>();
         require(PMPI_Comm_size(parent, &made->num_ranks));
         require(PMPI_Comm_rank(parent, &made->self));
-        require(duplicate(parent, &made->own));
+        require(duplicate(parent, &made->private_comm));
         *communicator = made.release();
         return HOCKET_OK;
     });
@@ -61,7 +61,7 @@ hocket_status hocket_communicator_create(MPI_Comm parent, hocket_communicator** 
 hocket_status hocket_communicator_free(hocket_communicator* communicator) {
     return guarded([&] {
         const std::unique_ptr<hocket_communicator> owned(communicator);
-        if (owned) require(release(&owned->own));
+        if (owned) require(release(&owned->private_comm));
         return HOCKET_OK;
     });
 }
@@ -133,11 +133,11 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
             return HOCKET_OK;
         }
         if (operation->is_native()) {
-            require(call_native(operation->native, given, blocks, role.root.value, communicator.own));
+            require(call_native(operation->native, given, blocks, role.root.value, communicator.private_comm));
             return HOCKET_OK;
         }
         if (!operation->blocking)
-            operation->blocking = std::make_unique<Operation>(role, operation->graph, communicator.own);
+            operation->blocking = std::make_unique<Operation>(role, operation->graph, communicator.private_comm);
         require(operation->blocking->execute(given, call));
         return HOCKET_OK;
     });

@@ -17,7 +17,8 @@ using namespace hocket::runtime;
 
 namespace {
 
-/// A reduction by a schedule has one count and one datatype; the MPI's own function is given those of `recv`. NULL is a good address of types that hold addresses (MPI_BOTTOM).
+/// A reduction by a schedule has one count and one datatype; the MPI's own function is given those of `recv`. NULL is a
+/// good address of types that hold addresses (MPI_BOTTOM).
 void require_one_vector(const hocket_operation_arguments& given, const hocket_operation& operation) {
     const bool is_rooted = operation.role.collective == Collective::reduce;
     const bool named = describe(given.recv_type).named;
@@ -79,9 +80,9 @@ std::unique_ptr<CollectiveTask> hocket::runtime::take_task(hocket_operation& ope
         return task;
     }
     const Role& role = operation.role;
-    const MPI_Comm own = operation.communicator.own;
-    return operation.is_native() ? make_native_task(operation.native, role.root.value, own)
-                                 : make_schedule_task(role, operation.graph, own);
+    const MPI_Comm comm = operation.communicator.private_comm;
+    return operation.is_native() ? make_native_task(operation.native, role.root.value, comm)
+                                 : make_schedule_task(role, operation.graph, comm);
 }
 
 int hocket::runtime::execute_helping(hocket_operation& operation, const Arguments& arguments,

@@ -28,7 +28,7 @@ hocket_status result_of(const hocket_request& request) {
     return HOCKET_OK;
 }
 
-/// The request has ended: tells its selection.
+/// The request has ended: gives its selection the time.
 void note_end(hocket_request& request) {
     if (request.selection == nullptr) return;
     request.selection->selector.took(request.arm, now_ns() - request.started_ns);

@@ -21,7 +21,7 @@ using hocket::selection::Selector;
 
 namespace {
 
-/// Of native ones that no schedule has, the role does not tell which.
+/// Of native ones that no schedule has, the role does not determine which.
 bool like(const hocket_operation& a, const hocket_operation& b) {
     const auto other = [](const hocket_operation& one) {
         return one.is_native() && one.native > NativeCollective::barrier ? one.native : NativeCollective::barrier;
@@ -69,7 +69,7 @@ hocket_status hocket_selection_create(hocket_communicator* communicator, int cou
             std::move(all),
             Selector(prior.size() == 0 ? static_cast<std::size_t>(count) : prior.size(), 0, max_in_flight, prior),
             max_in_flight});
-        require(duplicate(communicator->own, &made->own));
+        require(duplicate(communicator->private_comm, &made->private_comm));
         *selection = made.release();
         return HOCKET_OK;
     });
@@ -82,7 +82,7 @@ hocket_status hocket_selection_start(hocket_selection* selection, const hocket_o
         Selector& selector = selection->selector;
         if (selector.is_due()) conclude(*selection);
         const std::size_t chosen = selector.next();
-        if (selector.exchanges()) require(selection->exchange.begin(selector.statement(), selection->own));
+        if (selector.exchanges()) require(selection->exchange.begin(selector.statement(), selection->private_comm));
         std::size_t arm = chosen;
         const std::int64_t started_ns = now_ns();
         const auto create = [&] {
@@ -146,7 +146,7 @@ hocket_status hocket_selection_free(hocket_selection* selection) {
         const std::unique_ptr<hocket_selection> owned(selection);
         if (!owned) return HOCKET_OK;
         if (owned->exchange.is_pending()) conclude(*owned);
-        require(release(&owned->own));
+        require(release(&owned->private_comm));
         return HOCKET_OK;
     });
 }

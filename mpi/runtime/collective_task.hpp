@@ -37,9 +37,9 @@ protected:
 
 /// By a schedule.
 std::unique_ptr<CollectiveTask> make_schedule_task(const Role& role, std::shared_ptr<const RankGraph> graph,
-                                                   MPI_Comm own);
-/// By the MPI's own function: the non-blocking one, or the blocking one in an engine that makes one call after another. MPI matches
-/// such calls by their order, so that all on a communicator must go through one engine.
-std::unique_ptr<CollectiveTask> make_native_task(NativeCollective collective, int root, MPI_Comm own);
+                                                   MPI_Comm private_comm);
+/// By the MPI's own function: the non-blocking one, or the blocking one in an engine that makes one call after another.
+/// MPI matches such calls by their order, so that all on a communicator must go through one engine.
+std::unique_ptr<CollectiveTask> make_native_task(NativeCollective collective, int root, MPI_Comm private_comm);
 
 }  // namespace hocket::runtime

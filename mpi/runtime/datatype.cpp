@@ -26,8 +26,8 @@ int answer_keyval() {
     return keyval;
 }
 
-// Equal size and extent are not enough: an indexed type may list the elements in another order. So one element of random
-// bytes is packed and compared.
+// Equal size and extent are not enough: an indexed type may list the elements in another order. So one element of
+// random bytes is packed and compared.
 bool packs_to_itself(MPI_Datatype type, const TypeInfo& info) {
     if (info.size_bytes != info.extent_bytes || info.true_lower_bytes != 0 ||
         info.true_upper_bytes != info.extent_bytes || info.size_bytes > (std::int64_t{1} << 30)) {

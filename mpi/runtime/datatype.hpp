@@ -24,12 +24,13 @@ struct TypeInfo {
     std::int64_t extent_bytes;
     std::int64_t true_lower_bytes;
     std::int64_t true_upper_bytes;
-    /// Memory holds the elements back to back in the order of the type's signature, so that MPI_Pack would copy it as it is.
+    /// Memory holds the elements back to back in the order of the type's signature, so that MPI_Pack would copy it as
+    /// it is.
     bool contiguous;
     bool named;  ///< one of MPI's own, whose handle never means another one
 };
 
-/// Bytes of one element; negative if MPI cannot tell.
+/// Bytes of one element; negative if MPI does not know it.
 std::int64_t size_of(MPI_Datatype type);
 TypeInfo describe(MPI_Datatype type);
 /// What is known of a type of MPI's own that this thread has described of late, else null. Takes no call of MPI.

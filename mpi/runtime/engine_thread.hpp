@@ -8,7 +8,8 @@
 
 namespace hocket::runtime {
 
-/// The thread of an engine: takes no signals, which are the program's, wakes from short naps in time, and runs on a chosen core.
+/// The thread of an engine: takes no signals, which are the program's, wakes from short naps in time, and runs on a
+/// chosen core.
 class EngineThread {
 public:
     /// `core` as in Core. @throws std::system_error  no thread can be started

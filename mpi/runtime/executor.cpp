@@ -15,8 +15,8 @@ constexpr int receiving = 0, sending = 1;
 
 int direction(OpKind kind) { return kind == OpKind::send ? sending : receiving; }
 
-// Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 pieces must not post 1000 requests, since
-// MPI searches its queues. lift_limits() keeps this from ever blocking a schedule.
+// Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 pieces must not post 1000
+// requests, since MPI searches its queues. lift_limits() keeps this from ever blocking a schedule.
 constexpr std::int32_t max_in_flight = 64;
 
 // Receives that reduce are posted before their turn so that messages find a buffer, but only a few and small ones.
@@ -32,7 +32,7 @@ Executor::Executor(const RankGraph& graph, Memory& memory, MPI_Comm comm)
     : graph_(graph), memory_(memory), comm_(comm), channels_(static_cast<std::size_t>(graph.num_channels())) {
     std::vector<std::size_t> num_messages(channels_.size());
     for (std::int32_t i = 0; i < graph_.num_ops(); ++i) ++num_messages[static_cast<std::size_t>(graph_.channel(i))];
-    // Now, since between posting a message and having noted it no memory may be wanted.
+    // Now, since between posting a message and recording it no memory may be wanted.
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         channels_[i].requests.reserve(num_messages[i]);
         channels_[i].ops.reserve(num_messages[i]);
@@ -96,8 +96,8 @@ void Executor::choose(bool at_all) {
 bool Executor::test_chosen() {
     completed_.clear();
     if (chosen_.empty()) return true;
-    // An MPI looks after the network in each test, so all are tested in one call. It is a short list, for that call costs more the
-    // more requests it has: MPICH over UCX asks the kernel once for every eight.
+    // An MPI looks after the network in each test, so all are tested in one call. It is a short list, for that call
+    // costs more the more requests it has: MPICH over UCX asks the kernel once for every eight.
     int num_completed = 0, code = MPI_SUCCESS;
     completed_.resize(chosen_.size());
     catch_errors_of_tests();
@@ -130,7 +130,7 @@ bool Executor::test_chosen() {
         --in_flight_[direction(graph_.op(channel(number).ops[position]).kind)];
         advanced_ = true;
     }
-    for (const int i : completed_) {  // may throw: what MPI has freed is noted before
+    for (const int i : completed_) {  // may throw: what MPI has freed is recorded before
         const auto [number, position] = places_[static_cast<std::size_t>(i)];
         arrived(channel(number).ops[position]);
     }
@@ -320,7 +320,7 @@ void Executor::catch_errors_of_tests() {
 #endif
 }
 
-void Executor::abandon() noexcept {  // MPI does not tell which messages have ended
+void Executor::abandon() noexcept {  // MPI does not report which messages have ended
     left_ = 0;
     for (const std::int32_t number : active_) {
         Channel& left = channel(number);

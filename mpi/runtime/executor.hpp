@@ -15,20 +15,21 @@
 
 namespace hocket::runtime {
 
-/// Executes the ops of one rank: each starts as soon as its dependencies allow, there are no rounds. Between start() and the
-/// progress() that returns true the caller decides how to wait (see backoff.hpp). One execution at a time.
+/// Executes the ops of one rank: each starts as soon as its dependencies allow, there are no rounds. Between start()
+/// and the progress() that returns true the caller decides how to wait (see backoff.hpp). One execution at a time.
 class Executor {
 public:
     /// `comm` carries nothing but the messages of schedules. All three must outlive the executor.
     Executor(const RankGraph& graph, Memory& memory, MPI_Comm comm);
 
-    /// Begins the collective on the buffers that `memory` has opened. Its messages have num_message_tags tags from `first_tag` on.
-    /// `errors` is filled when the error handler of MPI_COMM_WORLD matters, and must live until progress() returns true.
+    /// Begins the collective on the buffers that `memory` has opened. Its messages have num_message_tags tags from
+    /// `first_tag` on. `errors` is filled when the error handler of MPI_COMM_WORLD matters, and must live until
+    /// progress() returns true.
     void start(MPI_Op op, bool commutative, int first_tag, std::optional<ReturnedErrors>& errors);
-    /// Moves on what can be moved. True when all is done. Of the messages to or from a peer it looks at the oldest only, since that
-    /// one mostly ends first; `at_all` looks at all and is for when nothing moves. What has ended out of turn once does so again:
-    /// from then on it looks at all. An error does not end the schedule, since other
-    /// ranks wait for what this one sends: a message that failed counts as done.
+    /// Moves on what can be moved. True when all is done. Of the messages to or from a peer it looks at the oldest
+    /// only, since that one mostly ends first; `at_all` looks at all and is for when nothing moves. What has ended out
+    /// of turn once does so again: from then on it looks at all. An error does not end the schedule, since other ranks
+    /// wait for what this one sends: a message that failed counts as done.
     bool progress(bool at_all);
     /// Ends the collective at once when something was thrown: withdraws its messages.
     void abandon() noexcept;

@@ -11,8 +11,8 @@
 
 namespace hocket::runtime {
 
-/// Several small calls of one operation as one, on their data back to back: what small calls take is mostly the latency of their
-/// messages, which they then share.
+/// Several small calls of one operation as one, on their data back to back: what small calls take is mostly the latency
+/// of their messages, which they then share.
 class FusedTask final : public Task {
 public:
     /// Whether such a call may be part of one: all ranks see that alike.

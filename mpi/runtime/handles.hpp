@@ -20,7 +20,7 @@
 /// What the handles of hocket.h are.
 
 struct hocket_communicator {
-    MPI_Comm own;
+    MPI_Comm private_comm;
     int num_ranks;
     int self;
     std::uint64_t num_calls;
@@ -74,7 +74,7 @@ struct hocket_selection {
     hocket::selection::Selector selector;
     int max_in_flight;
     int num_in_flight = 0;
-    MPI_Comm own = MPI_COMM_NULL;  ///< for statements alone: MPI matches them by their order
+    MPI_Comm private_comm = MPI_COMM_NULL;  ///< for statements alone: MPI matches them by their order
     hocket::selection::Exchange exchange{{PMPI_Iallreduce, PMPI_Test, PMPI_Wait}};
     std::string report{};
 };

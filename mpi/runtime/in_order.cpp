@@ -221,7 +221,7 @@ void InOrder::scatter(const Message& message) const {
     }
 }
 
-void InOrder::abandon(std::int32_t op) noexcept {  // MPI does not tell whether the message has ended
+void InOrder::abandon(std::int32_t op) noexcept {  // MPI does not report whether the message has ended
     MPI_Request& request = requests_[static_cast<std::size_t>(op)];
     if (graph_.op(op).kind != OpKind::send) PMPI_Cancel(&request);
     PMPI_Request_free(&request);

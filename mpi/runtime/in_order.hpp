@@ -15,10 +15,10 @@
 
 namespace hocket::runtime {
 
-/// The ops of one rank in an order that is known beforehand, for calls with small messages: in shared memory these take less time than
-/// Executor needs to find out what is ready. There is such an order where at each moment one message holds back all the ops
-/// that are left, or none does. Waiting for that one then delays nothing, and the order can block no schedule that the executor
-/// would not.
+/// The ops of one rank in an order that is known beforehand, for calls with small messages: in shared memory these take
+/// less time than Executor needs to find out what is ready. There is such an order where at each moment one message
+/// holds back all the ops that are left, or none does. Waiting for that one then delays nothing, and the order can
+/// block no schedule that the executor would not.
 class InOrder {
 public:
     InOrder(const RankGraph& graph, Memory& memory, MPI_Comm comm);

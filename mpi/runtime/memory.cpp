@@ -50,7 +50,8 @@ Buffer at_most(const Buffer& buffer, std::int64_t bytes) {
     return {buffer.address, bytes / size_of(buffer.type), buffer.type};
 }
 
-/// What MPI says of a message that is larger than its place. No place at all is no error: the MPI does not look then.
+/// The error of MPI for a message that is larger than its place. No place at all is no error: the MPI does not look
+/// then.
 int fit(std::int64_t message_bytes, std::int64_t place_bytes) {
     return message_bytes > place_bytes && place_bytes > 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
@@ -77,7 +78,7 @@ void Region::leave() noexcept {
 }
 
 char* elements_in(Region& region, const TypeInfo& element, std::int64_t count) {
-    // The address that MPI is told lies before the data if the type's lower bound is positive, behind it if negative.
+    // The address that MPI gets lies before the data if the type's lower bound is positive, behind it if negative.
     const std::int64_t before = element.true_lower_bytes < 0 ? round_up(-element.true_lower_bytes) : 0;
     const std::int64_t span = std::max<std::int64_t>(0, count - 1) * element.extent_bytes;
     return region.at_least(before + span + std::max<std::int64_t>(1, element.true_upper_bytes)) + before;

@@ -17,8 +17,9 @@
 
 namespace hocket::runtime {
 
-/// The arguments of a collective call as MPI has them; of those significant at the root only, the others may hold anything.
-/// The buffer of bcast is `recv`. Count and type of reduce, allreduce and reduce_scatter_block stand in `send` and `recv`.
+/// The arguments of a collective call as MPI has them; of those significant at the root only, the others may hold
+/// anything. The buffer of bcast is `recv`. Count and type of reduce, allreduce and reduce_scatter_block stand in
+/// `send` and `recv`.
 struct Arguments {
     Buffer send;
     Buffer recv;
@@ -62,14 +63,16 @@ struct Segment {
 
 /// Where the chunks of a collective lie on one rank.
 ///
-/// What is only moved is cut in bytes of the type's signature, which all ranks agree on even where their datatypes differ.
-/// What is combined is cut in elements, because there MPI demands the same datatype of all ranks. Chunks lie in the user's own
-/// buffers wherever those hold the signature's bytes back to back, and where the collective may write to them.
+/// What is only moved is cut in bytes of the type's signature, which all ranks agree on even where their datatypes
+/// differ. What is combined is cut in elements, because there MPI demands the same datatype of all ranks. Chunks lie in
+/// the user's own buffers wherever those hold the signature's bytes back to back, and where the collective may write to
+/// them.
 class Memory {
 public:
     Memory(const Role& role, const RankGraph& graph);
 
-    /// Points to the buffers of a call and puts this rank's contribution in place. Returns an MPI error code, as all do.
+    /// Points to the buffers of a call and puts this rank's contribution in place. Returns an MPI error code, as all
+    /// do.
     int open(const Arguments& arguments, MPI_Comm comm);
     /// Hands the result to the user's buffers.
     int close(const Arguments& arguments, MPI_Comm comm);
@@ -80,7 +83,7 @@ public:
     /// After messages that were abandoned.
     void leave_temporaries() noexcept;
 
-    /// While these and the element are the same, find() says the same.
+    /// While these and the element are the same, find() returns the same.
     struct Places {
         char *home, *outgoing, *relay_home;
         std::int64_t block_elements;

@@ -12,8 +12,8 @@
 
 namespace hocket::runtime {
 
-/// Every collective of MPI that has a blocking and a non-blocking function with one name. Those before `allgatherv` are in the order of
-/// Collective.
+/// Every collective of MPI that has a blocking and a non-blocking function with one name. Those before `allgatherv` are
+/// in the order of Collective.
 enum class NativeCollective {
     bcast,
     reduce,
@@ -36,7 +36,7 @@ enum class NativeCollective {
 
 std::optional<NativeCollective> native_collective_from(std::string_view name);
 bool combines(NativeCollective collective);
-/// Whether the blocks of the ranks differ, so that BlockArguments tell of them.
+/// Whether the blocks of the ranks differ, so that BlockArguments describe them.
 bool has_blocks(NativeCollective collective);
 
 /// What MPI's functions for blocks of different sizes take, for each rank; null what the function does not have.

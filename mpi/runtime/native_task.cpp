@@ -9,8 +9,8 @@ namespace {
 
 class NativeTask final : public CollectiveTask {
 public:
-    NativeTask(NativeCollective collective, int root, MPI_Comm own)
-        : collective_(collective), root_(root), comm_(own) {}
+    NativeTask(NativeCollective collective, int root, MPI_Comm private_comm)
+        : collective_(collective), root_(root), comm_(private_comm) {}
 
     void arm(std::uint64_t) override {
         error_ = MPI_SUCCESS;
@@ -38,8 +38,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<CollectiveTask> make_native_task(NativeCollective collective, int root, MPI_Comm own) {
-    return std::make_unique<NativeTask>(collective, root, own);
+std::unique_ptr<CollectiveTask> make_native_task(NativeCollective collective, int root, MPI_Comm private_comm) {
+    return std::make_unique<NativeTask>(collective, root, private_comm);
 }
 
 }  // namespace hocket::runtime

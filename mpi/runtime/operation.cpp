@@ -11,26 +11,27 @@
 
 namespace hocket::runtime {
 
-// Not MPI_Comm_dup, which would call the program's functions that copy attributes. Not MPI_Comm_create: the group that MPICH 5.0.2 gives for a
-// topology smaller than its parent has ranks that are not in it, and what is made of that waits for them.
-int duplicate(MPI_Comm parent, MPI_Comm* own) {
-    const int code = PMPI_Comm_split(parent, 0, 0, own);
-    return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : code;
+// Not MPI_Comm_dup, which would call the program's functions that copy attributes. Not MPI_Comm_create: the group that
+// MPICH 5.0.2 gives for a topology smaller than its parent has ranks that are not in it, and what is made of that waits
+// for them.
+int duplicate(MPI_Comm parent, MPI_Comm* private_comm) {
+    const int code = PMPI_Comm_split(parent, 0, 0, private_comm);
+    return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*private_comm, MPI_ERRORS_RETURN) : code;
 }
 
-int release(MPI_Comm* own) {
+int release(MPI_Comm* private_comm) {
     int waits = 0, code = MPI_SUCCESS;
     do {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status;
-        code = PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, *own, &waits, &message, &status);
+        code = PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, *private_comm, &waits, &message, &status);
         if (code != MPI_SUCCESS || waits == 0) break;
         int bytes = 0;
         PMPI_Get_count(&status, MPI_BYTE, &bytes);
         std::vector<char> unwanted(static_cast<std::size_t>(std::max(0, bytes)));
         code = PMPI_Mrecv(unwanted.data(), static_cast<int>(unwanted.size()), MPI_BYTE, &message, MPI_STATUS_IGNORE);
     } while (code == MPI_SUCCESS);
-    return PMPI_Comm_free(own);
+    return PMPI_Comm_free(private_comm);
 }
 
 std::uint64_t num_call_tags() {
@@ -45,7 +46,7 @@ std::uint64_t num_call_tags() {
 }
 
 bool is_commutative(MPI_Op op) {
-    for (const MPI_Op usual : {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD}) {  // an MPI takes longer to say so
+    for (const MPI_Op usual : {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD}) {  // an MPI takes longer to answer
         if (op == usual) return true;
     }
     int commutative = 0;
@@ -59,11 +60,11 @@ bool is_predefined(MPI_Op op) {
     return false;
 }
 
-Operation::Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm own)
+Operation::Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm private_comm)
     : role_(role),
       graph_(std::move(graph)),
       memory_(role_, *graph_),
-      comm_(own),
+      comm_(private_comm),
       in_order_(*graph_, memory_, comm_),
       executor_(*graph_, memory_, comm_) {}
 

@@ -17,13 +17,13 @@
 
 namespace hocket::runtime {
 
-/// A communicator with the members of `parent` that carries only messages of schedules and returns errors. Collective. Attributes,
-/// topology and error handler of `parent` are not copied, so that no code of the user runs.
-int duplicate(MPI_Comm parent, MPI_Comm* own);
+/// A communicator with the members of `parent` that carries only messages of schedules and returns errors. Collective.
+/// Attributes, topology and error handler of `parent` are not copied, so that no code of the user runs.
+int duplicate(MPI_Comm parent, MPI_Comm* private_comm);
 
-/// Frees what duplicate() made. Collective. Takes the messages that a failed call has left, since MPICH 5 refuses to free a
-/// communicator that has any.
-int release(MPI_Comm* own);
+/// Frees what duplicate() made. Collective. Takes the messages that a failed call has left, since MPICH 5 refuses to
+/// free a communicator that has any.
+int release(MPI_Comm* private_comm);
 
 /// Whether the operator may combine in any order.
 bool is_commutative(MPI_Op op);
@@ -33,21 +33,22 @@ bool is_predefined(MPI_Op op);
 /// How many calls in a row have tags of their own (MPI_TAG_UB; at least 8 with what MPI guarantees).
 std::uint64_t num_call_tags();
 
-/// A schedule ready to be executed on a communicator, any number of times, with any buffers, but once at a time. Keeps its temporaries.
+/// A schedule ready to be executed on a communicator, any number of times, with any buffers, but once at a time. Keeps
+/// its temporaries.
 class Operation {
 public:
-    Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm own);
+    Operation(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm private_comm);
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
 
-    /// Collective over the communicator; `call` is its number there, alike on all ranks, so that messages that a failed call has left
-    /// behind are not taken for those of this one. Returns an MPI error code: an error does not end the schedule, because the
-    /// other ranks wait for its messages.
-    /// @throws std::bad_alloc  the messages of this rank are withdrawn, later calls are not touched
+    /// Collective over the communicator; `call` is its number there, alike on all ranks, so that messages that a failed
+    /// call has left behind are not taken for those of this one. Returns an MPI error code: an error does not end the
+    /// schedule, because the other ranks wait for its messages. @throws std::bad_alloc  the messages of this rank are
+    /// withdrawn, later calls are not touched
     int execute(const Arguments& arguments, std::uint64_t call);
 
-    /// The same without waiting: begin(), then advance() until it returns true, then end(). After an exception of begin() or
-    /// advance() the call has ended.
+    /// The same without waiting: begin(), then advance() until it returns true, then end(). After an exception of
+    /// begin() or advance() the call has ended.
     void begin(const Arguments& arguments, std::uint64_t call);
     /// True when all messages have ended. `at_all` as of Executor::progress.
     bool advance(bool at_all);

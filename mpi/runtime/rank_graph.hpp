@@ -11,7 +11,8 @@
 
 namespace hocket::runtime {
 
-/// Messages of a pair that can be told apart. More than a pair ever has under way, and few, so that MPI's tags last for many calls.
+/// Messages of a pair that tags distinguish. More than a pair ever has under way, and few, so that MPI's tags last for
+/// many calls.
 constexpr std::size_t num_message_tags = 4096;
 
 /// A RankSchedule prepared for execution: who waits for whom, and which tag each message has. Immutable.
@@ -23,8 +24,8 @@ public:
     [[nodiscard]] const Op& op(std::int32_t i) const { return schedule_.ops[static_cast<std::size_t>(i)]; }
     [[nodiscard]] std::span<const ChunkRange> ranges(std::int32_t i) const { return schedule_.chunks_of(op(i)); }
     [[nodiscard]] std::span<const std::int32_t> successors(std::int32_t i) const;
-    /// The index of the message among those from its source to its target, below num_message_tags, so that the order in which
-    /// messages are posted does not matter.
+    /// The index of the message among those from its source to its target, below num_message_tags, so that the order in
+    /// which messages are posted does not matter.
     [[nodiscard]] int tag(std::int32_t i) const { return tags_[static_cast<std::size_t>(i)]; }
     /// The number of the stream of messages that the op belongs to: those from one peer, or to one peer.
     [[nodiscard]] std::int32_t channel(std::int32_t i) const { return channels_[static_cast<std::size_t>(i)]; }

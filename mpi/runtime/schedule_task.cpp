@@ -18,8 +18,8 @@ constexpr std::int64_t limits_last_ns = 50'000'000;
 
 class ScheduleTask final : public CollectiveTask {
 public:
-    ScheduleTask(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm own)
-        : operation_(role, std::move(graph), own) {}
+    ScheduleTask(const Role& role, std::shared_ptr<const RankGraph> graph, MPI_Comm private_comm)
+        : operation_(role, std::move(graph), private_comm) {}
 
     void arm(std::uint64_t call) override {
         call_ = call;
@@ -72,8 +72,8 @@ private:
 }  // namespace
 
 std::unique_ptr<CollectiveTask> make_schedule_task(const Role& role, std::shared_ptr<const RankGraph> graph,
-                                                   MPI_Comm own) {
-    return std::make_unique<ScheduleTask>(role, std::move(graph), own);
+                                                   MPI_Comm private_comm) {
+    return std::make_unique<ScheduleTask>(role, std::move(graph), private_comm);
 }
 
 }  // namespace hocket::runtime

@@ -10,9 +10,9 @@
 
 namespace hocket::selection {
 
-/// The ways to carry out a call that recurs (arms), one of which is in use: the samples of their times, the times that the ranks agree
-/// on, and when the one in use gives way. Needs no MPI: the ranks agree on the largest of what each states, so that all decide alike.
-/// When which call is measured is for the user of this: Selector and SelfCheck.
+/// The ways to carry out a call that recurs (arms), one of which is in use: the samples of their times, the times that
+/// the ranks agree on, and when the one in use gives way. Needs no MPI: the ranks agree on the largest of what each
+/// states, so that all decide alike. When which call is measured is for the user of this: Selector and SelfCheck.
 class Candidates {
 public:
     static constexpr std::int64_t no_time = std::numeric_limits<std::int64_t>::max();
@@ -21,10 +21,10 @@ public:
     struct Policy {
         int slower_percent;    ///< a comparison is lost if the arm in use takes longer by more than this
         int lost_comparisons;  ///< in a row: the arm in use gives way
-        /// It also gives way when it has lost so many percent in the sum over its comparisons, each beyond `slower_percent`; what it
-        /// gains is taken off, down to 0. So an arm whose calls take many times as long now and then is found, though it wins most
-        /// comparisons. Percent of the longer of the two times, so that a loss counts as a gain does, and one comparison cannot
-        /// decide. 0: no such limit.
+        /// It also gives way when it has lost so many percent in the sum over its comparisons, each beyond
+        /// `slower_percent`; what it gains is taken off, down to 0. So an arm whose calls take many times as long now
+        /// and then is found, though it wins most comparisons. Percent of the longer of the two times, so that a loss
+        /// counts as a gain does, and one comparison cannot decide. 0: no such limit.
         std::int64_t lost_percent_limit;
     };
     /// What comparisons cost is waited for until so many times as much has been spent on calls.
@@ -52,7 +52,8 @@ public:
     /// Drops what is behind the fastest by more than `percent`, but not `kept`. Returns the fastest of those left.
     std::size_t end_round(int round, int percent, std::size_t kept);
     enum class Verdict { kept, lost, changed };
-    /// By the agreed times of the arm in use and of `challenger`, which is in use from now on if the verdict is `changed`.
+    /// By the agreed times of the arm in use and of `challenger`, which is in use from now on if the verdict is
+    /// `changed`.
     Verdict compare(std::size_t challenger);
     /// Before the first comparison: `num_lost` in a row have been lost elsewhere.
     void inherit(int num_lost, std::size_t challenger);

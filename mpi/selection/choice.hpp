@@ -10,9 +10,10 @@
 
 namespace hocket::selection {
 
-/// Whether calls of one kind shall progress in the background, found by this rank alone from the time that the program computes
-/// between the start of a call and the wait for it, and from the time it waits. What a native call may gain is the lesser of the two.
-/// Where that is worth a thread, some calls are made with it; it stays if they were faster. Now and then all is looked at again.
+/// Whether calls of one kind shall progress in the background, found by this rank alone from the time that the program
+/// computes between the start of a call and the wait for it, and from the time it waits. What a native call may gain is
+/// the lesser of the two. Where that is worth a thread, some calls are made with it; it stays if they were faster. Now
+/// and then all is looked at again.
 class Choice {
 public:
     static constexpr int native_calls = 3, background_calls = 5;                 ///< whose medians are compared
@@ -20,12 +21,13 @@ public:
     static constexpr std::int64_t min_gain_ns = 10'000;                          ///< some times what a proxy costs
     static constexpr std::int64_t min_gain_fraction = 50;                        ///< one 50th of the time
 
-    /// Of large messages each call is timed, which costs little beside them, so that a change of the program is seen at once.
+    /// Of large messages each call is timed, which costs little beside them, so that a change of the program is seen at
+    /// once.
     explicit Choice(bool is_large) : is_large_(is_large) {}
 
     enum class Way {
         native,
-        timed_native,  ///< and took() is to be told
+        timed_native,  ///< and took() is to be called
         background,    ///< as well
     };
     /// Of the next call.

@@ -11,8 +11,8 @@
 
 namespace hocket::selection {
 
-/// The ranks of a communicator agree on the largest of each of the numbers that they state, while their calls go on. It stays where it
-/// is while it is under way.
+/// The ranks of a communicator agree on the largest of each of the numbers that they state, while their calls go on. It
+/// stays where it is while it is under way.
 class Exchange {
 public:
     /// MPI's functions, or those behind a library that defines them too.

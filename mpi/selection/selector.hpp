@@ -11,13 +11,14 @@
 
 namespace hocket::selection {
 
-/// Finds, while a call recurs, the fastest of several ways to carry it out (arms), alike on all ranks. Needs no MPI: the caller lets the
-/// ranks exchange statements. [Nanri15] asks how to choose; the rules that it gives are beaten by trying.
+/// Finds, while a call recurs, the fastest of several ways to carry it out (arms), alike on all ranks. Needs no MPI:
+/// the caller lets the ranks exchange statements. [Nanri15] asks how to choose; the rules that it gives are beaten by
+/// trying.
 ///
-/// Rounds try every arm once; after each the ranks agree on times, and what is far behind is dropped. Then the best one is used,
-/// and now and then compared with a challenger: the MPI's own way, or if that is the one used, the others in turn. Who loses to the
-/// challenger twice in a row gives way (`policy`). So no arm that is slower than the MPI's own way stays, and what
-/// comparisons cost is bounded.
+/// Rounds try every arm once; after each the ranks agree on times, and what is far behind is dropped. Then the best one
+/// is used, and now and then compared with a challenger: the MPI's own way, or if that is the one used, the others in
+/// turn. Who loses to the challenger twice in a row gives way (`policy`). So no arm that is slower than the MPI's own
+/// way stays, and what comparisons cost is bounded.
 class Selector {
 public:
     static constexpr Candidates::Policy policy{.slower_percent = 3, .lost_comparisons = 2, .lost_percent_limit = 0};
@@ -31,16 +32,19 @@ public:
     /// By this much of the best time an arm may be behind after rounds 1, 2, ... to be tried again, in percent.
     static constexpr int behind_percent[num_rounds] = {1900, 100, 30, 10};
 
-    /// Median time of each arm on this rank, ns; no_time if it has none. What the ranks agree on is the largest of each.
+    /// Median time of each arm on this rank, ns; no_time if it has none. What the ranks agree on is the largest of
+    /// each.
     using Statement = std::vector<std::int64_t>;
     static constexpr std::int64_t no_time = Candidates::no_time;
 
-    /// `native` is the arm of the MPI's own way, used until more is known. `delay`: calls from an exchange to its conclusion, which is how
-    /// many calls are in flight at once; 0 = not known: 1, and doubled when calls had not ended. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more
-    /// than `hopeless` times as slow as the best is not tried.
+    /// `native` is the arm of the MPI's own way, used until more is known. `delay`: calls from an exchange to its
+    /// conclusion, which is how many calls are in flight at once; 0 = not known: 1, and doubled when calls had not
+    /// ended. `prior_s`, if given, is what each arm is expected to take: one that is expected to be more than
+    /// `hopeless` times as slow as the best is not tried.
     Selector(std::size_t num_arms, std::size_t native, std::int64_t delay, const std::vector<double>& prior_s = {});
     static constexpr double hopeless = 3;
-    /// It has been measured that the MPI's own way takes `native_per_arm` times as long as `arm`: that is used from now on, without trials.
+    /// It has been measured that the MPI's own way takes `native_per_arm` times as long as `arm`: that is used from now
+    /// on, without trials.
     void trust(std::size_t arm, double native_per_arm);
 
     /// Counts a call and gives its arm.
@@ -48,7 +52,7 @@ public:
     /// Whether the ranks exchange statements with the call that next() has just counted.
     [[nodiscard]] bool exchanges() const { return exchange_at_ == call_; }
     [[nodiscard]] Statement statement() const;
-    /// Whether what the ranks agree on must be told before next() is called again.
+    /// Whether conclude() must be called before next() is called again.
     [[nodiscard]] bool is_due() const { return exchange_at_ > 0 && call_ == exchange_at_ + delay_ - 1; }
     void conclude(const Statement& all);
 

@@ -10,7 +10,7 @@ namespace hocket::selection {
 
 namespace {
 
-// Places in a statement. A number and its negative agree on one value if all ranks said the same.
+// Places in a statement. A number and its negative agree on one value if all ranks state the same.
 enum Number : std::size_t {
     entry_at,
     entry_back,

@@ -20,8 +20,8 @@ struct CallKey {
     std::int64_t bytes = 0;
     std::int64_t root = 0;
 
-    /// Sizes may differ a little, since many programs never make two calls of one size. Each kind goes first in every other
-    /// comparison, so that neither gains by it.
+    /// Sizes may differ a little, since many programs never make two calls of one size. Each kind goes first in every
+    /// other comparison, so that neither gains by it.
     [[nodiscard]] bool is_like(const CallKey& other) const {
         constexpr std::int64_t sixteenth = 16;
         const std::int64_t difference = bytes > other.bytes ? bytes - other.bytes : other.bytes - bytes;
@@ -29,24 +29,26 @@ struct CallKey {
     }
 };
 
-/// Decides, alike on all ranks of a communicator, which calls of a collective are timed, and when an entry of the plan has become
-/// slower than the MPI's own function. Needs no MPI: the caller lets the ranks exchange statements.
+/// Decides, alike on all ranks of a communicator, which calls of a collective are timed, and when an entry of the plan
+/// has become slower than the MPI's own function. Needs no MPI: the caller lets the ranks exchange statements.
 ///
 /// Positions are numbers of calls of the collective on the communicator. Every rank counts every call, also one that is
-/// wrong on it alone, so that all exchange statements before the same call; everything else follows from what they agree
-/// on there. A comparison takes two calls of one entry with nearly the same bytes and the same root, one by the schedule
-/// and one native, each right behind an exchange, which takes the lateness of ranks out of their times; the next call's
-/// exchange tells the time of the second. Each goes first in every other comparison. The first comparison of an entry does
-/// not count.
+/// wrong on it alone, so that all exchange statements before the same call; everything else follows from what they
+/// agree on there. A comparison takes two calls of one entry with nearly the same bytes and the same root, one by the
+/// schedule and one native, each right behind an exchange, which takes the lateness of ranks out of their times; the
+/// next call's exchange carries the time of the second. Each goes first in every other comparison. The first comparison
+/// of an entry does not count.
 class SelfCheck {
 public:
-    /// An entry is given up when it has lost so many comparisons in a row, on whatever communicators. Noise that looks so once in four
-    /// comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no faster, in 62.
+    /// An entry is given up when it has lost so many comparisons in a row, on whatever communicators. Noise that looks
+    /// so once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no
+    /// faster, in 62.
     static constexpr Candidates::Policy policy{.slower_percent = 5, .lost_comparisons = 5, .lost_percent_limit = 450};
     enum Arm : std::size_t { native = 0, schedule = 1 };
     /// Before this call of the collective the ranks agree for the first time.
     static constexpr std::uint64_t first_position = 8;
-    /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a verdict.
+    /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a
+    /// verdict.
     static constexpr std::uint64_t first_position_of_suspect = 2;
 
     struct Entry {
@@ -70,20 +72,23 @@ public:
     SelfCheck() = default;
     explicit SelfCheck(std::vector<Entry> entries);
 
-    /// Before the first call, alike on all ranks: entry `place` has lost so many comparisons in a row on other communicators.
+    /// Before the first call, alike on all ranks: entry `place` has lost so many comparisons in a row on other
+    /// communicators.
     void inherit(std::int64_t place, std::int64_t num_slower);
-    /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements before it.
+    /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements
+    /// before it.
     bool count(std::int64_t place, std::int64_t root = 0) {
         ++position_;
-        if (place >= 0) note(entries_[static_cast<std::size_t>(place)], static_cast<std::size_t>(root));
+        if (place >= 0) count_call(entries_[static_cast<std::size_t>(place)], static_cast<std::size_t>(root));
         return position_ == next_;
     }
-    /// The call just counted was none, as this rank has found after the exchange, if there was one. The next has its position.
+    /// The call just counted was none, as this rank has found after the exchange, if there was one. The next has its
+    /// position.
     void take_back() { --position_; }
     [[nodiscard]] Statement statement(const CallKey& call) const;
     /// `all` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the call.
     Way conclude(const Statement& all, std::int64_t exchange_ns);
-    /// How long this rank was in the call that was to be timed; is not told if the call failed.
+    /// How long this rank was in the call that was to be timed; is not called if the call failed.
     void took(std::int64_t duration_ns) {
         entries_[target_].candidates.took(timed_, std::min(duration_ns, longest_ns));
     }
@@ -100,7 +105,7 @@ private:
     static constexpr std::int64_t longest_ns = 1'000'000'000'000'000;  // days; a hundredfold still fits
     enum class Step { settle, first, second };
 
-    void note(Entry& entry, std::size_t root) {
+    void count_call(Entry& entry, std::size_t root) {
         ++entry.calls;
         entry.last = static_cast<std::int64_t>(position_);
         if (entry.last_of_root.size() <= root) entry.last_of_root.resize(root + 1);
@@ -127,7 +132,7 @@ private:
     Arm timed_ = native;               // of the call timed last
     std::int64_t exchange_ns_ = 0;     // this rank's, the last one
     int num_missed_ = 0;               // exchanges in a row that met no call of the target
-    bool comparing_ = false;           // two calls were timed and their times are to be told
+    bool comparing_ = false;           // two calls were timed and their times are to be exchanged
 };
 
 }  // namespace hocket::selection

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// The MPI functions that this library defines, each under its MPI_ and its PMPI_ name. Everything else is the MPI's own.
+// The MPI functions that this library defines, each under its MPI_ and its PMPI_ name. Everything else is the MPI's
+// own.
 
 #include <mpi.h>
 
@@ -17,7 +18,8 @@ using hocket::interpose::reroute;
 using hocket::runtime::Arguments;
 using hocket::runtime::Buffer;
 
-// A collective without entries pays for one look; `native` takes the addresses of the arguments, which would cost it more.
+// A collective without entries pays for one look; `native` takes the addresses of the arguments, which would cost it
+// more.
 #define HOCKET_NATIVE_UNLESS_ACTIVE(collective, call)    \
     if (!is_active(Collective::collective)) return call; \
     const auto native = [&] { return call; };

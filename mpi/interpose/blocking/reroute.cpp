@@ -45,8 +45,8 @@ bool keeps_order(Route& route, const Call& call) {
     return *route.preserves_order;
 }
 
-/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of many. The ranks
-/// agree on it, since threads may have made them in different orders.
+/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
+/// many. The ranks agree on it, since threads may have made them in different orders.
 void inherit(Communicator& communicator) {
     if (communicator.has_inherited || !settings.checks_itself) return;
     communicator.has_inherited = true;
@@ -56,7 +56,8 @@ void inherit(Communicator& communicator) {
     }
     std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
-    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.own) != MPI_SUCCESS) return;
+    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
+        return;
     std::size_t i = 0;
     for (std::size_t c = 0; c < num_collectives; ++c) {
         for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
@@ -64,16 +65,16 @@ void inherit(Communicator& communicator) {
     }
 }
 
-/// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one that failed,
-/// some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not look at the arguments,
-/// because now and then it makes a communicator, which needs all ranks. False if there is none.
+/// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one
+/// that failed, some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not
+/// look at the arguments, because now and then it makes a communicator, which needs all ranks. False if there is none.
 bool number_call(Communicator& communicator) {
-    if (communicator.own != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return true;
+    if (communicator.private_comm != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return true;
     for (auto& routes : communicator.routes) {
         for (Route& route : routes) route.operations.clear();
     }
     communicator.call = 0;
-    if (!renew_own(communicator)) return false;
+    if (!renew_private(communicator)) return false;
     inherit(communicator);
     return true;
 }
@@ -95,7 +96,7 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     const runtime::Role role{route.entry->collective, communicator.size, root, self, pieces};
     auto graph =
         std::make_shared<const runtime::RankGraph>(rank_schedule(route.entry->schedule, root, self, asked_pieces));
-    operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.own));
+    operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.private_comm));
     return *operations.back();
 }
 
@@ -117,7 +118,8 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     SelfCheck::Statement all{};
     const std::int64_t begin_ns = now_ns();
     const auto count = static_cast<int>(mine.size());
-    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MAX, communicator.own) != MPI_SUCCESS) {
+    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MAX, communicator.private_comm) !=
+        MPI_SUCCESS) {
         check.stop();
         return SelfCheck::Way::as_planned;
     }
@@ -126,10 +128,10 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
-        EntryCount& noted = entry_counts[routes[static_cast<std::size_t>(target)].index];
-        noted.num_slower = checked.num_slower();
-        noted.native_ns = checked.candidates[SelfCheck::native].agreed_ns;
-        noted.schedule_ns = checked.candidates[SelfCheck::schedule].agreed_ns;
+        EntryCount& found = entry_counts[routes[static_cast<std::size_t>(target)].index];
+        found.num_slower = checked.num_slower();
+        found.native_ns = checked.candidates[SelfCheck::native].agreed_ns;
+        found.schedule_ns = checked.candidates[SelfCheck::schedule].agreed_ns;
     }
     return way;
 }
@@ -161,8 +163,8 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     auto way = SelfCheck::Way::as_planned;
     if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
     if (verdict.action == Verdict::native) {
-        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is the
-        // next one of this rank that they wait for.
+        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is
+        // the next one of this rank that they wait for.
         outcome = Outcome::arguments;
         --communicator.call;
         check.take_back();
@@ -187,7 +189,7 @@ std::optional<int> serve(Communicator& communicator, const Call& call, SelfCheck
     const int code = verdict.action == Verdict::refuse ? verdict.code : execute(*route, communicator, call, bytes);
     if (way == SelfCheck::Way::time_schedule && code == MPI_SUCCESS) check.took(now_ns() - begin_ns);
     entry_counts[route->index].rerouted.fetch_add(1, std::memory_order_relaxed);
-    // The schedule's own communicator returns errors; what an error means is for the program's communicator to say.
+    // The private communicator returns errors; the error handler of the program's communicator decides what follows.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
     return code;
 }

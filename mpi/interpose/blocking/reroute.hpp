@@ -22,8 +22,8 @@ private:
     int (*call_)(const void*);
 };
 
-/// Carries the call out by the plan, or natively, and returns its MPI error code. What decides is the same on all ranks of the
-/// communicator: collective, members, bytes of the signature, root, operator, and what the self-check has found.
+/// Carries the call out by the plan, or natively, and returns its MPI error code. What decides is the same on all ranks
+/// of the communicator: collective, members, bytes of the signature, root, operator, and what the self-check has found.
 int reroute(const Call& call, const Native& native);
 
 }  // namespace hocket::interpose

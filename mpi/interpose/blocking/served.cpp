@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hocket/base/json_writer.hpp"
+#include "interpose/log.hpp"
 #include "interpose/next.hpp"
-#include "interpose/say.hpp"
 
 namespace hocket::interpose {
 
@@ -19,7 +19,8 @@ Served& served = *new Served;
 
 namespace {
 
-// Two looks at the clock take some 50 ns: of calls shorter than this one in `sparse` is timed, so that it stays below 1 %.
+// Two looks at the clock take some 50 ns: of calls shorter than this one in `sparse` is timed, so that it stays below 1
+// %.
 constexpr std::int64_t short_ns = 5'000;
 constexpr std::uint64_t sparse = 32;
 
@@ -73,7 +74,7 @@ void Served::timed(Collective collective, Outcome outcome, std::int64_t duration
                                                           std::memory_order_relaxed);
 }
 
-std::string Served::report(int world_rank, bool speaks) const {
+std::string Served::report(int world_rank, bool logs) const {
     constexpr std::size_t num = num_collectives * num_outcomes;
     std::vector<double> mine, all(2 * num);
     for (const auto& of_collective : tallies_) {
@@ -111,21 +112,21 @@ std::string Served::report(int world_rank, bool speaks) const {
         rows.end_object();
     }
     rows.end_list();
-    if (!speaks || whole.calls == 0) return rows.text();
-    say(
+    if (!logs || whole.calls == 0) return rows.text();
+    log_line(
         text("the plan served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
              "rank on average",
              percent(by_plan.calls, whole.calls), percent(by_plan.seconds, whole.seconds), by_plan.seconds / num_ranks,
              whole.seconds / num_ranks));
     if (derived.calls > 0)
-        say(text("%.0f %% of the calls served have sizes or roots for which the plan was derived, not measured",
-                 percent(derived.calls, by_plan.calls)));
+        log_line(text("%.0f %% of the calls served have sizes or roots for which the plan was derived, not measured",
+                      percent(derived.calls, by_plan.calls)));
     for (std::size_t outcome = 0; outcome < num_outcomes; ++outcome) {
         const Sum& of = left[outcome];
         if (is_served(outcome) || of.calls == 0) continue;
-        say(text("left native: %.0f %% of the calls, %.3g s: ", percent(of.calls, whole.calls),
-                 of.seconds / num_ranks) +
-            reasons[outcome] + " (" + where[outcome] + ")");
+        log_line(text("left native: %.0f %% of the calls, %.3g s: ", percent(of.calls, whole.calls),
+                      of.seconds / num_ranks) +
+                 reasons[outcome] + " (" + where[outcome] + ")");
     }
     return rows.text();
 }

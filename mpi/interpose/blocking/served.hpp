@@ -29,8 +29,8 @@ enum class Outcome : std::uint8_t {
 };
 constexpr std::size_t num_outcomes = 9;
 
-/// Counts the program's collective calls and their time by collective and outcome. Of short calls some are timed, and stand for
-/// the others.
+/// Counts the program's collective calls and their time by collective and outcome. Of short calls some are timed, and
+/// stand for the others.
 class Served {
 public:
     /// Before the first call. Counting is off until then.
@@ -55,9 +55,9 @@ public:
         return code;
     }
 
-    /// Collective over the world, at its end. On rank 0 it returns "calls" of the statistics, and says lines for people if
-    /// `speaks`.
-    std::string report(int world_rank, bool speaks) const;
+    /// Collective over the world, at its end. On rank 0 it returns "calls" of the statistics, and logs lines for people
+    /// if `logs`.
+    std::string report(int world_rank, bool logs) const;
 
 private:
     struct Tally {

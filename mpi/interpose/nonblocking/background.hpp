@@ -10,16 +10,16 @@
 
 namespace hocket::interpose {
 
-/// What the engine's thread and the calls of the program share: the program's requests, how many proxies are pending, and whether
-/// a look at these may enter the MPI.
+/// What the engine's thread and the calls of the program share: the program's requests, how many proxies are pending,
+/// and whether a look at these may enter the MPI.
 class Background {
 public:
     RequestTable requests;
 
-    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was started alone, unless
-    /// a call by the plan is pending, which nothing else would move on while the program is in MPI_Recv; nor while the process is
-    /// ending. Those in calls of the program do: functions that it has given to atexit, and destructors, may wait and call
-    /// MPI_Finalize.
+    /// A look at what is pending enters the MPI. That of the engine's thread does not beside a reduction that was
+    /// started alone, unless a call by the plan is pending, which nothing else would move on while the program is in
+    /// MPI_Recv; nor while the process is ending. Those in calls of the program do: functions that it has given to
+    /// atexit, and destructors, may wait and call MPI_Finalize.
     bool enter_mpi() {
         num_inside_.fetch_add(1);
         if (depth > depth_in_thread) return true;

@@ -11,7 +11,7 @@
 #include "interpose/entry_counts.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/choices.hpp"
-#include "interpose/own_communicators.hpp"
+#include "interpose/private_communicators.hpp"
 #include "interpose/settings.hpp"
 #include "runtime/operation.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 // Prepared schedules are kept for so many calls.
 constexpr std::size_t max_idle = 32;
 
-OwnCommunicators queue_communicators;
+PrivateCommunicators queue_communicators;
 
 std::mutex closed_mutex;
 std::vector<std::shared_ptr<CollectiveQueue>> closed;  // what the program has freed while calls were pending
@@ -65,7 +65,7 @@ CollectiveQueue::Selection& CollectiveQueue::selection_of(const Turn& turn) {
     return made;
 }
 
-/// False if the ranks have not all told what they have measured.
+/// False while the exchange of what the ranks have measured is under way.
 bool CollectiveQueue::decide(const Turn& turn, Arm& arm) {
     arm = schedule;
     if (!turn.compares) return true;
@@ -76,7 +76,7 @@ bool CollectiveQueue::decide(const Turn& turn, Arm& arm) {
         selection.selector.conclude(selection.exchange.all());
     }
     arm = static_cast<Arm>(selection.selector.next());
-    if (selection.selector.exchanges()) selection.exchange.begin(selection.selector.statement(), own_);
+    if (selection.selector.exchanges()) selection.exchange.begin(selection.selector.statement(), private_comm_);
     return true;
 }
 
@@ -115,12 +115,12 @@ std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& cal
         return task;
     }
     if (arm == native)
-        return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, own_);
+        return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, private_comm_);
     const Rank root{of.root}, self{rank_};
     const std::int32_t pieces = schedule_pieces(call.entry_->schedule, call.asked_pieces_);
     auto graph = std::make_shared<const runtime::RankGraph>(
         rank_schedule(call.entry_->schedule, root, self, call.asked_pieces_));
-    return runtime::make_schedule_task({of.collective, size_, root, self, pieces}, std::move(graph), own_);
+    return runtime::make_schedule_task({of.collective, size_, root, self, pieces}, std::move(graph), private_comm_);
 }
 
 // The MPI's own functions and the exchanges begin here too: MPI matches them by their order.
@@ -182,7 +182,7 @@ bool CollectiveQueue::release(bool waits) {
         if (!done) return false;
     }
     idle_.clear();
-    queue_communicators.release(&own_);
+    queue_communicators.release(&private_comm_);
     return true;
 }
 
@@ -210,15 +210,15 @@ State PlannedCall::advance() noexcept {
 int PlannedCall::finish() {
     if (error_ == MPI_SUCCESS) error_ = task_->error();
     queue_->ended(*this);
-    const MPI_Comm users = queue_->users();
-    if (error_ != MPI_SUCCESS) PMPI_Comm_call_errhandler(users == MPI_COMM_NULL ? MPI_COMM_WORLD : users, error_);
+    const MPI_Comm comm = queue_->program_comm();
+    if (error_ != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_);
     return error_;
 }
 
 std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size) {
-    MPI_Comm own = MPI_COMM_NULL;
-    if (!queue_communicators.make(comm, &own)) return nullptr;
-    return std::make_shared<CollectiveQueue>(comm, own, rank, size);
+    MPI_Comm private_comm = MPI_COMM_NULL;
+    if (!queue_communicators.make(comm, &private_comm)) return nullptr;
+    return std::make_shared<CollectiveQueue>(comm, private_comm, rank, size);
 }
 
 void close_queue(std::shared_ptr<CollectiveQueue> queue) {

@@ -26,14 +26,15 @@ namespace hocket::interpose {
 
 class PlannedCall;
 
-/// The non-blocking collectives of one communicator that the plan may serve. Ranks start a call at different times, and none may wait for
-/// another there. So what needs all ranks, the choice between the schedule and the MPI's own function, is made when somebody looks
-/// at the call: calls take their turn in the order of their starts, each once it is known what the ranks have found before.
+/// The non-blocking collectives of one communicator that the plan may serve. Ranks start a call at different times, and
+/// none may wait for another there. So what needs all ranks, the choice between the schedule and the MPI's own
+/// function, is made when somebody looks at the call: calls take their turn in the order of their starts, each once it
+/// is known what the ranks have found before.
 class CollectiveQueue {
 public:
-    /// `own` carries messages and calls of this queue alone.
-    CollectiveQueue(MPI_Comm users, MPI_Comm own, int rank, int size)
-        : users_(users), own_(own), rank_(rank), size_(size) {}
+    /// `private_comm` carries messages and calls of this queue alone.
+    CollectiveQueue(MPI_Comm program_comm, MPI_Comm private_comm, int rank, int size)
+        : program_comm_(program_comm), private_comm_(private_comm), rank_(rank), size_(size) {}
 
     /// At the start of a call.
     void enqueue(PlannedCall& call);
@@ -45,9 +46,9 @@ public:
     void ended(PlannedCall& call);
 
     /// MPI_COMM_NULL once the program has freed it.
-    [[nodiscard]] MPI_Comm users() const { return users_.load(); }
-    void forget_users() { users_.store(MPI_COMM_NULL); }
-    /// Frees the communicator when nothing is pending. False if ranks still have to be heard.
+    [[nodiscard]] MPI_Comm program_comm() const { return program_comm_.load(); }
+    void forget_program_comm() { program_comm_.store(MPI_COMM_NULL); }
+    /// Frees the communicator when nothing is pending. False while an exchange of times between the ranks is under way.
     bool release(bool waits);
 
 private:
@@ -69,8 +70,8 @@ private:
     void count(const Turn& turn, Arm arm);
     std::unique_ptr<runtime::CollectiveTask> task_for(const PlannedCall& call, Arm arm);
 
-    std::atomic<MPI_Comm> users_;
-    MPI_Comm own_;
+    std::atomic<MPI_Comm> program_comm_;
+    MPI_Comm private_comm_;
     const int rank_, size_;
     std::mutex mutex_;  // guards all that follows
     std::deque<Turn> turns_;
@@ -96,7 +97,8 @@ public:
     void pass_over() { queue_->pass_over(*this); }
     [[nodiscard]] std::size_t size_class() const { return std::get<1>(key_); }
     runtime::Task::State advance() noexcept;
-    /// The program has completed its request. Returns the MPI error code; the communicator's error handler has been called.
+    /// The program has completed its request. Returns the MPI error code; the communicator's error handler has been
+    /// called.
     int finish();
 
 private:
@@ -116,7 +118,8 @@ private:
     std::atomic<bool> has_begun_{false};
 };
 
-/// Of a new communicator, all members of which call this. Null on all of them if hocket may have no more communicators of its own.
+/// Of a new communicator, all members of which call this. Null on all of them if hocket may have no more
+/// private communicators.
 std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size);
 /// When the program has freed the communicator.
 void close_queue(std::shared_ptr<CollectiveQueue> queue);

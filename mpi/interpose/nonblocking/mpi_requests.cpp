@@ -17,7 +17,7 @@ namespace {
 
 bool is_any_tracked() { return background.requests.any() && depth == 0; }
 
-// What is wrong is left to the MPI, which tells the program so.
+// Wrong arguments are left to the MPI, which reports them to the program.
 bool is_good(const MPI_Request* request) { return request != nullptr; }
 bool is_good(int count, const MPI_Request* requests) { return count >= 0 && requests != nullptr; }
 

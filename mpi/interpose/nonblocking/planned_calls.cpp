@@ -27,7 +27,7 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     const Route* const route = find_route(*communicator, call, bytes);
     if (route == nullptr) return nullptr;
     const bool combining = combines(call.collective);
-    // An operator of the user's would run beside the program.
+    // An operator of the program's own would run beside the program.
     if (combining && !runtime::is_predefined(call.arguments.op)) return nullptr;
     const Verdict verdict = judge(call, communicator->rank, communicator->size);
     if (verdict.action == Verdict::native) return nullptr;  // and it takes no turn: natively it would be no call either

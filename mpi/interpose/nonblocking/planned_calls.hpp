@@ -12,7 +12,8 @@
 
 namespace hocket::interpose {
 
-/// Collective over the communicator, while the program makes it: its calls may go by the plan in the background from now on.
+/// Collective over the communicator, while the program makes it: its calls may go by the plan in the background from
+/// now on.
 void open_queue(MPI_Comm comm);
 
 /// Starts a non-blocking collective by the plan. Empty: it stays the MPI's own.

@@ -25,14 +25,16 @@ std::atomic<bool> progress_is_on{false};
 
 namespace {
 
-// A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread wait.
+// A program may have more collectives in flight than are looked at one by one; those left to the MPI make no thread
+// wait.
 constexpr int max_proxies = 1000;
-// Those that the plan serves are not left to the MPI, since the other ranks would not know. To start one waits for nobody.
+// Those that the plan serves are not left to the MPI, since the other ranks would not know. To start one waits for
+// nobody.
 constexpr std::size_t capacity = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t long_idle_ns = 10'000'000'000;
 
-// A process that ends without MPI_Finalize takes the MPI down while the thread may still be in it. The thread cannot be waited for: the one that
-// ends the process may hold a lock of the MPI.
+// A process that ends without MPI_Finalize takes the MPI down while the thread may still be in it. The thread cannot be
+// waited for: the one that ends the process may hold a lock of the MPI.
 void end_at_exit() {
     background.keep_out();
     const std::int64_t begin_ns = now_ns();
@@ -41,8 +43,8 @@ void end_at_exit() {
 
 }  // namespace
 
-/// Enters the MPI while the program has large messages under way, to look at a request that nothing completes: MPI_Iprobe of a
-/// message from itself makes nothing move in MPICH 4.0.
+/// Enters the MPI while the program has large messages under way, to look at a request that nothing completes:
+/// MPI_Iprobe of a message from itself makes nothing move in MPICH 4.0.
 class Progress::Poke final : public runtime::Task {
 public:
     Poke() {
@@ -95,11 +97,11 @@ void Progress::stop() {
     const Inside inside;
     background.requests.forget_messages();
     const std::int64_t begin_ns = now_ns();
-    bool told = false;
+    bool has_warned = false;
     engine_->wait_until([&] {
         const std::size_t num_pending = engine_->num_pending();
-        if (num_pending > 0 && !told && now_ns() - begin_ns > long_idle_ns) {
-            told = true;
+        if (num_pending > 0 && !has_warned && now_ns() - begin_ns > long_idle_ns) {
+            has_warned = true;
             std::fprintf(stderr, "hocket: MPI_Finalize waits for %zu non-blocking collective(s) that have not ended\n",
                          num_pending);
         }
@@ -205,7 +207,8 @@ int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_R
 }
 
 void Progress::adopt_message(const Started& started, MPI_Request request) {
-    // Shorter ones are sent without asking their receiver first: there is nothing to do for them while the program computes.
+    // Shorter ones are sent without asking their receiver first: there is nothing to do for them while the program
+    // computes.
     if (size_class_of(started.bytes) < first_large_class) return;
     const Inside inside;
     leave_wait();

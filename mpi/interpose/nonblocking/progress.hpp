@@ -28,12 +28,12 @@ struct Started {
     MPI_Op op = MPI_OP_NULL;
 };
 
-/// Communication of the program that goes on while the program computes: a thread looks at its collectives, and while large messages are
-/// under way it enters the MPI. Off unless asked for. What is decided is for this rank alone.
+/// Communication of the program that goes on while the program computes: a thread looks at its collectives, and while
+/// large messages are under way it enters the MPI. Off unless asked for. What is decided is for this rank alone.
 class Progress {
 public:
-    /// After MPI_Init with MPI_THREAD_MULTIPLE. `program_level` is the thread level that the program knows of. False if there is
-    /// no thread to be had.
+    /// After MPI_Init with MPI_THREAD_MULTIPLE. `program_level` is the thread level that the program knows of. False if
+    /// there is no thread to be had.
     bool start(ProgressMode mode, int core, int program_level);
     /// Before MPI_Finalize: waits for collectives that the program has freed, and ends the thread.
     void stop();
@@ -55,8 +55,8 @@ public:
     /// A look at what is pending, before a call of the program that completes something.
     void help();
     void wait_until(const std::function<bool()>& holds);
-    /// The caller is about to wait inside the MPI, which makes messages move. An error handler of the program may leave the wait by
-    /// longjmp: the thread counts once, and no longer when it sends or receives.
+    /// The caller is about to wait inside the MPI, which makes messages move. An error handler of the program may leave
+    /// the wait by longjmp: the thread counts once, and no longer when it sends or receives.
     void enter_wait() {
         if (!std::exchange(is_waiting_, true)) num_waits_.fetch_add(1, std::memory_order_relaxed);
     }

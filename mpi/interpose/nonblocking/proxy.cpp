@@ -21,7 +21,7 @@ std::mutex pool_mutex;
 auto& pool =
     *new std::deque<Proxy*>;  // guarded; not destroyed, since other threads may still run when the process ends
 
-// What the program is told instead is the status of the real request.
+// The program gets the status of the real request instead.
 int query(void*, MPI_Status* status) {
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);

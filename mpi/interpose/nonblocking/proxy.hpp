@@ -14,9 +14,10 @@
 
 namespace hocket::interpose {
 
-/// A pending collective of the program. Either it is the MPI's own: the request that the MPI made for it is looked at by the engine alone while the task is
-/// pending; the program holds a generalized request instead, which says whether it is over. Then the program's thread completes
-/// the MPI's request, so that errors come up in the program's own call, by the MPI's own means. Or it is one that the plan serves.
+/// A pending collective of the program. Either it is the MPI's own: the request that the MPI made for it is looked at
+/// by the engine alone while the task is pending; the program holds a generalized request instead, which is complete
+/// when that one is. Then the program's thread completes the MPI's request, so that errors come up in the program's own
+/// call, by the MPI's own means. Or it is one that the plan serves.
 class Proxy final : public runtime::Task {
 public:
     /// Makes the generalized request, before the engine is given the task. False if the MPI does not.
@@ -27,7 +28,7 @@ public:
 
     State advance() noexcept override;
 
-    /// The program has completed the generalized request: completes the real one. Returns what the MPI says of it.
+    /// The program has completed the generalized request: completes the real one. Returns the MPI error code of that.
     int finish(MPI_Status* status);
     /// The program has freed the request before it has completed it.
     void abandon();

@@ -38,8 +38,8 @@ struct TrackedRequest {
     std::uint64_t id = 0;  ///< of all entries, so that a handle that has come to mean another request is known
 };
 
-/// The requests of the program that something is known of, by handle. One that the program completes by a function that this library
-/// does not define leaves its entry behind, which the next request of that handle replaces.
+/// The requests of the program that something is known of, by handle. One that the program completes by a function that
+/// this library does not define leaves its entry behind, which the next request of that handle replaces.
 class RequestTable {
 public:
     void add(MPI_Request request, TrackedRequest tracked) {

@@ -53,7 +53,7 @@ public:
     [[nodiscard]] const std::vector<Item>& items() const { return items_; }
     [[nodiscard]] MPI_Request* handles() { return handles_.empty() ? requests_ : handles_.data(); }
 
-    /// `wait` is MPI_Wait... of the call, and `test` MPI_Test..., which says whether it is done.
+    /// `wait` is MPI_Wait... of the call, and `test` MPI_Test..., which sets its flag when it is done.
     template <class Test, class Wait>
     int wait(const Test& test, const Wait& wait) {
         if (!background.any_pending()) {
@@ -72,7 +72,8 @@ public:
         return code;
     }
 
-    /// The request at `place` is complete. Returns the error of what it stood for, the status of which replaces `status`.
+    /// The request at `place` is complete. Returns the error of what it stood for, the status of which replaces
+    /// `status`.
     int finish(int place, MPI_Status* status) {
         const auto before = [](const Item& item, int of) { return item.place < of; };
         const auto found = std::lower_bound(items_.begin(), items_.end(), place, before);
@@ -130,8 +131,8 @@ int end_any(Batch& batch, int code, int index, MPI_Status* status) {
     return code != MPI_SUCCESS ? code : real;
 }
 
-/// Where the call reports on `num` requests, the i-th of which has place_of(i). The errors in the statuses say something only where the
-/// code is MPI_ERR_IN_STATUS; else they stay as the MPI has left them.
+/// Where the call reports on `num` requests, the i-th of which has place_of(i). The errors in the statuses are valid
+/// only where the code is MPI_ERR_IN_STATUS; else they stay as the MPI has left them.
 template <class PlaceOf>
 int end_several(Batch& batch, int code, int num, const PlaceOf& place_of, MPI_Status* statuses) {
     batch.copy_back();
@@ -152,14 +153,17 @@ int end_several(Batch& batch, int code, int num, const PlaceOf& place_of, MPI_St
 /// Statuses to look into, also where the program wants none.
 class Statuses {
 public:
-    Statuses(int count, MPI_Status* users) : users_(users) {
-        if (users == MPI_STATUSES_IGNORE) own_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    Statuses(int count, MPI_Status* program_statuses) : program_statuses_(program_statuses) {
+        if (program_statuses == MPI_STATUSES_IGNORE)
+            private_statuses_.resize(static_cast<std::size_t>(std::max(count, 0)));
     }
-    MPI_Status* data() { return users_ == MPI_STATUSES_IGNORE ? own_.data() : users_; }
+    MPI_Status* data() {
+        return program_statuses_ == MPI_STATUSES_IGNORE ? private_statuses_.data() : program_statuses_;
+    }
 
 private:
-    MPI_Status* users_;
-    std::vector<MPI_Status> own_;
+    MPI_Status* program_statuses_;
+    std::vector<MPI_Status> private_statuses_;
 };
 
 int itself(int place) { return place; }
@@ -185,10 +189,11 @@ int test_one(MPI_Request* request, int* flag, MPI_Status* status) {
     return end_one(batch, code, *flag != 0, status);
 }
 
-// One after another, since none is left out. Not MPI_Testall: of MPICH 5.0 it fails where a persistent collective is among the requests.
-int wait_all(int count, MPI_Request* requests, MPI_Status* users) {
+// One after another, since none is left out. Not MPI_Testall: of MPICH 5.0 it fails where a persistent collective is
+// among the requests.
+int wait_all(int count, MPI_Request* requests, MPI_Status* program_statuses) {
     Batch batch(count, requests);
-    Statuses statuses(count, users);
+    Statuses statuses(count, program_statuses);
     int place = 0, outcome = MPI_SUCCESS;
     const auto test = [&](int* flag) {
         while (place < count) {
@@ -207,10 +212,10 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* users) {
     return end_several(batch, code, count, itself, statuses.data());
 }
 
-int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* users) {
+int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* program_statuses) {
     progress.help();
     Batch batch(count, requests);
-    Statuses statuses(count, users);
+    Statuses statuses(count, program_statuses);
     const int code = next.Testall(count, batch.handles(), flag, statuses.data());
     return code == MPI_SUCCESS && *flag == 0 ? code : end_several(batch, code, count, itself, statuses.data());
 }
@@ -229,9 +234,9 @@ int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status
     return code == MPI_SUCCESS && *flag == 0 ? code : end_any(batch, code, *index, status);
 }
 
-int wait_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* users) {
+int wait_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* program_statuses) {
     Batch batch(count, requests);
-    Statuses statuses(count, users);
+    Statuses statuses(count, program_statuses);
     const auto test = [&](int* flag) {
         const int code = next.Testsome(count, batch.handles(), num_done, indices, statuses.data());
         *flag = *num_done != 0;  // also MPI_UNDEFINED: nothing is active
@@ -243,10 +248,10 @@ int wait_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI
     return end_several(batch, code, num, [&](int i) { return indices[i]; }, statuses.data());
 }
 
-int test_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* users) {
+int test_some(int count, MPI_Request* requests, int* num_done, int* indices, MPI_Status* program_statuses) {
     progress.help();
     Batch batch(count, requests);
-    Statuses statuses(count, users);
+    Statuses statuses(count, program_statuses);
     const int code = next.Testsome(count, batch.handles(), num_done, indices, statuses.data());
     const int num = *num_done == MPI_UNDEFINED ? 0 : *num_done;
     return end_several(batch, code, num, [&](int i) { return indices[i]; }, statuses.data());

@@ -7,8 +7,8 @@
 
 namespace hocket::interpose {
 
-// MPI's functions that complete requests, for when the table of requests is not empty. They make pending collectives move on, and
-// end the way of the program's own: all of it in the MPI's functions that these are named after.
+// MPI's functions that complete requests, for when the table of requests is not empty. They make pending collectives
+// move on, and end the way of the program's own: all of it in the MPI's functions that these are named after.
 
 int wait_one(MPI_Request* request, MPI_Status* status);
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);

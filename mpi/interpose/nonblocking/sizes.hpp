@@ -11,8 +11,8 @@
 
 namespace hocket::interpose {
 
-// How large the message of a call is, as this rank sees it, from the positions of the parameters that tell. `arguments` is a tuple
-// of all of them; the call was successful, so that what matters in it is good.
+// How large the message of a call is, as this rank sees it, from the positions of the parameters that determine it.
+// `arguments` is a tuple of all of them; the call was successful, so that what matters in it is good.
 
 inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
     // A message of nothing, or to MPI_PROC_NULL, may have no datatype. To ask for its size would call an error handler.
@@ -40,7 +40,7 @@ struct Block {
     }
 };
 
-/// Of this rank alone; with MPI_IN_PLACE the parameters say nothing.
+/// Of this rank alone; with MPI_IN_PLACE the parameters do not determine it.
 template <std::size_t buffer, std::size_t count, std::size_t type>
 struct OwnBlock {
     static constexpr std::size_t op = no_operator;

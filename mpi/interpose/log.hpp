@@ -9,6 +9,6 @@
 namespace hocket::interpose {
 
 /// One line for people, on standard error.
-inline void say(const std::string& line) { std::fprintf(stderr, "hocket: %s\n", line.c_str()); }
+inline void log_line(const std::string& line) { std::fprintf(stderr, "hocket: %s\n", line.c_str()); }
 
 }  // namespace hocket::interpose

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+namespace hocket::interpose {
+
+/// Private communicators, which hocket makes beside those of the program. There are few: MPICH has 2048 in all, most of
+/// which are left to the program.
+class PrivateCommunicators {
+public:
+    /// One with the members of `program_comm`. Collective. False on all ranks if one of them has as many as it may, or
+    /// if the MPI makes none.
+    bool make(MPI_Comm program_comm, MPI_Comm* private_comm);
+    void release(MPI_Comm* private_comm);
+
+private:
+    static constexpr int max_ = 256;
+    std::atomic<int> num_{0};
+};
+
+}  // namespace hocket::interpose
