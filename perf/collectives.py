@@ -25,6 +25,7 @@ from hocket import Blueprint, CostModel, Network, algorithms, wire_limit_s
 from hocket.advise.advise import advise
 from hocket.advise.calls import CallGroup
 from hocket.cli.common import print_table
+from hocket.cli.options import seconds
 from hocket.measure.compare import measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.local import LocalRunner
@@ -149,7 +150,7 @@ def read_options() -> argparse.Namespace:
     )
     parser.add_argument("--pieces", nargs="+", type=int, default=[1])
     parser.add_argument("--repetitions", type=int, default=20)
-    parser.add_argument("--timeout", type=float, default=300)
+    parser.add_argument("--timeout", type=seconds, default=300.0)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

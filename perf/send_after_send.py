@@ -30,6 +30,7 @@ from collectives import PLACES, quartiles, runner_for
 from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket._core import one_send_at_a_time
 from hocket.cli.common import print_table
+from hocket.cli.options import seconds
 from hocket.measure.compare import measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.emulation import emulated_costs
@@ -150,7 +151,7 @@ def main() -> int:
     parser.add_argument("--bytes", type=int, default=1 << 20, help="of the message; of scatter the blocks of all")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--launches", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=300)
+    parser.add_argument("--timeout", type=seconds, default=300.0)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     points = [point for place in options.places for point in measure(options, place, PLACES[place]())]

@@ -28,6 +28,7 @@ from testlist import FOLDERS, PASSES, SuiteTest
 from ways import WAYS, Ways
 
 from hocket.cli.common import message, print_json, print_table, progress
+from hocket.cli.options import seconds
 from hocket.errors import Error
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
@@ -45,7 +46,9 @@ def main() -> int:
     parser.add_argument("--way", action="append", choices=WAYS, help="only this way, beside native; may be given again")
     parser.add_argument("--test", action="append", metavar="PATTERN", help="only these, as in 'coll/i*'; again as well")
     parser.add_argument("--jobs", type=int, default=available_cores(), help="tests at a time (default: cores)")
-    parser.add_argument("--time-limit", type=float, default=60, help="seconds that a test has, at least (default: 60)")
+    parser.add_argument(
+        "--time-limit", type=seconds, default=60.0, metavar="TIME", help="that a test has, at least (default: 60)"
+    )
     parser.add_argument("--again", action="store_true", help="also what has been run")
     parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of tables")
     parser.add_argument("--folder", type=Path, default=Path("build/mpich-suite"))

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -41,12 +41,25 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+_UNITS_S = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_MOST_S = 1e9  # decades: what is larger is a slip, and too much for the clocks that wait for it
+
+
+def seconds(text: str) -> float:
+    """Of "20", "20s", "500 ms", "2min" or "1h", as every option takes it that is a time; a number without a unit is of
+    seconds. Raises ValueError, as argparse wants it."""
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", text.strip())
+    unit = _UNITS_S.get(found[2]) if found else None
+    value_s = float(found[1]) * unit if found and unit else 0.0
+    if not 0 < value_s <= _MOST_S:
+        raise ValueError(text)
+    return value_s
+
+
 class Duration(click.ParamType[float]):
-    """A time in seconds: "20", "20s", "500 ms", "2min", "1h". A number without a unit is of seconds."""
+    """A time as `seconds` takes it."""
 
     name = "time"
-    _UNITS: ClassVar = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-    _MOST_S = 1e9  # decades: what is larger is a slip, and too much for the clocks that wait for it
 
     def __init__(self, least_s: float = 0.0) -> None:
         self.least_s = least_s  # 0: any time above it
@@ -54,14 +67,15 @@ class Duration(click.ParamType[float]):
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
         if isinstance(value, float):  # a default
             return value
-        found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", str(value).strip())
-        unit = self._UNITS.get(found[2]) if found else None
-        seconds = float(found[1]) * unit if found and unit else 0.0
-        if not 0 < seconds <= self._MOST_S or seconds < self.least_s:
+        try:
+            value_s = seconds(str(value))
+        except ValueError:
+            value_s = 0.0
+        if value_s <= 0 or value_s < self.least_s:
             examples = "20, 20s, 2min or 1h" if self.least_s else "20, 20s, 500ms, 2min or 1h"
             least = f" of at least {self.least_s:g} s" if self.least_s else ""
             self.fail(f"{value!r}; accepted: a time{least}, such as {examples}", parameter, context)
-        return seconds
+        return value_s
 
 
 def network_option(required: bool = True) -> Callable[[F], F]:
