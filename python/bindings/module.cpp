@@ -13,6 +13,7 @@ namespace nb = nanobind;
 
 void bind_blueprint(nb::module_& module);
 void bind_network(nb::module_& module);
+void bind_circuits(nb::module_& module);
 void bind_cost(nb::module_& module);
 void bind_simulation(nb::module_& module);
 void bind_traffic(nb::module_& module);
@@ -71,6 +72,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_TRAFFIC_SIMULATION
     bind_traffic_simulation(module);
+#endif
+#ifdef HOCKET_HAVE_CIRCUITS
+    bind_circuits(module);
 #endif
 #ifdef HOCKET_HAVE_COST
     bind_cost(module);

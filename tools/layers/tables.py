@@ -47,10 +47,11 @@ GENERATED = ("generated.h",)
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
 PYTHON_LEVELS: Levels = (
     ("errors",),
-    ("_core", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
+    ("_core", "circuit_check", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
     ("traced_rank",),
     (
         "circuit_costs",
+        "circuit_schedules",
         "link_groups",
         "network_source",
         "patterns",

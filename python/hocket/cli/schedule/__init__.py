@@ -10,15 +10,17 @@ from typing import Any
 import click
 
 from hocket.cli.common import json_option
+from hocket.cli.schedule.circuits import circuit_options
 from hocket.cli.schedule.options import asked_for, refuse_others, schedule_options
 
 
 @click.command()
-@click.argument("what", metavar="COLLECTIVE|FILE.json")
+@click.argument("what", metavar="COLLECTIVE|FILE.json", required=False)
 @schedule_options
+@circuit_options
 @json_option
 @click.pass_context
-def command(context: click.Context, /, what: str, **given: Any) -> int:
+def command(context: click.Context, /, what: str | None, **given: Any) -> int:
     """Search, build or read the schedule of a collective; check it; print it.
 
     With --network the schedule that is predicted to be fastest is chosen: order, algorithm and chunks; with --optimal
@@ -41,7 +43,15 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
       hocket schedule my-schedule.json --format goal --bytes "1 MB"
       hocket schedule allgather --network networks/two-clusters.toml --bytes 64KiB
       hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal --draw bcast.html
+      hocket schedule bcast --circuits --ranks 32 --ports 3 --bytes 100kB --latency 100us --bandwidth 1Gbit/s \\
+          --setup 5ms --teardown 5ms
     """
+    if given["circuits"]:
+        from hocket.cli.schedule import circuits
+
+        return circuits.run(context, what, **given)
+    if what is None:
+        raise click.MissingParameter(ctx=context, param_type="argument", param_hint="'COLLECTIVE|FILE.json'")
     from hocket import schedule as schedules
 
     is_file = schedules.is_file(what)

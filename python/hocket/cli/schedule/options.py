@@ -28,6 +28,25 @@ _APPLICABLE = {
     "--optimal": _OPTIMAL | {"chunks", "gap", "threads"},
     "--method paper": _OPTIMAL | {"chunks", "cuts"},
     "--crossover": {"crossover", "network_text", "bandwidth", "latency", "root"},
+    "--circuits": {
+        "circuits",
+        "ports",
+        "setup_s",
+        "teardown_s",
+        "injection",
+        "stop",
+        "accounting",
+        "controller",
+        "instances",
+        "check",
+        "ranks",
+        "root",
+        "bandwidth",
+        "latency",
+        "bytes_text",
+        "pieces",
+        "time_limit_s",
+    },
 }
 
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
+#include "hocket/search/circuits/bounds.hpp"
+#include "hocket/search/circuits/find.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace hocket;
+
+namespace {
+
+/// Which of two names it is.
+bool is_second(std::string_view key, std::string_view name, std::string_view first, std::string_view second) {
+    if (name == first) return false;
+    if (name == second) return true;
+    const std::array known{first, second};
+    throw InvalidInput(std::string(key) + " is " + base::quoted(name) + "; accepted: " + base::list_of(known),
+                       base::did_you_mean(name, known));
+}
+
+nb::dict to_dict(const circuits::CircuitSchedule& schedule) {
+    nb::list circuits;
+    for (const circuits::Circuit& circuit : schedule.circuits) {
+        nb::dict one;
+        one["nodes"] = nb::make_tuple(circuit.a, circuit.b);
+        one["configuration"] = circuit.configuration;
+        one["setup_s"] = nb::make_tuple(circuit.setup_s, circuit.open_s);
+        one["teardown_s"] = nb::make_tuple(circuit.teardown_s, circuit.down_s);
+        circuits.append(one);
+    }
+    nb::list messages;
+    for (const circuits::Message& message : schedule.messages) {
+        nb::dict one;
+        one["circuit"] = message.circuit;
+        one["from"] = message.from;
+        one["to"] = message.to;
+        one["blocks"] = message.blocks;
+        if (message.reduces) one["reduces"] = true;
+        one["time_s"] = nb::make_tuple(message.begin_s, message.end_s);
+        messages.append(one);
+    }
+    nb::dict result;
+    result["block_bytes"] = schedule.block_bytes;
+    result["circuits"] = circuits;
+    result["messages"] = messages;
+    return result;
+}
+
+nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int32_t k, double bytes, double s, double d,
+                          double alpha, double beta, std::string_view injection, std::string_view stop,
+                          std::string_view accounting, std::string_view controller, std::optional<std::int32_t> pieces,
+                          double time_limit_s, std::uint64_t seed, const nb::object& on_progress) {
+    search::CircuitProblem problem{collective_from(collective), {}, bytes, pieces, time_limit_s, seed};
+    circuits::Rules& rules = problem.rules;
+    rules.num_nodes = p;
+    rules.ports = k;
+    rules.latency_s = alpha;
+    rules.s_per_byte = beta;
+    rules.times.setup_s = s;
+    rules.times.teardown_s = d;
+    if (is_second("accounting", accounting, "equations", "hidden")) rules.times.accounting = cost::Accounting::hidden;
+    if (is_second("injection", injection, "one", "all")) rules.injection = circuits::Injection::all;
+    if (is_second("stop", stop, "all", "circuit")) rules.stop = circuits::Stop::circuit;
+    if (is_second("controller", controller, "parallel", "serial")) rules.controller = circuits::Controller::serial;
+    search::CircuitAnswer answer;
+    {
+        const nb::gil_scoped_release released;
+        std::function<bool()> go_on;
+        if (!on_progress.is_none())
+            go_on = [&] {
+                const nb::gil_scoped_acquire acquired;
+                return nb::cast<bool>(on_progress());
+            };
+        answer = search::find_circuit_schedule(problem, go_on);
+    }
+    nb::dict result;
+    result["makespan_s"] = answer.schedule.makespan_s;
+    result["lower_bound_s"] = answer.lower_bound_s;
+    result["optimal"] = answer.optimal;
+    result["algorithm"] = answer.algorithm;
+    result["blocks"] = answer.blocks;
+    result["reference_s"] = problem.collective == Collective::bcast
+                                ? nb::cast(search::pipelined_reference_s(rules, bytes))
+                                : nb::object(nb::none());
+    result["schedule"] = to_dict(answer.schedule);
+    return result;
+}
+
+}  // namespace
+
+void bind_circuits(nb::module_& module) {
+    module.def(
+        "circuit_schedule", &circuit_schedule, nb::kw_only(), "collective"_a, "p"_a, "k"_a, "bytes"_a, "s"_a, "d"_a,
+        "alpha"_a, "beta"_a, "injection"_a = "one", "stop"_a = "all", "accounting"_a = "equations",
+        "controller"_a = "parallel", "pieces"_a.none() = 1, "time_limit_s"_a = 3.0, "seed"_a = 1,
+        "on_progress"_a = nb::none(),
+        nb::sig("def circuit_schedule(*, collective: str, p: int, k: int, bytes: float, s: float, d: float, "
+                "alpha: float, beta: float, injection: str = 'one', stop: str = 'all', accounting: str = 'equations', "
+                "controller: str = 'parallel', pieces: int | None = 1, time_limit_s: float = 3.0, seed: int = 1, "
+                "on_progress: collections.abc.Callable[[], bool] | None = None) -> dict"),
+        "A fast schedule of bcast, reduce, allgather, allreduce or alltoall on circuits: see "
+        "docs/reference/circuits.md.");
+}

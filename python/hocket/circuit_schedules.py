@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Fast schedules of collectives on circuit-switched networks, one instance or many."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hocket.errors import InvalidInput
+
+COLLECTIVES = ("bcast", "reduce", "allgather", "allreduce", "alltoall")
+_NUMBERS = ("bytes", "s", "d", "alpha", "beta")
+_CHOICES = {
+    "injection": ("one", "all"),
+    "stop": ("all", "circuit"),
+    "accounting": ("equations", "hidden"),
+    "controller": ("parallel", "serial"),
+}
+
+
+@dataclass(frozen=True)
+class CircuitInstance:
+    """What is asked for. The names are those of a line of `hocket schedule --circuits --instances`."""
+
+    collective: str
+    p: int  #: nodes, one rank on each
+    k: int  #: ports of a node
+    bytes: float  #: the message of bcast, reduce, allreduce; the block of a rank of allgather, for one peer of alltoall
+    s: float  #: set-up, in seconds
+    d: float  #: teardown
+    alpha: float  #: a message of n bytes takes alpha + n beta
+    beta: float
+    injection: str = "one"  #: a node sends one message at a time, or on "all" ports at once
+    stop: str = "all"  #: circuits are torn down together, or each "circuit" by itself
+    accounting: str = "equations"  #: s + d between circuits, or "hidden": max(s, d)
+    controller: str = "parallel"  #: set-ups and teardowns at once, or "serial": one at a time
+    pieces: int | str = 1  #: equal segments of bcast and reduce; "auto": as is fastest
+    root: int = 0
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> CircuitInstance:
+        """Raises InvalidInput for a value that is missing or wrong; other keys are ignored."""
+        known = CircuitInstance.__dataclass_fields__
+        for key in values:
+            if key not in known and (close := difflib.get_close_matches(str(key), known, 1, 0.8)):
+                raise InvalidInput(f"unknown key {key!r}", f"did you mean {close[0]!r}?")
+        missing = [key for key in ("collective", "p", "k", *_NUMBERS) if key not in values]
+        if missing:
+            raise InvalidInput(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        one: dict[str, Any] = {key: values[key] for key in known if values.get(key) is not None}
+        if one.get("collective") not in COLLECTIVES:
+            raise InvalidInput(f"collective is {values['collective']!r}: expected {', '.join(COLLECTIVES)}")
+        for key in _NUMBERS:
+            number = one.get(key)
+            if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < math.inf:
+                raise InvalidInput(f"{key} is {values[key]!r}: expected a number, at least 0")
+        for key, least in (("p", 1), ("k", 1), ("root", 0)):
+            whole = one.get(key, least)
+            if isinstance(whole, bool) or not isinstance(whole, int) or not least <= whole < 2**31:
+                raise InvalidInput(f"{key} is {values[key]!r}: expected a whole number, at least {least}")
+        for key, names in _CHOICES.items():
+            if one.get(key, names[0]) not in names:
+                raise InvalidInput(f"{key} is {values[key]!r}: expected {' or '.join(names)}")
+        pieces = one.get("pieces", 1)
+        if pieces != "auto" and (isinstance(pieces, bool) or not isinstance(pieces, int) or not 1 <= pieces < 2**31):
+            raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
+        if one.get("root", 0) >= one["p"]:
+            raise InvalidInput(f"root is {one['root']}: expected 0 to {one['p'] - 1}")
+        return CircuitInstance(**one)
+
+    def model(self) -> str:
+        """In words, for the reader of an answer."""
+        at_once = "one message at a time" if self.injection == "one" else "on all ports at once"
+        stop = "together" if self.stop == "all" else "each by itself"
+        between = "s + d" if self.accounting == "equations" or self.controller == "serial" else "max(s, d)"
+        controller = ", one set-up or teardown at a time" if self.controller == "serial" else ""
+        return (
+            f"{self.p} nodes with {self.k} ports; a message of n bytes takes {self.alpha:g} + n {self.beta:g} s, is "
+            f"stored and forwarded whole; a node sends {at_once}; set-up {self.s:g} s, teardown {self.d:g} s"
+            f"{controller}; circuits are torn down {stop}, {between} before the next ones are open"
+        )
+
+
+@dataclass(frozen=True)
+class CircuitAnswer:
+    instance: CircuitInstance
+    makespan_s: float
+    lower_bound_s: float
+    optimal: bool
+    algorithm: str
+    pipelined_reference_s: float | None  #: s + d + min over m of (m - 1 + r)(alpha + n beta / m), of bcast
+    schedule: dict[str, Any]  #: `blocks` of `block_bytes`, `circuits` and `messages`
+
+    @property
+    def gap(self) -> float:
+        return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "makespan_s": self.makespan_s,
+            "lower_bound_s": self.lower_bound_s,
+            "gap": self.gap,
+            "status": "optimal" if self.optimal else "feasible",
+            "algorithm": self.algorithm,
+            "pipelined_reference_s": self.pipelined_reference_s,
+            "model": self.instance.model(),
+            "instance": asdict(self.instance),
+            "schedule": self.schedule,
+        }
+
+
+def solve(
+    instance: CircuitInstance,
+    time_limit_s: float = 3.0,
+    seed: int = 1,
+    on_progress: Callable[[], bool] | None = None,
+) -> CircuitAnswer:
+    """The fastest schedule that is found, and a time that none can beat. Raises InvalidInput."""
+    from hocket import circuit_schedule
+
+    asked = asdict(instance)
+    root = asked.pop("root")
+    pieces = asked.pop("pieces")
+    found = circuit_schedule(
+        **asked, pieces=None if pieces == "auto" else pieces, time_limit_s=time_limit_s, seed=seed,
+        on_progress=on_progress,
+    )  # fmt: skip
+    schedule = {"blocks": found["blocks"], **found["schedule"]}
+    if root != 0 and instance.collective in ("bcast", "reduce"):
+        _exchange(schedule, root)
+    reference_s = found["reference_s"]
+    return CircuitAnswer(
+        instance,
+        found["makespan_s"],
+        found["lower_bound_s"],
+        found["optimal"],
+        found["algorithm"],
+        reference_s if reference_s is not None and math.isfinite(reference_s) else None,
+        schedule,
+    )
+
+
+def answer_lines(
+    text: str, time_limit_s: float = 3.0, on_progress: Callable[[], bool] | None = None
+) -> Iterator[dict[str, Any]]:
+    """An answer for each line of `text` that is not empty, a JSON object. For one that is wrong `line` and `error`."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        name: Any = None
+        try:
+            values = _object(line)
+            name = values.get("id")
+            if "id" not in values:
+                raise InvalidInput("id is missing")
+            yield {"id": name, **solve(CircuitInstance.of(values), time_limit_s, on_progress=on_progress).to_dict()}
+        except InvalidInput as error:
+            yield {"id": name, "line": number, "error": str(error)}
+
+
+def check_lines(text: str, instances: str | None = None) -> Iterator[tuple[int, Any, tuple[str, ...]]]:
+    """Line number, id and problems of each answer in `text`; `instances` are asked for instead of what answers name."""
+    from hocket.circuit_check import check_answer
+
+    asked: dict[str, Mapping[str, Any]] = {}
+    for line in (instances or "").splitlines():
+        try:
+            values = _object(line)
+        except InvalidInput:
+            continue
+        asked[repr(values.get("id"))] = values
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            answer = _object(line)
+        except InvalidInput as error:
+            yield number, None, (str(error),)
+            continue
+        name = answer.get("id")
+        if "error" in answer and "schedule" not in answer:
+            yield number, name, (f"is an error: {answer['error']}",)
+        elif instances is not None and repr(name) not in asked:
+            yield number, name, ("is no answer to an instance",)
+        else:
+            yield number, name, check_answer(answer, asked.get(repr(name)))
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidInput(f"no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInput("expected a JSON object")
+    return value
+
+
+def _exchange(schedule: dict[str, Any], root: int) -> None:
+    """Nodes 0 and `root` change roles."""
+    roles = {0: root, root: 0}
+    for circuit in schedule["circuits"]:
+        circuit["nodes"] = sorted(roles.get(node, node) for node in circuit["nodes"])
+    for message in schedule["messages"]:
+        message["from"] = roles.get(message["from"], message["from"])
+        message["to"] = roles.get(message["to"], message["to"])
