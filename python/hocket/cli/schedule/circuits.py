@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from hocket.cli.common import note, print_json, print_table
+from hocket.cli.common import message, print_json, print_table
 from hocket.cli.options import Duration
 from hocket.cli.watch import Bar
 from hocket.errors import InvalidInput
@@ -143,7 +143,7 @@ def _one(instance: CircuitInstance, limit_s: float, as_json: bool) -> int:
     else:
         _print(answer)
     if on_progress.interrupted:
-        note("interrupted: this is the best schedule that was found by then")
+        message("interrupted: this is the best schedule that was found by then")
     return INTERRUPTED if on_progress.interrupted else 0
 
 
@@ -160,11 +160,11 @@ def _answer(path: Path, limit_s: float) -> int:
             bar.done += 1
             if "error" in answer:
                 failures += 1
-                note(f"{path}:{answer['line']}: {answer['error']}")
+                message(f"{path}:{answer['line']}: {answer['error']}")
             if on_progress.interrupted:
                 break
     if on_progress.interrupted:
-        note(f"interrupted after {bar.done} of {bar.total} instances")
+        message(f"interrupted after {bar.done} of {bar.total} instances")
         return INTERRUPTED
     return 1 if failures else 0
 
@@ -205,12 +205,12 @@ def _print(answer: CircuitAnswer) -> None:
     print(f"{len(circuits)} circuits in {configurations} configurations, {len(messages)} messages")
     rows = [
         (
-            f"{message['from']} -> {message['to']}",
-            circuits[message["circuit"]]["configuration"],
-            _blocks(message["blocks"]),
-            *(text.seconds(time_s) for time_s in message["time_s"]),
+            f"{one['from']} -> {one['to']}",
+            circuits[one["circuit"]]["configuration"],
+            _blocks(one["blocks"]),
+            *(text.seconds(time_s) for time_s in one["time_s"]),
         )
-        for message in messages[:_TABLE_ROWS]
+        for one in messages[:_TABLE_ROWS]
     ]
     print_table(["message", "configuration", "blocks", "begin", "end"], rows)
     if len(messages) > _TABLE_ROWS:
