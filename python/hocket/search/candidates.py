@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from hocket import CostModel, Network, Schedule
 
-FAR = 4  # as many times more or fewer segments are tried next to any
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -106,8 +104,8 @@ class Candidates:
         return families
 
     def starts(self, size_bytes: int) -> list[Candidate]:
-        """Of each family and order that of the segments that the formula gives, and where these are many that of the
-        fewest: the formula is for chains."""
+        """Of each family and order that of the segments that the formula gives, and that of the fewest: the formula is
+        for chains, and elsewhere may be so far off that the family would seem hopeless."""
         families = list(self.families)
         if self._is_for_one and self.limits.one_segment_s > 0 and self.limits.segments in (None, 1):
             families += one_segment_families(
@@ -118,7 +116,7 @@ class Candidates:
             counts = self.counts(family, size_bytes)
             if counts:
                 guess = nearest(counts, self._guess(family, size_bytes, counts[-1]))
-                tried = (counts[0], guess) if guess > FAR * counts[0] else (guess,)
+                tried = sorted({counts[0], guess})
                 orders = self._orders_of(family, size_bytes)
                 found += [self._candidate(family, order, count, size_bytes) for order in orders for count in tried]
         if self.limits.waiting_exchanges:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from hocket.search.candidates import FAR, Candidate, Candidates, nearest
+from hocket.search.candidates import Candidate, Candidates, nearest
 from hocket.search.predict import Call, predict, serves
 
 # What is not within this factor of the best of the first candidates is not simulated to the end, nor refined.
@@ -174,7 +174,7 @@ class _Decider:
         eager = self.candidates.eager_segments(family, size_bytes)
         if max(counts[0], start.candidate.segments + 1) <= eager <= counts[-1]:
             is_better(eager)  # a step in the time, which climbing would not get over
-        for factor in (FAR, FAR**0.5, FAR**0.25):
+        for factor in (4.0, 2.0, 2**0.5):
             while is_better(best.candidate.segments / factor) or is_better(best.candidate.segments * factor):
                 pass
         return found
