@@ -72,7 +72,8 @@ def test_a_rank_that_is_killed(runner: MpiRunner, hocket_cli: Any, where: str) -
     assert "did not end within" not in done.stderr
     told = done.stdout + done.stderr
     by_launcher = "signal 9|EXIT CODE: 9|signal: 9|Killed"
-    by_other_rank = "unexpectedly disconnected|No such process|Socket closed"
+    # MPICH 5.0.2 crashes in every second run when a peer dies, without hocket too, and may name that rank.
+    by_other_rank = "unexpectedly disconnected|No such process|Socket closed|Segmentation fault"
     assert re.search(f"{by_launcher}|{by_other_rank}", told), told
     assert not living_with(mark)
 

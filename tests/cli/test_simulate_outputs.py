@@ -320,7 +320,10 @@ def test_a_reader_that_leaves(tmp_path: Path, redirected: str, more: tuple[str, 
 def test_a_full_disk(tmp_path: Path) -> None:
     command = f"{Path(sys.executable).with_name('hocket')} simulate {' '.join(RING)} > /dev/full"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, "error: No space left on device")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        1,
+        "error: standard output: No space left on device",
+    )
     assert "make room" in done.stderr
 
 
