@@ -13,6 +13,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hocket.errors import InvalidInput
+from hocket.json_input import refuse_duplicates
+from hocket.reporter import SILENT, Reporter
+
+TIME_LIMIT_S = 3.0  # of an instance
 
 COLLECTIVES = ("bcast", "reduce", "allgather", "allreduce", "alltoall")
 _NUMBERS = ("bytes", "s", "d", "alpha", "beta")
@@ -43,6 +47,28 @@ class CircuitInstance:
     pieces: int | str = 1  #: equal segments of bcast and reduce; "auto": as is fastest
     root: int = 0
 
+    def __post_init__(self) -> None:
+        """Raises InvalidInput for a value that is wrong."""
+        if self.collective not in COLLECTIVES:
+            raise InvalidInput(f"collective is {self.collective!r}: expected {', '.join(COLLECTIVES)}")
+        for key in _NUMBERS:
+            number = getattr(self, key)
+            if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < math.inf:
+                raise InvalidInput(f"{key} is {number!r}: expected a number, at least 0")
+            object.__setattr__(self, key, float(number))  # equal instances have equal text
+        for key, least in (("p", 1), ("k", 1), ("root", 0)):
+            whole = getattr(self, key)
+            if isinstance(whole, bool) or not isinstance(whole, int) or not least <= whole < 2**31:
+                raise InvalidInput(f"{key} is {whole!r}: expected a whole number, at least {least}")
+        for key, names in _CHOICES.items():
+            if getattr(self, key) not in names:
+                raise InvalidInput(f"{key} is {getattr(self, key)!r}: expected {' or '.join(names)}")
+        pieces = self.pieces
+        if pieces != "auto" and (isinstance(pieces, bool) or not isinstance(pieces, int) or not 1 <= pieces < 2**31):
+            raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
+        if self.root >= self.p:
+            raise InvalidInput(f"root is {self.root}: expected 0 to {self.p - 1}")
+
     @staticmethod
     def of(values: Mapping[str, Any]) -> CircuitInstance:
         """Raises InvalidInput for a value that is missing or wrong; other keys are ignored."""
@@ -50,29 +76,12 @@ class CircuitInstance:
         for key in values:
             if key not in known and (close := difflib.get_close_matches(str(key), known, 1, 0.8)):
                 raise InvalidInput(f"unknown key {key!r}", f"did you mean {close[0]!r}?")
-        missing = [key for key in ("collective", "p", "k", *_NUMBERS) if key not in values]
+        needed = ("collective", "p", "k", *_NUMBERS)
+        missing = [key for key in needed if key not in values]
         if missing:
             raise InvalidInput(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-        one: dict[str, Any] = {key: values[key] for key in known if values.get(key) is not None}
-        if one.get("collective") not in COLLECTIVES:
-            raise InvalidInput(f"collective is {values['collective']!r}: expected {', '.join(COLLECTIVES)}")
-        for key in _NUMBERS:
-            number = one.get(key)
-            if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < math.inf:
-                raise InvalidInput(f"{key} is {values[key]!r}: expected a number, at least 0")
-        for key, least in (("p", 1), ("k", 1), ("root", 0)):
-            whole = one.get(key, least)
-            if isinstance(whole, bool) or not isinstance(whole, int) or not least <= whole < 2**31:
-                raise InvalidInput(f"{key} is {values[key]!r}: expected a whole number, at least {least}")
-        for key, names in _CHOICES.items():
-            if one.get(key, names[0]) not in names:
-                raise InvalidInput(f"{key} is {values[key]!r}: expected {' or '.join(names)}")
-        pieces = one.get("pieces", 1)
-        if pieces != "auto" and (isinstance(pieces, bool) or not isinstance(pieces, int) or not 1 <= pieces < 2**31):
-            raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
-        if one.get("root", 0) >= one["p"]:
-            raise InvalidInput(f"root is {one['root']}: expected 0 to {one['p'] - 1}")
-        return CircuitInstance(**one)
+        given = [key for key in known if key in needed or values.get(key) is not None]
+        return CircuitInstance(**{key: values[key] for key in given})
 
     def model(self) -> str:
         """In words, for the reader of an answer."""
@@ -85,6 +94,15 @@ class CircuitInstance:
             f"stored and forwarded whole; a node sends {at_once}; set-up {self.s:g} s, teardown {self.d:g} s"
             f"{controller}; circuits are torn down {stop}, {between} before the next ones are open"
         )
+
+
+@dataclass(frozen=True)
+class CircuitScheduleRequest:
+    """A fast schedule of one instance."""
+
+    instance: CircuitInstance
+    time_limit_s: float = TIME_LIMIT_S
+    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +119,8 @@ class CircuitAnswer:
     def gap(self) -> float:
         return self.makespan_s / self.lower_bound_s - 1 if self.lower_bound_s > 0 else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def values(self) -> dict[str, Any]:
         return {
             "makespan_s": self.makespan_s,
             "lower_bound_s": self.lower_bound_s,
@@ -115,9 +134,13 @@ class CircuitAnswer:
         }
 
 
+def run(request: CircuitScheduleRequest, reporter: Reporter = SILENT) -> CircuitAnswer:
+    return solve(request.instance, request.time_limit_s, request.seed, reporter.progress)
+
+
 def solve(
     instance: CircuitInstance,
-    time_limit_s: float = 3.0,
+    time_limit_s: float = TIME_LIMIT_S,
     seed: int = 1,
     on_progress: Callable[[], bool] | None = None,
 ) -> CircuitAnswer:
@@ -147,7 +170,7 @@ def solve(
 
 
 def answer_lines(
-    text: str, time_limit_s: float = 3.0, on_progress: Callable[[], bool] | None = None
+    text: str, time_limit_s: float = TIME_LIMIT_S, on_progress: Callable[[], bool] | None = None
 ) -> Iterator[dict[str, Any]]:
     """An answer for each line of `text` that is not empty, a JSON object. For one that is wrong `line` and `error`."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -159,7 +182,7 @@ def answer_lines(
             name = values.get("id")
             if "id" not in values:
                 raise InvalidInput("id is missing")
-            yield {"id": name, **solve(CircuitInstance.of(values), time_limit_s, on_progress=on_progress).to_dict()}
+            yield {"id": name, **solve(CircuitInstance.of(values), time_limit_s, on_progress=on_progress).values}
         except InvalidInput as error:
             yield {"id": name, "line": number, "error": str(error)}
 
@@ -194,7 +217,7 @@ def check_lines(text: str, instances: str | None = None) -> Iterator[tuple[int, 
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=refuse_duplicates)
     except (json.JSONDecodeError, RecursionError) as error:
         raise InvalidInput(f"no JSON: {error}") from None
     if not isinstance(value, dict):

@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "schedule-search": "hocket.schedule_request:SearchRequest",
     "schedule-optimal": "hocket.schedule_request:OptimalRequest",
     "schedule-crossover": "hocket.schedule_request:CrossoverRequest",
+    "schedule-circuits": "hocket.circuit_schedules:CircuitScheduleRequest",
     "advise": "hocket.advise.request:AdviseRequest",
     "cost": "hocket.cost:CostRequest",
     "cost-circuits": "hocket.circuit_costs:CircuitCostRequest",

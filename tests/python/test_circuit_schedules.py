@@ -97,7 +97,7 @@ def test_broadcast_of_one_piece_is_the_least(injection: str, stop: str, accounti
         answer = solve(one)
         assert answer.makespan_s == pytest.approx(least_s, rel=1e-9), one
         assert answer.optimal
-        assert check_answer(answer.to_dict()) == ()
+        assert check_answer(answer.values) == ()
 
 
 def test_every_answer_passes_the_replay() -> None:
@@ -113,7 +113,7 @@ def test_every_answer_passes_the_replay() -> None:
             pieces=chance.choice([1, 6, "auto"]) if collective in ("bcast", "reduce") else 1,
         )  # fmt: skip
         answer = solve(one, time_limit_s=0.02)
-        assert check_answer(answer.to_dict()) == (), one
+        assert check_answer(answer.values) == (), one
         assert answer.lower_bound_s <= answer.makespan_s
 
 
@@ -128,7 +128,7 @@ def test_pipelined_broadcast_of_the_paper(k: int, most_ms: tuple[float, ...]) ->
         assert answer.pipelined_reference_s is not None
         assert answer.makespan_s <= 1.12 * answer.pipelined_reference_s
         assert len({circuit["configuration"] for circuit in answer.schedule["circuits"]}) == 1
-        assert check_answer(answer.to_dict()) == ()
+        assert check_answer(answer.values) == ()
 
 
 @pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "allreduce", "alltoall"])
@@ -153,7 +153,7 @@ def _broken(answer: dict[str, Any], change: Any) -> tuple[str, ...]:
 
 
 def test_replay_finds_what_is_wrong() -> None:
-    answer = solve(_instance(p=8, k=3, pieces=4, bytes=100_000)).to_dict()
+    answer = solve(_instance(p=8, k=3, pieces=4, bytes=100_000)).values
     assert check_answer(answer) == ()
 
     def later(item: dict[str, Any], key: str, by_s: float) -> None:

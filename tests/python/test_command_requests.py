@@ -19,6 +19,7 @@ from hocket.advise.request import AdviseRequest
 from hocket.bench.fidelity.request import FidelityRequest
 from hocket.bench.overlap.request import OverlapRequest
 from hocket.calibrate.request import CalibrateRequest
+from hocket.circuit_schedules import CircuitInstance, CircuitScheduleRequest
 from hocket.cost import CostRequest
 from hocket.cost_source import CostSource
 from hocket.interop.networks import Options
@@ -98,6 +99,26 @@ SCHEDULES = {
     ("barrier", *ON_STAR): SearchRequest("barrier", STAR),
     ("bcast", "--bytes", "1 MB", "--optimal", "--root", "2", *ON_STAR): OptimalRequest("bcast", STAR, 1_000_000, 2),
     ("reduce", "--crossover", *ON_STAR): CrossoverRequest("reduce", STAR),
+    (
+        "bcast",
+        "--circuits",
+        "--ranks",
+        "6",
+        "--ports",
+        "2",
+        "--bytes",
+        "1 kB",
+        "--latency",
+        "100 us",
+        "--bandwidth",
+        "1 Gbit/s",
+        "--setup",
+        "5ms",
+        "--teardown",
+        "5ms",
+        "--pieces",
+        "1",
+    ): CircuitScheduleRequest(CircuitInstance("bcast", 6, 2, bytes=1000, s=5e-3, d=5e-3, alpha=1e-4, beta=1 / 125e6)),
 }
 
 

@@ -186,11 +186,12 @@ def cost_source(
         send_overhead_s=None if send_overhead is None else parse_duration(send_overhead, "--send-overhead"),
         receive_overhead_s=None if receive_overhead is None else parse_duration(receive_overhead, "--receive-overhead"),
         rendezvous_bytes=None if rendezvous is None else parse_bytes(rendezvous, "--rendezvous"),
-        sharing=None if _is_default("sharing") else sharing,
+        sharing=None if is_default("sharing") else sharing,
     )
 
 
-def _is_default(parameter: str) -> bool:
+def is_default(parameter: str) -> bool:
+    """Whether nobody gave this parameter of the command that runs."""
     from click.core import ParameterSource
 
-    return click.get_current_context().get_parameter_source(parameter) == ParameterSource.DEFAULT
+    return click.get_current_context().get_parameter_source(parameter) in (None, ParameterSource.DEFAULT)

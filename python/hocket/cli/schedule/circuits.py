@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from hocket.cli.common import message, print_json, print_table
-from hocket.cli.options import Duration
-from hocket.cli.watch import Bar
+from hocket.cli.options import Duration, is_default
+from hocket.cli.reporter import TerminalReporter
+from hocket.cli.watch import INTERRUPTED, Bar, watched
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _TABLE_ROWS = 40
-_TIME_LIMIT_S = 3.0  # of an instance, where --time-limit is not given
 _OF_ONE = {
     "ranks", "root", "bandwidth", "latency", "bytes_text", "ports", "setup_s", "teardown_s", "accounting", "injection",
     "stop", "controller", "pieces",
@@ -59,28 +58,26 @@ def circuit_options(function: Function) -> Function:
 
 
 def run(context: click.Context, what: str | None, *, instances: Path | None, check: Path | None, **given: Any) -> int:
+    from hocket.circuit_schedules import TIME_LIMIT_S
+
     if what is not None and (instances is not None or check is not None):
         raise InvalidInput(f"{what}: --instances and --check name the collectives", "leave it out")
-    _refuse_others(context, _ANSWERS | _OF_ONE if what is not None else _FILES | {"time_limit_s"})
-    limit_s = _TIME_LIMIT_S if _is_default(context, "time_limit_s") else given["time_limit_s"]
+    _refuse_options_beside(context, _ANSWERS | _OF_ONE if what is not None else _FILES | {"time_limit_s"})
+    limit_s = TIME_LIMIT_S if is_default("time_limit_s") else given["time_limit_s"]
     if check is not None:
         return _check(check, instances)
     if instances is not None:
         return _answer(instances, limit_s)
     if what is None:
         raise InvalidInput("no collective is given", "for instance: hocket schedule bcast --circuits --ports 2")
-    pieces = "auto" if _is_default(context, "pieces") else given["pieces"]
+    pieces = "auto" if is_default("pieces") else given["pieces"]
     return _one(_instance(what, **given | {"pieces": pieces}), limit_s, given["as_json"])
 
 
-def _is_default(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) in (None, ParameterSource.DEFAULT)
-
-
-def _refuse_others(context: click.Context, accepted: set[str]) -> None:
+def _refuse_options_beside(context: click.Context, accepted: set[str]) -> None:
     for parameter in context.command.params:
         name = parameter.name or ""
-        if isinstance(parameter, click.Option) and name not in accepted and not _is_default(context, name):
+        if isinstance(parameter, click.Option) and name not in accepted and not is_default(name):
             raise InvalidInput(f"{max(parameter.opts, key=len)} does not apply to --circuits here", "leave it out")
 
 
@@ -133,23 +130,22 @@ def _instance(
 
 
 def _one(instance: CircuitInstance, limit_s: float, as_json: bool) -> int:
-    from hocket.circuit_schedules import solve
-    from hocket.cli.watch import INTERRUPTED, watched
+    from hocket.circuit_schedules import CircuitScheduleRequest
+    from hocket.circuit_schedules import run as find
 
-    with watched(_Searching("searching")) as on_progress:
-        answer = solve(instance, limit_s, on_progress=on_progress)
+    with watched(_Searching("searching")) as watch:
+        answer = find(CircuitScheduleRequest(instance, limit_s), TerminalReporter(watch))
     if as_json:
-        print_json(answer.to_dict())
+        print_json(answer.values)
     else:
         _print(answer)
-    if on_progress.interrupted:
+    if watch.interrupted:
         message("interrupted: this is the best schedule that was found by then")
-    return INTERRUPTED if on_progress.interrupted else 0
+    return INTERRUPTED if watch.interrupted else 0
 
 
 def _answer(path: Path, limit_s: float) -> int:
     from hocket.circuit_schedules import answer_lines
-    from hocket.cli.watch import INTERRUPTED, watched
 
     text = _read(path)
     failures = 0
