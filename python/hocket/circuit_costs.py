@@ -31,6 +31,10 @@ class CircuitCostRequest:
     accounting: str = "equations"
     whole: bool = False  #: `bytes` counts what all ranks have together, as the paper does for an allgather
 
+    def share(self, collective: str) -> int:
+        """How many blocks `bytes` is; rooted collectives and allreduce have one message."""
+        return self.ranks if self.whole and collective not in ("bcast", "reduce", "allreduce") else 1
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -101,9 +105,8 @@ def run(request: CircuitCostRequest, reporter: Reporter = SILENT) -> CircuitCost
 def _figure(request: CircuitCostRequest, collective: str, algorithm: str) -> CircuitFigure:
     from hocket import circuit_cost
 
-    sizes = _sizes(request.bytes)
-    # Rooted collectives and allreduce have one message; the others a block for each rank.
-    share = request.ranks if request.whole and collective not in ("bcast", "reduce", "allreduce") else 1
+    sizes = sizes_up_to(request.bytes)
+    share = request.share(collective)
 
     def costs(ports: int | None) -> list[dict[str, Any]]:
         return [
@@ -133,7 +136,7 @@ def _curve(name: str, ports: int | None, costs: list[dict[str, Any]]) -> Curve:
     return Curve(name, ports, costs[-1]["batches"], tuple(cost["total_s"] for cost in costs))
 
 
-def _sizes(largest: int) -> tuple[float, ...]:
+def sizes_up_to(largest: int) -> tuple[float, ...]:
     """From 1 byte, evenly on a logarithmic axis; the last is `largest`."""
     sizes = []
     number = 0

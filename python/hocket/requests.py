@@ -32,6 +32,7 @@ KINDS: dict[str, str] = {
     "advise": "hocket.advise.request:AdviseRequest",
     "cost": "hocket.cost:CostRequest",
     "cost-circuits": "hocket.circuit_costs:CircuitCostRequest",
+    "cost-circuit-maps": "hocket.circuit_maps:CircuitMapRequest",
     "record": "hocket.recording:RecordRequest",
     "run": "hocket.tune.run:RunRequest",
     "tune": "hocket.tune.request:TuneRequest",

@@ -61,7 +61,7 @@ PYTHON_LEVELS: Levels = (
         "simulations",
         "trace",
     ),
-    ("replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
+    ("circuit_maps", "replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "cost_source", "interop", "simulation_record"),

@@ -13,6 +13,7 @@ import click
 
 from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import Duration, generator_options, network_option
+from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
 from hocket.network_source import NetworkSource
 
@@ -47,6 +48,12 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="On circuits: draw time against size, from 1 byte to BYTES, as HTML, PNG and SVG.",
 )
+@click.option(
+    "--maps",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="On circuits: draw which algorithm is fastest over size and set-up time, up to 100 times shorter and longer.",
+)
 @json_option
 def command(
     collectives: tuple[str, ...],
@@ -63,6 +70,7 @@ def command(
     accounting: str,
     whole: bool,
     figures: Path | None,
+    maps: Path | None,
     as_json: bool,
 ) -> None:
     """Time of each algorithm by Hockney's model, and the lower bound of a network; with --ports on circuits.
@@ -79,10 +87,11 @@ def command(
         request = _circuit_request(
             collectives, ranks, bytes_text, ports, setup_s, teardown_s, bandwidth, latency, accounting, whole
         )
-        _show_circuits(request, figures, as_json)
+        _show_circuits(request, figures, maps, as_json)
         return
     for given, option in ((setup_s is not None, "--setup"), (teardown_s is not None, "--teardown"),
-                          (whole, "--whole"), (figures is not None, "--figures")):  # fmt: skip
+                          (whole, "--whole"), (figures is not None, "--figures"),
+                          (maps is not None, "--maps")):  # fmt: skip
         if given:
             raise InvalidInput(f"{option} is of circuits", "give --ports too, such as --ports 2,3,4")
     if len(collectives) > 1:
@@ -151,7 +160,7 @@ def _circuit_request(
     )
 
 
-def _show_circuits(request: CircuitCostRequest, folder: Path | None, as_json: bool) -> None:
+def _show_circuits(request: CircuitCostRequest, folder: Path | None, maps: Path | None, as_json: bool) -> None:
     from hocket.circuit_costs import run
 
     costs = run(request)
@@ -160,6 +169,13 @@ def _show_circuits(request: CircuitCostRequest, folder: Path | None, as_json: bo
 
         files = write_figures(costs, folder)
         message(f"{len(files)} figures in {folder}")
+    if maps is not None:
+        from hocket.circuit_maps import CircuitMapRequest
+        from hocket.circuit_maps import run as compare
+        from hocket.report.circuit_map_figures import write_maps
+
+        files = write_maps(compare(CircuitMapRequest(request), TerminalReporter()), maps)
+        message(f"{len(files)} maps in {maps}")
     if as_json:
         print_json(costs.values)
         return

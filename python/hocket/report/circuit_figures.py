@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -19,6 +20,8 @@ from hocket.report.figure_parts import Figure
 from hocket.report.html import render_page
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
     from hocket.circuit_costs import CircuitCosts, CircuitFigure, Curve
 
 FORMATS = ("html", "png", "svg")
@@ -27,8 +30,6 @@ _COLOURS = ("--bad", "--native", "--tuned", "--good", "--send", "--compute")
 
 def write_figures(costs: CircuitCosts, folder: Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """One page with all figures and a picture of each in every other format; returns the files."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder}: is a file; expected a folder for the figures")
     contents = {
         f"{figure.collective}-{figure.algorithm}.{kind}": _image(figure, costs, kind)
         for kind in formats
@@ -37,15 +38,20 @@ def write_figures(costs: CircuitCosts, folder: Path, formats: tuple[str, ...] = 
     }
     if "html" in formats:
         contents["circuits.html"] = _page(costs).encode()
+    return write_files(contents, folder)
+
+
+def write_files(contents: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Into a folder, which is made; returns the files."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder}: is a file; expected a folder for the figures")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(f"{folder}: cannot be made: {error.strerror}") from None
-    files = []
     for name, content in contents.items():
         write_whole(folder / name, content)
-        files.append(folder / name)
-    return files
+    return [folder / name for name in contents]
 
 
 def title(figure: CircuitFigure) -> str:
@@ -104,13 +110,7 @@ def _chart(costs: CircuitCosts, figure: CircuitFigure) -> Figure:
 
 
 def _image(figure: CircuitFigure, costs: CircuitCosts, kind: str) -> bytes:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Canvas
-    except ImportError:
-        raise Error("pictures need matplotlib", "pip install 'hocket[plots]', or --format html") from None
-    canvas = Canvas(figsize=(6.4, 4.4))
-    FigureCanvasAgg(canvas)
+    canvas = new_canvas(6.4, 4.4)
     axes = canvas.subplots()
     for curve in figure.curves:
         style = "--" if curve.name == IDEAL else "-"
@@ -120,6 +120,22 @@ def _image(figure: CircuitFigure, costs: CircuitCosts, kind: str) -> bytes:
     axes.set_title(f"{title(figure)}, {costs.request.ranks} nodes")
     axes.grid(which="major", alpha=0.3)
     axes.legend()
+    return picture(canvas, kind)
+
+
+def new_canvas(width_inch: float, height_inch: float) -> Canvas:
+    """Raises Error without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
+    except ImportError:
+        raise Error("pictures need matplotlib", "pip install 'hocket[plots]', or --format html") from None
+    canvas = Canvas(figsize=(width_inch, height_inch))
+    FigureCanvasAgg(canvas)
+    return canvas
+
+
+def picture(canvas: Canvas, kind: str) -> bytes:
     content = BytesIO()
     canvas.savefig(content, format=kind, bbox_inches="tight", dpi=150)
     return content.getvalue()
