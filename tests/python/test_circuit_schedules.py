@@ -88,7 +88,7 @@ def _exhaustive_together(one: CircuitInstance) -> float:
 def test_broadcast_of_one_piece_is_the_least(injection: str, stop: str, accounting: str) -> None:
     print(f"seed {_SEED}")
     chance = random.Random(_SEED)
-    for p, k in itertools.product(range(2, 7), range(1, 4)):
+    for p, k in itertools.product(range(2, 9), range(1, 4)):
         one = _instance(
             p=p, k=k, injection=injection, stop=stop, accounting=accounting, bytes=chance.choice([1, 10**6, 10**7]),
             s=chance.choice([0.001, 0.01]), d=chance.choice([0.002, 0.005]),
@@ -115,6 +115,21 @@ def test_every_answer_passes_the_replay() -> None:
         answer = solve(one, time_limit_s=0.02)
         assert check_answer(answer.values) == (), one
         assert answer.lower_bound_s <= answer.makespan_s
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_pipelined_broadcast_to_64_nodes(k: int) -> None:
+    """Within 15 % of s + d + the least over m of (m - 1 + r)(alpha + n beta / m); never worse than equation 8."""
+    for size in (1, 100_000, 1_000_000):
+        one = _instance(p=64, k=k, bytes=size, pieces="auto")
+        answer = solve(one, time_limit_s=20)
+        assert answer.pipelined_reference_s is not None
+        assert answer.makespan_s <= 1.15 * answer.pipelined_reference_s
+        equation_8 = circuit_cost(
+            collective="bcast", algorithm="binomial", num_ranks=64, ports=k, bytes=size, latency_s=one.alpha,
+            bandwidth_bytes_per_s=1 / one.beta, setup_s=one.s, teardown_s=one.d,
+        )  # fmt: skip
+        assert answer.makespan_s <= equation_8["total_s"]
 
 
 # Fewest rounds r of one message at degree k are 16, 6, 6, 5 for k = 2 to 5 and p = 32.
