@@ -29,6 +29,7 @@ KINDS: dict[str, str] = {
     "schedule-optimal": "hocket.schedule_request:OptimalRequest",
     "schedule-crossover": "hocket.schedule_request:CrossoverRequest",
     "schedule-circuits": "hocket.circuit_schedules:CircuitScheduleRequest",
+    "schedule-circuit-reuse": "hocket.circuit_reuse:CircuitReuseRequest",
     "advise": "hocket.advise.request:AdviseRequest",
     "cost": "hocket.cost:CostRequest",
     "cost-circuits": "hocket.circuit_costs:CircuitCostRequest",

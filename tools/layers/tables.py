@@ -52,6 +52,7 @@ PYTHON_LEVELS: Levels = (
     (
         "circuit_costs",
         "circuit_schedules",
+        "circuit_ways",
         "link_groups",
         "network_source",
         "patterns",
@@ -61,7 +62,7 @@ PYTHON_LEVELS: Levels = (
         "simulations",
         "trace",
     ),
-    ("circuit_maps", "replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
+    ("circuit_maps", "circuit_reuse", "replay", "simulation_statistics", "trace_profile", "trace_split", "transfers"),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "cost_source", "interop", "simulation_record"),

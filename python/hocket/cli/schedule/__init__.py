@@ -25,7 +25,8 @@ def command(context: click.Context, /, what: str | None, **given: Any) -> int:
 
     With --network the schedule that is predicted to be fastest is chosen: order, algorithm and chunks; with --optimal
     the fastest broadcast or reduction of one piece on a tree is searched and proven. With --algorithm and --ranks a
-    textbook algorithm is built; FILE.json is read. A schedule that is wrong ends with status 1.
+    textbook algorithm is built; FILE.json is read. A schedule that is wrong ends with status 1. With --circuits the
+    network is circuit-switched; of a TRACE that `hocket record` wrote, circuits stay up between its collectives.
 
     \b
     --format list                what each rank does
@@ -45,6 +46,7 @@ def command(context: click.Context, /, what: str | None, **given: Any) -> int:
       hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal --draw bcast.html
       hocket schedule bcast --circuits --ranks 32 --ports 3 --bytes 100kB --latency 100us --bandwidth 1Gbit/s \\
           --setup 5ms --teardown 5ms
+      hocket schedule TRACE --circuits --ports 4 --latency 100us --bandwidth 1Gbit/s --setup 5ms --teardown 5ms
     """
     if given["circuits"]:
         from hocket.cli.schedule import circuits

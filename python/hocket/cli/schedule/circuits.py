@@ -29,6 +29,7 @@ _OF_ONE = {
     "stop", "controller", "pieces",
 }  # fmt: skip
 _ANSWERS = {"circuits", "as_json", "time_limit_s"}
+_OF_TRACE = {"circuits", "as_json", "ports", "setup_s", "teardown_s", "accounting", "bandwidth", "latency", "used"}
 _FILES = {"circuits", "instances", "check"}
 
 
@@ -47,6 +48,8 @@ def circuit_options(function: Function) -> Function:
                      help="Set-up and teardown one after the other, or a teardown hidden behind the next set-up."),
         click.option("--controller", type=click.Choice(["parallel", "serial"]), default="parallel", show_default=True,
                      help="Set-ups and teardowns at once, or one at a time."),
+        click.option("--use", "used", multiple=True, metavar="COLLECTIVE:ALGORITHM",
+                     help="For the collectives of a TRACE: an algorithm that may be chosen; default: all."),
         click.option("--instances", type=file, metavar="FILE.jsonl",
                      help="Answer each line, a JSON object with id, collective, p, k, bytes, s, d, alpha, beta."),
         click.option("--check", type=file, metavar="FILE.jsonl",
@@ -62,6 +65,11 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
 
     if what is not None and (instances is not None or check is not None):
         raise InvalidInput(f"{what}: --instances and --check name the collectives", "leave it out")
+    if what is not None and Path(what).is_dir():
+        from hocket.cli.schedule import circuit_reuse
+
+        _refuse_options_beside(context, _OF_TRACE)
+        return circuit_reuse.run(Path(what), **given)
     _refuse_options_beside(context, _ANSWERS | _OF_ONE if what is not None else _FILES | {"time_limit_s"})
     limit_s = TIME_LIMIT_S if is_default("time_limit_s") else given["time_limit_s"]
     if check is not None:

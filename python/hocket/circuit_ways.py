@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Algorithms of collectives as steps that each need circuits of all nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from hocket.errors import InvalidInput
+
+#: Circuits of one step: each joins two nodes, the lower one first.
+Pairs = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class CircuitNetwork:
+    ranks: int  #: one on each node
+    ports: int  #: of each
+    setup_s: float
+    teardown_s: float
+    latency_s: float  #: of a message on a circuit
+    bandwidth_bytes_per_s: float
+    accounting: str = "equations"
+
+    def __post_init__(self) -> None:
+        """Raises InvalidInput; times and bandwidth are checked with the first algorithm."""
+        for what, number in (("ranks", self.ranks), ("ports", self.ports)):
+            if number < 1:
+                raise InvalidInput(f"number of {what} is {number}: expected at least 1")
+
+    @property
+    def exchange_s(self) -> float:
+        """From one configuration to the next."""
+        if self.accounting == "equations":
+            return self.setup_s + self.teardown_s
+        return max(self.setup_s, self.teardown_s)
+
+    def connection_s(self, configurations: int) -> float:
+        """Of configurations one after another, from the first set-up to the last teardown."""
+        if configurations == 0:
+            return 0.0
+        return self.setup_s + (configurations - 1) * self.exchange_s + self.teardown_s
+
+
+@dataclass(frozen=True)
+class Way:
+    """An algorithm as steps that each need circuits."""
+
+    algorithm: str
+    messages_s: float
+    steps: tuple[Pairs, ...]
+    in_any_order: bool
+
+
+def ways(collective: str, num_bytes: int, root: int, network: CircuitNetwork, algorithms: Sequence[str]) -> list[Way]:
+    """Of the algorithms that may be chosen, those that are whole steps of all nodes.
+
+    Raises InvalidInput if there is none.
+    """
+    found = []
+    for algorithm in allowed(collective, algorithms):
+        steps, in_any_order = _steps(algorithm, network.ranks, root)
+        if all(degree(step) <= network.ports for step in steps) and (steps or network.ranks == 1):
+            if (collective, algorithm) in ON_A_RING:
+                messages_s = ON_A_RING[collective, algorithm](network, num_bytes)
+            else:
+                messages_s = closed_form(collective, algorithm, num_bytes, network, network.ports)["messages_s"]
+            found.append(Way(algorithm, messages_s, steps, in_any_order))
+    if not found:
+        raise InvalidInput(f"no algorithm of {collective} in steps of all nodes with {network.ports} ports")
+    return found
+
+
+def allowed(collective: str, algorithms: Sequence[str]) -> list[str]:
+    """Algorithms of a collective; `algorithms` names some of it as "bcast:ring", or none of it for all."""
+    from hocket import circuit_algorithms
+
+    named = [name.partition(":")[2] for name in algorithms if name.partition(":")[0] == collective]
+    if named:
+        return named
+    # The paper's alltoall by recursive doubling has the volume of an allgather: only for those who name it.
+    every = [one for one in circuit_algorithms(collective) if (collective, one) != ("alltoall", "recursive_doubling")]
+    return every + [algorithm for known, algorithm in ON_A_RING if known == collective]
+
+
+def closed_form(
+    collective: str, algorithm: str, num_bytes: int, network: CircuitNetwork, ports: int | None
+) -> dict[str, float]:
+    """`hocket.circuit_cost`; `ports` None: a circuit for each message."""
+    from hocket import circuit_cost
+
+    found: dict[str, float] = circuit_cost(
+        collective=collective,
+        algorithm=algorithm,
+        num_ranks=network.ranks,
+        ports=ports,
+        bytes=num_bytes,
+        latency_s=network.latency_s,
+        bandwidth_bytes_per_s=network.bandwidth_bytes_per_s,
+        setup_s=network.setup_s,
+        teardown_s=network.teardown_s,
+        accounting=network.accounting,
+    )
+    return found
+
+
+def _message_s(network: CircuitNetwork, num_bytes: float) -> float:
+    return network.latency_s + num_bytes / network.bandwidth_bytes_per_s
+
+
+def _round_the_ring(network: CircuitNetwork, num_bytes: float) -> float:
+    """Both ways from the root, which sends one message at a time: the farther half first."""
+    return math.ceil(network.ranks / 2) * _message_s(network, num_bytes) if network.ranks > 1 else 0.0
+
+
+#: What goes round a ring that stays up, beside the closed forms: (collective, algorithm) -> time of its messages.
+ON_A_RING: dict[tuple[str, str], Callable[[CircuitNetwork, float], float]] = {
+    ("bcast", "ring"): _round_the_ring,
+    ("reduce", "ring"): _round_the_ring,
+    # Reduce-scatter and allgather, each p - 1 messages of a block.
+    ("allreduce", "ring"): lambda network, n: 2 * (network.ranks - 1) * _message_s(network, n / network.ranks),
+    # To node 0 and back.
+    ("barrier", "ring"): lambda network, n: 2 * _round_the_ring(network, 0),
+    # Node 0 sends or receives a block at a time, that of the farthest node first.
+    ("scatter", "ring"): lambda network, n: (network.ranks - 1) * _message_s(network, n),
+    ("gather", "ring"): lambda network, n: (network.ranks - 1) * _message_s(network, n),
+}
+
+
+def _steps(algorithm: str, p: int, root: int) -> tuple[tuple[Pairs, ...], bool]:
+    """The circuits of each step, and whether the steps may come in any order; none: the algorithm has no such steps."""
+    if algorithm == "ring":
+        return ((frozenset((min(i, (i + 1) % p), max(i, (i + 1) % p)) for i in range(p)),) if p > 1 else ()), True
+    if algorithm == "pairwise" and p & (p - 1) == 0:
+        return tuple(_exchange(mask, p) for mask in range(1, p)), True
+    if algorithm == "binomial":
+        steps = tuple(_exchange(1 << bit, p) for bit in range((p - 1).bit_length()))
+        return (steps if p & (p - 1) == 0 else tuple(_turned(step, root, p) for step in steps)), True
+    if algorithm in ("recursive_doubling", "hypercube"):
+        power = 1 << (p.bit_length() - 1)
+        within = tuple(_exchange(1 << bit, power) for bit in range(power.bit_length() - 1))
+        if power == p:
+            return within, True
+        outside = frozenset((i - power, i) for i in range(power, p))
+        return (outside, *within, outside), False
+    return (), True
+
+
+def _exchange(mask: int, p: int) -> Pairs:
+    return frozenset((i, i ^ mask) for i in range(p) if i < i ^ mask < p)
+
+
+def _turned(pairs: Pairs, root: int, p: int) -> Pairs:
+    """The same around another root."""
+    turned = (((a + root) % p, (b + root) % p) for a, b in pairs)
+    return frozenset((min(a, b), max(a, b)) for a, b in turned)
+
+
+def degree(pairs: Iterable[tuple[int, int]]) -> int:
+    """Ports of the node that needs the most."""
+    count: dict[int, int] = {}
+    for pair in pairs:
+        for node in pair:
+            count[node] = count.get(node, 0) + 1
+    return max(count.values(), default=0)
