@@ -24,8 +24,11 @@ from hocket.reporter import SILENT, Reporter
 if TYPE_CHECKING:
     from hocket.trace import Trace
 
-MOST_STEPS = 8  # of a collective whose steps are tried in every order; of longer ones only some orders are
-MOST_CHOICES = 500  # of configurations that are looked at; beyond that only some are
+MOST_STATES = (
+    4_000  # of a collective, steps that are left under a configuration; beyond that only some orders are tried
+)
+MOST_STEPS = 8  # of a collective that are looked at for the next configuration where there are too many
+MOST_CHOICES = 200  # of configurations that are looked at; beyond that only some are
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,10 @@ class _Program:
                                 after[then] = _Path(
                                     path.cost_s + cost_s, path.configurations + configurations, (done, path.last)
                                 )
-                    paths = after
+                    # From the least one any configuration is one exchange away: states that took as much are of no use.
+                    least_s = min(path.cost_s for path in after.values())
+                    limit_s = least_s + self._exchange_s * (1 - 1e-9)
+                    paths = {then: path for then, path in after.items() if path.cost_s <= max(least_s, limit_s)}
                     following(call.collective)
         best = min(paths.values(), key=lambda path: path.cost_s)
         calls: list[Done] = []
@@ -247,20 +253,21 @@ class _Program:
 
     def _in_any_order(self, numbers: tuple[int, ...], up: _Up) -> dict[_Up, list[Batch]]:
         first = [number for number in numbers if number in up]
-        if len(numbers) > MOST_STEPS:
-            self._is_least = False
-            return self._in_some_orders(first, [number for number in numbers if number not in up], up)
-        level = {(up, frozenset(numbers) - up): [_batch(up, first)]}
+        left = [number for number in numbers if number not in up]
+        if self._full is None or len(self._full) * 2 ** len(left) > MOST_STATES:
+            self._is_least = self._is_least and not left
+            return self._in_some_orders(first, left, up)
+        level = {(up, frozenset(left)): [_batch(up, first)]}
         ends: dict[_Up, list[Batch]] = {}
         while level:
             following: dict[tuple[_Up, _Up], list[Batch]] = {}
-            for (now, left), batches in level.items():
-                if not left:
+            for (now, rest), batches in level.items():
+                if not rest:
                     ends.setdefault(now, batches)
                     continue
-                for then in self._choices(left, now):
-                    rest = left - then
-                    following.setdefault((then, rest), [*batches, _batch(then, sorted(left & then))])
+                for then in self._full:
+                    if rest & then:
+                        following.setdefault((then, rest - then), [*batches, _batch(then, sorted(rest & then))])
             level = following
         return ends
 
@@ -276,7 +283,21 @@ class _Program:
         if not groups:
             return {up: [begin]}
         turns = [groups[turn:] + groups[:turn] for turn in range(len(groups))]
-        return {frozenset(turn[-1]): [begin, *(_batch(group, group) for group in turn)] for turn in turns}
+        found: dict[_Up, list[Batch]] = {}
+        for turn in turns:
+            batches = [begin]
+            for group in turn:
+                batches.append(_batch(self._filled(group, batches[-1].up), group))
+            found.setdefault(frozenset(batches[-1].up), batches)
+        return found
+
+    def _filled(self, group: Sequence[int], before: Sequence[int]) -> _Up:
+        """With as much of what is up before as ports allow."""
+        chosen = frozenset(group)
+        for number in before:
+            if self._fit(chosen | {number}):
+                chosen |= {number}
+        return chosen
 
     def _in_order(self, numbers: tuple[int, ...], up: _Up) -> dict[_Up, list[Batch]]:
         """A configuration serves the steps from the first that is not up, and keeps what it has ports for."""
@@ -290,23 +311,20 @@ class _Program:
                 if begin == len(numbers):
                     ends.setdefault(now, batches)
                     continue
-                for then in self._choices(frozenset(numbers[begin:]), now, numbers[begin]):
+                for then in self._choices(numbers[begin:], now):
                     end = _served(numbers, begin, then)
                     following.setdefault((then, end), [*batches, _batch(then, numbers[begin:end])])
             level = following
         return ends
 
-    def _choices(self, left: _Up, now: _Up, needed: int | None = None) -> list[_Up]:
-        """Configurations that serve a step of `left`, or `needed`, and hold as much besides as they have ports for."""
+    def _choices(self, left: Sequence[int], now: _Up) -> list[_Up]:
+        """Configurations that serve the first step of `left`, and hold as much besides as they have ports for."""
         choices = self._full
         if choices is None:
-            choices = self._fullest(sorted(left | now))
+            choices = self._fullest(list(dict.fromkeys([*left[:MOST_STEPS], *now]))[:MOST_STEPS])
         if choices is None:
-            first = (
-                sorted(left)[:MOST_STEPS] if needed is None else [needed, *sorted(left - {needed})[: MOST_STEPS - 1]]
-            )
-            choices = self._fullest(first) or [frozenset(first[:1])]
-        return [one for one in choices if (one & left if needed is None else needed in one)]
+            choices = [self._filled(left[:1], sorted(now))]
+        return [one for one in choices if left[0] in one]
 
     @cached_property
     def _full(self) -> list[_Up] | None:
