@@ -66,9 +66,9 @@ def test_a_missing_launcher(hocket_cli):
     refused(hocket_cli("tune", "--network", NETWORK, "--", "no-such-mpiexec", "-n", "2", "true"), "no-such-mpiexec", 2)
 
 
-def test_the_current_folder_is_no_mount(hocket_cli, tmp_path):
+def test_the_current_folder_is_no_mount(runner, hocket_cli, tmp_path):
     (tmp_path / "thesis.txt").write_text("words")
-    done = hocket_cli("tune", "--network", NETWORK, "-o", ".", "--", "mpiexec", "-n", "2", "true")
+    done = hocket_cli("tune", "--network", NETWORK, "-o", ".", "--", *runner.command(2, "true"))
     refused(done, "exists and is not a result of hocket", 2)
 
 

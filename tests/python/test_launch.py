@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -238,6 +239,16 @@ def test_a_library_that_cannot_be_preloaded_is_refused(mpi):
 def test_a_missing_command_is_told():
     with pytest.raises(InvalidInput, match="no-such-program: command not found"):
         launch.run_command(["no-such-program"])
+
+
+def test_a_folder_of_the_path_that_may_not_be_searched_is_passed_over(monkeypatch, tmp_path):
+    """As an ordinary user with root's PATH. A file that is there and cannot be started is told as such."""
+    (tmp_path / "file").write_text("no program")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'file'}:{tmp_path}:{os.environ['PATH']}")
+    denied = PermissionError(errno.EACCES, "Permission denied")
+    assert launch._cannot_start("no-such-program", denied)[0] == "no-such-program: command not found"
+    assert launch._cannot_start("file", denied)[0] == "file: cannot be started: Permission denied"
+    assert launch._cannot_start(str(tmp_path / "file"), denied)[0].endswith("cannot be started: Permission denied")
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,11 @@ def die_with_parent() -> None:
 
 
 def _cannot_start(name: str, error: OSError) -> tuple[str, str]:
-    if isinstance(error, FileNotFoundError) and shutil.which(name) is None:
+    # A folder of PATH that may not be searched gives PermissionError where no other folder has the command.
+    is_missing = isinstance(error, FileNotFoundError) or (
+        "/" not in name and not any(os.path.lexists(os.path.join(folder, name)) for folder in os.get_exec_path())
+    )
+    if is_missing and shutil.which(name) is None:
         return f"{name}: command not found", "check the name; `hocket doctor` lists the MPIs and launchers found"
     return (
         f"{name}: cannot be started: {error.strerror or error}",

@@ -6,12 +6,19 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 namespace hocket::base {
+namespace {
+
+constexpr std::size_t reserve_bytes = std::size_t{1} << 20;  // thread-local data takes less than a page
+
+}  // namespace
 
 std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(std::int32_t)>& work,
                             const std::function<void()>& meanwhile) {
@@ -30,10 +37,23 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
     };
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(num_threads));
+    std::condition_variable one_began;
+    std::int32_t begun = 0;
     for (std::int32_t t = 1; t < num_threads; ++t) {
-        const std::lock_guard lock(mutex);
+        // A thread that finds no memory for its thread-local data ends the process (glibc, __tls_get_addr), also when
+        // it throws bad_alloc later. So each gets that data first, from what is kept back for it here.
+        std::unique_ptr<void, void (*)(void*)> reserve(::operator new(reserve_bytes, std::nothrow),
+                                                             [](void* bytes) { ::operator delete(bytes); });
+        if (!reserve) break;
+        std::unique_lock lock(mutex);
         try {
             threads.emplace_back([&, t] {
+                static_cast<void>(std::uncaught_exceptions());  // libstdc++ keeps it in thread-local data
+                {
+                    const std::lock_guard beginning(mutex);
+                    ++begun;
+                    one_began.notify_one();
+                }
                 guarded([&] { work(t); });
                 const std::lock_guard ending(mutex);
                 --running;
@@ -43,6 +63,8 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
         } catch (const std::system_error&) {
             break;
         }
+        reserve.reset();
+        one_began.wait(lock, [&] { return begun == t; });
     }
     guarded([&] { work(0); });
     for (std::unique_lock lock(mutex); !one_ended.wait_for(lock, pause, [&] { return running == 0; });) {
