@@ -69,6 +69,7 @@ def test_outcomes(fails_by_status: bool, status: int | None, output: str, outcom
 def test_what_is_at_its_limit_is_stopped_with_all_it_started(tmp_path: Path) -> None:
     seen: list[Ended] = []
     pids = tmp_path / "pids"
+    pids.touch()
 
     def case(number: int):  # type: ignore[no-untyped-def]
         sleeps = f"sleep 1000 & echo $! >> {pids}; wait"

@@ -168,7 +168,7 @@ def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
 
 def test_what_the_launcher_started_has_time_to_remove_its_files(tmp_path):
     """MPICH's launcher ends at once, before its helpers have removed files of theirs in /tmp."""
-    helper = "(trap 'sleep 0.3; rm made; exit' TERM; touch made; sleep 60 & wait)"
+    helper = "(trap 'sleep 0.1; rm made; exit' TERM; touch made; sleep 60 & wait)"
     process = launch.start_process(["sh", "-c", f"trap exit TERM; {helper} & wait"], cwd=tmp_path)
     try:
         assert wait_until((tmp_path / "made").exists)

@@ -25,6 +25,7 @@ from hocket.mpi import build
 from hocket.mpi.build_progress import run_build, shown_steps
 from hocket.mpi.cache import make_cache_folder, remove_unused
 from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi
+from mpis import LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -198,7 +199,7 @@ def test_an_interrupted_build_goes_on_where_it_stopped(any_mpi, small_source, nu
 set(top ${CMAKE_SOURCE_DIR}/..)
 add_custom_command(OUTPUT first VERBATIM COMMAND sh -c "echo done >> ${top}/first && touch first")
 add_custom_command(OUTPUT last DEPENDS first VERBATIM
-                   COMMAND sh -c "echo $$ >> ${top}/last && (test -e ${top}/go || exec sleep 60) && touch last")
+                   COMMAND sh -c "echo $$ >> ${top}/last && (test -e ${top}/go || exec sleep 1000) && touch last")
 add_custom_target(steps ALL DEPENDS last)
 """
     lists.write_text(lists.read_text() + steps)
@@ -209,7 +210,7 @@ add_custom_target(steps ALL DEPENDS last)
     while not (small_source / "last").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(number)
-    process.wait(60)
+    process.wait(LIMIT_S)
     compiler = Path("/proc", (small_source / "last").read_text().strip())
     while compiler.exists():  # the test's time limit tells if it never ends
         time.sleep(0.05)

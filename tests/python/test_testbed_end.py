@@ -86,10 +86,11 @@ def eventually(condition: Callable[[], object], limit_s: float = LIMIT_S) -> boo
 
 
 @needs_namespaces
-def test_what_a_command_leaves_is_gone_when_it_ends(bed: Testbed) -> None:
-    bed.run(
-        ["sh", "-c", "sleep 1000 & ssh h1 'setsid sleep 1000' & touch $TMPDIR/x /dev/shm/y; sleep 0.3"], timeout=LIMIT_S
-    )
+def test_what_a_command_leaves_is_gone_when_it_ends(bed: Testbed, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    away = f'setsid sh -c "touch {begun}; exec sleep 1000"'
+    script = f"sleep 1000 & ssh h1 '{away}' & touch $TMPDIR/x /dev/shm/y; until [ -e {begun} ]; do sleep 0.01; done"
+    bed.run(["sh", "-c", script], timeout=LIMIT_S)
     result = bed.run(["sh", "-c", "ls $TMPDIR /dev/shm; pgrep sleep"])
     assert result.stdout.split() == ["/dev/shm:", "hocket", "tmp", "/dev/shm/tmp:"]
 
@@ -161,8 +162,9 @@ def test_a_testbed_started_in_a_thread_outlives_the_thread(network: Network) -> 
 
 
 @needs_namespaces
-def test_a_named_testbed_stays_until_it_is_taken_down(network: Network) -> None:
+def test_a_named_testbed_stays_until_it_is_taken_down(network: Network, tmp_path: Path) -> None:
     name = f"test-{os.getpid()}"
+    os.mkfifo(tmp_path / "read")
     with Testbed(network, name=name):
         pass
     try:
@@ -171,10 +173,10 @@ def test_a_named_testbed_stays_until_it_is_taken_down(network: Network) -> None:
             Testbed(network, name=name)
         with Testbed.attach(name) as bed, Testbed.attach(name) as other:
             assert bed.run(["hostname"]).stdout == "h0\n"
-            thread = threading.Thread(target=lambda: bed.run(["sleep", "1"]))
+            thread = threading.Thread(target=lambda: bed.run(["cat", str(tmp_path / "read")]))
             thread.start()
-            time.sleep(0.3)
-            with pytest.raises(Error, match="busy with: sleep 1"):
+            # The command reads by the time the file is open here, and ends when it is closed.
+            with (tmp_path / "read").open("w"), pytest.raises(Error, match="busy with: cat"):
                 other.run(["true"])
             thread.join()
     finally:
