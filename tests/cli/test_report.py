@@ -13,7 +13,15 @@ import pytest
 
 from hocket import Network, Schedule, lower, simulate
 from hocket.report.convert import timeline_of
-from hocket.report.result import CollectiveResult, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.report.result import (
+    NO_TIME,
+    CollectiveResult,
+    LinkBytes,
+    ProgramResult,
+    Result,
+    TimelineFiles,
+    write_result,
+)
 from hocket.report.timeline import write_timeline
 
 RESULT = Result(
@@ -157,6 +165,23 @@ def test_nothing_was_changed(hocket_cli: Callable, folder: Path) -> None:
     page = (folder / "report.html").read_text()
     assert "Nothing was changed on star:2" in page
     assert "faster" not in page.partition("</header>")[0].partition("<h1>")[2]
+
+
+def test_there_was_no_time_to_measure(hocket_cli: Callable, folder: Path) -> None:
+    slower, unmeasured = (
+        CollectiveResult(
+            "bcast", [0, 1], size, 0, 3, "binomial", 1, None, [], [], None, None, kept=False, reason=reason
+        )
+        for size, reason in ((8, "not faster"), (9, f"{NO_TIME}: 20 s are over"))
+    )  # fmt: skip
+    program = ProgramResult.from_runs([2.0], [])
+    write_result(replace(RESULT, program=program, collectives=[slower, unmeasured]), folder)
+    assert hocket_cli("report", folder).returncode == 0
+    page = (folder / "report.html").read_text()
+    assert "No time to measure schedules on star:2" in page
+    assert "for 1 of 2 collectives there was no time to measure a schedule" in page
+    assert "Nothing was changed" not in page
+    assert "worth using" not in page
 
 
 def _truncated(folder: Path) -> None:

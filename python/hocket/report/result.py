@@ -19,6 +19,7 @@ from hocket.report.decode import decode, read_json_object
 RESULT_FORMAT = "hocket.result/1"
 RESULT_FILE = "result.json"
 NETWORK_FILE = "network.toml"
+NO_TIME = "no time to measure it"  #: begins the reason of a collective that had none
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class ProgramResult:
     """Wall times of the whole program, one per run; native and tuned runs were interleaved."""
 
     native_s: list[float]
-    tuned_s: list[float]  #: empty: nothing was changed, and there was nothing to run
+    tuned_s: list[float]  #: empty: the plan had no entries, and there was nothing to run
     predicted_s: float | None  #: of a tuned run
     speedup: float | None  #: median(native_s) / median(tuned_s); None = no tuned runs
     speedup_quartiles: tuple[float, float] | None  #: of native / tuned over all pairs of runs; they enclose `speedup`
@@ -256,6 +257,11 @@ class Result:
                 raise InvalidInput(f"collectives[{i}].order: expected each of 0 .. {len(collective.members) - 1} once")
             if collective.root is not None and not 0 <= collective.root < len(collective.members):
                 raise InvalidInput(f"collectives[{i}].root: expected 0 .. {len(collective.members) - 1}")
+
+    @property
+    def num_without_time(self) -> int:
+        """Of so many collectives there was no time to measure whether a schedule is faster."""
+        return sum(not one.kept and (one.reason or "").startswith(NO_TIME) for one in self.collectives)
 
 
 def speedup_of(native_s: list[float], tuned_s: list[float]) -> tuple[float, tuple[float, float]]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hocket.measure.compare import Launch, Measured
+from hocket.report.result import NO_TIME
 from hocket.report.text import significant
 from hocket.tune.budget import Budget
 from hocket.tune.evidence import EARLY_CONFIDENCE, EARLY_RESAMPLES, ratio_of
@@ -37,8 +38,6 @@ LEAST_TIMES = 3
 # at least so long, half of what short calls take at most.
 CALLS_BESIDE = 2
 LEAST_ENTRY_S = 0.25
-
-NO_TIME = "no time to measure it"  # begins the reason of what had none
 
 # One launch that measures entries of a plan, the first ones first, for so many seconds but each at least so many times;
 # the text is for people.

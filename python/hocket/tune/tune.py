@@ -32,7 +32,7 @@ from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.recording import nothing_recorded, trace_environment
 from hocket.report.costs import describe_costs
-from hocket.report.result import LinkBytes, ProgramResult, Result, TimelineFiles, write_result
+from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
@@ -47,7 +47,7 @@ from hocket.tune.program_input import keep_input
 from hocket.tune.shared_cores import note_on_shared_cores, overhead_warnings
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
-from hocket.tune.trial import NO_TIME, measure_choices
+from hocket.tune.trial import measure_choices
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
