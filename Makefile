@@ -103,14 +103,15 @@ CXX_FILES = $(shell find src python/bindings python/preload mpi tests examples p
 
 format: build  ## format the C++ and the Python sources
 	@$(VENV)/bin/clang-format -i $(CXX_FILES)
-	@$(VENV)/bin/ruff check --quiet --fix-only python tests tools perf
-	@$(VENV)/bin/ruff format python tests tools perf
+	@$(VENV)/bin/ruff check --quiet --fix-only python mpi tests tools perf
+	@$(VENV)/bin/ruff format python mpi tests tools perf
 
 lint: build  ## check format, layers, types and style
 	@$(VENV)/bin/clang-format --dry-run -Werror $(CXX_FILES)
-	@$(VENV)/bin/ruff format --check python tests tools perf
-	@$(VENV)/bin/ruff check python tests tools perf
+	@$(VENV)/bin/ruff format --check python mpi tests tools perf
+	@$(VENV)/bin/ruff check python mpi tests tools perf
 	@$(VENV)/bin/mypy
+	@$(VENV)/bin/mypy mpi/pmpi
 	@$(PYTHON) tools/check_layers.py
 
 perf: build  ## measure hocket's own speed

@@ -12,7 +12,6 @@
 #include "interpose/communicators.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/mpi_define.hpp"
-#include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/planned_calls.hpp"
 #include "interpose/plan_in_force.hpp"
@@ -44,11 +43,9 @@ int free_communicator(int (*call)(MPI_Comm*), MPI_Comm* comm) {
 
 }  // namespace
 
-#define HOCKET_DEFINE_MAKER(name, arity)                               \
-    HOCKET_DEFINE(name, (HOCKET_PARAMETERS_##arity(name))) {           \
-        return make_communicator(next.name, HOCKET_ARGUMENTS_##arity); \
-    }
-HOCKET_FOR_EACH_MAKER(HOCKET_DEFINE_MAKER)
+#define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
+    HOCKET_DEFINE(name, parameters) { return make_communicator(next.name, HOCKET_UNBRACKETED arguments); }
+#include "pmpi/maker.inc"
 
 HOCKET_DEFINE(Comm_free, (MPI_Comm * comm)) { return free_communicator(next.Comm_free, comm); }
 HOCKET_DEFINE(Comm_disconnect, (MPI_Comm * comm)) { return free_communicator(next.Comm_disconnect, comm); }

@@ -8,3 +8,6 @@
     extern "C" __attribute__((visibility("default"))) int MPI_##name parameters;                       \
     extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
     extern "C" int MPI_##name parameters
+
+/// The arguments, without the brackets in which mpi/pmpi gives them.
+#define HOCKET_UNBRACKETED(...) __VA_ARGS__

@@ -25,18 +25,8 @@ void find(Function& function, const char* name) {
 }  // namespace
 
 Next::Next() {
-#define HOCKET_FIND(name) find(name, "PMPI_" #name);
-#define HOCKET_FIND_BOTH(name) HOCKET_BOTH_COUNTS(HOCKET_FIND, name)
-    HOCKET_FOR_EACH_COLLECTIVE(HOCKET_FIND_BOTH)
-    HOCKET_FOR_EACH_MESSAGE(HOCKET_FIND_BOTH)
-    HOCKET_FOR_EACH_NONBLOCKING(HOCKET_NAMES_OF_NONBLOCKING, HOCKET_FIND)
-    HOCKET_FOR_EACH_COMPLETION(HOCKET_FIND)
-    HOCKET_FOR_EACH_OTHER(HOCKET_FIND)
-#define HOCKET_FIND_MAKER(name, arity) HOCKET_FIND(name)
-    HOCKET_FOR_EACH_MAKER(HOCKET_FIND_MAKER)
-#undef HOCKET_FIND_MAKER
-#undef HOCKET_FIND_BOTH
-#undef HOCKET_FIND
+#define HOCKET_FUNCTION(name) find(name, "PMPI_" #name);
+#include "pmpi/next_functions.inc"
 }
 
 const Next next;

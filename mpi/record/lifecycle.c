@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "generated.h"
+#include "pmpi/record_functions.h"
 #include "record.h"
 
 /* About a million calls of a rank, which hocket reads in a second or two with 200 MB of memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The recorder's inside. One wrapper per MPI function (made by generate.py) does
+/* The recorder's inside. One wrapper per MPI function (made by mpi/pmpi) does
  *     enter -> the MPI library's PMPI function -> exit -> details -> write
  * Details are taken after the call, on the far side of the exit instant, so that they are not counted as MPI time; only
  * what the call destroys (requests, freed handles) is taken before. From exit to write the lock is held. */
@@ -80,7 +80,7 @@ static inline int64_t hocket_read_clock(clockid_t clock) {
 static inline int64_t hocket_clock_ns(void) { return hocket_read_clock(CLOCK_MONOTONIC); }
 static inline int64_t hocket_cpu_ns(void) { return hocket_read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-/* generated.c */
+/* record_wrappers.c, made by mpi/pmpi */
 extern const char* const hocket_function_names[];
 
 /* calls.c: the hot path. Returns 0 when the call is not to be recorded. */

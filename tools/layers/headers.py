@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import sysconfig
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,17 +20,24 @@ def check_headers(tree: Tree) -> list[str]:
     """Compiles headers alone: all but those that a source file includes first, which the build compiles so. Those of
     the MPI parts need an MPI ($MPICC or mpicc), those of the bindings nanobind in this Python; without, they are left
     out."""
+    with tempfile.TemporaryDirectory() as generated:
+        return _problems(tree, Path(generated))
+
+
+def _problems(tree: Tree, generated: Path) -> list[str]:
     root = tree.root
     flags = [f"-I{root / folder}" for folder in ("src", "mpi", "mpi/include")]
     flags += ["-isystem", str(root / "third_party/nlohmann_json"), "-isystem", str(root / "third_party/tomlplusplus")]
     warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
     binding_flags = _binding_flags()
     mpi_flags = _mpi_flags(os.environ.get("MPICC", "mpicc"))
+    if mpi_flags is not None and (root / "mpi/pmpi").exists():
+        mpi_flags += _generated_wrappers(root / "mpi/pmpi/generate.py", mpi_flags, generated)
 
     def compile_alone(path: Path) -> str:
         in_mpi = tree.module(path)[0] == "mpi"
         in_bindings = tree.module(path)[0] == "bindings"
-        if "generated.h" in tree.texts[path] or (in_mpi and mpi_flags is None) or (in_bindings and not binding_flags):
+        if (in_mpi and mpi_flags is None) or (in_bindings and not binding_flags):
             return ""
         # A .h file is plain C, a .hpp file C++. Included rather than compiled, so that #pragma once is no warning.
         language = ["cc", "-std=gnu11", "-x", "c"] if path.suffix == ".h" else ["c++", "-std=c++20", "-x", "c++"]
@@ -60,6 +69,17 @@ def _mpi_flags(mpicc: str) -> list[str] | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
+
+
+def _generated_wrappers(generator: Path, mpi_flags: list[str], into: Path) -> list[str]:
+    """Flags that find what mpi/pmpi generates, as its CMakeLists.txt does."""
+    preprocess = ["cc", *mpi_flags, "-E", "-P", "-x", "c", "-"]
+    header = subprocess.run(preprocess, input="#include <mpi.h>\n", capture_output=True, text=True, check=True)
+    preprocessed, folder = into / "mpi.h.i", into / "pmpi"
+    preprocessed.write_text(header.stdout)
+    folder.mkdir()
+    subprocess.run([sys.executable, "-B", str(generator), str(preprocessed), str(folder)], check=True)
+    return [f"-I{into}"]
 
 
 def _binding_flags() -> list[str]:

@@ -50,7 +50,7 @@ class Tree:
             found = next((target for folder in folders if (target := (folder / name).resolve()).exists()), None)
             if found is not None:
                 yield Include(found, line)
-            elif name not in GENERATED:
+            elif not name.startswith(GENERATED):
                 self.problems.append(f'{self.name(path)}:{line}: includes "{name}", which does not exist')
 
     def first_include(self, path: Path) -> Path | None:

@@ -40,8 +40,8 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
 }
 # What all of them may use of the core. mpi/CMakeLists.txt compiles just these.
 MPI_MAY_USE = ("base", "collectives", "plan", "program", "schedule", "trace")
-# Of the build folder.
-GENERATED = ("generated.h",)
+# Includes of this folder are generated in the build folder.
+GENERATED = "pmpi/"
 
 # A module or package of python/hocket imports those of lower levels only, and itself. The package `hocket` itself,
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "interpose/mpi_define.hpp"
-#include "interpose/mpi_parameters.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/call_of.hpp"
 #include "interpose/nonblocking/planned_calls.hpp"
@@ -118,34 +117,15 @@ int start_message(int (*call)(Arguments...), Arguments... arguments) {
 
 }  // namespace
 
-#define HOCKET_UNBRACKETED(...) __VA_ARGS__
-#define HOCKET_STARTING(how, function, name, arity, size)                                   \
-    HOCKET_DEFINE(name, (HOCKET_PARAMETERS_##arity(name))) {                                \
-        if (!is_progress_on()) return next.name(HOCKET_ARGUMENTS_##arity);                  \
-        return how<function, HOCKET_UNBRACKETED size>(next.name, HOCKET_ARGUMENTS_##arity); \
+// `how` starts it and has it watched.
+#define HOCKET_STARTING(how, name, function, parameters, arguments, ...)                      \
+    HOCKET_DEFINE(name, parameters) {                                                         \
+        if (!is_progress_on()) return next.name arguments;                                    \
+        return how<Function::function, __VA_ARGS__>(next.name, HOCKET_UNBRACKETED arguments); \
     }
-#define HOCKET_ONE_MORE_2 3
-#define HOCKET_ONE_MORE_6 7
-#define HOCKET_ONE_MORE_7 8
-#define HOCKET_ONE_MORE_8 9
-#define HOCKET_ONE_MORE_9 10
-#define HOCKET_ONE_MORE_10 11
-// Twice, so that the number of parameters is known when names are made of it.
-#define HOCKET_STARTING_2(how, function, name, arity, size) HOCKET_STARTING(how, function, name, arity, size)
-
-#define HOCKET_NONBLOCKING(X, name, persistent, arity, size)                                           \
-    HOCKET_STARTING(start_collective, Function::name, name, arity, size)                               \
-    HOCKET_IF_LARGE(HOCKET_STARTING(start_collective, Function::name, name##_c, arity, size))          \
-    HOCKET_IF_PERSISTENT(                                                                              \
-        HOCKET_STARTING_2(make_persistent, Function::name, persistent, HOCKET_ONE_MORE_##arity, size)) \
-    HOCKET_IF_PERSISTENT(HOCKET_IF_LARGE(                                                              \
-        HOCKET_STARTING_2(make_persistent, Function::name, persistent##_c, HOCKET_ONE_MORE_##arity, size)))
-HOCKET_FOR_EACH_NONBLOCKING(HOCKET_NONBLOCKING, )
-
-HOCKET_STARTING(start_collective, Function::Ibarrier, Ibarrier, 2, (NoBlock))
-HOCKET_IF_PERSISTENT(HOCKET_STARTING(make_persistent, Function::Ibarrier, Barrier_init, 3, (NoBlock)))
-
-#define HOCKET_MESSAGE(name)                                               \
-    HOCKET_STARTING(start_message, Function::name, name, 7, (Block<1, 2>)) \
-    HOCKET_IF_LARGE(HOCKET_STARTING(start_message, Function::name, name##_c, 7, (Block<1, 2>)))
-HOCKET_FOR_EACH_MESSAGE(HOCKET_MESSAGE)
+#define HOCKET_FUNCTION(...) HOCKET_STARTING(start_collective, __VA_ARGS__)
+#include "pmpi/nonblocking.inc"
+#define HOCKET_FUNCTION(...) HOCKET_STARTING(make_persistent, __VA_ARGS__)
+#include "pmpi/persistent.inc"
+#define HOCKET_FUNCTION(...) HOCKET_STARTING(start_message, __VA_ARGS__)
+#include "pmpi/message.inc"
