@@ -161,7 +161,8 @@ Network build(const Blueprint& blueprint) {
         rank_nodes.push_back(NodeId{place[static_cast<std::size_t>(host)]++});
     std::shared_ptr<const Router> router = blueprint.router;
     if (!router && blueprint.routing != Routing{}) router = make_router(nodes, links, blueprint.routing);
-    return {blueprint.name, std::move(nodes), std::move(links), std::move(rank_nodes), std::move(router)};
+    Network network{blueprint.name, std::move(nodes), std::move(links), std::move(rank_nodes), std::move(router)};
+    return blueprint.circuits ? std::move(network).with_circuits(*blueprint.circuits) : network;
 }
 
 Blueprint blueprint_of(const Network& network) {
@@ -200,6 +201,7 @@ Blueprint blueprint_of(const Network& network) {
     for (std::int32_t r = 0; r < network.num_ranks(); ++r)
         blueprint.placement.push_back(network.host_of(Rank{r}).value);
     if (blueprint.placement == block_placement(blueprint)) blueprint.placement.clear();
+    if (network.circuits() != nullptr) blueprint.circuits = *network.circuits();
     return blueprint;
 }
 

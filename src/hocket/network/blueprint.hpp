@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Blueprint {
     std::vector<std::int32_t> placement;   ///< [rank] node; empty = host by host, all places filled
     Routing routing;                       ///< of what has no `router`
     std::shared_ptr<const Router> router;  ///< of these nodes and cables; none = as `routing` says
+    std::optional<Circuits> circuits = {};
 };
 
 /// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory. A fat

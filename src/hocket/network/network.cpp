@@ -243,9 +243,18 @@ Network Network::calibrated(network::Calibration calibration) && {
     return std::move(*this);
 }
 
+Network Network::with_circuits(network::Circuits circuits) && {
+    network::check(circuits, *this);
+    circuits_ = std::make_shared<const network::Circuits>(std::move(circuits));
+    return std::move(*this);
+}
+
 bool operator==(const Network& a, const Network& b) {
+    const auto same_circuits = [&] {
+        return a.circuits_ && b.circuits_ ? *a.circuits_ == *b.circuits_ : a.circuits_ == b.circuits_;
+    };
     return a.name_ == b.name_ && a.nodes_ == b.nodes_ && a.links_ == b.links_ && a.rank_nodes_ == b.rank_nodes_ &&
-           a.router_->routing() == b.router_->routing();
+           a.router_->routing() == b.router_->routing() && same_circuits();
 }
 
 }  // namespace hocket

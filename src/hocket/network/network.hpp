@@ -11,6 +11,7 @@
 
 #include "hocket/base/index.hpp"
 #include "hocket/network/calibration.hpp"
+#include "hocket/network/circuits.hpp"
 
 namespace hocket {
 
@@ -86,7 +87,13 @@ public:
     /// The same network with a calibration.
     [[nodiscard]] Network calibrated(network::Calibration) &&;
 
-    /// The same name, nodes, links, ranks and routes; how they were measured makes no difference.
+    /// What of it is switched by circuits; null = nothing. Its routes are as if all circuits were up. Copies share it.
+    [[nodiscard]] const network::Circuits* circuits() const { return circuits_.get(); }
+    /// The same network with circuits.
+    /// @throws InvalidInput  if they name what is not there, or hosts that no circuit can join
+    [[nodiscard]] Network with_circuits(network::Circuits) &&;
+
+    /// The same name, nodes, links, ranks, routes and circuits; how they were measured makes no difference.
     friend bool operator==(const Network&, const Network&);
 
 private:
@@ -100,6 +107,7 @@ private:
     bool is_tree_ = false;
     std::shared_ptr<const network::Router> router_;
     std::shared_ptr<const network::Calibration> calibration_;
+    std::shared_ptr<const network::Circuits> circuits_;
 };
 
 }  // namespace hocket

@@ -13,6 +13,7 @@
 #include "hocket/base/names.hpp"
 #include "hocket/network/blueprint.hpp"
 #include "hocket/network/calibration_reader.hpp"
+#include "hocket/network/circuits_reader.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/network/toml_reader.hpp"
@@ -20,8 +21,8 @@
 namespace hocket::network {
 namespace {
 
-constexpr std::array<std::string_view, 8> file_keys{"format", "name",    "placement", "node",
-                                                    "link",   "routing", "generate",  "calibration"};
+constexpr std::array<std::string_view, 9> file_keys{"format",  "name",     "placement",   "node",    "link",
+                                                    "routing", "generate", "calibration", "circuits"};
 constexpr std::array<std::string_view, 6> node_keys{"name",           "kind", "ranks", "memory_bandwidth",
                                                     "memory_latency", "relay"};
 constexpr std::array<std::string_view, 6> link_keys{"between",        "bandwidth",    "latency",
@@ -41,10 +42,18 @@ public:
         if (format != "hocket.network/1")
             refuse(*file.get("format"),
                    "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+        Network network = read_network(file);
+        if (const toml::node* circuits = file.get("circuits")) {
+            Circuits found = CircuitsReader(source_name_, network).read(*circuits);
+            try {
+                network = std::move(network).with_circuits(std::move(found));
+            } catch (const InvalidInput& error) {
+                refuse(*circuits, error.what(), error.hint());
+            }
+        }
         const toml::node* calibration = file.get("calibration");
-        if (calibration == nullptr) return read_network(file);
-        const CalibrationReader reader(source_name_);
-        return read_network(file).calibrated(reader.read(*calibration));
+        if (calibration == nullptr) return network;
+        return std::move(network).calibrated(CalibrationReader(source_name_).read(*calibration));
     }
 
 private:

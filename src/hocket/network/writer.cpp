@@ -88,9 +88,45 @@ std::string routing_table(const Blueprint& blueprint) {
     return text + "]\n";
 }
 
+std::string between_line(const Network& network, std::int32_t cable) {
+    const Link& link = network.links()[2 * static_cast<std::size_t>(cable)];
+    return line("between",
+                "[" + string(network.node(link.source).name) + ", " + string(network.node(link.target).name) + "]");
+}
+
+std::string circuits_table(const Network& network, const Circuits& circuits) {
+    const auto name = [&](std::int32_t node) { return string(network.node(NodeId{node}).name); };
+    const auto choice = [](std::string_view key, auto value, std::initializer_list<std::string_view> names) {
+        return line(key, string(names.begin()[static_cast<std::size_t>(value)]));
+    };
+    std::string switches;
+    for (const std::int32_t node : circuits.switches) switches += (switches.empty() ? "" : ", ") + name(node);
+    std::string text =
+        "\n[circuits]\n" + latency_line("setup", circuits.setup_s) + latency_line("teardown", circuits.teardown_s) +
+        line("ports", std::to_string(circuits.ports)) + line("switches", "[" + switches + "]") +
+        choice("accounting", circuits.accounting, {"equations", "hidden"}) +
+        choice("injection", circuits.injection, {"one", "all"}) + choice("stop", circuits.stop, {"all", "circuit"}) +
+        choice("controller", circuits.controller, {"parallel", "serial"}) +
+        choice("blocked", circuits.blocked, {"queue", "relay", "electrical"});
+    if (circuits.wavelengths) text += line("wavelengths", std::to_string(*circuits.wavelengths));
+    for (const auto& [node, ports] : circuits.node_ports)
+        text += "\n[[circuits.node]]\n" + line("name", name(node)) + line("ports", std::to_string(ports));
+    for (const auto& [cable, wavelengths] : circuits.cable_wavelengths)
+        text +=
+            "\n[[circuits.link]]\n" + between_line(network, cable) + line("wavelengths", std::to_string(wavelengths));
+    for (const Circuits::Change& change : circuits.changes)
+        text += "\n[[circuits.change]]\n" + latency_line("at", change.at_s) +
+                (change.is_cable ? between_line(network, change.which) : line("node", name(change.which))) +
+                line(change.is_cable ? "wavelengths" : "ports", std::to_string(change.number));
+    return text;
+}
+
 /// What follows nodes and links.
-std::string calibration_tables(const Network& network) {
-    return network.calibration() == nullptr ? std::string() : "\n" + network.calibration()->toml;
+std::string last_tables(const Network& network) {
+    std::string text;
+    if (network.circuits() != nullptr) text += circuits_table(network, *network.circuits());
+    if (network.calibration() != nullptr) text += "\n" + network.calibration()->toml;
+    return text;
 }
 
 }  // namespace
@@ -100,11 +136,11 @@ std::string to_toml(const Network& network) {
     std::string text =
         line("format", string("hocket.network/1")) + line("name", string(blueprint.name)) + placement_line(blueprint);
     if (!blueprint.routing.generate_table.empty())
-        return text + "\n" + blueprint.routing.generate_table + calibration_tables(network);
+        return text + "\n" + blueprint.routing.generate_table + last_tables(network);
     text += routing_table(blueprint);
     for (const Blueprint::Node& node : blueprint.nodes) text += node_table(node);
     for (const Blueprint::Cable& cable : blueprint.cables) text += link_table(blueprint, cable);
-    return text + calibration_tables(network);
+    return text + last_tables(network);
 }
 
 }  // namespace hocket::network
