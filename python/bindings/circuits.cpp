@@ -7,14 +7,13 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <optional>
 #include <string>
 
-#include "hocket/base/error.hpp"
-#include "hocket/base/names.hpp"
+#include "circuit_dict.hpp"
 #include "hocket/search/circuits/bounds.hpp"
 #include "hocket/search/circuits/find.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,25 +21,9 @@ using namespace hocket;
 
 namespace {
 
-/// Which of two names it is.
-bool is_second(std::string_view key, std::string_view name, std::string_view first, std::string_view second) {
-    if (name == first) return false;
-    if (name == second) return true;
-    const std::array known{first, second};
-    throw InvalidInput(std::string(key) + " is " + base::quoted(name) + "; accepted: " + base::list_of(known),
-                       base::did_you_mean(name, known));
-}
-
 nb::dict to_dict(const circuits::CircuitSchedule& schedule) {
     nb::list circuits;
-    for (const circuits::Circuit& circuit : schedule.circuits) {
-        nb::dict one;
-        one["nodes"] = nb::make_tuple(circuit.a, circuit.b);
-        one["configuration"] = circuit.configuration;
-        one["setup_s"] = nb::make_tuple(circuit.setup_s, circuit.open_s);
-        one["teardown_s"] = nb::make_tuple(circuit.teardown_s, circuit.down_s);
-        circuits.append(one);
-    }
+    for (const circuits::Circuit& circuit : schedule.circuits) circuits.append(bindings::to_dict(circuit));
     nb::list messages;
     for (const circuits::Message& message : schedule.messages) {
         nb::dict one;
@@ -71,10 +54,11 @@ nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int3
     rules.s_per_byte = beta;
     rules.times.setup_s = s;
     rules.times.teardown_s = d;
-    if (is_second("accounting", accounting, "equations", "hidden")) rules.times.accounting = cost::Accounting::hidden;
-    if (is_second("injection", injection, "one", "all")) rules.injection = circuits::Injection::all;
-    if (is_second("stop", stop, "all", "circuit")) rules.stop = circuits::Stop::circuit;
-    if (is_second("controller", controller, "parallel", "serial")) rules.controller = circuits::Controller::serial;
+    using namespace circuits;
+    rules.times.accounting = bindings::value_from<Accounting>("accounting", accounting, accounting_names);
+    rules.injection = bindings::value_from<Injection>("injection", injection, injection_names);
+    rules.stop = bindings::value_from<Stop>("stop", stop, stop_names);
+    rules.controller = bindings::value_from<Controller>("controller", controller, controller_names);
     search::CircuitAnswer answer;
     {
         const nb::gil_scoped_release released;

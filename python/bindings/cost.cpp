@@ -18,6 +18,7 @@
 #include "hocket/cost/cost_model.hpp"
 #include "hocket/cost/hockney.hpp"
 #include "hocket/cost/wire_limit.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -151,24 +152,18 @@ double hockney_s(std::string_view collective, std::string_view algorithm, std::i
                            pieces);
 }
 
-cost::Accounting accounting_from(std::string_view name) {
-    if (name == "equations") return cost::Accounting::equations;
-    if (name == "hidden") return cost::Accounting::hidden;
-    constexpr std::array<std::string_view, 2> known{"equations", "hidden"};
-    throw InvalidInput("accounting is " + base::quoted(name) + "; accepted: " + base::list_of(known),
-                       base::did_you_mean(name, known));
-}
-
 nb::dict circuit_cost(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks,
                       std::optional<std::int32_t> ports, double bytes, double latency_s, double bandwidth_bytes_per_s,
                       double setup_s, double teardown_s, std::string_view accounting) {
-    const cost::CircuitCost cost = cost::circuit_cost(collective_from(collective), algorithm,
-                                                      {num_ranks,
-                                                       ports,
-                                                       bytes,
-                                                       latency_s,
-                                                       bandwidth_bytes_per_s,
-                                                       {setup_s, teardown_s, accounting_from(accounting)}});
+    const cost::CircuitCost cost = cost::circuit_cost(
+        collective_from(collective), algorithm,
+        {num_ranks,
+         ports,
+         bytes,
+         latency_s,
+         bandwidth_bytes_per_s,
+         {setup_s, teardown_s,
+          bindings::value_from<circuits::Accounting>("accounting", accounting, circuits::accounting_names)}});
     nb::dict values;
     values["messages_s"] = cost.messages_s;
     values["batches"] = cost.batches;

@@ -160,6 +160,18 @@ void bind_network(nb::module_& module) {
         .def_prop_ro("name", &Network::name)
         .def_prop_ro("num_ranks", &Network::num_ranks)
         .def_prop_ro("is_tree", &Network::is_tree)
+        .def_prop_ro(
+            "has_circuits", [](const Network& n) { return n.circuits() != nullptr; },
+            "Whether its file has a table [circuits].")
+        .def(
+            "host_of",
+            [](const Network& n, std::int32_t rank) {
+                if (rank < 0 || rank >= n.num_ranks())
+                    throw InvalidInput("rank " + std::to_string(rank) + " is not in 0.." +
+                                       std::to_string(n.num_ranks() - 1));
+                return n.host_of(Rank{rank}).value;
+            },
+            "rank"_a, "The node that a rank sits on, or the host beside its process node.")
         .def_prop_ro("nodes", [](const Network& n) { return std::vector<Node>(n.nodes().begin(), n.nodes().end()); })
         .def_prop_ro("links", &links_of)
         .def_prop_ro(

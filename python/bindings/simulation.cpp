@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/simulation/simulate.hpp"
+#include "hocket/circuits/simulate.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "arrays.hpp"
+#include "circuit_dict.hpp"
 #include "hocket/base/error.hpp"
+#include "values.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,10 +30,33 @@ using namespace hocket;
 
 namespace {
 
-Timeline run(const Program& program, const Network& network, const std::optional<CostModel>& costs,
-             const std::optional<std::string_view>& sharing, bool ordered_pairs, bool record_links, bool reference,
-             std::int32_t link_bins, const std::optional<bindings::LinkRows>& link_rows,
-             const std::optional<bindings::PythonProgress>& on_progress) {
+/// Hosts of ranks.
+std::vector<circuits::HostPair> hosts_of(const Network& network,
+                                         const std::vector<std::pair<std::int32_t, std::int32_t>>& ranks) {
+    std::vector<circuits::HostPair> pairs;
+    for (const auto& [a, b] : ranks) {
+        for (const std::int32_t rank : {a, b})
+            if (rank < 0 || rank >= network.num_ranks())
+                throw InvalidInput("pinned: rank " + std::to_string(rank) + " is not in 0.." +
+                                   std::to_string(network.num_ranks() - 1));
+        const circuits::HostPair pair = circuits::pair_of(network.host_of(Rank{a}), network.host_of(Rank{b}));
+        if (pair.first != pair.second && std::find(pairs.begin(), pairs.end(), pair) == pairs.end())
+            pairs.push_back(pair);
+    }
+    return pairs;
+}
+
+std::variant<Timeline, circuits::CircuitTimeline> run(
+    const Program& program, const Network& network, const std::optional<CostModel>& costs,
+    const std::optional<std::string_view>& sharing, bool ordered_pairs, bool record_links, bool reference,
+    std::int32_t link_bins, const std::optional<bindings::LinkRows>& link_rows,
+    const std::optional<bindings::PythonProgress>& on_progress, const std::optional<std::string_view>& circuit_policy,
+    const std::vector<std::pair<std::int32_t, std::int32_t>>& pinned) {
+    std::optional<circuits::Policy> policy;
+    if (circuit_policy)
+        policy = bindings::value_from<circuits::Policy>("circuit_policy", *circuit_policy, circuits::policy_names);
+    if (!pinned.empty() && policy != circuits::Policy::pinned)
+        throw InvalidInput("pinned goes with the circuit policy \"pinned\"", "leave it out");
     CostParameters parameters = *costs.value_or(CostModel{});
     if (sharing) parameters.sharing = sharing_from(*sharing);
     const SimulationOptions options{.costs = parameters,
@@ -33,6 +66,7 @@ Timeline run(const Program& program, const Network& network, const std::optional
                                     .link_bins = bindings::link_bin_options(link_bins, link_rows),
                                     .on_progress = bindings::on_progress(on_progress)};
     const nb::gil_scoped_release release;
+    if (policy) return circuits::simulate(program, network, *policy, options, hosts_of(network, pinned));
     return simulate(program, network, options);
 }
 
@@ -128,12 +162,35 @@ void bind_simulation(nb::module_& module) {
                    ", num_events=" + std::to_string(t.num_events) + ")";
         });
 
+    nb::class_<circuits::CircuitTimeline, Timeline>(module, "CircuitTimeline",
+                                                    "The result of simulating a Program on a network with circuits.")
+        .def_prop_ro(
+            "num_circuits", [](const circuits::CircuitTimeline& t) { return t.circuits.size(); },
+            "Circuits that were set up.")
+        .def_ro("num_messages", &circuits::CircuitTimeline::num_messages, "Messages that went over circuits.")
+        .def_ro("waiting_s", &circuits::CircuitTimeline::waiting_s,
+                "How long these waited from when they were ready to when they began, all together.")
+        .def_ro("end_s", &circuits::CircuitTimeline::end_s, "Of the program and of the last teardown.")
+        .def_prop_ro(
+            "circuits",
+            [](const circuits::CircuitTimeline& t) {
+                nb::list list;
+                for (const circuits::Circuit& circuit : t.circuits) list.append(bindings::to_dict(circuit));
+                return list;
+            },
+            nb::sig("def circuits(self) -> list[dict[str, Any]]"),
+            "In the order in which they were set up, as in the answers of circuit_schedule, with `ports` and "
+            "`wavelength`.");
+
     module.def(
         "simulate", &run, "program"_a, "network"_a, "costs"_a = nb::none(), nb::kw_only(), "sharing"_a = nb::none(),
         "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false, "link_bins"_a = 0,
-        "link_rows"_a = nb::none(), "on_progress"_a = nb::none(),
+        "link_rows"_a = nb::none(), "on_progress"_a = nb::none(), "circuit_policy"_a = nb::none(),
+        "pinned"_a = std::vector<std::pair<std::int32_t, std::int32_t>>{},
         "Runs a Program on a Network. `costs` are those of messages; None = CostModel(), all is free. `sharing` "
         "replaces "
         "theirs. With `ordered_pairs` the messages from one rank to another travel one after another. `reference` "
-        "computes all rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic.");
+        "computes all rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
+        "`circuit_policy`, of a network with circuits, is \"naive\", \"batch\", \"lazy\" or \"pinned\", and the "
+        "result a CircuitTimeline; `pinned` are pairs of ranks whose hosts have a circuit from start to end.");
 }

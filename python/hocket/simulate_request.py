@@ -17,6 +17,7 @@ from hocket.network_source import NetworkSource
 from hocket.patterns import PARAMETERS, Pattern, pattern_kind
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
+from hocket.simulated_circuits import circuit_use
 from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
 from hocket.simulations import available_cores
 
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 _OF_PATTERNS = frozenset({"ranks", "in_flight", "threads", "links"})
 #: What is simulated -> the values of a request that mean something for it; the others of _CONDITIONAL do not.
 APPLICABLE: dict[str, frozenset[str]] = {
-    "collective": frozenset({"bytes", "root", "pieces", "order", "threads", "costs"}),
-    "schedule": frozenset({"bytes", "costs"}),
-    "program": frozenset({"costs"}),
-    "trace": frozenset({"plan", "costs"}),
+    "collective": frozenset({"bytes", "root", "pieces", "order", "threads", "costs", "circuit_policy", "pin"}),
+    "schedule": frozenset({"bytes", "costs", "circuit_policy", "pin"}),
+    "program": frozenset({"costs", "circuit_policy", "pin"}),
+    "trace": frozenset({"plan", "costs", "circuit_policy", "pin"}),
     **{name: parameters | _OF_PATTERNS for name, parameters in PARAMETERS.items()},
 }
 APPLICABLE["matrix"] -= {"ranks"}
@@ -59,6 +60,8 @@ class SimulateRequest:
     in_flight: int | None = None
     links: bool = False  #: count their bytes
     threads: int | None = None
+    circuit_policy: str | None = None  #: "naive", "batch", "lazy" or "pinned"; None = lazy, if the network has circuits
+    pin: str | None = None  #: circuits of the policy "pinned": "ring", "hypercube", or pairs of ranks: "0-1,1-2"
     reference: bool = False
     record: bool = False  #: links and messages over time, for files and pages
 
@@ -153,12 +156,18 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         Request(request.bytes, request.root, request.pieces, request.order == "depth-first"),
         costs,
         plan,
-        ProgramOptions(request.reference, request.record, request.threads or available_cores(), reporter.progress),
+        ProgramOptions(
+            request.reference,
+            request.record,
+            request.threads or available_cores(),
+            reporter.progress,
+            circuit_use(network, request.circuit_policy, request.pin),
+        ),
     )
     stopped = [one.timeline for one in found if not one.timeline.completed]
     values: dict[str, Any] = {
         "network": network.name,
-        "sharing": costs.sharing,
+        "sharing": "none" if network.has_circuits else costs.sharing,
         "reference": request.reference,
         "completed": not stopped,
         "setup_s": setup_s,

@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hocket._core import CircuitTimeline
 from hocket.errors import InvalidInput
 from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
+from hocket.simulated_circuits import CircuitUse, circuit_values
 from hocket.simulations import OnProgress, run_each
 
 if TYPE_CHECKING:
@@ -64,6 +66,12 @@ class Simulated:
     program: Program
     timeline: Timeline
     recorded: Recorded | None = None  #: None = it is no trace
+    circuit_policy: str | None = None
+
+    @property
+    def end_s(self) -> float:
+        """Of the program, and of the last teardown of a circuit."""
+        return self.timeline.end_s if isinstance(self.timeline, CircuitTimeline) else self.timeline.makespan_s
 
     def to_dict(self, network: Network) -> dict[str, Any]:
         from hocket import Fabric
@@ -80,6 +88,8 @@ class Simulated:
                 "recorded_span_s": self.recorded.span_s,
                 "left_out": list(self.recorded.left_out),
             }
+        if self.circuit_policy is not None and isinstance(self.timeline, CircuitTimeline):
+            values["circuits"] = circuit_values(self.circuit_policy, self.timeline)
         return values | {
             "completed": self.timeline.completed,
             "makespan_s": self.timeline.makespan_s,
@@ -108,6 +118,7 @@ class ProgramOptions:
     record: bool = False  #: the use of links over time
     threads: int = 1  #: algorithms at once
     on_progress: OnProgress | None = None
+    circuits: CircuitUse | None = None  #: None = the network has none
 
 
 def simulate_what(
@@ -134,6 +145,8 @@ def simulate_what(
             f"name one: {what}:{programs[0][0]}",
         )
     recording: dict[str, Any] = {"reference": options.reference}
+    if options.circuits is not None:
+        recording |= {"circuit_policy": options.circuits.policy, "pinned": options.circuits.pinned}
     if options.record:
         from hocket import Fabric
         from hocket.link_groups import group_links, rows_of
@@ -145,9 +158,10 @@ def simulate_what(
         options.threads,
         options.on_progress,
     )
-    found = [Simulated(*one, timeline, recorded) for one, timeline in zip(programs, timelines, strict=True)]
+    policy = None if options.circuits is None else options.circuits.policy
+    found = [Simulated(*one, timeline, recorded, policy) for one, timeline in zip(programs, timelines, strict=True)]
     stopped = [one for one in found if not one.timeline.completed]
-    return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.timeline.makespan_s)
+    return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.end_s)
 
 
 def _simulated(

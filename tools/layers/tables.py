@@ -59,6 +59,7 @@ PYTHON_LEVELS: Levels = (
         "plan",
         "requests",
         "schedule",
+        "simulated_circuits",
         "simulations",
         "trace",
     ),

@@ -134,11 +134,6 @@ private:
 
 }  // namespace
 
-double Rules::exchange_s() const {
-    const bool beside = times.accounting == cost::Accounting::hidden && controller == Controller::parallel;
-    return beside ? std::max(times.setup_s, times.teardown_s) : times.setup_s + times.teardown_s;
-}
-
 CircuitSchedule timed(const Draft& draft, const Rules& rules) { return Clock(draft, rules).run(); }
 
 CircuitSchedule reversed(const CircuitSchedule& schedule) {

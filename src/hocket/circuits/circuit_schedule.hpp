@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "hocket/cost/circuits.hpp"
+#include "hocket/circuits/circuit.hpp"
+#include "hocket/network/circuit_rules.hpp"
 
 /// Schedules of collectives on a circuit-switched network [Takizawa]: which circuits are up when, and what they carry.
 ///
@@ -15,35 +16,18 @@
 /// full duplex. A message of n bytes takes alpha + n beta, carries whole blocks, and leaves a node that holds them.
 namespace hocket::circuits {
 
-/// Whether a node sends its messages one after another, or on all its circuits at once. What it combines it receives in
-/// the same way, so that a reduction is a broadcast backwards.
-enum class Injection { one, all };
-/// Whether the circuits of a configuration are torn down together before the next ones are set up, or each by itself.
-enum class Stop { all, circuit };
-/// How many set-ups and teardowns the switch performs at a time: any number, or one.
-enum class Controller { parallel, serial };
-
 struct Rules {
     std::int32_t num_nodes;
     std::int32_t ports;  ///< of each node
     double latency_s;    ///< alpha
     double s_per_byte;   ///< beta
-    cost::CircuitTimes times;
+    Times times;
     Injection injection = Injection::one;
     Stop stop = Stop::all;
     Controller controller = Controller::parallel;
 
     [[nodiscard]] double message_s(double bytes) const { return latency_s + bytes * s_per_byte; }
-    /// From the start of the teardown of a circuit to the opening of the next one on its port, at the least. With
-    /// `hidden` the teardown runs beside the set-up, which a serial controller cannot do.
-    [[nodiscard]] double exchange_s() const;
-};
-
-struct Circuit {
-    std::int32_t a, b;           ///< a < b
-    std::int32_t configuration;  ///< circuits with the same number are torn down together if the rules want it
-    double setup_s, open_s;      ///< when the set-up begins and ends
-    double teardown_s, down_s;   ///< when the teardown begins and ends
+    [[nodiscard]] double exchange_s() const { return times.exchange_s(controller); }
 };
 
 struct Message {

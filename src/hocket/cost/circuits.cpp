@@ -147,11 +147,9 @@ double messages_s(const Steps& steps, const CircuitQuestion& question) {
 
 }  // namespace
 
-double connection_s(std::int64_t batches, const CircuitTimes& times) {
+double connection_s(std::int64_t batches, const circuits::Times& times) {
     if (batches == 0) return 0;
-    const auto b = static_cast<double>(batches);
-    if (times.accounting == Accounting::equations) return b * (times.setup_s + times.teardown_s);
-    return times.setup_s + (b - 1) * std::max(times.setup_s, times.teardown_s) + times.teardown_s;
+    return times.setup_s + static_cast<double>(batches - 1) * times.exchange_s() + times.teardown_s;
 }
 
 CircuitCost circuit_cost(Collective collective, std::string_view algorithm, const CircuitQuestion& question) {

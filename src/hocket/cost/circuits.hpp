@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hocket/network/circuit_rules.hpp"
 #include "hocket/schedule/schedule.hpp"
 
 /// Closed forms of collectives on a circuit-switched network [Takizawa].
@@ -16,20 +17,8 @@
 /// a node sends one message at a time. Setting circuits up takes s and tearing them down d, each for all nodes at once.
 namespace hocket::cost {
 
-/// What b batches of circuits, one after another, cost beside the messages.
-enum class Accounting {
-    equations,  ///< b (s + d): as equations 1 to 8, where gamma = s + d
-    hidden,  ///< s + (b - 1) max(s, d) + d: a batch is torn down while the next one is set up (table 4, s = d = 10 ms)
-};
-
-struct CircuitTimes {
-    double setup_s = 0;
-    double teardown_s = 0;
-    Accounting accounting = Accounting::equations;
-};
-
 /// Time of `batches` >= 0 batches without their messages, in seconds; 0 for none.
-double connection_s(std::int64_t batches, const CircuitTimes&);
+double connection_s(std::int64_t batches, const circuits::Times&);
 
 struct CircuitCost {
     double messages_s;     ///< on circuits that are there already: the "ideal" of the paper
@@ -46,7 +35,7 @@ struct CircuitQuestion {
         bytes;  ///< of the message of bcast and reduce, of the block of a rank otherwise; the paper divides it: not whole
     double latency_s;              ///< alpha
     double bandwidth_bytes_per_s;  ///< 1 / beta
-    CircuitTimes times;
+    circuits::Times times;
 };
 
 /// Equations 1 to 8 of [Takizawa], and the same for other algorithms and any number of ranks: circuits.cpp says how.

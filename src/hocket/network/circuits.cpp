@@ -47,8 +47,8 @@ void check(const Circuits& circuits, const Network& network) {
     const auto require_cable = [&](std::int32_t cable) {
         require(cable >= 0 && cable < num_cables, "cable " + std::to_string(cable) + " is not there");
     };
-    check_latency(circuits.setup_s, "circuits: setup");
-    check_latency(circuits.teardown_s, "circuits: teardown");
+    check_latency(circuits.times.setup_s, "circuits: setup");
+    check_latency(circuits.times.teardown_s, "circuits: teardown");
     require(circuits.ports >= 1, "a host has " + std::to_string(circuits.ports) + " ports; expected at least 1");
     require(circuits.wavelengths.value_or(1) >= 1, "a cable has no wavelength");
     require(!circuits.switches.empty(), "no switch is a circuit switch");

@@ -28,15 +28,15 @@ public:
         const toml::table& table = table_of(node, "circuits");
         check_keys(table, "[circuits]", keys);
         Circuits found;
-        found.setup_s = latency(required(table, "setup", "a time such as \"10 ms\""), "setup");
-        found.teardown_s = latency(required(table, "teardown", "a time such as \"10 ms\""), "teardown");
+        found.times.setup_s = latency(required(table, "setup", "a time such as \"10 ms\""), "setup");
+        found.times.teardown_s = latency(required(table, "teardown", "a time such as \"10 ms\""), "teardown");
         found.ports = count(required(table, "ports", "a whole number, of each host"), "ports", 1);
-        found.accounting = one_of<Accounting>(table, "accounting", {"equations", "hidden"});
-        found.injection = one_of<Injection>(table, "injection", {"one", "all"});
-        found.stop = table.contains("stop") ? one_of<Stop>(table, "stop", {"all", "circuit"}) : found.stop;
-        found.controller = one_of<Controller>(table, "controller", {"parallel", "serial"});
-        found.blocked = one_of<Blocked>(table, "blocked", {"queue", "relay", "electrical"});
-        if (const toml::node* number = table.get("wavelengths")) found.wavelengths = count(*number, "wavelengths", 1);
+        found.times.accounting = one_of<circuits::Accounting>(table, "accounting", circuits::accounting_names);
+        found.injection = one_of<circuits::Injection>(table, "injection", circuits::injection_names);
+        found.stop = one_of<circuits::Stop>(table, "stop", circuits::stop_names);
+        found.controller = one_of<circuits::Controller>(table, "controller", circuits::controller_names);
+        found.blocked = one_of<Blocked>(table, "blocked", blocked_names);
+        if (const toml::node* most = table.get("wavelengths")) found.wavelengths = count(*most, "wavelengths", 1);
         read_switches(table, found);
         for (const toml::table* host : tables_of(table, "node")) {
             check_keys(*host, "[[circuits.node]]", node_keys);
@@ -64,12 +64,11 @@ private:
     static constexpr std::array<std::string_view, 5> change_keys{"at", "node", "ports", "between", "wavelengths"};
     static constexpr const char* number = "a whole number of at least 0";
 
-    /// The enumerators of `Value` in the order of `names`; the first without the key.
+    /// The enumerators of `Value` in the order of their names; the first without the key.
     template <class Value>
     [[nodiscard]] Value one_of(const toml::table& table, std::string_view key,
-                               std::initializer_list<std::string_view> names) const {
+                               std::span<const std::string_view> accepted) const {
         if (!table.contains(key)) return Value{};
-        const std::span<const std::string_view> accepted(names.begin(), names.size());
         const std::string name = text_of(table, key, base::list_of(accepted));
         const auto found = std::find(accepted.begin(), accepted.end(), name);
         if (found == accepted.end())

@@ -96,18 +96,19 @@ std::string between_line(const Network& network, std::int32_t cable) {
 
 std::string circuits_table(const Network& network, const Circuits& circuits) {
     const auto name = [&](std::int32_t node) { return string(network.node(NodeId{node}).name); };
-    const auto choice = [](std::string_view key, auto value, std::initializer_list<std::string_view> names) {
-        return line(key, string(names.begin()[static_cast<std::size_t>(value)]));
+    const auto choice = [](std::string_view key, auto value, std::span<const std::string_view> names) {
+        return line(key, string(names[static_cast<std::size_t>(value)]));
     };
     std::string switches;
     for (const std::int32_t node : circuits.switches) switches += (switches.empty() ? "" : ", ") + name(node);
-    std::string text =
-        "\n[circuits]\n" + latency_line("setup", circuits.setup_s) + latency_line("teardown", circuits.teardown_s) +
-        line("ports", std::to_string(circuits.ports)) + line("switches", "[" + switches + "]") +
-        choice("accounting", circuits.accounting, {"equations", "hidden"}) +
-        choice("injection", circuits.injection, {"one", "all"}) + choice("stop", circuits.stop, {"all", "circuit"}) +
-        choice("controller", circuits.controller, {"parallel", "serial"}) +
-        choice("blocked", circuits.blocked, {"queue", "relay", "electrical"});
+    std::string text = "\n[circuits]\n" + latency_line("setup", circuits.times.setup_s) +
+                       latency_line("teardown", circuits.times.teardown_s) +
+                       line("ports", std::to_string(circuits.ports)) + line("switches", "[" + switches + "]") +
+                       choice("accounting", circuits.times.accounting, circuits::accounting_names) +
+                       choice("injection", circuits.injection, circuits::injection_names) +
+                       choice("stop", circuits.stop, circuits::stop_names) +
+                       choice("controller", circuits.controller, circuits::controller_names) +
+                       choice("blocked", circuits.blocked, blocked_names);
     if (circuits.wavelengths) text += line("wavelengths", std::to_string(*circuits.wavelengths));
     for (const auto& [node, ports] : circuits.node_ports)
         text += "\n[[circuits.node]]\n" + line("name", name(node)) + line("ports", std::to_string(ports));

@@ -32,8 +32,15 @@ struct ProgramOp {
 };
 
 struct RankProgram {
+    /// The rank's part in a collective: ops that stand together.
+    struct Call {
+        std::int32_t collective;  ///< the same number for all of its ranks, and for no other collective
+        std::int32_t first_op, num_ops;
+        bool operator==(const Call&) const = default;
+    };
     std::vector<ProgramOp> ops;
     std::vector<std::int32_t> dependencies;  ///< op indices of the same rank; any order, no cycle
+    std::vector<Call> calls = {};            ///< where known, in the order of the ops
 
     /// Appends an op that starts after the ops `after`; returns its index.
     std::int32_t add(ProgramOp op, std::span<const std::int32_t> after = {});

@@ -43,7 +43,7 @@ ProgramBuilder::Pending ProgramBuilder::recv(Rank rank, Rank from, std::int32_t 
 }
 
 ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part, std::span<const Rank> members,
-                                              std::int32_t tag) {
+                                              std::int32_t tag, std::int32_t collective) {
     const auto offset = static_cast<std::int32_t>(program_.ranks[rank.at()].ops.size());
     std::vector<bool> awaited(part.ops.size(), false);
     std::vector<std::int32_t> after;
@@ -64,6 +64,8 @@ ProgramBuilder::Pending ProgramBuilder::graft(Rank rank, const RankProgram& part
         }
         program_.ranks[rank.at()].add(moved, after);
     }
+    if (!part.ops.empty())
+        program_.ranks[rank.at()].calls.push_back({collective, offset, static_cast<std::int32_t>(part.ops.size())});
     Pending last;
     for (std::size_t i = 0; i < awaited.size(); ++i) {
         if (!awaited[i]) {

@@ -24,8 +24,10 @@ public:
     void compute(Rank rank, double seconds);
     Pending send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes);
     Pending recv(Rank rank, Rank from, std::int32_t tag, std::int64_t bytes);
-    /// Adds what one rank does in a smaller program whose rank i is `members[i]`; all its messages get `tag`.
-    Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, std::int32_t tag);
+    /// Adds what one rank does in a smaller program whose rank i is `members[i]`, as its part in `collective`; all its
+    /// messages get `tag`.
+    Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, std::int32_t tag,
+                  std::int32_t collective);
     /// What the rank does from now on starts after `pending`.
     void await(Rank rank, const Pending& pending);
 

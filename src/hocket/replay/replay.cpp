@@ -33,10 +33,16 @@ struct Shared {
     CollectivePrograms programs;
     ProgramBuilder builder;
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>
-        tags;                                      // (communicator, MPI tag) -> tag of the Program
+        tags;  // (communicator, MPI tag) -> tag of the Program
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t>
+        collective_calls;                          // (communicator, how many before it on this) -> number of its own
     std::map<std::string, std::int64_t> left_out;  // what -> calls
     std::int64_t start_ns;                         // the first return from MPI_Init
 
+    std::int32_t collective_call(std::int32_t communicator, std::int32_t before) {
+        const auto number = static_cast<std::int32_t>(collective_calls.size());
+        return collective_calls.try_emplace({communicator, before}, number).first->second;
+    }
     std::int32_t tag(std::int32_t communicator, std::int32_t mpi_tag) {
         return tags.try_emplace({communicator, mpi_tag}, static_cast<std::int32_t>(tags.size())).first->second;
     }
@@ -227,6 +233,8 @@ private:
         if (call.communicator < 0) {
             return {};
         }
+        // All members begin the collectives of a communicator in the same order.
+        const std::int32_t number = shared_.collective_call(call.communicator, collectives_begun_[call.communicator]++);
         const trace::Communicator& communicator =
             shared_.trace.communicators()[static_cast<std::size_t>(call.communicator)];
         const auto& ranks = shared_.rank_in[static_cast<std::size_t>(call.communicator)];
@@ -248,7 +256,7 @@ private:
             return {};
         }
         const std::vector<Rank> members(communicator.members.begin(), communicator.members.end());
-        return shared_.builder.graft(rank_, *part, members, shared_.tag(call.communicator, collective_tag));
+        return shared_.builder.graft(rank_, *part, members, shared_.tag(call.communicator, collective_tag), number);
     }
 
     /// The sizes of a v-variant: those sent (0) or received (1), by rank; empty if the call has none.
@@ -273,6 +281,7 @@ private:
     std::map<std::uint64_t, trace::Completion> completions_;  // of requests that complete once
     std::map<std::uint64_t, Pending> pending_;
     std::map<std::uint64_t, const Call*> persistent_;
+    std::map<std::int32_t, std::int32_t> collectives_begun_;  // by communicator
 };
 
 /// Turns what has no counterpart into ops that do nothing: after a recording that was cut off.
@@ -351,6 +360,7 @@ Replayed replay(const Trace& trace, const Plan& plan, const std::vector<NativeMo
                   std::move(rank_in),
                   CollectivePrograms(plan, native),
                   ProgramBuilder(trace.num_ranks()),
+                  {},
                   {},
                   {},
                   start_ns};

@@ -64,7 +64,10 @@ public:
             double next_s = std::min(sharing_->next_event_s(), transport_.next_event_s());
             if (!events_.empty()) next_s = std::min(next_s, events_.top().time_s);
             if (!flow_queue_.empty()) next_s = std::min(next_s, flow_queue_.top_time_s());
-            if (!stopped_ && !std::isfinite(next_s)) break;
+            if (!stopped_ && !std::isfinite(next_s)) {
+                if (!transport_.relieve(now_s_)) break;
+                continue;
+            }
             timeline_.completed = !stopped_ && teller_.goes_on(num_done_ + num_rates_, [this] { return progress(); });
             if (!timeline_.completed) return take_timeline();
             now_s_ = next_s;

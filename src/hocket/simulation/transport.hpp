@@ -40,6 +40,12 @@ public:
     /// Appends the numbers of the messages that are to be asked again by begin(). next_event_s() is later than now
     /// after it.
     virtual void update(double now_s, std::vector<std::int32_t>& ready) = 0;
+    /// Nothing goes on any more, and messages may wait for ever: whether something has been done about it, so that
+    /// update() is to be called.
+    virtual bool relieve(double now_s) {
+        static_cast<void>(now_s);
+        return false;
+    }
 };
 
 namespace simulation {
@@ -57,6 +63,7 @@ public:
     static void end(const TransportMessage&, double) {}
     [[nodiscard]] static constexpr double next_event_s() { return std::numeric_limits<double>::infinity(); }
     static void update(double, std::vector<std::int32_t>&) {}
+    static bool relieve(double) { return false; }
 
 private:
     const Network& network_;

@@ -44,17 +44,17 @@ TEST_CASE("a network without the table has no circuits") { CHECK(from_text(star)
 
 TEST_CASE("what the table leaves out") {
     const Network network = from_text(with(""));
-    const Circuits& circuits = *network.circuits();
-    CHECK(circuits.setup_s == 10e-3);
-    CHECK(circuits.teardown_s == 5e-3);
-    CHECK(circuits.ports == 2);
-    CHECK(circuits.switches == std::vector<std::int32_t>{4});
-    CHECK(circuits.accounting == network::Accounting::equations);
-    CHECK(circuits.injection == network::Injection::one);
-    CHECK(circuits.stop == network::Stop::circuit);
-    CHECK(circuits.controller == network::Controller::parallel);
-    CHECK(circuits.blocked == network::Blocked::queue);
-    CHECK_FALSE(circuits.wavelengths);
+    const Circuits& found = *network.circuits();
+    CHECK(found.times.setup_s == 10e-3);
+    CHECK(found.times.teardown_s == 5e-3);
+    CHECK(found.ports == 2);
+    CHECK(found.switches == std::vector<std::int32_t>{4});
+    CHECK(found.times.accounting == circuits::Accounting::equations);
+    CHECK(found.injection == circuits::Injection::one);
+    CHECK(found.stop == circuits::Stop::all);
+    CHECK(found.controller == circuits::Controller::parallel);
+    CHECK(found.blocked == network::Blocked::queue);
+    CHECK_FALSE(found.wavelengths);
 }
 
 TEST_CASE("all that the table says is read, written and read again") {
@@ -62,7 +62,7 @@ TEST_CASE("all that the table says is read, written and read again") {
 switches = ["s0"]
 accounting = "hidden"
 injection = "all"
-stop = "all"
+stop = "circuit"
 controller = "serial"
 blocked = "relay"
 [[circuits.node]]
@@ -80,19 +80,19 @@ at = "1 s"
 between = ["h2", "s0"]
 wavelengths = 2
 )"));
-    const Circuits& circuits = *network.circuits();
-    CHECK(circuits.wavelengths == 3);
-    CHECK(circuits.accounting == network::Accounting::hidden);
-    CHECK(circuits.injection == network::Injection::all);
-    CHECK(circuits.stop == network::Stop::all);
-    CHECK(circuits.controller == network::Controller::serial);
-    CHECK(circuits.blocked == network::Blocked::relay);
-    CHECK(circuits.node_ports == std::vector<std::pair<std::int32_t, std::int32_t>>{{3, 0}});
-    CHECK(circuits.cable_wavelengths == std::vector<std::pair<std::int32_t, std::int32_t>>{{1, 1}});
-    CHECK(circuits.changes == std::vector<Circuits::Change>{{1, true, 2, 2}, {2, false, 0, 4}});
+    const Circuits& found = *network.circuits();
+    CHECK(found.wavelengths == 3);
+    CHECK(found.times.accounting == circuits::Accounting::hidden);
+    CHECK(found.injection == circuits::Injection::all);
+    CHECK(found.stop == circuits::Stop::circuit);
+    CHECK(found.controller == circuits::Controller::serial);
+    CHECK(found.blocked == network::Blocked::relay);
+    CHECK(found.node_ports == std::vector<std::pair<std::int32_t, std::int32_t>>{{3, 0}});
+    CHECK(found.cable_wavelengths == std::vector<std::pair<std::int32_t, std::int32_t>>{{1, 1}});
+    CHECK(found.changes == std::vector<Circuits::Change>{{1, true, 2, 2}, {2, false, 0, 4}});
     const Network again = from_text(to_toml(network));
     CHECK(again == network);
-    CHECK(*again.circuits() == circuits);
+    CHECK(*again.circuits() == found);
     CHECK_FALSE(from_text(with("")) == network);
     CHECK(network::build(network::blueprint_of(network)) == network);
 }

@@ -59,8 +59,8 @@ TEST_CASE("a part of a smaller program gets its members and its tag") {
     ping.ranks[1].add({ProgramOpKind::recv, Rank{0}, 0, 1000});
     const std::vector<Rank> members = {Rank{2}, Rank{1}};
     ProgramBuilder builder(3);
-    builder.await(Rank{2}, builder.graft(Rank{2}, ping.ranks[0], members, 5));
-    builder.await(Rank{1}, builder.graft(Rank{1}, ping.ranks[1], members, 5));
+    builder.await(Rank{2}, builder.graft(Rank{2}, ping.ranks[0], members, 5, 0));
+    builder.await(Rank{1}, builder.graft(Rank{1}, ping.ranks[1], members, 5, 0));
     const Program program = builder.take();
     CHECK(program.ranks[0].ops.empty());
     CHECK(program.ranks[2].ops.at(0).peer == Rank{1});

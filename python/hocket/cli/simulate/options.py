@@ -16,6 +16,7 @@ from hocket.cli.options import OutputPath
 from hocket.errors import InvalidInput
 from hocket.patterns import PARAMETERS
 from hocket.simulate_request import APPLICABLE as OF_REQUEST
+from hocket.simulated_circuits import POLICIES
 
 MOST_DIMENSIONS = 16  #: of --grid
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -81,6 +82,17 @@ def pattern_options(function: Function) -> Function:
             "--links/--no-links",
             default=None,
             help="Patterns: count bytes of links, at a cost.  [default: not with --json alone]",
+        ),
+        click.option(
+            "--circuit-policy",
+            type=click.Choice(POLICIES),
+            help="Of a network with circuits: one for each message, batches, when wanted, or some from start to end.  "
+            "[default: lazy; pinned with --pin]",
+        ),
+        click.option(
+            "--pin",
+            metavar="ring|hypercube|A-B,...",
+            help="Circuits of the policy pinned, between the hosts of these ranks.  [default: ring]",
         ),
         click.option("--reference", is_flag=True, help="Compute all rates anew at each change: slow, to compare with."),
         click.option(

@@ -47,14 +47,27 @@ def print_pattern(values: dict[str, Any]) -> None:
         print_table(["from", "to", "bytes", "in use"], cells, "links that are used most")
 
 
+def _milliseconds(time_s: float) -> str:
+    return f"{time_s * 1e3:.3f} ms"
+
+
 def print_program(request: SimulateRequest, done: Simulation) -> None:
     from hocket import algorithms
     from hocket.report.text import NOT_MEASURED
 
     values, what = done.values, request.what
     found = values["results"]
-    rows = [(one["name"], f"{one['makespan_s'] * 1e3:.3f} ms", one["events"]) for one in found]
-    print_table(["", "time", "events"], rows, f"{what} on {values['network']}, sharing {values['sharing']}")
+    head, title = ["", "time", "events"], f"{what} on {values['network']}"
+    rows = [[one["name"], _milliseconds(one["makespan_s"]), one["events"]] for one in found]
+    if "circuits" in found[0]:
+        head += ["circuits", "messages", "mean wait", "end"]
+        for row, circuits in zip(rows, (one["circuits"] for one in found), strict=True):
+            mean_s = circuits["waiting_s"] / circuits["messages"] if circuits["messages"] else 0.0
+            row += [circuits["set_up"], circuits["messages"], _milliseconds(mean_s), _milliseconds(circuits["end_s"])]
+        title += f", circuits {found[0]['circuits']['policy']}"
+    else:
+        title += f", sharing {values['sharing']}"
+    print_table(head, rows, title)
     for sentence in done.recorded.sentences if done.recorded else ():
         click.echo(sentence)
     if request.pieces == 1 and request.kind == "collective":

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hocket/cost/circuits.hpp"
 #include "hocket/search/circuits/one_segment.hpp"
 
 namespace hocket::search {

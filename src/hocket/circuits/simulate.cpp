@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/circuits/simulate.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "hocket/simulation/check.hpp"
+
+namespace hocket::circuits {
+
+CircuitTimeline simulate(const Program& program, const Network& network, Policy policy,
+                         const SimulationOptions& options, const std::vector<HostPair>& pinned) {
+    CostParameters costs = *options.costs;
+    costs.sharing = Sharing::none;
+    costs.rendezvous_bytes = std::numeric_limits<std::int64_t>::max();
+    SimulationOptions alone = options;
+    alone.costs = costs;
+    circuits_of(network);  // or there is no point in planning
+    simulation::check(program, network);
+    hocket::check(program);
+    Batches batches;
+    if (policy == Policy::batch) batches = plan_batches(program, network);
+    if (policy == Policy::naive) batches = count_messages(program, network);
+    const bool has_teardowns = !batches.calls.empty();
+    CircuitTransport transport(network, policy, std::move(batches), pinned);
+    CircuitTimeline result{
+        hocket::simulate(has_teardowns ? with_teardowns(program) : program, network, alone, transport)};
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) result.ranks[r].resize(program.ranks[r].ops.size());
+    result.end_s = transport.finish(result.makespan_s);
+    result.circuits = transport.circuits();
+    result.num_messages = transport.num_messages();
+    result.waiting_s = transport.waiting_s();
+    return result;
+}
+
+}  // namespace hocket::circuits

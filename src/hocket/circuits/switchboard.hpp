@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hocket/circuits/circuit.hpp"
+#include "hocket/circuits/ways.hpp"
+#include "hocket/network/network.hpp"
+
+namespace hocket::circuits {
+
+/// Which ports and wavelengths are taken. Sets circuits up and tears them down by the rules of network::Circuits. The
+/// calls come in the order of time.
+class Switchboard {
+public:
+    /// With `most_ports` a host uses no more than so many. With `least` as few ports and wavelengths as there ever are
+    /// from the start on, but for times without any.
+    Switchboard(const Network&, Ways&, std::optional<std::int32_t> most_ports = {}, bool least = false);
+
+    /// Goes on to `now_s`: appends the hosts that got ports, or whose cables got wavelengths, to `hosts`.
+    void advance(double now_s, std::vector<NodeId>& hosts);
+    /// When advance() has something to do; infinity = not before another circuit is torn down.
+    [[nodiscard]] double next_event_s() const;
+
+    /// Whether a host has a port that can be taken.
+    [[nodiscard]] bool has_port(NodeId host) const { return free_slot(ports_[host.at()]) >= 0; }
+    /// Whether one of its ports becomes free by itself.
+    [[nodiscard]] bool is_closing(NodeId host) const { return closing_[host.at()] > 0; }
+    /// Begins to set up a circuit, if each of both hosts has a port and the cables between have a wavelength.
+    std::optional<std::int32_t> connect(HostPair, double now_s);
+    /// All of them, or none.
+    std::optional<std::vector<std::int32_t>> connect_all(std::span<const HostPair>, double now_s);
+    void disconnect(std::int32_t circuit, double now_s);
+
+    [[nodiscard]] const std::vector<Circuit>& circuits() const { return circuits_; }
+    Circuit& circuit(std::int32_t c) { return circuits_[static_cast<std::size_t>(c)]; }
+    /// Whether the two have a cable in common that has a limit of wavelengths.
+    bool shares_fibre(HostPair, HostPair);
+
+private:
+    static constexpr double never = std::numeric_limits<double>::infinity();
+    /// A port, or a wavelength of a cable.
+    struct Slot {
+        bool used = false;
+        double released_s = -never;
+        double free_s = -never;
+    };
+    /// Of a host or a cable. Circuits that are up stay when there are fewer slots than before.
+    struct Slots {
+        std::vector<Slot> slots;  ///< as many as there ever are
+        std::int32_t number = 0;  ///< that may be used now
+        bool has_limit = true;    ///< false: of a cable with any number of wavelengths, which are not counted
+    };
+
+    [[nodiscard]] bool can_take(const Slot&) const;
+    /// Of those that can be taken the one that was released first; -1: none, or as many are taken as there are.
+    [[nodiscard]] std::int32_t free_slot(const Slots&) const;
+    /// On way_; without a limit it is 0.
+    [[nodiscard]] std::optional<std::int32_t> free_wavelength() const;
+    Slots& fibre_of(LinkId link) { return fibres_[link.at() / 2]; }
+    [[nodiscard]] const Slots& fibre_of(LinkId link) const { return fibres_[link.at() / 2]; }
+    /// The slots that the circuit has. Sets way_.
+    template <class Action>
+    void for_each_slot(const Circuit&, Action);
+    /// When the controller has done what takes `takes_s`, if it begins when it can, and not before `now_s`.
+    double controlled_s(double now_s, double takes_s);
+
+    const Network* network_;
+    const network::Circuits* rules_;
+    Ways* ways_;
+    double now_s_ = 0;
+    std::vector<Slots> ports_;           ///< [node]
+    std::vector<Slots> fibres_;          ///< [cable]
+    std::vector<std::int32_t> closing_;  ///< [node] ports that are being torn down
+    std::vector<Circuit> circuits_;
+    using Freed = std::pair<double, std::int32_t>;  // when, circuit
+    std::priority_queue<Freed, std::vector<Freed>, std::greater<>> freed_;
+    std::size_t next_change_ = 0;
+    double controller_free_s_ = 0;
+    std::vector<LinkId> way_, other_way_;         // of the circuit at hand
+    std::vector<std::pair<Slot*, Slot>> before_;  // slots before connect_all() took them
+};
+
+}  // namespace hocket::circuits

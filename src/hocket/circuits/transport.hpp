@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hocket/circuits/batches.hpp"
+#include "hocket/circuits/switchboard.hpp"
+#include "hocket/simulation/transport.hpp"
+
+namespace hocket::circuits {
+
+/// When circuits are set up and torn down.
+enum class Policy : std::uint8_t {
+    naive,   ///< one for each message of a direction, on one port of a node
+    batch,   ///< those of consecutive rounds at once, as many as the ports hold (the paper's)
+    lazy,    ///< when a message wants one; down when its port is wanted, the longest unused first
+    pinned,  ///< as lazy, beside some that are there from the start to the end
+};
+inline constexpr std::array<std::string_view, 4> policy_names{"naive", "batch", "lazy", "pinned"};
+
+/// Messages wait for their circuits. A host sends one message at a time with Injection::one: it is free for the next
+/// when the message has arrived, so that each takes alpha + n beta. Ranks of one host need no circuit to each other.
+class CircuitTransport final : public Transport {
+public:
+    /// `batches` of Policy::batch, `pinned` of Policy::pinned.
+    /// @throws InvalidInput  if the pinned ones do not fit together
+    CircuitTransport(const Network&, Policy, Batches batches = {}, const std::vector<HostPair>& pinned = {});
+
+    bool begin(const TransportMessage&, double now_s, std::vector<LinkId>& links) override;
+    void end(const TransportMessage&, double now_s) override;
+    [[nodiscard]] double next_event_s() const override { return next_s_; }
+    void update(double now_s, std::vector<std::int32_t>& ready) override;
+    /// Tears down circuits without messages, which a batch keeps for later ones.
+    bool relieve(double now_s) override;
+
+    /// Tears down what is left, `now_s` being when the last message has arrived; returns when all ports are free.
+    double finish(double now_s);
+    [[nodiscard]] const std::vector<Circuit>& circuits() const { return board_.circuits(); }
+    /// From when messages were ready to when they began, all together.
+    [[nodiscard]] double waiting_s() const { return waiting_s_; }
+    [[nodiscard]] std::int64_t num_messages() const { return num_messages_; }
+
+private:
+    static constexpr std::int32_t nobody = -1, pins = -2;  // owners of circuits that are no batch
+    struct Message {
+        std::int32_t number;
+        std::int32_t batch;  ///< -1: of none
+        double ready_s;
+        std::int64_t sequence;  ///< in the order in which they became ready
+    };
+    /// Between two hosts. Direction 0 is from the first one.
+    struct Connection {
+        HostPair hosts;
+        std::array<double, 2> latency_s{};  ///< [direction]
+        std::int32_t circuit = -1;          ///< that has not been torn down
+        std::int32_t owner = nobody;
+        std::int32_t served = nobody;  ///< naive: batch of the last message
+        double last_used_s = 0;
+        std::array<bool, 2> is_busy{};  ///< [direction] a message is on its way
+        std::array<bool, 2> is_used{};  ///< naive: one has been, and the next needs another circuit
+        std::array<std::deque<Message>, 2> waiting = {};
+        std::int64_t wish = -1;  ///< sequence of the message that wants a circuit
+        double room_s = 0;       ///< when what was torn down for its wavelength is down
+    };
+    struct Host {
+        std::int32_t sending = 0;                                     ///< messages on their way
+        std::vector<std::int32_t> live = {};                          ///< connections with a circuit
+        std::set<std::pair<std::int64_t, std::int32_t>> wishes = {};  ///< (sequence, connection)
+        bool has_changed = false;
+    };
+    struct BatchState {
+        std::int32_t messages_left = 0;
+        std::vector<std::int32_t> to_set_up = {};  ///< connections
+        bool is_wanted = false;                    ///< a message of it waits, or waited
+        bool is_next = false;                      ///< those before it do not hinder it
+        bool is_broken = false;                    ///< circuits of it were torn down for others: its messages take any
+    };
+    struct Arrival {
+        double time_s;
+        std::int32_t number, connection, direction, batch;
+        bool operator>(const Arrival& other) const {
+            return time_s != other.time_s ? time_s > other.time_s : number > other.number;
+        }
+    };
+    using Opening = std::pair<double, std::int32_t>;  // when, connection
+
+    Connection& at(std::int32_t c) { return connections_[static_cast<std::size_t>(c)]; }
+    BatchState& state(std::int32_t batch) { return states_[static_cast<std::size_t>(batch)]; }
+    std::int32_t connection_of(HostPair);
+    [[nodiscard]] std::int32_t batch_of(const TransportMessage&) const;
+    void change(NodeId);
+    void change(const Connection&);
+
+    void arrive(const Arrival&);
+    void connected(std::int32_t c, std::int32_t circuit, std::int32_t owner);
+    void disconnect(std::int32_t c, double now_s);
+    void want_circuit(std::int32_t c);
+    void grant_wishes(const std::vector<NodeId>& changed, double now_s);
+    bool grant(std::int32_t c, double now_s);
+    [[nodiscard]] std::int32_t idle_at(NodeId);
+    void make_fibre(Connection&, double now_s);
+    [[nodiscard]] bool has_use(const Connection&);
+    [[nodiscard]] bool may_go(const Connection&, std::size_t direction, const Message&);
+    bool clear_next(NodeId, double now_s, std::vector<std::int32_t>& ready);
+
+    void want_batch(std::int32_t batch);
+    void set_up_batches(double now_s);
+    bool set_up(std::int32_t batch, double now_s);
+    bool make_room(std::int32_t c, std::int32_t batch, double now_s);
+    void leave_batch(const Arrival&);
+    void count_out(std::int32_t batch);
+    bool end_call(const TransportMessage&);
+    void end_calls(double now_s, std::vector<std::int32_t>& ready);
+    void allow_after(std::int32_t batch);
+
+    const Network& network_;
+    const network::Circuits& rules_;
+    Policy policy_;
+    Ways ways_;
+    Switchboard board_;
+    Batches batches_;
+    std::vector<BatchState> states_;          // of the batches
+    std::vector<std::int32_t> next_batches_;  // wanted, in the order in which nothing hindered them any longer
+    struct Collective {
+        std::int32_t batches_left = 0;
+        double down_s = 0;  ///< the last of its circuits, so far
+        bool is_down = false;
+        std::vector<std::int32_t> held = {};  ///< messages at the end of calls
+    };
+    std::unordered_map<std::int32_t, Collective> collectives_;
+    std::vector<Connection> connections_;
+    std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // of connections
+    std::vector<Host> hosts_;                                  // [node]
+    std::vector<NodeId> changed_;
+    std::vector<std::int32_t> lack_wavelength_;  // connections
+    std::vector<bool> cleared_;                  // [message]
+    std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
+    std::priority_queue<Opening, std::vector<Opening>, std::greater<>> openings_;
+    std::priority_queue<Opening, std::vector<Opening>, std::greater<>> downs_;  // of collectives
+    std::vector<LinkId> way_;
+    std::int64_t num_waiting_ = 0, sequence_ = 0, num_messages_ = 0;
+    double waiting_s_ = 0;
+    double next_s_;
+};
+
+}  // namespace hocket::circuits
