@@ -80,7 +80,13 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     }
     const std::int32_t c = connection_of(pair_of(from, to));
     const std::int32_t batch = policy_ == Policy::naive ? -1 : batch_of(message);
-    at(c).waiting[from == at(c).hosts.first ? 0 : 1].push_back({message.number, batch, now_s, sequence_++});
+    const std::size_t direction = from == at(c).hosts.first ? 0 : 1;
+    if (goes_at_once(at(c), direction, batch)) {
+        go(at(c), direction);
+        ways_.find(from, to, links);
+        return true;
+    }
+    at(c).waiting[direction].push_back({message.number, batch, now_s, sequence_++});
     ++num_waiting_;
     if (batch >= 0 && !state(batch).is_broken)
         want_batch(batch);
@@ -151,6 +157,7 @@ void CircuitTransport::disconnect(std::int32_t c, double now_s) {
         down_s = std::max(down_s, board_.circuit(connection.circuit).down_s);
     }
     connection.circuit = -1;
+    connection.is_open = false;
     connection.owner = nobody;
     for (const NodeId host : {connection.hosts.first, connection.hosts.second}) std::erase(hosts_[host.at()].live, c);
     want_circuit(c);
@@ -247,9 +254,24 @@ void CircuitTransport::grant_wishes(const std::vector<NodeId>& changed, double n
         if (at(c).wish == sequence) grant(c, now_s);
 }
 
+/// Its circuit is up, and no message of its host waits for the injector. Others of its direction may wait for their
+/// batch.
+bool CircuitTransport::goes_at_once(const Connection& connection, std::size_t direction, std::int32_t batch) {
+    if (!connection.is_open || connection.is_busy[direction] || policy_ == Policy::naive) return false;
+    if (batch >= 0 ? connection.owner != batch : !connection.waiting[direction].empty()) return false;
+    const NodeId from = direction == 0 ? connection.hosts.first : connection.hosts.second;
+    return rules_.injection == Injection::all || hosts_[from.at()].sending == 0;
+}
+
+void CircuitTransport::go(Connection& connection, std::size_t direction) {
+    connection.is_busy[direction] = connection.is_used[direction] = true;
+    ++hosts_[(direction == 0 ? connection.hosts.first : connection.hosts.second).at()].sending;
+    ++num_messages_;
+}
+
 /// Lets the message go that waits for longest among those that can.
-bool CircuitTransport::clear_next(NodeId host, double now_s, std::vector<std::int32_t>& ready) {
-    Host& here = hosts_[host.at()];
+bool CircuitTransport::clear_next(NodeId host, std::vector<std::int32_t>& ready) {
+    const Host& here = hosts_[host.at()];
     if (rules_.injection == Injection::one && here.sending > 0) return false;
     std::int32_t found = -1;
     std::size_t position = 0;
@@ -257,7 +279,7 @@ bool CircuitTransport::clear_next(NodeId host, double now_s, std::vector<std::in
     for (const std::int32_t c : here.live) {
         const Connection& connection = at(c);
         const std::size_t direction = host == connection.hosts.first ? 0 : 1;
-        if (connection.is_busy[direction] || board_.circuit(connection.circuit).open_s > now_s) continue;
+        if (connection.is_busy[direction] || !connection.is_open) continue;
         const auto& waiting = connection.waiting[direction];
         for (std::size_t i = 0; i < waiting.size() && waiting[i].sequence < least; ++i) {
             if (!may_go(connection, direction, waiting[i])) continue;
@@ -272,11 +294,9 @@ bool CircuitTransport::clear_next(NodeId host, double now_s, std::vector<std::in
     auto& waiting = connection.waiting[direction];
     const Message message = waiting[position];
     waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(position));
-    connection.is_busy[direction] = connection.is_used[direction] = true;
-    ++here.sending;
     --num_waiting_;
-    ++num_messages_;
-    waiting_s_ += now_s - message.ready_s;
+    waiting_s_ += now_s_ - message.ready_s;
+    go(connection, direction);
     cleared_[static_cast<std::size_t>(message.number)] = true;
     ready.push_back(message.number);
     return true;
@@ -295,8 +315,13 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         for (const std::int32_t c : lack_wavelength_) change(at(c));
         lack_wavelength_.clear();
     }
-    for (; !openings_.empty() && openings_.top().first <= now_s; openings_.pop()) change(at(openings_.top().second));
+    for (; !openings_.empty() && openings_.top().first <= now_s; openings_.pop()) {
+        Connection& connection = at(openings_.top().second);
+        connection.is_open = connection.circuit >= 0 && board_.circuit(connection.circuit).open_s <= now_s;
+        change(connection);
+    }
     std::vector<NodeId> senders, seen;
+    now_s_ = now_s;
     while (!changed_.empty()) {  // what is torn down for one may help another
         seen.clear();
         seen.swap(changed_);
@@ -306,7 +331,7 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         senders.insert(senders.end(), seen.begin(), seen.end());
     }
     for (const NodeId host : senders)
-        while (clear_next(host, now_s, ready)) {
+        while (clear_next(host, ready)) {
         }
     end_calls(now_s, ready);
     next_s_ = arrivals_.empty() ? never : arrivals_.top().time_s;

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+
 #include <queue>
 #include <set>
 #include <string_view>
@@ -63,14 +63,15 @@ private:
         HostPair hosts;
         std::array<double, 2> latency_s{};  ///< [direction]
         std::int32_t circuit = -1;          ///< that has not been torn down
+        bool is_open = false;               ///< its set-up has ended
         std::int32_t owner = nobody;
         std::int32_t served = nobody;  ///< naive: batch of the last message
         double last_used_s = 0;
-        std::array<bool, 2> is_busy{};  ///< [direction] a message is on its way
-        std::array<bool, 2> is_used{};  ///< naive: one has been, and the next needs another circuit
-        std::array<std::deque<Message>, 2> waiting = {};
-        std::int64_t wish = -1;  ///< sequence of the message that wants a circuit
-        double room_s = 0;       ///< when what was torn down for its wavelength is down
+        std::array<bool, 2> is_busy{};                     ///< [direction] a message is on its way
+        std::array<bool, 2> is_used{};                     ///< naive: one has been, and the next needs another circuit
+        std::array<std::vector<Message>, 2> waiting = {};  ///< [direction] in their order
+        std::int64_t wish = -1;                            ///< sequence of the message that wants a circuit
+        double room_s = 0;                                 ///< when what was torn down for its wavelength is down
     };
     struct Host {
         std::int32_t sending = 0;                                     ///< messages on their way
@@ -111,7 +112,9 @@ private:
     void make_fibre(Connection&, double now_s);
     [[nodiscard]] bool has_use(const Connection&);
     [[nodiscard]] bool may_go(const Connection&, std::size_t direction, const Message&);
-    bool clear_next(NodeId, double now_s, std::vector<std::int32_t>& ready);
+    bool clear_next(NodeId, std::vector<std::int32_t>& ready);
+    [[nodiscard]] bool goes_at_once(const Connection&, std::size_t direction, std::int32_t batch);
+    void go(Connection&, std::size_t direction);
 
     void want_batch(std::int32_t batch);
     void set_up_batches(double now_s);
@@ -149,7 +152,7 @@ private:
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> downs_;  // of collectives
     std::vector<LinkId> way_;
     std::int64_t num_waiting_ = 0, sequence_ = 0, num_messages_ = 0;
-    double waiting_s_ = 0;
+    double waiting_s_ = 0, now_s_ = 0;
     double next_s_;
 };
 
