@@ -21,6 +21,8 @@ from contextlib import suppress
 from hocket.errors import Error
 from hocket.testbed import messages, namespaces, preload
 from hocket.testbed.agent import agent_script
+from hocket.testbed.circuit_controller import connect_all, listen, serve
+from hocket.testbed.circuit_filter import CircuitFilter
 from hocket.testbed.layout import Host, Layout
 from hocket.testbed.mpi_settings import host_files, mpi_environment
 from hocket.testbed.wiring import read_counters, wire
@@ -30,6 +32,7 @@ SHARED_MEMORY = "/dev/shm"
 FOLDER = f"{SHARED_MEMORY}/hocket"  # the same files, seen from every host
 PRELOADED = f"{FOLDER}/{preload.LIBRARY}"
 TEMPORARY = f"{SHARED_MEMORY}/tmp"
+CONTROLLER = f"{FOLDER}/controller"  # the socket of the circuit switch, where the layout has one
 _HOSTS = f"{SHARED_MEMORY}/hosts"
 _KINDS = {  # option of nsenter and name in /proc/PID/ns -> kind for setns; mount last, as it changes all paths
     "net": namespaces.NEW_NET,
@@ -49,6 +52,10 @@ class Cluster:
             self._hosts[host.node] = _make_host(host)
         self._fabric = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         self.notes = [*layout.notes, *wire(layout, self._fabric, self._network_namespaces())]
+        self._frames: CircuitFilter | None = None
+        if layout.circuits:
+            self._frames = CircuitFilter()
+            connect_all(self._frames, self._nodes())
         self._write_agent()
 
     def counters(self) -> list[int]:
@@ -65,6 +72,8 @@ class Cluster:
         if host is None:
             names = " ".join(host.name for host in self.layout.hosts)
             raise Error(f"the testbed has no host {host_name!r}", f"its hosts are: {names}")
+        if self._frames:
+            self._start_controller(self._frames)
         failure_read, failure_write = os.pipe2(os.O_CLOEXEC)
         process = os.fork()
         if process == 0:
@@ -94,6 +103,25 @@ class Cluster:
                     time.sleep(0.002)
         for host in self.layout.hosts:
             _empty_host_folder(f"{_HOSTS}/{host.name}")
+        if self._frames:
+            connect_all(self._frames, self._nodes())  # its controller may have been killed at any moment
+
+    def _start_controller(self, frames: CircuitFilter) -> None:
+        """One for each command; it ends with all that the command leaves."""
+        with listen(CONTROLLER) as listener:
+            if os.fork() == 0:
+                try:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    _close_all_but(listener.fileno(), frames.fileno())
+                    serve(listener, frames, self._nodes())
+                finally:
+                    os._exit(1)
+
+    def _nodes(self) -> list[Host]:
+        """Of a circuit switch, as schedules number them: by rank."""
+        by_name = {host.name: host for host in self.layout.hosts}
+        return [by_name[name] for name in self.layout.rank_hosts]
 
     def _network_namespaces(self) -> dict[int, int]:
         return {node: kinds["net"] for node, kinds in self._hosts.items()}
@@ -135,6 +163,15 @@ def environment_for(layout: Layout) -> dict[str, str]:
     """The environment variables of a program in the testbed; what the user has set goes before them."""
     shared = len(set(layout.rank_hosts)) < len(layout.rank_hosts)
     return {"TMPDIR": TEMPORARY, **mpi_environment(FOLDER, f"{FOLDER}/ssh", shared)}
+
+
+def _close_all_but(*files: int) -> None:
+    """The standard streams stay, too."""
+    first = 3
+    for file in sorted(files):
+        os.closerange(first, file)
+        first = file + 1
+    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
 def _write(path: str, text: str) -> None:

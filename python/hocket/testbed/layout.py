@@ -78,6 +78,7 @@ class Layout:
     forwards: tuple[Forward, ...]
     rank_hosts: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+    circuits: bool = False  #: the switch is a circuit switch: its controller says which hosts it connects
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -94,6 +95,7 @@ class Layout:
             forwards=tuple(Forward(**forward) for forward in data["forwards"]),
             rank_hosts=tuple(data["rank_hosts"]),
             notes=tuple(data["notes"]),
+            circuits=data.get("circuits", False),
         )
 
 
@@ -127,6 +129,16 @@ def make_layout(network: Network) -> Layout:
         rank_hosts=tuple(nodes[_host_of(network, kinds, rank)].name for rank in range(network.num_ranks)),
         notes=tuple(notes),
     )
+
+
+def make_circuit_layout(network: Network) -> Layout:
+    """The same with a circuit switch between the hosts. Raises InvalidInput for a network other than a star."""
+    layout = make_layout(network)
+    if len(layout.switches) != 1 or layout.relays or set(layout.rank_hosts) != {host.name for host in layout.hosts}:
+        raise InvalidInput(f"network {network.name} is no star of hosts around one switch", "for instance star:8")
+    if len(layout.rank_hosts) != len(layout.hosts):
+        raise InvalidInput(f"network {network.name} has hosts with several ranks", "circuits join hosts of one rank")
+    return dataclasses.replace(layout, circuits=True)
 
 
 def _kind(node: Any) -> str:

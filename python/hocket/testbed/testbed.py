@@ -23,7 +23,7 @@ from hocket.errors import Error
 from hocket.files import end_of
 from hocket.terminal_input import input_for_command
 from hocket.testbed import messages, names, preload
-from hocket.testbed.cluster import FOLDER, PRELOADED, environment_for
+from hocket.testbed.cluster import CONTROLLER, FOLDER, PRELOADED, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout
 from hocket.testbed.mpi_settings import with_defaults
 
@@ -123,6 +123,11 @@ class Testbed:
     def preloaded(self) -> Path:
         """The library that all programs inside have, unless they set LD_PRELOAD without it."""
         return Path(PRELOADED)
+
+    @property
+    def controller(self) -> Path | None:
+        """The socket of the circuit switch's controller, inside; None if the testbed has no such switch."""
+        return Path(CONTROLLER) if self._layout.circuits else None
 
     @property
     def hosts(self) -> list[str]:

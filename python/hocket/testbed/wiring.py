@@ -131,7 +131,13 @@ def _set_up_host(netlink: Any, layout: Layout, host: Host, notes: list[str]) -> 
         oif=index,
         scope=_LINK_SCOPE,
         prefsrc=host.address,
-        metrics={"lock": _RTO_MIN_LOCK, "rto_min": _MIN_RETRANSMISSION_MS},
+        metrics={
+            "lock": _RTO_MIN_LOCK,
+            "rto_min": _MIN_RETRANSMISSION_MS,
+            # An acknowledgement that is delayed until the circuit is gone would stop this connection: its sender would
+            # take the data for lost, and send again into nothing, after ever longer times.
+            **({"quickack": 1} if layout.circuits else {}),
+        },
     )
     for other in layout.hosts:
         if other is not host:
