@@ -12,9 +12,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +20,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
+#include "probes/shared_file.hpp"
 #include "probes/transfer_costs.hpp"
 #include "probes/transfers.hpp"
 
@@ -36,25 +34,6 @@ constexpr const char* usage =
     "  FILE    what to measure (\"hocket.transfers/1\"), read by rank 0\n";
 
 constexpr std::int64_t warm_up_bytes = 65536;  // above what TCP sends before the first acknowledgement
-
-/// The file as rank 0 reads it, on all ranks. @throws InvalidInput  on all ranks alike
-std::string shared_file(const std::string& path, int rank) {
-    std::string text;
-    int length = -1;
-    if (rank == 0) {
-        if (std::ifstream file(path, std::ios::binary); file) {
-            std::ostringstream content;
-            content << file.rdbuf();
-            text = content.str();
-            length = static_cast<int>(std::min<std::size_t>(text.size(), std::numeric_limits<int>::max()));
-        }
-    }
-    PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (length < 0) throw InvalidInput(path + " cannot be read");
-    text.resize(static_cast<std::size_t>(length));
-    PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return text;
-}
 
 /// Goes on sooner than after a nap; and MPICH's MPI_Wait does not give way, so that of more ranks than cores some would start
 /// several time slices late.
@@ -288,7 +267,7 @@ void run(const char* path) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    const probes::Campaign campaign = probes::parse_campaign(shared_file(path, rank), path, ranks);
+    const probes::Campaign campaign = probes::parse_campaign(probes::shared_file(path, rank), path, ranks);
     const auto where = places(rank, ranks);
     const Times times = measure(campaign, rank);
     std::vector<probes::CoreCosts> costs;

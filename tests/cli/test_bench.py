@@ -136,3 +136,36 @@ def test_overlap_says_what_it_accepts(hocket_cli, tmp_path: Path) -> None:
         assert "Traceback" not in result.stderr
         assert result.stdout == ""
         assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
+@pytest.mark.one_of_each_family
+def test_schedules_on_circuits_beside_their_predictions(mpi: Mpi, hocket_cli) -> None:
+    chosen = ["--mpi", mpi.label, "--ranks", "4", "--ports", "2,3", "--bytes", "4 kB", "--rounds", "2"]
+    result = hocket_cli("bench", "circuits", *chosen, "--setup", "1ms", "--teardown", "1ms", "--json", timeout=170)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["failures"] == []
+    assert list(found["messages"]) == [mpi.name]
+    cases = {(row["algorithm"], row["ports"]) for row in found["rows"] if not row["found"]}
+    assert cases == {
+        (algorithm, ports)
+        for algorithm in ("linear", "binomial", "ring", "recursive_doubling")
+        for ports in (None, 2, 3)
+    }
+    for row in found["rows"]:
+        assert len(row["times_s"]) == 2
+        assert row["predicted_s"] > 0
+        assert row["error"] == pytest.approx(row["measured_s"] / row["predicted_s"] - 1)
+
+
+def test_circuits_that_cannot_be_measured(hocket_cli) -> None:
+    for arguments, said in (
+        (["--ports", "two"], "no list of whole numbers"),
+        (["--ports", "0"], "at least 1"),
+        (["--collective", "barrier"], "none of bcast, allgather"),
+        (["--bytes", "0 B"], "nothing to send"),
+    ):
+        result = hocket_cli("bench", "circuits", *arguments)
+        assert result.returncode == 2
+        assert said in result.stderr

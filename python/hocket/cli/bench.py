@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from hocket.cli.bench_circuits import circuits
 from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
 from hocket.cli.reporter import TerminalReporter
@@ -26,6 +27,7 @@ def command() -> None:
     Examples:
       hocket bench fidelity --quick
       hocket bench overlap --network star:2 --bandwidth "200 Mbit/s" --mpi mpich-5
+      hocket bench circuits --mpi mpich-5
     """
 
 
@@ -211,6 +213,9 @@ def overlap(
             click.echo(f"{output / 'index.html'}: plots of all")
     if failures := done.values["failures"]:
         raise Error(f"{len(failures)} of {done.attempts} measurements failed, as reported above")
+
+
+command.add_command(circuits)
 
 
 def _print_overlap(document: dict[str, object]) -> None:

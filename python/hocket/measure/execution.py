@@ -19,6 +19,7 @@ from hocket.files import end_of
 from hocket.measure.runner import Run
 
 _LAST_BYTES = 1 << 16  # of what a failed run printed, where its last lines are looked for
+_LAST_LINES = 8
 
 Files = tuple[IO[bytes], IO[bytes], IO[bytes]]  # standard input, output and error
 
@@ -48,8 +49,10 @@ def execute(
         if ended.status != 0:
             end = f"exit status {ended.status}" if ended.status > 0 else f"signal {-ended.status}"
             text = end_of(files[2], _LAST_BYTES) or end_of(files[1], _LAST_BYTES)
-            lines = [line for line in text.splitlines() if line.strip()][-8:]
-            shown = "".join(f"\n  | {line}" for line in lines)
+            lines = [line for line in text.splitlines() if line.strip()]
+            # Launchers say more after the reason than is shown.
+            reason = [line for line in lines[:-_LAST_LINES] if line.startswith("error: ")][:1]
+            shown = "".join(f"\n  | {line}" for line in (*reason, *lines[-_LAST_LINES:]))
             raise Error(f"{what} failed with {end}: {shlex.join(command)}{shown}")
         files[1].seek(0)
         stdout = "" if output else files[1].read().decode(errors="replace")

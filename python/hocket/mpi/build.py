@@ -86,6 +86,11 @@ class MpiParts:
         return self.folder / "bin/hocket-transfers"
 
     @property
+    def circuits(self) -> Path:
+        """The MPI program that runs schedules of collectives on a circuit switch."""
+        return self.folder / "bin/hocket-circuits"
+
+    @property
     def overlap(self) -> Path:
         """The MPI program that overlaps collectives with computation in several ways."""
         return self.folder / "bin/hocket-overlap"
