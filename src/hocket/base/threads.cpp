@@ -43,7 +43,7 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
         // A thread that finds no memory for its thread-local data ends the process (glibc, __tls_get_addr), also when
         // it throws bad_alloc later. So each gets that data first, from what is kept back for it here.
         std::unique_ptr<void, void (*)(void*)> reserve(::operator new(reserve_bytes, std::nothrow),
-                                                             [](void* bytes) { ::operator delete(bytes); });
+                                                       [](void* bytes) { ::operator delete(bytes); });
         if (!reserve) break;
         std::unique_lock lock(mutex);
         try {
