@@ -89,13 +89,18 @@ Steps ring_allgather(std::int32_t p, double bytes) {
     return result;
 }
 
-Steps doubling_allgather(std::int32_t p, double bytes) {
-    Steps result{"recursive_doubling", bytes, p, {}};
-    for (std::int32_t far = 1; far < p; far *= 2) {
-        Step& step = result.steps.emplace_back();
-        for (std::int32_t i = 0; i < p; ++i)
+/// Node i has block i, of a power of two; groups of nodes that have the same blocks double.
+void gather_by_doubling(std::int32_t power, std::vector<Step>& steps) {
+    for (std::int32_t far = 1; far < power; far *= 2) {
+        Step& step = steps.emplace_back();
+        for (std::int32_t i = 0; i < power; ++i)
             step.push_back(plain(i, i ^ far, range(i / far * far, i / far * far + far)));
     }
+}
+
+Steps doubling_allgather(std::int32_t p, double bytes) {
+    Steps result{"recursive_doubling", bytes, p, {}};
+    gather_by_doubling(p, result.steps);
     return result;
 }
 
@@ -150,11 +155,7 @@ Steps halving_allreduce(std::int32_t p, double bytes) {
                 step.push_back(plain(i, i ^ far, range(first, first + far), true));
             }
         }
-        for (std::int32_t far = 1; far < power; far *= 2) {
-            Step& step = result.steps.emplace_back();
-            for (std::int32_t i = 0; i < power; ++i)
-                step.push_back(plain(i, i ^ far, range(i / far * far, i / far * far + far)));
-        }
+        gather_by_doubling(power, result.steps);
     });
     return result;
 }
