@@ -85,6 +85,16 @@ print(hear())
 """
 )
 
+UNUSED = (
+    NODES
+    + """
+tell("begin 1 0 0 all equations 0:1:0", "begin", "begin")
+go()
+tell("end", "end", "end")
+print(hear())
+"""
+)
+
 REFUSED = (
     NODES
     + """
@@ -135,6 +145,11 @@ def test_a_plan_with_too_few_ports_is_refused_and_the_next_one_runs(bed: Testbed
     refused, accepted = _run(bed, tmp_path, REFUSED).splitlines()
     assert "error configuration 0 needs 2 ports of node 1, which has 1" in refused
     assert accepted == "['go', 'go', 'go']"
+
+
+@needs_namespaces
+def test_a_run_that_leaves_circuits_ends_with_an_error(bed: Testbed, tmp_path: Path) -> None:
+    assert "error the run has ended before all of its circuits were released" in _run(bed, tmp_path, UNUSED)
 
 
 def test_networks_without_a_switch_for_circuits() -> None:

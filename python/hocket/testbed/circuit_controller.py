@@ -140,7 +140,9 @@ class _Controller:
                 raise Error(f"node {node} cannot join a switch of {len(self._hosts)} hosts")
             self._nodes[connection] = node
             return
-        node = self._nodes[connection]
+        node = self._nodes.get(connection, -1)
+        if node < 0:
+            raise Error("a process that has not joined asks for circuits")
         if word == "begin":
             if self._switch is not None or node in self._ready:
                 raise Error(f"node {node} begins a run before the end of another")
@@ -161,6 +163,8 @@ class _Controller:
                 self._frames.allow(_pairs(self._hosts, connected))
         elif word == "end" and self._switch is not None:
             self._ended.add(node)
+            if len(self._ended) == len(self._hosts) and self._switch.end_s() == math.inf:
+                raise Error("the run has ended before all of its circuits were released")
         else:
             raise Error(f"node {node} says {word!r}, which does not fit here")
 

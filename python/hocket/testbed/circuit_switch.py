@@ -57,7 +57,8 @@ class CircuitSwitch:
         self._plan = plan
         self.circuits = [Circuit((a, b), configuration) for a, b, configuration in plan.circuits]
         _check(plan, num_nodes)
-        self._ports = [[_Port() for _ in range(plan.ports)] for _ in range(num_nodes)]
+        ports = min(plan.ports, len(plan.circuits))  # more are never used
+        self._ports = [[_Port() for _ in range(ports)] for _ in range(num_nodes)]
         self._held: dict[int, list[_Port]] = {}  # by circuit
         self._queue: list[int] = []  # wanted by both ends
         self._order = sorted({circuit.configuration for circuit in self.circuits})  # of configurations
