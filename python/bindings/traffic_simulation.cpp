@@ -25,16 +25,15 @@ TrafficResult run(const Traffic& traffic, const network::Fabric& fabric, std::st
                   std::int32_t link_bins, const std::optional<bindings::LinkRows>& link_rows,
                   const std::vector<std::int32_t>& record_messages_of, std::int64_t most_messages,
                   const std::optional<bindings::PythonProgress>& on_progress) {
-    TrafficOptions options;
-    options.sharing = sharing_from(sharing);
-    options.in_flight = in_flight;
-    options.num_threads = threads;
-    options.reference = reference;
-    options.record_links = record_links;
-    options.link_bins = bindings::link_bin_options(link_bins, link_rows);
+    TrafficOptions options{.sharing = sharing_from(sharing),
+                           .in_flight = in_flight,
+                           .record_links = record_links,
+                           .num_threads = threads,
+                           .reference = reference,
+                           .on_progress = bindings::on_progress(on_progress),
+                           .link_bins = bindings::link_bin_options(link_bins, link_rows),
+                           .record_messages = {.sources = {}, .most_messages = most_messages}};
     for (const std::int32_t source : record_messages_of) options.record_messages.sources.emplace_back(source);
-    options.record_messages.most_messages = most_messages;
-    options.on_progress = bindings::on_progress(on_progress);
     const nb::gil_scoped_release release;
     return simulate_traffic(traffic, fabric, options);
 }
@@ -99,8 +98,8 @@ void bind_traffic_simulation(nb::module_& module) {
         });
 
     module.def(
-        "simulate_traffic", &run, "traffic"_a, "fabric"_a, "sharing"_a = "maxmin", "in_flight"_a = 1, "threads"_a = 1,
-        "reference"_a = false, "record_links"_a = false, "link_bins"_a = 0, "link_rows"_a = nb::none(),
+        "simulate_traffic", &run, "traffic"_a, "fabric"_a, nb::kw_only(), "sharing"_a = "maxmin", "in_flight"_a = 1,
+        "threads"_a = 1, "reference"_a = false, "record_links"_a = false, "link_bins"_a = 0, "link_rows"_a = nb::none(),
         "record_messages_of"_a = std::vector<std::int32_t>(), "most_messages"_a = MessageRecordOptions().most_messages,
         "on_progress"_a = nb::none(),
         "Simulates traffic on a fabric. Each source has up to `in_flight` messages on the way; when one has left, the "
