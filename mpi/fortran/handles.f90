@@ -34,7 +34,7 @@ module hocket_handles
     type, bind(c) :: schedule_parameters
         integer(c_size_t) :: struct_size
         type(c_ptr) :: collective, algorithm
-        integer(c_int) :: root, pieces
+        integer(c_int) :: root, segments
         type(c_ptr) :: order
     end type
     type, bind(c) :: engine_parameters
@@ -202,11 +202,12 @@ contains
         call hocket_conclude(code, status)
     end subroutine
 
-    subroutine hocket_operation_create(communicator, collective, algorithm, operation, root, pieces, order, status)
+    subroutine hocket_operation_create(communicator, collective, algorithm, operation, root, segments, order, status, pieces)
         type(hocket_communicator), intent(in) :: communicator
         character(*), intent(in) :: collective, algorithm
         type(hocket_operation), intent(out) :: operation
-        integer, optional, intent(in) :: root, pieces, order(:)
+        integer, optional, intent(in) :: root, segments, order(:)
+        integer, optional, intent(in) :: pieces ! the name of `segments` in earlier versions
         integer, optional, intent(out) :: status
         type(schedule_parameters) :: parameters
         character(len_trim(collective) + 1, c_char), target :: collective_c
@@ -218,7 +219,8 @@ contains
         parameters = schedule_parameters(c_sizeof(parameters), c_loc(collective_c), c_loc(algorithm_c), 0, 1, c_null_ptr)
         order_size = 0
         if (present(root)) parameters%root = int(root, c_int)
-        if (present(pieces)) parameters%pieces = int(pieces, c_int)
+        if (present(pieces)) parameters%segments = int(pieces, c_int)
+        if (present(segments)) parameters%segments = int(segments, c_int)
         if (present(order)) then
             allocate (order_c(max(size(order), 1)))
             order_size = size(order, kind=c_int)

@@ -26,9 +26,10 @@ using selection::SelfCheck;
 /// A plan entry on a communicator that it serves.
 struct Route {
     const PlanEntry* entry;
-    std::size_t index;                                            ///< in the plan
-    std::vector<std::unique_ptr<runtime::Operation>> operations;  ///< by root and pieces, the one used last at the end
-    std::optional<bool> preserves_order;                          ///< known once asked, for the root `order_root`
+    std::size_t index;  ///< in the plan
+    std::vector<std::unique_ptr<runtime::Operation>>
+        operations;                       ///< by root and segments, the one used last at the end
+    std::optional<bool> preserves_order;  ///< known once asked, for the root `order_root`
     Rank order_root;
 };
 

@@ -180,8 +180,9 @@ private:
     static runtime::Role role_of(const PlanEntry& entry, MPI_Comm comm) {
         int rank = 0;
         PMPI_Comm_rank(comm, &rank);
-        const std::int32_t pieces = schedule_pieces(entry.schedule, pieces_of(entry.schedule, measured_bytes(entry)));
-        return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, pieces};
+        const std::int32_t segments =
+            schedule_segments(entry.schedule, segments_of(entry.schedule, measured_bytes(entry)));
+        return {entry.collective, entry.num_ranks(), entry.root.value_or(Rank{0}), Rank{rank}, segments};
     }
 
     [[nodiscard]] double age_s() const { return now_s() - made_s_; }

@@ -139,7 +139,7 @@ std::unique_ptr<Transport> Engines::make_transport(const Carrier& carrier, std::
     const std::string collective(name_of(options.collective));
     const char* const schedule = options.algorithm.c_str();
     const auto get = [&](const char* kind) { return engine(kind, options.core); };
-    hocket_schedule_parameters what{sizeof what, collective.c_str(), schedule, 0, options.pieces, nullptr};
+    hocket_schedule_parameters what{sizeof what, collective.c_str(), schedule, 0, options.segments, nullptr};
     if (carrier.operation == Carrier::Operation::selection) {
         const std::vector<Selected::Way> ways{{"blocking", "native", nullptr},
                                               {"native, function", "native", get("function")},

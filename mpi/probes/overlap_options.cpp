@@ -15,7 +15,7 @@ const char* const overlap_usage =
     "  --compute MODEL     free-core: naps that stand for cores of its own; real: a matrix-vector product\n"
     "  --ratio R           computation that takes R times as long as the MPI's own collectives (default 1)\n"
     "  --algorithm NAME    of the schedules (default linear), cut into\n"
-    "  --pieces P          (default 1)\n"
+    "  --segments P          (default 1)\n"
     "  --core CORE         of an engine's thread: any, idle or a number (default any)\n"
     "  --modes A,B,...     only these, and MPI (default all)\n"
     "  --repetitions N     measurements of each (default 5)\n"
@@ -54,8 +54,8 @@ OverlapOptions read_overlap_options(int argc, char** argv) {
             options.ratio = number_of<double>(option, value);
         } else if (option == "--algorithm") {
             options.algorithm = value;
-        } else if (option == "--pieces") {
-            options.pieces = number_of<int>(option, value);
+        } else if (option == "--segments" || option == "--pieces") {
+            options.segments = number_of<int>(option, value);
         } else if (option == "--core") {
             options.core = core_of(value);
         } else if (option == "--modes") {

@@ -20,7 +20,7 @@ struct OverlapOptions {
     std::string compute = "free-core";
     double ratio = 1;
     std::string algorithm = "linear";
-    int pieces = 1;
+    int segments = 1;
     int core = -1;  ///< as in hocket_engine_parameters
     std::vector<Mode> modes{all_modes().begin(), all_modes().end()};
     int repetitions = 5;

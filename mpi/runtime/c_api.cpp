@@ -19,9 +19,9 @@ namespace {
 
 hocket_operation* make(hocket_communicator& communicator, PlannedSchedule schedule, Rank root) {
     const Rank self{communicator.self};
-    const std::int32_t pieces = schedule.pieces();
-    const Role role{schedule.collective(), communicator.num_ranks, root, self, schedule_pieces(schedule, pieces)};
-    auto graph = std::make_shared<const RankGraph>(rank_schedule(schedule, root, self, pieces));
+    const std::int32_t segments = schedule.segments();
+    const Role role{schedule.collective(), communicator.num_ranks, root, self, schedule_segments(schedule, segments)};
+    auto graph = std::make_shared<const RankGraph>(rank_schedule(schedule, root, self, segments));
     return new hocket_operation{communicator, role, std::move(schedule), std::move(graph), {}, {}, {}};
 }
 
@@ -85,7 +85,7 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
         for (int i = 0; parameters->order != nullptr && i < communicator->num_ranks; ++i) {
             order.emplace_back(parameters->order[i]);
         }
-        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->pieces, {}, std::move(order));
+        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->segments, {}, std::move(order));
         *operation = make(*communicator, std::move(schedule), Rank{parameters->root});
         return HOCKET_OK;
     });

@@ -15,7 +15,7 @@ constexpr int receiving = 0, sending = 1;
 
 int direction(OpKind kind) { return kind == OpKind::send ? sending : receiving; }
 
-// Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 pieces must not post 1000
+// Enough to keep a network busy with messages of a few kilobytes; a pipeline of 1000 segments must not post 1000
 // requests, since MPI searches its queues. lift_limits() keeps this from ever blocking a schedule.
 constexpr std::int32_t max_in_flight = 64;
 

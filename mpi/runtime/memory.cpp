@@ -9,7 +9,7 @@
 #include <new>
 
 #include "hocket/base/error.hpp"
-#include "hocket/schedule/pieces.hpp"
+#include "hocket/schedule/segments.hpp"
 
 namespace hocket::runtime {
 
@@ -29,8 +29,8 @@ std::vector<std::int64_t> relayed_blocks(const Role& role, const RankGraph& grap
     if (passes_on) blocks.push_back(role.self.value);
     for (std::int32_t i = 0; i < graph.num_ops(); ++i) {
         for (const ChunkRange& range : graph.ranges(i)) {
-            const std::int64_t last = (range.first + range.count - 1) / role.pieces;
-            for (std::int64_t block = range.first / role.pieces; block <= last; ++block) {
+            const std::int64_t last = (range.first + range.count - 1) / role.segments;
+            for (std::int64_t block = range.first / role.segments; block <= last; ++block) {
                 const bool mine =
                     block / role.num_ranks == role.self.value || block % role.num_ranks == role.self.value;
                 if (passes_on || !mine) blocks.push_back(block);
@@ -268,12 +268,12 @@ std::int64_t Memory::find(std::span<const ChunkRange> chunks, std::vector<Segmen
     for (const ChunkRange& range : chunks) {
         const std::int32_t end = range.first + range.count;
         for (std::int32_t chunk = range.first; chunk < end;) {
-            const std::int32_t block = chunk / role_.pieces;
-            const std::int32_t first = chunk % role_.pieces;
-            const std::int32_t last = std::min(end - 1 - block * role_.pieces, role_.pieces - 1);
+            const std::int32_t block = chunk / role_.segments;
+            const std::int32_t first = chunk % role_.segments;
+            const std::int32_t last = std::min(end - 1 - block * role_.segments, role_.segments - 1);
             chunk += last - first + 1;
-            const std::int64_t begin = piece_of(block_elements_, role_.pieces, first).begin;
-            std::int64_t left = piece_of(block_elements_, role_.pieces, last).end - begin;
+            const std::int64_t begin = segment_of(block_elements_, role_.segments, first).begin;
+            std::int64_t left = segment_of(block_elements_, role_.segments, last).end - begin;
             if (left == 0) continue;
             char* address = block_address(block) + begin * extent;
             total += left;

@@ -32,7 +32,7 @@ struct Role {
     std::int32_t num_ranks;
     Rank root;
     Rank self;
-    std::int32_t pieces;  ///< as in Schedule
+    std::int32_t segments;  ///< as in Schedule
 
     [[nodiscard]] bool is_root() const { return self == root; }
 };

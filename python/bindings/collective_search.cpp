@@ -51,10 +51,10 @@ std::vector<std::vector<Rank>> orders_from(const std::vector<Ranks>& values) {
     return orders;
 }
 
-Schedule tree_bcast(const Ranks& order, std::int32_t fanout, std::int32_t pieces) {
+Schedule tree_bcast(const Ranks& order, std::int32_t fanout, std::int32_t segments) {
     const std::vector<Rank> ranks = ranks_from(order);
     if (ranks.empty()) throw InvalidInput("order is empty");
-    return search::bcast_down(search::split_tree(ranks, fanout), ranks.front(), pieces);
+    return search::bcast_down(search::split_tree(ranks, fanout), ranks.front(), segments);
 }
 
 std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> alltoall_phases(const Network& network,
@@ -119,18 +119,18 @@ void bind_collective_search(nb::module_& module) {
         "An order of less congestion that begins with the same rank, by local search.");
     module.def(
         "uneven_ring_allreduce",
-        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t pieces) {
-            return search::uneven_ring_allreduce(ranks_from(order), starts, pieces);
+        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t segments) {
+            return search::uneven_ring_allreduce(ranks_from(order), starts, segments);
         },
-        "order"_a, "starts"_a, "pieces"_a, ReleaseGil(),
+        "order"_a, "starts"_a, "segments"_a, ReleaseGil(),
         "Allreduce around a ring in one block for each start; the links into starts, positions in `order`, carry "
         "less.");
     module.def(
         "uneven_ring_allgather",
-        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t pieces) {
-            return search::uneven_ring_allgather(ranks_from(order), starts, pieces);
+        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t segments) {
+            return search::uneven_ring_allgather(ranks_from(order), starts, segments);
         },
-        "order"_a, "starts"_a, "pieces"_a, ReleaseGil(),
+        "order"_a, "starts"_a, "segments"_a, ReleaseGil(),
         "Allgather around a ring; the links into starts, positions in `order`, carry no block from behind themselves.");
     module.def(
         "behind_slow_links",
@@ -145,9 +145,9 @@ void bind_collective_search(nb::module_& module) {
     module.def(
         "merged_schedule", [](const std::vector<Schedule>& schedules) { return search::merged(schedules); },
         "schedules"_a, ReleaseGil(),
-        "Several chains or rings of one collective at once, each for its share of the pieces.");
+        "Several chains or rings of one collective at once, each for its share of the segments.");
     module.def(
-        "tree_bcast", &tree_bcast, "order"_a, "fanout"_a, "pieces"_a, ReleaseGil(),
+        "tree_bcast", &tree_bcast, "order"_a, "fanout"_a, "segments"_a, ReleaseGil(),
         "Pipelined broadcast from the first of `order` down the tree that cuts the rest into `fanout` nearly equal "
         "stretches, and so on.");
     module.def("reversed_schedule", &search::reversed, "schedule"_a, ReleaseGil(),

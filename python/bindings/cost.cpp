@@ -147,9 +147,10 @@ double wire_limit_s(std::string_view collective, const Network& network, const s
 }
 
 double hockney_s(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
-                 double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
+                 double latency_s, double bandwidth_bytes_per_s, std::int32_t segments,
+                 std::optional<std::int32_t> pieces) {
     return cost::hockney_s(collective_from(collective), algorithm, num_ranks, bytes, latency_s, bandwidth_bytes_per_s,
-                           pieces);
+                           pieces.value_or(segments));
 }
 
 nb::dict circuit_cost(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks,
@@ -185,9 +186,9 @@ void bind_cost(nb::module_& module) {
         "`root` is a position in `ranks`; `burst_bytes` and `burst_s` as in CostModel.");
     module.def(
         "hockney_s", &hockney_s, "collective"_a, "algorithm"_a, "num_ranks"_a, "bytes"_a, "latency_s"_a,
-        "bandwidth_bytes_per_s"_a, "pieces"_a = 1, ReleaseGil(),
+        "bandwidth_bytes_per_s"_a, "segments"_a = 1, nb::kw_only(), "pieces"_a = nb::none(), ReleaseGil(),
         "Time of an algorithm in Hockney's model: a message of n bytes takes latency_s + n / bandwidth_bytes_per_s, "
-        "and a rank sends and receives one message at a time.");
+        "and a rank sends and receives one message at a time. `pieces` is `segments` in earlier versions.");
     module.def(
         "circuit_cost", &circuit_cost, nb::kw_only(), "collective"_a, "algorithm"_a, "num_ranks"_a, "ports"_a.none(),
         "bytes"_a, "latency_s"_a, "bandwidth_bytes_per_s"_a, "setup_s"_a, "teardown_s"_a, "accounting"_a = "equations",

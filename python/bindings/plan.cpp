@@ -48,15 +48,15 @@ std::vector<PlanEntry> entries_from(const nb::iterable& entries) {
     return found;
 }
 
-PlannedSchedule planned(Collective collective, std::int32_t num_ranks, std::string_view algorithm, std::int64_t pieces,
-                        const std::optional<Ints>& order, const Schedule* custom,
+PlannedSchedule planned(Collective collective, std::int32_t num_ranks, std::string_view algorithm,
+                        std::int64_t segments, const std::optional<Ints>& order, const Schedule* custom,
                         std::optional<std::int64_t> segment_bytes) {
     if ((algorithm == "custom") != (custom != nullptr))
         throw InvalidInput("a schedule that is carried whole needs the algorithm \"custom\", and no other has one");
     if (custom != nullptr) return PlannedSchedule(*custom);
     std::vector<Rank> ranks;
     for (const std::int32_t rank : order.value_or(Ints{})) ranks.emplace_back(rank);
-    return {plan::algorithm_named(collective, algorithm), num_ranks, pieces, segment_bytes, std::move(ranks)};
+    return {plan::algorithm_named(collective, algorithm), num_ranks, segments, segment_bytes, std::move(ranks)};
 }
 
 /// The value with some of its fields changed, checked as a new one is.
@@ -67,8 +67,8 @@ nb::object replaced(const nb::handle value, std::initializer_list<const char*> f
     return value.type()(**all);
 }
 
-std::int32_t pieces_in(const PlanEntry& entry, std::optional<std::int64_t> bytes) {
-    return pieces_of(entry.schedule, bytes.value_or(entry.bytes_max));
+std::int32_t segments_in(const PlanEntry& entry, std::optional<std::int64_t> bytes) {
+    return segments_of(entry.schedule, bytes.value_or(entry.bytes_max));
 }
 
 /// For values that are equal by their content, and as large as a plan.
@@ -100,35 +100,38 @@ void bind_entry(nb::module_& module) {
         .def(
             "__init__",
             [](PlanEntry* self, std::string_view collective, Ints members, std::int64_t bytes_min,
-               std::int64_t bytes_max, std::string_view algorithm, std::int64_t pieces,
+               std::int64_t bytes_max, std::string_view algorithm, std::int64_t segments,
                const std::optional<Ints>& order, std::optional<std::int32_t> root, const Schedule* custom,
                std::optional<double> predicted_s, std::optional<double> lower_bound_s, std::optional<double> native_s,
                std::optional<double> tuned_s, std::int64_t calls, std::optional<Evidence> evidence, bool reproducible,
-               std::optional<std::int64_t> segment_bytes, std::vector<Ints> other_members) {
+               std::optional<std::int64_t> segment_bytes, std::vector<Ints> other_members,
+               std::optional<std::int64_t> pieces) {
                 const Collective named = plan::collective_named(collective);
                 const auto size = static_cast<std::int32_t>(members.size());
-                PlanEntry entry{named,
-                                std::move(members),
-                                bytes_min,
-                                bytes_max,
-                                root ? std::optional(Rank{*root}) : std::nullopt,
-                                planned(named, size, algorithm, pieces, order, custom, segment_bytes),
-                                std::move(other_members),
-                                predicted_s,
-                                lower_bound_s,
-                                native_s,
-                                tuned_s,
-                                calls,
-                                std::move(evidence),
-                                reproducible};
+                PlanEntry entry{
+                    named,
+                    std::move(members),
+                    bytes_min,
+                    bytes_max,
+                    root ? std::optional(Rank{*root}) : std::nullopt,
+                    planned(named, size, algorithm, pieces.value_or(segments), order, custom, segment_bytes),
+                    std::move(other_members),
+                    predicted_s,
+                    lower_bound_s,
+                    native_s,
+                    tuned_s,
+                    calls,
+                    std::move(evidence),
+                    reproducible};
                 check(entry);
                 new (self) PlanEntry(std::move(entry));
             },
-            "collective"_a, "members"_a, "bytes_min"_a, "bytes_max"_a, "algorithm"_a, "pieces"_a = 1,
+            "collective"_a, "members"_a, "bytes_min"_a, "bytes_max"_a, "algorithm"_a, "segments"_a = 1,
             "order"_a = nb::none(), "root"_a = nb::none(), "custom"_a = nb::none(), "predicted_s"_a = nb::none(),
             "lower_bound_s"_a = nb::none(), "native_s"_a = nb::none(), "tuned_s"_a = nb::none(), "calls"_a = 0,
             "evidence"_a = nb::none(), "reproducible"_a = false, "segment_bytes"_a = nb::none(),
-            "other_members"_a = nb::tuple())
+            "other_members"_a = nb::tuple(), nb::kw_only(), "pieces"_a = nb::none(),
+            "`pieces`, here and below: the name of `segments` in earlier versions.")
         .def_prop_ro("collective", [](const PlanEntry& e) { return name_of(e.collective); })
         .def_prop_ro("members", [](const PlanEntry& e) { return tuple_of(e.members); })
         .def_ro("bytes_min", &PlanEntry::bytes_min)
@@ -139,7 +142,8 @@ void bind_entry(nb::module_& module) {
                 return e.schedule.algorithm() == nullptr ? std::string_view("custom") : e.schedule.algorithm()->name;
             },
             "\"custom\" when `custom` is the schedule.")
-        .def_prop_ro("pieces", [](const PlanEntry& e) { return e.schedule.pieces(); })
+        .def_prop_ro("segments", [](const PlanEntry& e) { return e.schedule.segments(); })
+        .def_prop_ro("pieces", [](const PlanEntry& e) { return e.schedule.segments(); })
         .def_prop_ro(
             "order",
             [](const PlanEntry& e) -> std::optional<Tuple<int>> {
@@ -163,7 +167,7 @@ void bind_entry(nb::module_& module) {
                 "Every call uses this schedule: the running program does not compare it with native ones.")
         .def_prop_ro(
             "segment_bytes", [](const PlanEntry& e) { return e.schedule.segment_bytes(); },
-            "The most that a segment has, instead of `pieces`.")
+            "The most that a segment has, instead of `segments`.")
         .def_prop_ro(
             "other_members",
             [](const PlanEntry& e) {
@@ -171,12 +175,15 @@ void bind_entry(nb::module_& module) {
             },
             "Communicators of the same shape that it serves too.")
         .def(
-            "pieces_of", [](const PlanEntry& e, std::int64_t size_bytes) { return pieces_in(e, size_bytes); },
-            "size_bytes"_a, "The pieces that the algorithm is asked for in a call of this size.")
+            "segments_of", [](const PlanEntry& e, std::int64_t size_bytes) { return segments_in(e, size_bytes); },
+            "size_bytes"_a, "The segments that the algorithm is asked for in a call of this size.")
+        .def(
+            "pieces_of", [](const PlanEntry& e, std::int64_t size_bytes) { return segments_in(e, size_bytes); },
+            "size_bytes"_a)
         .def(
             "schedule",
             [](const PlanEntry& e, std::int32_t root, std::optional<std::int64_t> size_bytes) {
-                return whole_schedule(e.schedule, e.root.value_or(Rank{root}), pieces_in(e, size_bytes));
+                return whole_schedule(e.schedule, e.root.value_or(Rank{root}), segments_in(e, size_bytes));
             },
             "root"_a = 0, "size_bytes"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
             "The schedule for one root (that of the entry, if it names one) and size (its largest).")
@@ -184,7 +191,7 @@ void bind_entry(nb::module_& module) {
             "replace",
             [](const nb::handle self, const nb::kwargs& changes) {
                 return replaced(self,
-                                {"collective", "members", "bytes_min", "bytes_max", "algorithm", "pieces", "order",
+                                {"collective", "members", "bytes_min", "bytes_max", "algorithm", "segments", "order",
                                  "root", "custom", "predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls",
                                  "evidence", "reproducible", "segment_bytes", "other_members"},
                                 changes);

@@ -47,14 +47,15 @@ std::vector<PythonOp> ops_of(const Schedule& schedule, std::int32_t rank) {
 }
 
 Schedule build(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int32_t root,
-               std::int32_t pieces, const std::optional<std::vector<std::int32_t>>& order) {
+               std::int32_t segments, const std::optional<std::vector<std::int32_t>>& order,
+               std::optional<std::int32_t> pieces) {
     std::vector<Rank> ranks;
     if (order) {
         for (const std::int32_t r : *order) ranks.emplace_back(r);
         if (ranks.empty()) throw InvalidInput("order is empty", "leave it out for 0 .. p-1");
     }
     const collectives::Algorithm& found = collectives::find_algorithm(collective_from(collective), algorithm);
-    return collectives::emit(found, {num_ranks, pieces}, {Rank{root}, ranks});
+    return collectives::emit(found, {num_ranks, pieces.value_or(segments)}, {Rank{root}, ranks});
 }
 
 std::vector<collectives::Algorithm> list_algorithms() {
@@ -73,24 +74,24 @@ void bind_schedule(nb::module_& module) {
         .def_prop_ro(
             "source", [](const Algorithm& a) { return a.source; }, "Key in docs/literature.bib.")
         .def_prop_ro(
-            "pipelines", [](const Algorithm& a) { return a.pipelines; }, "More than one piece makes sense.")
+            "pipelines", [](const Algorithm& a) { return a.pipelines; }, "More than one segment makes sense.")
         .def_prop_ro(
             "preserves_order", [](const Algorithm& a) { return a.preserves_order; },
             "With root 0 and no order given it combines in rank order.")
         .def(
-            "pieces_for",
-            [](const Algorithm& a, std::int32_t num_ranks, std::int32_t pieces) {
-                return collectives::pieces_for(a, {num_ranks, pieces});
+            "segments_for",
+            [](const Algorithm& a, std::int32_t num_ranks, std::int32_t segments) {
+                return collectives::segments_for(a, {num_ranks, segments});
             },
-            "num_ranks"_a, "pieces"_a = 1,
-            "Schedule.pieces for this request: blocks that the algorithm cuts, times pieces.")
+            "num_ranks"_a, "segments"_a = 1,
+            "Schedule.segments for this request: blocks that the algorithm cuts, times segments.")
         .def(
-            "pieces_of_segments",
+            "segments_of_size",
             [](const Algorithm& a, std::int32_t num_ranks, std::int64_t size_bytes, std::int64_t segment_bytes) {
-                return collectives::pieces_of_segments(a, num_ranks, size_bytes, segment_bytes);
+                return collectives::segments_of_size(a, num_ranks, size_bytes, segment_bytes);
             },
             "num_ranks"_a, "size_bytes"_a, "segment_bytes"_a,
-            "The pieces to ask for so that no segment of a message of size_bytes has more than segment_bytes: three "
+            "The segments to ask for so that no segment of a message of size_bytes has more than segment_bytes: three "
             "significant binary digits, rounded up; 1 if the algorithm does not pipeline.")
         .def("__repr__", [](const Algorithm& a) {
             return "Algorithm(" + std::string(name_of(a.collective)) + ", " + std::string(a.name) + ")";
@@ -105,9 +106,11 @@ void bind_schedule(nb::module_& module) {
         .def("__repr__", [](const PythonOp& op) { return "Op(" + op.kind + ", " + std::to_string(op.peer) + ")"; });
 
     nb::class_<Schedule>(module, "Schedule", "A collective operation, symbolically: free of sizes, times and links.")
-        .def_static("build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a, "root"_a = 0, "pieces"_a = 1,
-                    "order"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
-                    "A textbook algorithm; `order` is a cyclic sequence of all ranks, rotated to begin at the root.")
+        .def_static("build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a, "root"_a = 0, "segments"_a = 1,
+                    "order"_a = nb::none(), nb::kw_only(), "pieces"_a = nb::none(),
+                    nb::call_guard<nb::gil_scoped_release>(),
+                    "A textbook algorithm; `order` is a cyclic sequence of all ranks, rotated to begin at the root. "
+                    "`pieces` is `segments` in earlier versions.")
         .def_static("from_json", &schedule_from_json, "text"_a, "source_name"_a = "schedule",
                     nb::call_guard<nb::gil_scoped_release>())
         .def("to_json", &to_json, nb::call_guard<nb::gil_scoped_release>())
@@ -115,14 +118,15 @@ void bind_schedule(nb::module_& module) {
         .def_ro("algorithm", &Schedule::algorithm)
         .def_ro("num_ranks", &Schedule::num_ranks)
         .def_prop_ro("root", [](const Schedule& s) { return s.root.value; })
-        .def_ro("pieces", &Schedule::pieces, "Pieces per block.")
-        .def_prop_ro("num_chunks", [](const Schedule& s) { return num_chunks(s.collective, s.num_ranks, s.pieces); })
+        .def_ro("segments", &Schedule::segments, "Segments per block.")
+        .def_ro("pieces", &Schedule::segments, "The name of `segments` in earlier versions.")
+        .def_prop_ro("num_chunks", [](const Schedule& s) { return num_chunks(s.collective, s.num_ranks, s.segments); })
         .def("ops", &ops_of, "rank"_a)
         .def(
             "__eq__", [](const Schedule& a, const Schedule& b) { return a == b; }, nb::is_operator())
         .def("__repr__", [](const Schedule& s) {
             return "Schedule(" + std::string(name_of(s.collective)) + ", " + s.algorithm +
-                   ", num_ranks=" + std::to_string(s.num_ranks) + ", pieces=" + std::to_string(s.pieces) + ")";
+                   ", num_ranks=" + std::to_string(s.num_ranks) + ", segments=" + std::to_string(s.segments) + ")";
         });
 
     nb::class_<Validation>(module, "Validation", "What validate found.")

@@ -96,7 +96,7 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
         if algorithm.collective == collective:
             cut = request.pieces if algorithm.pipelines else 1
             times[algorithm.name] = hockney_s(
-                collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, pieces=cut
+                collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, segments=cut
             )
     fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
     return CostTable(collective, ranks, size, request.pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)

@@ -72,8 +72,8 @@ def require_right(schedule: Schedule, name: str) -> None:
 def listing(schedule: Schedule) -> Iterator[str]:
     """Line by line what each rank does."""
     root = f", root {schedule.root}" if schedule.collective in ROOTED else ""
-    pieces = f"{schedule.pieces} piece{'s' if schedule.pieces > 1 else ''} a block"
-    yield f"{schedule.collective} {schedule.algorithm}: {schedule.num_ranks} ranks{root}, {pieces}"
+    segments = f"{schedule.segments} segment{'s' if schedule.segments > 1 else ''} a block"
+    yield f"{schedule.collective} {schedule.algorithm}: {schedule.num_ranks} ranks{root}, {segments}"
     for rank in range(schedule.num_ranks):
         yield f"rank {rank}"
         for index, op in enumerate(schedule.ops(rank)):
@@ -94,7 +94,7 @@ def summary(schedule: Schedule) -> dict[str, object]:
         "algorithm": schedule.algorithm,
         "ranks": schedule.num_ranks,
         "root": schedule.root,
-        "pieces": schedule.pieces,
+        "pieces": schedule.segments,
         "messages": len(sends),
         "chunks_sent": sum(count for op in sends for _, count in op.chunks),
         "ok": validation.ok,

@@ -47,7 +47,7 @@ class SearchRequest:
 
 @dataclass(frozen=True)
 class OptimalRequest:
-    """The fastest broadcast or reduction of one piece on a tree; see `hocket.search.optimal.optimal_schedule`."""
+    """The fastest broadcast or reduction of one segment on a tree; see `hocket.search.optimal.optimal_schedule`."""
 
     collective: str
     network: NetworkSource

@@ -239,7 +239,7 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
             name,
             network.num_ranks,
             root=request.root,
-            pieces=request.pieces if pipelines else 1,
+            segments=request.pieces if pipelines else 1,
             order=order,
         )
         for name, pipelines in names.items()

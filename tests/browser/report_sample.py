@@ -95,7 +95,7 @@ def _entry(
         timeline = simulate(program, network, record_links=True)
         makespans_s.append(timeline.makespan_s)
         files.append(f"timelines/{number:02}-{name}.json")
-        title = f"{algorithm} in {pieces} pieces" if pieces > 1 else algorithm
+        title = f"{algorithm} in {pieces} segments" if pieces > 1 else algorithm
         write_timeline(timeline_of(program, timeline, network, title), folder / files[-1])
     return CollectiveResult(
         collective=collective,

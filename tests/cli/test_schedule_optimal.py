@@ -221,7 +221,7 @@ def wait_for_thread(pid: int) -> None:
         (("bcast", "-n", "3", "-a", "linear", "--optimal"), "--optimal does not apply"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "a.txt"), "a drawing is an .html"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "no/a.png"), "no such folder"),
-        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--chunks", "4"), "schedules of one piece"),
+        (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--chunks", "4"), "schedules of one segment"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is no number of chunks"),
         (("scatter", "--network", "star:4", "-b", "1MB", "--chunks", "4"), "no schedule of scatter"),
         (("barrier", "--network", "star:4", "-b", "1MB"), "its messages are empty"),

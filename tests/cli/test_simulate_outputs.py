@@ -79,11 +79,11 @@ def test_a_folder_of_a_program(hocket_cli: Callable[..., Any], tmp_path: Path, w
 
 
 def test_what_one_piece_hides_is_told(hocket_cli: Callable[..., Any]) -> None:
-    told = "(in 1 piece: --pieces N cuts it into N; `hocket schedule bcast` finds the best)"
+    told = "(in 1 segment: --segments N cuts it into N; `hocket schedule bcast` finds the best)"
     where = ("--network", "star:4", "--bytes", "1MB")
     for what, more, expected in (
         ("bcast", (), True),
-        ("bcast", ("--pieces", "4"), False),
+        ("bcast", ("--segments", "4"), False),
         ("bcast:pipelined_chain", (), True),
         ("bcast:linear", (), False),
     ):

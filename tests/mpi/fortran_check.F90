@@ -48,7 +48,7 @@ program fortran_check
     call MPI_Comm_size(MPI_COMM_WORLD, ranks, status)
     call hocket_communicator_create(MPI_COMM_WORLD, world)
     call hocket_operation_create(world, 'allreduce', 'recursive_doubling', sum_all)
-    call hocket_operation_create(world, 'bcast', 'pipelined_chain ', from_last, root=ranks - 1, pieces=3, &
+    call hocket_operation_create(world, 'bcast', 'pipelined_chain ', from_last, root=ranks - 1, segments=3, &
                                  order=[(modulo(i + 1, ranks), i=0, ranks - 1)])
     call hocket_operation_create(world, 'alltoall', 'linear', exchange)
     call hocket_operation_create(world, 'reduce', 'binomial', to_first, root=0)

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     dladdr(reinterpret_cast<void*>(&hocket_operation_execute), &info);
     hocket_communicator* ours = nullptr;
     hocket_communicator_create(MPI_COMM_WORLD, &ours);
-    constexpr int elements = 1600, pieces = 80;  // too many messages to have an order known beforehand
+    constexpr int elements = 1600, segments = 80;  // too many messages to have an order known beforehand
     int num_failed = 0, num_wrong = 0, again = 1;
     for (const char* collective : {"bcast", "reduce"}) {
         const bool reduces = std::strcmp(collective, "reduce") == 0;
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
         again = 1;
         for (long long place = 0; again != 0; ++place) {
             // An operation that has never run has all its memory still to get.
-            hocket_schedule_parameters what = {sizeof what, collective, "pipelined_chain", root, pieces, nullptr};
+            hocket_schedule_parameters what = {sizeof what, collective, "pipelined_chain", root, segments, nullptr};
             hocket_operation* operation = nullptr;
             if (hocket_operation_create(ours, &what, &operation) != HOCKET_OK) return 1;
             for (int call = 0; call < 3; ++call) {

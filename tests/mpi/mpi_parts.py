@@ -45,7 +45,7 @@ def entry(
         "bytes_min": bytes_min,
         "bytes_max": bytes_max,
         "root": None,
-        "schedule": {"algorithm": algorithm, "pieces": pieces},
+        "schedule": {"algorithm": algorithm, "segments": pieces},
     }
 
 

@@ -60,10 +60,10 @@ public:
         for (const auto& [key, operation] : made_) hocket_operation_free(operation);
         expect(hocket_communicator_free(communicator_) == HOCKET_OK, "free");
     }
-    hocket_operation* get(const Algorithm& algorithm, int root, int pieces) {
-        hocket_operation*& operation = made_[{algorithm.collective, algorithm.name, root, pieces}];
+    hocket_operation* get(const Algorithm& algorithm, int root, int segments) {
+        hocket_operation*& operation = made_[{algorithm.collective, algorithm.name, root, segments}];
         const hocket_schedule_parameters what = {
-            sizeof what, algorithm.collective.c_str(), algorithm.name.c_str(), root, pieces, nullptr};
+            sizeof what, algorithm.collective.c_str(), algorithm.name.c_str(), root, segments, nullptr};
         if (operation == nullptr && hocket_operation_create(communicator_, &what, &operation) != HOCKET_OK)
             fail(algorithm.name);
         return operation;

@@ -46,7 +46,7 @@ void round(MPI_Comm comm, Operations& operations, hocket_engine* engine, const s
         const Kind kind = kind_of(algorithm.collective);
         const int root = is_rooted(kind) && shared() % 2 == 0 ? size - 1 : 0;
         const bool is_native = algorithm.name == "native";
-        const int pieces = std::array{1, 3, 8}[shared() % 3];
+        const int segments = std::array{1, 3, 8}[shared() % 3];
         do {
             flight.call = make_call(kind, shared, types, comm, root);
             // Where it lies matters: the copy has its own memory.
@@ -56,8 +56,8 @@ void round(MPI_Comm comm, Operations& operations, hocket_engine* engine, const s
                 flight.call.recv.address = flight.call.recv_memory.data() + 64;
         } while (is_native && !suits_native(flight.call));
         flight.twin = twin_of(flight.call);
-        flight.what = algorithm.name + ", " + std::to_string(pieces) + " pieces, " + flight.call.description;
-        hocket_operation* const operation = operations.get(algorithm, root, pieces);
+        flight.what = algorithm.name + ", " + std::to_string(segments) + " segments, " + flight.call.description;
+        hocket_operation* const operation = operations.get(algorithm, root, segments);
         hocket_operation_arguments with = arguments_of(flight.call);
         hocket_status status = HOCKET_OK;
         ++num_run;

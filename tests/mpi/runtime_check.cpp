@@ -27,7 +27,7 @@ void fail(const std::string& what, const Call& call) {
     std::fflush(stdout);
 }
 
-void check(hocket_communicator* ours, MPI_Comm comm, const char* collective, const char* algorithm, int pieces,
+void check(hocket_communicator* ours, MPI_Comm comm, const char* collective, const char* algorithm, int segments,
            std::mt19937& shared, int root, int num_calls, const Types& types, const Native& native) {
     int size;
     MPI_Comm_size(comm, &size);
@@ -37,10 +37,10 @@ void check(hocket_communicator* ours, MPI_Comm comm, const char* collective, con
     const bool ordered = shared() % 3 == 0;
     if (!ordered) std::shuffle(order.begin(), order.end(), shared);
     hocket_schedule_parameters what = {sizeof what, collective, algorithm,
-                                       root,        pieces,     ordered ? nullptr : order.data()};
+                                       root,        segments,   ordered ? nullptr : order.data()};
     hocket_operation* operation = nullptr;
     const std::string place =
-        std::string(algorithm) + ", " + std::to_string(pieces) + " pieces, " + (ordered ? "in order" : "shuffled");
+        std::string(algorithm) + ", " + std::to_string(segments) + " segments, " + (ordered ? "in order" : "shuffled");
     if (hocket_operation_create(ours, &what, &operation) != HOCKET_OK) return fail(place, Call{});
     for (int i = 0; i < num_calls; ++i) {
         Call call = make_call(kind, shared, types, comm, root);
@@ -81,12 +81,12 @@ int main(int argc, char** argv) {
             if (hocket_communicator_create(comm, &ours) != HOCKET_OK) MPI_Abort(MPI_COMM_WORLD, 1);
             const char* collective = nullptr;
             for (std::size_t a = 0; const char* algorithm = hocket_algorithm_get(a, &collective); ++a) {
-                for (const int pieces : {1, 3, 8}) {
-                    // Many ranks on few cores are slow: then each communicator takes its own number of pieces.
-                    if (num_world > 4 && pieces != std::array{1, 3, 8}[static_cast<std::size_t>(c)]) continue;
-                    const int last_root = is_rooted(kind_of(collective)) && pieces == 3 ? size - 1 : 0;
+                for (const int segments : {1, 3, 8}) {
+                    // Many ranks on few cores are slow: then each communicator takes its own number of segments.
+                    if (num_world > 4 && segments != std::array{1, 3, 8}[static_cast<std::size_t>(c)]) continue;
+                    const int last_root = is_rooted(kind_of(collective)) && segments == 3 ? size - 1 : 0;
                     for (int root = 0; root <= last_root; ++root) {
-                        check(ours, comm, collective, algorithm, pieces, shared, root, num_calls, types, native);
+                        check(ours, comm, collective, algorithm, segments, shared, root, num_calls, types, native);
                     }
                 }
             }

@@ -29,7 +29,7 @@ def test_calls_that_a_derived_entry_serves_are_not_called_native():
     assert found.derived
     assert (found.algorithm, found.pieces, found.reason) == ("pipelined_chain", 7, "no time to measure it")
     (row,) = rows_of([found], 8)
-    assert row.schedule == "pipelined_chain in 7 pieces, derived"
+    assert row.schedule == "pipelined_chain in 7 segments, derived"
 
 
 def test_calls_that_no_entry_serves_are():

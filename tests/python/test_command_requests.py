@@ -75,7 +75,7 @@ SIMULATIONS = {
     ("nearest-neighbour", "--grid", "2x2", "--periodic", "--sharing", "equal", "--links"): SimulateRequest(
         "nearest-neighbour", STAR, CostSource(sharing="equal"), grid=(2, 2), periodic=True, links=True
     ),
-    ("bcast", "--bytes", "1 MB", "--pieces", "8", "--root", "1", "--order", "depth-first"): SimulateRequest(
+    ("bcast", "--bytes", "1 MB", "--segments", "8", "--root", "1", "--order", "depth-first"): SimulateRequest(
         "bcast", STAR, bytes=1_000_000, pieces=8, root=1, order="depth-first"
     ),
     ("bcast:binomial", "--bytes", "1 kB", "--send-overhead", "3 us", "--rendezvous", "1 kB"): SimulateRequest(

@@ -21,7 +21,7 @@ PLAN = {
             "bytes_min": 1000,
             "bytes_max": 2000,
             "root": 2,
-            "schedule": {"algorithm": "pipelined_chain", "pieces": 4, "order": [0, 2, 1, 3]},
+            "schedule": {"algorithm": "pipelined_chain", "segments": 4, "order": [0, 2, 1, 3]},
             "predicted_s": 0.09,
             "lower_bound_s": 0.086,
             "native_s": None,
@@ -93,7 +93,7 @@ def test_refuses_a_reproducible_that_is_no_truth():
 def test_entry_builds_its_schedule():
     entry = Plan.from_text(json.dumps(PLAN)).entries[0]
     schedule = entry.schedule()
-    assert (schedule.algorithm, schedule.root, schedule.pieces, schedule.num_ranks) == ("pipelined_chain", 2, 4, 4)
+    assert (schedule.algorithm, schedule.root, schedule.segments, schedule.num_ranks) == ("pipelined_chain", 2, 4, 4)
     assert validate(schedule).ok
 
 
@@ -128,7 +128,7 @@ ENTRY = ("entries", 0)
         ((*ENTRY, "other_members"), [[4, 5, 6]], "other_members[0] has 3 ranks; members has 4"),
         ((*ENTRY, "other_members"), [[4, 5, 6, 8]], "other_members[0] holds 8"),
         ((*ENTRY, "other_members"), [[0, 1, 2, 3]], "entries[0] serves calls that entries[0] serves too"),
-        ((*ENTRY, "schedule", "segment_bytes"), 4096, "has both pieces and segment_bytes"),
+        ((*ENTRY, "schedule", "segment_bytes"), 4096, "has both segments and segment_bytes"),
         ((*ENTRY, "schedule"), {"algorithm": "pipelined_chain", "segment_bytes": 0}, "segment_bytes is 0"),
         ((*ENTRY, "schedule"), {"entry": 0}, "there is no earlier entry"),
         (("colour",), 1, 'unknown key "colour"'),
@@ -145,7 +145,7 @@ ENTRY = ("entries", 0)
         ((*ENTRY, "predicted_s"), 10**400, "predicted_s is 1000"),
         (("\x1b[31m",), 1, r'unknown key "\u001b[31m"'),
         ((*ENTRY, "schedule", "algorithm"), "ring", 'algorithm is "ring"; accepted for bcast: '),
-        ((*ENTRY, "schedule", "pieces"), 0, "pieces is 0"),
+        ((*ENTRY, "schedule", "segments"), 0, "segments is 0"),
         ((*ENTRY, "schedule", "order"), [0, 1, 2], "order has 3 ranks"),
         ((*ENTRY, "schedule", "order"), [0, 1, 2, 4], "order holds 4"),
         ((*ENTRY, "schedule"), {"custom": {"format": "?"}}, "schedule: custom"),
@@ -198,8 +198,8 @@ def test_segments_and_communicators_travel():
     assert plan.entry_for("bcast", [3, 2], 5, 0) == entry
     assert plan.entry_for("bcast", [2, 3], 5, 0) is None
     # 10000 bytes are 3 segments of at most 4096.
-    assert [entry.pieces_of(size) for size in (0, 4096, 10000)] == [1, 1, 3]
-    assert entry.schedule(0, 10000).pieces == 3
+    assert [entry.segments_of(size) for size in (0, 4096, 10000)] == [1, 1, 3]
+    assert entry.schedule(0, 10000).segments == 3
 
 
 def test_a_schedule_carried_twice_is_written_once():
@@ -245,7 +245,21 @@ def test_a_file_that_never_ends_is_refused() -> None:
         Plan.from_file("/dev/zero")
 
 
-@pytest.mark.parametrize("key", ["ranks", "bytes_min", "pieces"])
+def test_files_and_programs_of_earlier_versions_say_pieces() -> None:
+    text = json.dumps(PLAN)
+    former = text.replace('"segments"', '"pieces"')
+    assert former != text
+    assert Plan.from_text(former) == Plan.from_text(text)
+    with pytest.raises(InvalidInput, match='unknown key "pieces"'):
+        Plan.from_text(text.replace('"segments": 4', '"segments": 4, "pieces": 4'))
+    entry = PlanEntry("bcast", (0, 1), 0, 9, "pipelined_chain", pieces=3)
+    assert entry == PlanEntry("bcast", (0, 1), 0, 9, "pipelined_chain", 3)
+    assert (entry.pieces, entry.pieces_of(9), entry.replace(pieces=2).segments) == (3, 3, 2)
+    schedule = Schedule.build("bcast", "pipelined_chain", 2, pieces=3)
+    assert (schedule, schedule.pieces) == (entry.schedule(0), 3)
+
+
+@pytest.mark.parametrize("key", ["ranks", "bytes_min", "segments"])
 def test_a_key_that_occurs_twice_is_refused_by_name(key: str) -> None:
     text = json.dumps(PLAN).replace(f'"{key}":', f'"{key}": 1, "{key}":')
     with pytest.raises(InvalidInput, match=f'my.json: the key "{key}" occurs twice'):

@@ -111,7 +111,7 @@ def test_neighbouring_sizes_with_one_outcome_are_one_row():
     beyond = entry(size=1 << 21, root=None, recorded_s=0.0001)
     big, small, end = rows_of([left, *reversed(sizes), beyond], 8)
     assert big.label == "bcast of 600 B to 8 KiB, world"
-    assert (big.calls_text, big.schedule, big.is_kept, big.reason) == ("40", "ring in 1 to 4 pieces", True, "")
+    assert (big.calls_text, big.schedule, big.is_kept, big.reason) == ("40", "ring in 1 to 4 segments", True, "")
     assert big.most == sizes[3]
     assert (small.label, small.is_kept) == ("bcast of 1 MiB, world", False)
     assert end.label == "bcast of 2 MiB, world"  # another outcome lies between

@@ -51,7 +51,7 @@ def test_the_table():
     served, small, pairs = (dict(zip(COLUMNS, row, strict=True)) for row in rows(RESULT))
     assert served == {
         "collective": "bcast, root 0", "ranks": "world", "bytes": "512 KiB to 1 MiB", "calls": "60",
-        "of the run": "12 %", "schedule": "pipelined_chain in 8 pieces", "native": "20 ms", "tuned": "10 ms",
+        "of the run": "12 %", "schedule": "pipelined_chain in 8 segments", "native": "20 ms", "tuned": "10 ms",
         "speed-up": "2.00", "predicted": "9 ms", "wire limit": "8 ms",
     }  # fmt: skip
     assert (small["ranks"], small["bytes"], small["schedule"], small["native"]) == ("world", "4 KiB", "native", "")

@@ -29,7 +29,7 @@ namespace {
 using runtime::Operation;
 using selection::CallKey;
 
-// Prepared operations are kept for the roots and numbers of pieces used last.
+// Prepared operations are kept for the roots and numbers of segments used last.
 constexpr std::size_t max_prepared = 8;
 
 /// Whether the schedule may combine with the call's operator. The arguments are good.
@@ -81,10 +81,10 @@ bool number_call(Communicator& communicator) {
 
 Operation& operation_for(Route& route, const Communicator& communicator, Rank root, std::int64_t bytes) {
     auto& operations = route.operations;
-    const std::int32_t asked_pieces = pieces_of(route.entry->schedule, bytes);
-    const std::int32_t pieces = schedule_pieces(route.entry->schedule, asked_pieces);
+    const std::int32_t asked_segments = segments_of(route.entry->schedule, bytes);
+    const std::int32_t segments = schedule_segments(route.entry->schedule, asked_segments);
     const auto same = [&](const auto& operation) {
-        return operation->role().root == root && operation->role().pieces == pieces;
+        return operation->role().root == root && operation->role().segments == segments;
     };
     const auto found = std::find_if(operations.begin(), operations.end(), same);
     if (found != operations.end()) {
@@ -93,9 +93,9 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     }
     if (operations.size() == max_prepared) operations.erase(operations.begin());
     const Rank self{communicator.rank};
-    const runtime::Role role{route.entry->collective, communicator.size, root, self, pieces};
+    const runtime::Role role{route.entry->collective, communicator.size, root, self, segments};
     auto graph =
-        std::make_shared<const runtime::RankGraph>(rank_schedule(route.entry->schedule, root, self, asked_pieces));
+        std::make_shared<const runtime::RankGraph>(rank_schedule(route.entry->schedule, root, self, asked_segments));
     operations.push_back(std::make_unique<Operation>(role, std::move(graph), communicator.private_comm));
     return *operations.back();
 }

@@ -102,7 +102,7 @@ void CollectiveQueue::count(const Turn& turn, Arm arm) {
 }
 
 CollectiveQueue::TaskKey CollectiveQueue::task_key(const PlannedCall& call, Arm arm) {
-    return {std::get<0>(call.key_), call.call_.root, arm, arm == schedule ? call.asked_pieces_ : 1};
+    return {std::get<0>(call.key_), call.call_.root, arm, arm == schedule ? call.asked_segments_ : 1};
 }
 
 std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& call, Arm arm) {
@@ -117,10 +117,10 @@ std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& cal
     if (arm == native)
         return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, private_comm_);
     const Rank root{of.root}, self{rank_};
-    const std::int32_t pieces = schedule_pieces(call.entry_->schedule, call.asked_pieces_);
+    const std::int32_t segments = schedule_segments(call.entry_->schedule, call.asked_segments_);
     auto graph = std::make_shared<const runtime::RankGraph>(
-        rank_schedule(call.entry_->schedule, root, self, call.asked_pieces_));
-    return runtime::make_schedule_task({of.collective, size_, root, self, pieces}, std::move(graph), private_comm_);
+        rank_schedule(call.entry_->schedule, root, self, call.asked_segments_));
+    return runtime::make_schedule_task({of.collective, size_, root, self, segments}, std::move(graph), private_comm_);
 }
 
 // The MPI's own functions and the exchanges begin here too: MPI matches them by their order.
@@ -190,7 +190,7 @@ PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry
                          const Call& call, std::int64_t bytes)
     : queue_(std::move(queue)),
       entry_(&entry),
-      asked_pieces_(pieces_of(entry.schedule, bytes)),
+      asked_segments_(segments_of(entry.schedule, bytes)),
       key_(index, size_class_of(bytes), call.root),
       call_(significant(call, queue_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.

@@ -76,7 +76,7 @@ private:
     std::mutex mutex_;  // guards all that follows
     std::deque<Turn> turns_;
     std::map<Key, Selection> selections_;
-    using TaskKey = std::tuple<std::size_t, int, Arm, std::int32_t>;  ///< entry, root, arm, pieces
+    using TaskKey = std::tuple<std::size_t, int, Arm, std::int32_t>;  ///< entry, root, arm, segments
     static TaskKey task_key(const PlannedCall& call, Arm arm);
     std::map<TaskKey, std::vector<std::unique_ptr<runtime::CollectiveTask>>> idle_;
     std::size_t num_idle_ = 0;
@@ -105,7 +105,7 @@ private:
     friend class CollectiveQueue;
     std::shared_ptr<CollectiveQueue> queue_;
     const PlanEntry* entry_;
-    const std::int32_t asked_pieces_;
+    const std::int32_t asked_segments_;
     CollectiveQueue::Key key_;
     Call call_;
     bool compares_;

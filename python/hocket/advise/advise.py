@@ -65,7 +65,7 @@ class Choice:
             bytes_min=self.group.bytes_min,
             bytes_max=self.group.bytes_max,
             algorithm="custom" if custom else best.algorithm,
-            pieces=1 if custom or best.segment_bytes else best.segments,
+            segments=1 if custom or best.segment_bytes else best.segments,
             segment_bytes=best.segment_bytes,
             order=None if custom or _is_rank_order(best.order, self.group.collective) else best.order,
             custom=custom,

@@ -40,7 +40,7 @@ def command(
     """Choose faster schedules for the collectives of a recorded program, and write a plan.
 
     Every textbook algorithm is simulated on the network, over rank orders from the network's structure and several
-    sizes of pieces. Calls without a predicted gain over a usual MPI stay with the MPI: `hocket tune` measures as well.
+    sizes of segments. Calls without a predicted gain over a usual MPI stay with the MPI: `hocket tune` measures them.
 
     \b
     Example:

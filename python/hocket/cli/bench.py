@@ -129,7 +129,10 @@ def fidelity(
 )  # fmt: skip
 @click.option("--mode", "modes", multiple=True, metavar="NAME", help="Only these, and MPI.  [default: all]")
 @click.option("--algorithm", help="Of the schedules.  [default: one as LibNBC has it]")
-@click.option("--pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, help="Of the algorithm.")
+@click.option(
+    "--segments", "--pieces", "pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True,
+    help="Of the algorithm.",
+)  # fmt: skip
 @click.option(
     "--core", default="any", show_default=True, metavar="any|idle|NUMBER", help="Where threads of engines run."
 )

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 @click.option(
     "-b", "--bytes", "bytes_text", required=True, metavar="BYTES", help='"1 MB", "64 KiB"; see `hocket simulate`.'
 )
-@click.option("--pieces", type=click.IntRange(1), default=1, show_default=True, help="Pieces of a pipelined algorithm.")
+@click.option(
+    "--segments", "--pieces", "pieces", type=click.IntRange(1), default=1, show_default=True,
+    help="Segments of a pipelined algorithm.",
+)  # fmt: skip
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
 @network_option(required=False)
 @generator_options

@@ -128,15 +128,15 @@ class Row:
 
     @property
     def schedule(self) -> str:
-        """ "ring in 2 to 8 pieces"; of what is in the plan, or else of what was measured."""
+        """ "ring in 2 to 8 segments"; of what is in the plan, or else of what was measured."""
         entries = sorted([entry for entry in self.entries if entry.kept] or self.measured, key=lambda one: one.pieces)
         if not entries:
             return ""
         names = {"found by search" if one.algorithm == "custom" else one.algorithm for one in entries}
         found = ", ".join(sorted(names))
-        pieces = f" in {text.span([str(one.pieces) for one in entries])} pieces" if entries[-1].pieces > 1 else ""
+        segments = f" in {text.span([str(one.pieces) for one in entries])} segments" if entries[-1].pieces > 1 else ""
         derived = [one.derived for one in entries]
-        return found + pieces + (", derived" if all(derived) else ", some derived" if any(derived) else "")
+        return found + segments + (", derived" if all(derived) else ", some derived" if any(derived) else "")
 
     @property
     def size(self) -> str:

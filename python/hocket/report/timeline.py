@@ -48,7 +48,7 @@ class TimelineLink:
 
 @dataclass(frozen=True)
 class TimelineData:
-    title: str  #: "pipelined_chain in 32 pieces"
+    title: str  #: "pipelined_chain in 32 segments"
     ranks: int
     makespan_s: float
     num_operations: int  #: those that take time; more than bars when neighbouring operations are drawn as one bar

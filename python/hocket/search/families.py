@@ -49,7 +49,7 @@ class Family:
     def segments_of(self, size_bytes: int, segment_bytes: int) -> int:
         """So many segments of a message, or of a part of it, have no more bytes than that."""
         if self.algorithm is not None:
-            return self.algorithm.pieces_of_segments(len(self.order), size_bytes, segment_bytes)
+            return self.algorithm.segments_of_size(len(self.order), size_bytes, segment_bytes)
         return max(1, -(-size_bytes // (self.parts * segment_bytes)))
 
 
@@ -102,7 +102,7 @@ def textbook_family(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Famil
     walk = "ring"
     if name in ("chain", "pipelined_chain"):
         walk = "backward" if collective == "reduce" else "chain"
-    return Family(name, build, walk, algorithm.pipelines, algorithm.pieces_for(ranks), depth_first, algorithm)
+    return Family(name, build, walk, algorithm.pipelines, algorithm.segments_for(ranks), depth_first, algorithm)
 
 
 def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:

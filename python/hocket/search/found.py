@@ -22,7 +22,7 @@ class Found:
     schedule: Schedule
     predicted_s: float
     lower_bound_s: float
-    chunks: int  # segments of a message, for pipelining: the `pieces` asked of the algorithm
+    chunks: int  # segments of a message, for pipelining: what the algorithm is asked for
     order: tuple[int, ...]  # of the ranks of the communicator
     search_s: float
     how: str  # in words: algorithm, segments, where the order is from, the seed if chance took part

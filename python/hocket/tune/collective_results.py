@@ -55,7 +55,7 @@ def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...], 
         root=group.root,
         calls=round(group.calls / several),
         algorithm=entry.algorithm,
-        pieces=entry.pieces_of(group.bytes_max),
+        pieces=entry.segments_of(group.bytes_max),
         order=None if entry.order is None else list(entry.order),
         native_s=measurement.native_s,
         tuned_s=measurement.tuned_s,
@@ -75,6 +75,6 @@ def _result(choice: Choice, measurement: Measurement, members: tuple[int, ...], 
 
 
 def _is_same(one: PlanEntry, other: PlanEntry, size_bytes: int) -> bool:
-    return (one.algorithm, one.pieces_of(size_bytes), one.order) == (
-        other.algorithm, other.pieces_of(size_bytes), other.order,
+    return (one.algorithm, one.segments_of(size_bytes), one.order) == (
+        other.algorithm, other.segments_of(size_bytes), other.order,
     )  # fmt: skip

@@ -76,7 +76,7 @@ def measure_costs(
         raise Error(f"there was time for {len(in_time)} of {len(entries)} collectives")
     samples = [
         Sample(
-            f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, pieces: {entry.pieces}",
+            f"{entry.collective} {entry.algorithm}, {entry.bytes_max} B, segments: {entry.segments}",
             place(lower(entry.schedule(0), entry.bytes_max), list(members), network.num_ranks),
             statistics.median(time for launch, _ in of_entry for time in launch.tuned_s),
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hocket.plan import PlanEntry
 
-# Collective, algorithm, bytes as in a plan, pieces.
+# Collective, algorithm, bytes as in a plan, segments.
 _TRAINING = (
     ("bcast", "binomial", 24, 1),
     ("bcast", "binomial", 3_000, 1),
@@ -33,24 +33,24 @@ _TRAINING = (
 )
 
 
-_MOST_PIECES = 64
+_MOST_SEGMENTS = 64
 
 
 def training_entries(ranks: int, rendezvous_bytes: int) -> tuple[PlanEntry, ...]:
     """Without those algorithms that do not serve this number of ranks.
 
-    In pieces below `rendezvous_bytes`, as schedules are used: what a message that waits for its receiver costs beyond
+    In segments below `rendezvous_bytes`, as schedules are used: what a message that waits for its receiver costs beyond
     its request and answer the simulator does not know; it is up to a millisecond with MPICH 4.0.
     """
     from hocket.errors import InvalidInput
 
     members = tuple(range(ranks))
     found = []
-    for collective, algorithm, size, pieces in _TRAINING:
+    for collective, algorithm, size, segments in _TRAINING:
         try:
-            entry = PlanEntry(collective, members, size, size, algorithm, pieces)
-            while _largest_message(entry) >= rendezvous_bytes and entry.pieces < _MOST_PIECES:
-                entry = entry.replace(pieces=entry.pieces + 1)
+            entry = PlanEntry(collective, members, size, size, algorithm, segments)
+            while _largest_message(entry) >= rendezvous_bytes and entry.segments < _MOST_SEGMENTS:
+                entry = entry.replace(segments=entry.segments + 1)
             if _largest_message(entry) < rendezvous_bytes:  # not every algorithm cuts
                 found.append(entry)
         except InvalidInput:

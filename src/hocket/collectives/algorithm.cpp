@@ -40,40 +40,40 @@ const Algorithm& find_algorithm(Collective collective, std::string_view name) {
                        "accepted: " + accepted);
 }
 
-std::int32_t pieces_for(const Algorithm& algorithm, const Shape& shape) {
+std::int32_t segments_for(const Algorithm& algorithm, const Shape& shape) {
     if (shape.num_ranks < 1 || shape.num_ranks > max_ranks)
         throw InvalidInput("number of ranks is " + std::to_string(shape.num_ranks) + ": expected 1 to " +
                            std::to_string(max_ranks));
-    if (shape.pieces < 1)
-        throw InvalidInput("number of pieces is " + std::to_string(shape.pieces) + ": expected at least 1");
+    if (shape.segments < 1)
+        throw InvalidInput("number of segments is " + std::to_string(shape.segments) + ": expected at least 1");
     if (algorithm.collective == Collective::barrier) return 1;
-    const std::int64_t pieces = std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.pieces;
+    const std::int64_t segments = std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.segments;
     const std::int64_t blocks = num_blocks(algorithm.collective, shape.num_ranks);
     const std::int64_t most = algorithm.pipelines ? max_messages : std::numeric_limits<std::int32_t>::max();
-    if (pieces > most / blocks)
+    if (segments > most / blocks)
         throw InvalidInput(std::string(name_of(algorithm.collective)) + " of " + std::to_string(shape.num_ranks) +
-                               " ranks with " + std::to_string(shape.pieces) + " pieces by " +
+                               " ranks with " + std::to_string(shape.segments) + " segments by " +
                                std::string(algorithm.name) + " comes to more than " + std::to_string(most) + " chunks",
-                           "use fewer pieces or fewer ranks");
-    return static_cast<std::int32_t>(pieces);
+                           "use fewer segments or fewer ranks");
+    return static_cast<std::int32_t>(segments);
 }
 
-std::int32_t pieces_of_segments(const Algorithm& algorithm, std::int32_t num_ranks, std::int64_t bytes,
-                                std::int64_t segment_bytes) {
+std::int32_t segments_of_size(const Algorithm& algorithm, std::int32_t num_ranks, std::int64_t bytes,
+                              std::int64_t segment_bytes) {
     if (bytes < 0 || segment_bytes < 1)
         throw InvalidInput("segments of " + std::to_string(segment_bytes) + " bytes in " + std::to_string(bytes) +
                            " bytes: expected segments of at least 1 byte, and no negative size");
     const std::int64_t blocks = num_blocks(algorithm.collective, num_ranks);
-    const std::int64_t chunks = pieces_for(algorithm, {num_ranks, 1}) * blocks;  // in one piece
+    const std::int64_t chunks = segments_for(algorithm, {num_ranks, 1}) * blocks;  // in one segment
     if (!algorithm.pipelines) return 1;
     const std::int64_t most = std::max<std::int64_t>(1, max_messages / chunks);
     const auto rounded_up = [](std::int64_t n, std::int64_t unit) { return n / unit + (n % unit != 0 ? 1 : 0); };
     const std::int64_t block = rounded_up(bytes, algorithm.cuts(num_ranks));
-    std::int64_t pieces = std::clamp<std::int64_t>(rounded_up(block, segment_bytes), 1, most);
+    std::int64_t segments = std::clamp<std::int64_t>(rounded_up(block, segment_bytes), 1, most);
     std::int64_t unit = 1;
-    while (pieces / unit >= 8) unit *= 2;
-    pieces = rounded_up(pieces, unit) * unit;
-    return static_cast<std::int32_t>(std::min(pieces, most));
+    while (segments / unit >= 8) unit *= 2;
+    segments = rounded_up(segments, unit) * unit;
+    return static_cast<std::int32_t>(std::min(segments, most));
 }
 
 namespace {
@@ -132,7 +132,7 @@ private:
 
 /// Renames peers, and blocks where blocks belong to ranks. Both ends of a message rename the same list, so they still
 /// agree.
-RankSchedule relabel(RankSchedule part, Collective collective, std::int32_t pieces, std::int32_t num_ranks,
+RankSchedule relabel(RankSchedule part, Collective collective, std::int32_t segments, std::int32_t num_ranks,
                      const Mapping& mapping) {
     if (mapping.is_identity()) return part;
     for (Op& op : part.ops) op.peer = Rank{mapping.real(op.peer.value)};
@@ -148,10 +148,10 @@ RankSchedule relabel(RankSchedule part, Collective collective, std::int32_t piec
         for (const ChunkRange& range : part.chunks_of(op)) {
             const std::int32_t end = range.first + range.count;
             for (std::int32_t chunk = range.first; chunk < end;) {
-                const std::int32_t block = chunk / pieces;
-                const std::int32_t within = chunk - block * pieces;
-                const std::int32_t count = std::min(pieces - within, end - chunk);
-                const std::int32_t first = real_block(block) * pieces + within;
+                const std::int32_t block = chunk / segments;
+                const std::int32_t within = chunk - block * segments;
+                const std::int32_t count = std::min(segments - within, end - chunk);
+                const std::int32_t first = real_block(block) * segments + within;
                 if (ranges.size() > begin && ranges.back().first + ranges.back().count == first)
                     ranges.back().count += count;
                 else
@@ -169,34 +169,34 @@ RankSchedule relabel(RankSchedule part, Collective collective, std::int32_t piec
 }  // namespace
 
 RankSchedule emit_rank(const Algorithm& algorithm, const Shape& shape, const Placement& placement, Rank self) {
-    const std::int32_t pieces = pieces_for(algorithm, shape);
+    const std::int32_t segments = segments_for(algorithm, shape);
     const Mapping mapping(algorithm, shape.num_ranks, placement);
     if (self.value < 0 || self.value >= shape.num_ranks)
         throw InvalidInput("rank is " + std::to_string(self.value) + ": expected 0 to " +
                            std::to_string(shape.num_ranks - 1));
-    return relabel(algorithm.emit(mapping.virtual_of(self), shape), algorithm.collective, pieces, shape.num_ranks,
+    return relabel(algorithm.emit(mapping.virtual_of(self), shape), algorithm.collective, segments, shape.num_ranks,
                    mapping);
 }
 
 Schedule emit(const Algorithm& algorithm, const Shape& shape, const Placement& placement) {
-    const std::int32_t pieces = pieces_for(algorithm, shape);
+    const std::int32_t segments = segments_for(algorithm, shape);
     const Mapping mapping(algorithm, shape.num_ranks, placement);
     const auto refuse = [&] {
         throw InvalidInput("a whole schedule of " + std::to_string(shape.num_ranks) + " ranks by " +
                                std::string(algorithm.name) + " comes to more than " + std::to_string(max_ops) +
                                " operations",
-                           "use fewer ranks or pieces");
+                           "use fewer ranks or segments");
     };
     const std::int64_t least_ops = 2 * algorithm.least_messages(shape.num_ranks);
     if (std::max<std::int64_t>(least_ops, shape.num_ranks) >
-        static_cast<std::int64_t>(max_ops) / (algorithm.pipelines ? shape.pieces : 1))
+        static_cast<std::int64_t>(max_ops) / (algorithm.pipelines ? shape.segments : 1))
         refuse();
-    Schedule schedule{algorithm.collective, std::string(algorithm.name), shape.num_ranks, placement.root, pieces, {}};
+    Schedule schedule{algorithm.collective, std::string(algorithm.name), shape.num_ranks, placement.root, segments, {}};
     schedule.ranks.resize(static_cast<std::size_t>(shape.num_ranks));
     std::size_t num_ops = 0;
     for (std::int32_t v = 0; v < shape.num_ranks; ++v) {
         RankSchedule& part = schedule.ranks[static_cast<std::size_t>(mapping.real(v))];
-        part = relabel(algorithm.emit(v, shape), algorithm.collective, pieces, shape.num_ranks, mapping);
+        part = relabel(algorithm.emit(v, shape), algorithm.collective, segments, shape.num_ranks, mapping);
         num_ops += part.ops.size();
         if (num_ops > max_ops) refuse();
     }

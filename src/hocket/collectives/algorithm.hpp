@@ -18,9 +18,9 @@ namespace hocket::collectives {
 struct Shape {
     std::int32_t num_ranks;
     /// How fine to cut for pipelining, >= 1. An algorithm that itself cuts the message of bcast or allreduce into
-    /// blocks (one for each rank, say) cuts each of those into this many; pieces_for() tells what Schedule::pieces
+    /// blocks (one for each rank, say) cuts each of those into this many; segments_for() tells what Schedule::segments
     /// becomes.
-    std::int32_t pieces = 1;
+    std::int32_t segments = 1;
 };
 
 /// An algorithm for virtual ranks 0 .. p-1 with root 0. Other roots and rank orders are made by relabelling.
@@ -28,10 +28,10 @@ struct Algorithm {
     Collective collective;
     std::string_view name;    ///< as in the literature: "pipelined_chain"
     std::string_view source;  ///< key in docs/literature.bib
-    bool pipelines;           ///< pieces > 1 makes sense: pieces travel as messages of their own
+    bool pipelines;           ///< segments > 1 makes sense: segments travel as messages of their own
     bool preserves_order;     ///< with root 0 and no order given it reduces in rank order, for any p (see Validation)
     std::int32_t (*cuts)(std::int32_t num_ranks);  ///< blocks that the algorithm cuts one message into; 1 for most
-    /// A lower bound on its messages, in one piece, near enough to refuse at once what would take seconds to find too large.
+    /// A lower bound on its messages, in one segment, near enough to refuse at once what would take seconds to find too large.
     std::int64_t (*least_messages)(std::int64_t num_ranks);
     RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
 };
@@ -41,16 +41,15 @@ std::span<const Algorithm> all_algorithms();
 /// @throws InvalidInput  listing the algorithms of the collective.
 const Algorithm& find_algorithm(Collective, std::string_view name);
 
-/// Schedule::pieces of this algorithm for this shape: cuts * pieces; 1 for barrier.
+/// Schedule::segments of this algorithm for this shape: cuts * segments; 1 for barrier.
 /// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks, or 2^22 if they travel one by one.
-std::int32_t pieces_for(const Algorithm&, const Shape&);
+std::int32_t segments_for(const Algorithm&, const Shape&);
 
-/// Shape::pieces for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm does not
+/// Shape::segments for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm does not
 /// pipeline. The number is rounded up to three significant binary digits, so that calls of similar sizes share one schedule,
-/// and is never more than pieces_for() accepts.
+/// and is never more than segments_for() accepts.
 /// @throws InvalidInput  if bytes < 0, segment_bytes < 1, or the number of ranks is not valid
-std::int32_t pieces_of_segments(const Algorithm&, std::int32_t num_ranks, std::int64_t bytes,
-                                std::int64_t segment_bytes);
+std::int32_t segments_of_size(const Algorithm&, std::int32_t num_ranks, std::int64_t bytes, std::int64_t segment_bytes);
 
 /// How virtual ranks map to real ones.
 /// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted collectives it is rotated so that the root

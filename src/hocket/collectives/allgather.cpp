@@ -17,26 +17,26 @@ RankSchedule ring(std::int32_t v, const Shape& shape) { return once_around_ring(
 /// Ranks outside the largest power of two give their block to rank v - power first and get all the others from it last.
 RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
+    const std::int32_t segments = shape.segments;
     const std::int32_t power = power_of_two_within(p);
     // Blocks first .. first+count-1 and those that the ranks outside gave to these ranks.
     const auto with_given = [&](std::int32_t first, std::int32_t count) {
         const std::int32_t given = std::min(power + first + count, p) - (power + first);
-        return std::vector<ChunkRange>{{first * pieces, count * pieces},
-                                       {(power + first) * pieces, std::max(given, 0) * pieces}};
+        return std::vector<ChunkRange>{{first * segments, count * segments},
+                                       {(power + first) * segments, std::max(given, 0) * segments}};
     };
     RankSchedule part;
     const std::vector<ChunkRange> but_own = {
-        {0, (v < power ? v + power : v) * pieces},
-        {((v < power ? v + power : v) + 1) * pieces, std::max(p - (v < power ? v + power : v) - 1, 0) * pieces}};
+        {0, (v < power ? v + power : v) * segments},
+        {((v < power ? v + power : v) + 1) * segments, std::max(p - (v < power ? v + power : v) - 1, 0) * segments}};
     if (v >= power) {
-        part.add(OpKind::send, Rank{v - power}, {{v * pieces, pieces}}, {});
+        part.add(OpKind::send, Rank{v - power}, {{v * segments, segments}}, {});
         part.add(OpKind::recv, Rank{v - power}, but_own, {});
         return part;
     }
     std::vector<std::int32_t> received;
     const bool serves = v + power < p;
-    if (serves) received = {part.add(OpKind::recv, Rank{v + power}, {{(v + power) * pieces, pieces}}, {})};
+    if (serves) received = {part.add(OpKind::recv, Rank{v + power}, {{(v + power) * segments, segments}}, {})};
     for (std::int32_t bit = 1; bit < power; bit *= 2) {
         const std::int32_t partner = v ^ bit;
         part.add(OpKind::send, Rank{partner}, with_given(v & -bit, bit), received);
@@ -47,9 +47,9 @@ RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
 }
 
 /// Blocks first .. first+count-1 around the ring of p, as chunks.
-std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, std::int32_t p, std::int32_t pieces) {
+std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, std::int32_t p, std::int32_t segments) {
     const std::int32_t before_wrap = std::min(count, p - first);
-    return {{first * pieces, before_wrap * pieces}, {0, (count - before_wrap) * pieces}};
+    return {{first * segments, before_wrap * segments}, {0, (count - before_wrap) * segments}};
 }
 
 RankSchedule bruck(std::int32_t v, const Shape& shape) {
@@ -60,8 +60,8 @@ RankSchedule bruck(std::int32_t v, const Shape& shape) {
         const auto d = static_cast<std::int32_t>(distance);
         const std::int32_t count = std::min(d, p - d);
         const std::int32_t source = around(v, d, p);
-        part.add(OpKind::send, Rank{around(v, -d, p)}, blocks_around(v, count, p, shape.pieces), received);
-        received.push_back(part.add(OpKind::recv, Rank{source}, blocks_around(source, count, p, shape.pieces), {}));
+        part.add(OpKind::send, Rank{around(v, -d, p)}, blocks_around(v, count, p, shape.segments), received);
+        received.push_back(part.add(OpKind::recv, Rank{source}, blocks_around(source, count, p, shape.segments), {}));
     }
     return part;
 }
@@ -70,14 +70,14 @@ RankSchedule bruck(std::int32_t v, const Shape& shape) {
 /// for an odd p this is the ring.
 RankSchedule neighbor_exchange(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
-    if (p % 2 != 0) return ring(v, {p, pieces});
+    const std::int32_t segments = shape.segments;
+    if (p % 2 != 0) return ring(v, {p, segments});
     RankSchedule part;
     const std::int32_t pairs = p / 2;
     const bool even = v % 2 == 0;
     const std::int32_t mate = even ? v + 1 : v - 1;
-    part.add(OpKind::send, Rank{mate}, {{v * pieces, pieces}}, {});
-    std::int32_t received = part.add(OpKind::recv, Rank{mate}, {{mate * pieces, pieces}}, {});
+    part.add(OpKind::send, Rank{mate}, {{v * segments, segments}}, {});
+    std::int32_t received = part.add(OpKind::recv, Rank{mate}, {{mate * segments, segments}}, {});
     std::int32_t pair_out = v / 2;
     for (std::int32_t step = 1; step < pairs; ++step) {
         // In odd steps even ranks face left and get pairs from the left, in even steps both are to the right; odd ranks
@@ -85,8 +85,8 @@ RankSchedule neighbor_exchange(std::int32_t v, const Shape& shape) {
         const bool left = even == (step % 2 != 0);
         const std::int32_t pair_in = around(v / 2, left ? -(step + 1) / 2 : (step + 1) / 2, pairs);
         const Rank peer{around(v, left ? -1 : 1, p)};
-        part.add(OpKind::send, peer, {{pair_out * 2 * pieces, 2 * pieces}}, {received});
-        received = part.add(OpKind::recv, peer, {{pair_in * 2 * pieces, 2 * pieces}}, {});
+        part.add(OpKind::send, peer, {{pair_out * 2 * segments, 2 * segments}}, {received});
+        received = part.add(OpKind::recv, peer, {{pair_in * 2 * segments, 2 * segments}}, {});
         pair_out = pair_in;
     }
     return part;

@@ -27,7 +27,7 @@ RankSchedule give_and_get(std::int32_t v, ChunkRange chunks) {
 
 RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
     const Folding folding(shape.num_ranks);
-    const ChunkRange whole{0, shape.pieces};
+    const ChunkRange whole{0, shape.segments};
     if (folding.gives(v)) return give_and_get(v, whole);
     RankSchedule part;
     std::vector<std::int32_t> reduced;  // the last op that wrote the message
@@ -46,30 +46,30 @@ RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
 /// Block b starts at rank b and is reduced along the ring to rank b-1, which sends it around once more.
 RankSchedule ring(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
+    const std::int32_t segments = shape.segments;
     const Rank next{around(v, 1, p)};
     const Rank previous{around(v, -1, p)};
     RankSchedule part;
-    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces),
-                                   -1);  // [piece] receive of the block sent next
-    std::vector<std::int32_t> sent(static_cast<std::size_t>(p) * static_cast<std::size_t>(pieces),
+    std::vector<std::int32_t> have(static_cast<std::size_t>(segments),
+                                   -1);  // [segment] receive of the block sent next
+    std::vector<std::int32_t> sent(static_cast<std::size_t>(p) * static_cast<std::size_t>(segments),
                                    -1);  // [chunk] phase 1
     for (std::int32_t step = 0; step < 2 * (p - 1); ++step) {
         const bool reducing = step < p - 1;
         const std::int32_t block_out = around(v, (reducing ? -step : p - step) % p, p);
         const std::int32_t block_in = around(block_out, -1, p);
-        for (std::int32_t i = 0; i < pieces; ++i) {
-            std::int32_t& piece = have[static_cast<std::size_t>(i)];
-            const std::int32_t out = block_out * pieces + i;
-            const std::int32_t in = block_in * pieces + i;
+        for (std::int32_t i = 0; i < segments; ++i) {
+            std::int32_t& segment = have[static_cast<std::size_t>(i)];
+            const std::int32_t out = block_out * segments + i;
+            const std::int32_t in = block_in * segments + i;
             std::vector<std::int32_t> after;
-            if (piece >= 0) after = {piece};
+            if (segment >= 0) after = {segment};
             const std::int32_t send = part.add(OpKind::send, next, {{out, 1}}, after);
             if (reducing) {
                 sent[static_cast<std::size_t>(out)] = send;
-                piece = part.add(OpKind::recv_reduce_left, previous, {{in, 1}}, {});
+                segment = part.add(OpKind::recv_reduce_left, previous, {{in, 1}}, {});
             } else {
-                piece = part.add(OpKind::recv, previous, {{in, 1}}, {sent[static_cast<std::size_t>(in)]});
+                segment = part.add(OpKind::recv, previous, {{in, 1}}, {sent[static_cast<std::size_t>(in)]});
             }
         }
     }
@@ -80,8 +80,8 @@ RankSchedule ring(std::int32_t v, const Shape& shape) {
 /// keeps the order of ranks.
 RankSchedule rabenseifner(std::int32_t v, const Shape& shape) {
     const Folding folding(shape.num_ranks);
-    const std::int32_t pieces = shape.pieces;
-    const ChunkRange whole{0, folding.power * pieces};
+    const std::int32_t segments = shape.segments;
+    const ChunkRange whole{0, folding.power * segments};
     if (folding.gives(v)) return give_and_get(v, whole);
     RankSchedule part;
     std::vector<std::int32_t> reduced;
@@ -99,8 +99,8 @@ RankSchedule rabenseifner(std::int32_t v, const Shape& shape) {
     for (std::int32_t bit = 1; bit < folding.power; bit *= 2) {
         const std::int32_t partner = self ^ bit;
         count /= 2;
-        const ChunkRange low{first * pieces, count * pieces};
-        const ChunkRange high{(first + count) * pieces, count * pieces};
+        const ChunkRange low{first * segments, count * segments};
+        const ChunkRange high{(first + count) * segments, count * segments};
         const bool keeps_low = partner > self;
         Step step{Rank{folding.rank_of(partner)}, keeps_low ? low : high, keeps_low ? high : low, -1};
         step.sent = part.add(OpKind::send, step.peer, {step.given}, reduced);
@@ -118,21 +118,21 @@ RankSchedule rabenseifner(std::int32_t v, const Shape& shape) {
     return part;
 }
 
-/// Reduced along the chain to rank 0, piece by piece, and broadcast back along it: on a tree network in depth-first
+/// Reduced along the chain to rank 0, segment by segment, and broadcast back along it: on a tree network in depth-first
 /// order each directed link is crossed at most once in each direction.
 RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
     RankSchedule part;
     const bool has_next = v + 1 < shape.num_ranks;
-    // All reductions are listed before the way back: pieces of the two directions do not wait for each other.
-    std::vector<std::int32_t> up(static_cast<std::size_t>(shape.pieces),
-                                 -1);  // [piece] last op on the way to rank 0
-    for (std::int32_t i = 0; i < shape.pieces; ++i) {
+    // All reductions are listed before the way back: segments of the two directions do not wait for each other.
+    std::vector<std::int32_t> up(static_cast<std::size_t>(shape.segments),
+                                 -1);  // [segment] last op on the way to rank 0
+    for (std::int32_t i = 0; i < shape.segments; ++i) {
         std::vector<std::int32_t> after;
         if (has_next) after = {part.add(OpKind::recv_reduce_right, Rank{v + 1}, {{i, 1}}, {})};
         if (v > 0) after = {part.add(OpKind::send, Rank{v - 1}, {{i, 1}}, after)};
         if (!after.empty()) up[static_cast<std::size_t>(i)] = after.front();
     }
-    for (std::int32_t i = 0; i < shape.pieces; ++i) {
+    for (std::int32_t i = 0; i < shape.segments; ++i) {
         std::int32_t last = up[static_cast<std::size_t>(i)];
         if (v > 0) last = part.add(OpKind::recv, Rank{v - 1}, {{i, 1}}, {last});
         if (has_next) part.add(OpKind::send, Rank{v + 1}, {{i, 1}}, {last});

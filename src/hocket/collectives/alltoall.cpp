@@ -13,19 +13,19 @@ namespace alltoall {
 namespace {
 
 ChunkRange block(std::int32_t source, std::int32_t target, const Shape& shape) {
-    return {(source * shape.num_ranks + target) * shape.pieces, shape.pieces};
+    return {(source * shape.num_ranks + target) * shape.segments, shape.segments};
 }
 
-/// Everything at once, a piece for each partner in turn.
+/// Everything at once, a segment for each partner in turn.
 RankSchedule linear(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
     RankSchedule part;
-    for (std::int32_t piece = 0; piece < shape.pieces; ++piece) {
+    for (std::int32_t segment = 0; segment < shape.segments; ++segment) {
         for (std::int32_t distance = 1; distance < p; ++distance) {
             const std::int32_t source = around(v, -distance, p);
             const std::int32_t target = around(v, distance, p);
-            part.add(OpKind::recv, Rank{source}, {{block(source, v, shape).first + piece, 1}}, {});
-            part.add(OpKind::send, Rank{target}, {{block(v, target, shape).first + piece, 1}}, {});
+            part.add(OpKind::recv, Rank{source}, {{block(source, v, shape).first + segment, 1}}, {});
+            part.add(OpKind::send, Rank{target}, {{block(v, target, shape).first + segment, 1}}, {});
         }
     }
     return part;

@@ -12,11 +12,11 @@ namespace hocket::collectives {
 namespace bcast {
 namespace {
 
-/// From the parent (-1 at the root) to the children in the order given; `messages` of equal numbers of pieces.
-RankSchedule down_tree(std::int32_t parent, const std::vector<std::int32_t>& children, std::int32_t pieces,
+/// From the parent (-1 at the root) to the children in the order given; `messages` of equal numbers of segments.
+RankSchedule down_tree(std::int32_t parent, const std::vector<std::int32_t>& children, std::int32_t segments,
                        std::int32_t messages) {
     RankSchedule part;
-    const std::int32_t count = pieces / messages;
+    const std::int32_t count = segments / messages;
     for (std::int32_t m = 0; m < messages; ++m) {
         const ChunkRange chunks{m * count, count};
         std::vector<std::int32_t> after;
@@ -29,36 +29,36 @@ RankSchedule down_tree(std::int32_t parent, const std::vector<std::int32_t>& chi
 RankSchedule linear(std::int32_t v, const Shape& shape) {
     std::vector<std::int32_t> children;
     for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child) children.push_back(child);
-    return down_tree(v == 0 ? -1 : 0, children, shape.pieces, 1);
+    return down_tree(v == 0 ? -1 : 0, children, shape.segments, 1);
 }
 
 RankSchedule binomial(std::int32_t v, const Shape& shape) {
     std::vector<std::int32_t> children = binomial_children(v, shape.num_ranks);
-    return down_tree(v == 0 ? -1 : binomial_parent(v), {children.rbegin(), children.rend()}, shape.pieces,
-                     shape.pieces);
+    return down_tree(v == 0 ? -1 : binomial_parent(v), {children.rbegin(), children.rend()}, shape.segments,
+                     shape.segments);
 }
 
 RankSchedule along_chain(std::int32_t v, const Shape& shape, std::int32_t messages) {
     std::vector<std::int32_t> children;
     if (v + 1 < shape.num_ranks) children.push_back(v + 1);
-    return down_tree(v - 1, children, shape.pieces, messages);
+    return down_tree(v - 1, children, shape.segments, messages);
 }
 RankSchedule chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, 1); }
-RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.pieces); }
+RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.segments); }
 
-/// Binomial scatter of `blocks` blocks of `pieces` chunks among the ranks 0 .. blocks-1. Returns the receive, or -1.
-std::int32_t scatter_blocks(RankSchedule& part, std::int32_t v, std::int32_t blocks, std::int32_t pieces) {
+/// Binomial scatter of `blocks` blocks of `segments` chunks among the ranks 0 .. blocks-1. Returns the receive, or -1.
+std::int32_t scatter_blocks(RankSchedule& part, std::int32_t v, std::int32_t blocks, std::int32_t segments) {
     std::int32_t received = -1;
     std::vector<std::int32_t> after;
     if (v != 0) {
         const std::int32_t end = binomial_subtree_end(v, blocks);
-        received = part.add(OpKind::recv, Rank{binomial_parent(v)}, {{v * pieces, (end - v) * pieces}}, {});
+        received = part.add(OpKind::recv, Rank{binomial_parent(v)}, {{v * segments, (end - v) * segments}}, {});
         after = {received};
     }
     const std::vector<std::int32_t> children = binomial_children(v, blocks);
     for (auto child = children.rbegin(); child != children.rend(); ++child) {
         const std::int32_t end = binomial_subtree_end(*child, blocks);
-        part.add(OpKind::send, Rank{*child}, {{*child * pieces, (end - *child) * pieces}}, after);
+        part.add(OpKind::send, Rank{*child}, {{*child * segments, (end - *child) * segments}}, after);
     }
     return received;
 }
@@ -67,28 +67,29 @@ std::int32_t scatter_blocks(RankSchedule& part, std::int32_t v, std::int32_t blo
 /// ring need not bring again: a rank does not send what its successor has.
 RankSchedule scatter_allgather(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
+    const std::int32_t segments = shape.segments;
     RankSchedule part;
-    const std::int32_t scattered = scatter_blocks(part, v, p, pieces);
+    const std::int32_t scattered = scatter_blocks(part, v, p, segments);
     const std::int32_t next = around(v, 1, p);
     const std::int32_t previous = around(v, -1, p);
     const auto has = [&](std::int32_t rank, std::int32_t block) {
         return block >= rank && block < binomial_subtree_end(rank, p);
     };
-    std::vector<std::int32_t> received(static_cast<std::size_t>(pieces),
-                                       scattered);  // [piece] of the block sent next
+    std::vector<std::int32_t> received(static_cast<std::size_t>(segments),
+                                       scattered);  // [segment] of the block sent next
     for (std::int32_t step = 0; step + 1 < p; ++step) {
         const std::int32_t block_out = around(v, -step, p);
         const std::int32_t block_in = around(v, -step - 1, p);
-        for (std::int32_t i = 0; i < pieces; ++i) {
-            std::int32_t& piece_received = received[static_cast<std::size_t>(i)];
+        for (std::int32_t i = 0; i < segments; ++i) {
+            std::int32_t& segment_received = received[static_cast<std::size_t>(i)];
             if (!has(next, block_out)) {
                 std::vector<std::int32_t> after;
-                if (piece_received >= 0) after = {piece_received};
-                part.add(OpKind::send, Rank{next}, {{block_out * pieces + i, 1}}, after);
+                if (segment_received >= 0) after = {segment_received};
+                part.add(OpKind::send, Rank{next}, {{block_out * segments + i, 1}}, after);
             }
-            piece_received =
-                has(v, block_in) ? scattered : part.add(OpKind::recv, Rank{previous}, {{block_in * pieces + i, 1}}, {});
+            segment_received = has(v, block_in)
+                                   ? scattered
+                                   : part.add(OpKind::recv, Rank{previous}, {{block_in * segments + i, 1}}, {});
         }
     }
     return part;
@@ -97,15 +98,15 @@ RankSchedule scatter_allgather(std::int32_t v, const Shape& shape) {
 /// The same with recursive doubling, among the largest power of two of ranks; then the others get the whole message.
 RankSchedule scatter_recursive_doubling(std::int32_t v, const Shape& shape) {
     const std::int32_t power = power_of_two_within(shape.num_ranks);
-    const std::int32_t pieces = shape.pieces;
-    const ChunkRange whole{0, power * pieces};
+    const std::int32_t segments = shape.segments;
+    const ChunkRange whole{0, power * segments};
     RankSchedule part;
     if (v >= power) {
         part.add(OpKind::recv, Rank{v - power}, {whole}, {});
         return part;
     }
     std::vector<std::int32_t> received;
-    if (const std::int32_t scattered = scatter_blocks(part, v, power, pieces); scattered >= 0) received = {scattered};
+    if (const std::int32_t scattered = scatter_blocks(part, v, power, segments); scattered >= 0) received = {scattered};
     // Before each step a rank needs the blocks of its aligned group; its partner has them from the scatter if the
     // lowest set bit of its number is above the step's.
     const auto has_both = [](std::int32_t rank, std::int32_t bit) { return rank == 0 || (rank & -rank) > bit; };
@@ -113,9 +114,10 @@ RankSchedule scatter_recursive_doubling(std::int32_t v, const Shape& shape) {
         const std::int32_t partner = v ^ bit;
         const std::int32_t mine = v & -bit;
         const std::int32_t theirs = partner & -bit;
-        if (!has_both(partner, bit)) part.add(OpKind::send, Rank{partner}, {{mine * pieces, bit * pieces}}, received);
+        if (!has_both(partner, bit))
+            part.add(OpKind::send, Rank{partner}, {{mine * segments, bit * segments}}, received);
         if (!has_both(v, bit))
-            received.push_back(part.add(OpKind::recv, Rank{partner}, {{theirs * pieces, bit * pieces}}, {}));
+            received.push_back(part.add(OpKind::recv, Rank{partner}, {{theirs * segments, bit * segments}}, {}));
     }
     if (v + power < shape.num_ranks) part.add(OpKind::send, Rank{v + power}, {whole}, received);
     return part;

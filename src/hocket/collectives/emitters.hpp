@@ -73,21 +73,21 @@ struct Folding {
 };
 
 /// Each rank passes p - 1 blocks to the next rank of the ring, its `first_block` and then those that it has received, which
-/// are each one less; the pieces of a block travel separately.
+/// are each one less; the segments of a block travel separately.
 inline RankSchedule once_around_ring(std::int32_t v, std::int32_t first_block, OpKind receive, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
+    const std::int32_t segments = shape.segments;
     RankSchedule part;
-    std::vector<std::int32_t> have(static_cast<std::size_t>(pieces), -1);  // [piece] receive of the block sent next
+    std::vector<std::int32_t> have(static_cast<std::size_t>(segments), -1);  // [segment] receive of the block sent next
     for (std::int32_t step = 0; step + 1 < p; ++step) {
         const std::int32_t block_out = around(first_block, -step, p);
         const std::int32_t block_in = around(block_out, -1, p);
-        for (std::int32_t i = 0; i < pieces; ++i) {
-            std::int32_t& piece = have[static_cast<std::size_t>(i)];
+        for (std::int32_t i = 0; i < segments; ++i) {
+            std::int32_t& segment = have[static_cast<std::size_t>(i)];
             std::vector<std::int32_t> after;
-            if (piece >= 0) after = {piece};
-            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * pieces + i, 1}}, after);
-            piece = part.add(receive, Rank{around(v, -1, p)}, {{block_in * pieces + i, 1}}, {});
+            if (segment >= 0) after = {segment};
+            part.add(OpKind::send, Rank{around(v, 1, p)}, {{block_out * segments + i, 1}}, after);
+            segment = part.add(receive, Rank{around(v, -1, p)}, {{block_in * segments + i, 1}}, {});
         }
     }
     return part;

@@ -21,10 +21,10 @@ RankSchedule ring(std::int32_t v, const Shape& shape) {
 /// price is that ranks are not combined in order.
 RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const std::int32_t pieces = shape.pieces;
+    const std::int32_t segments = shape.segments;
     const Folding folding(p);
-    const ChunkRange whole{0, p * pieces};
-    const ChunkRange own{v * pieces, pieces};
+    const ChunkRange whole{0, p * segments};
+    const ChunkRange own{v * segments, segments};
     RankSchedule part;
     if (folding.gives(v)) {
         const std::int32_t given = part.add(OpKind::send, Rank{v - 1}, {whole}, {});
@@ -36,7 +36,7 @@ RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
     // The blocks of the ranks that act under numbers first .. first+count-1.
     const auto blocks_of = [&](std::int32_t first, std::int32_t count) {
         const std::int32_t begin = folding.rank_of(first);
-        return ChunkRange{begin * pieces, (folding.rank_of(first + count) - begin) * pieces};
+        return ChunkRange{begin * segments, (folding.rank_of(first + count) - begin) * segments};
     };
     const std::int32_t self = folding.number_of(v);
     for (std::int32_t bit = folding.power / 2; bit > 0; bit /= 2) {
@@ -46,7 +46,7 @@ RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
         const OpKind kind = partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
         reduced = {part.add(kind, peer, {blocks_of(self & -bit, bit)}, reduced)};
     }
-    if (folding.takes(v)) part.add(OpKind::send, Rank{v + 1}, {{(v + 1) * pieces, pieces}}, reduced);
+    if (folding.takes(v)) part.add(OpKind::send, Rank{v + 1}, {{(v + 1) * segments, segments}}, reduced);
     return part;
 }
 

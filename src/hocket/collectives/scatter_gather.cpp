@@ -12,23 +12,23 @@ namespace hocket::collectives {
 namespace scatter_gather {
 namespace {
 
-ChunkRange blocks(std::int32_t begin, std::int32_t end, std::int32_t pieces) {
-    return {begin * pieces, (end - begin) * pieces};
+ChunkRange blocks(std::int32_t begin, std::int32_t end, std::int32_t segments) {
+    return {begin * segments, (end - begin) * segments};
 }
 
 RankSchedule linear_scatter(std::int32_t v, const Shape& shape) {
     RankSchedule part;
-    if (v != 0) part.add(OpKind::recv, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
+    if (v != 0) part.add(OpKind::recv, Rank{0}, {blocks(v, v + 1, shape.segments)}, {});
     for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
-        part.add(OpKind::send, Rank{child}, {blocks(child, child + 1, shape.pieces)}, {});
+        part.add(OpKind::send, Rank{child}, {blocks(child, child + 1, shape.segments)}, {});
     return part;
 }
 
 RankSchedule linear_gather(std::int32_t v, const Shape& shape) {
     RankSchedule part;
-    if (v != 0) part.add(OpKind::send, Rank{0}, {blocks(v, v + 1, shape.pieces)}, {});
+    if (v != 0) part.add(OpKind::send, Rank{0}, {blocks(v, v + 1, shape.segments)}, {});
     for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child)
-        part.add(OpKind::recv, Rank{child}, {blocks(child, child + 1, shape.pieces)}, {});
+        part.add(OpKind::recv, Rank{child}, {blocks(child, child + 1, shape.segments)}, {});
     return part;
 }
 
@@ -37,12 +37,12 @@ RankSchedule binomial_scatter(std::int32_t v, const Shape& shape) {
     RankSchedule part;
     std::vector<std::int32_t> after;
     if (v != 0)
-        after = {part.add(OpKind::recv, Rank{binomial_parent(v)}, {blocks(v, binomial_subtree_end(v, p), shape.pieces)},
-                          {})};
+        after = {part.add(OpKind::recv, Rank{binomial_parent(v)},
+                          {blocks(v, binomial_subtree_end(v, p), shape.segments)}, {})};
     const std::vector<std::int32_t> children = binomial_children(v, p);
     for (auto child = children.rbegin(); child != children.rend();
          ++child)  // the largest subtree has the longest way to go
-        part.add(OpKind::send, Rank{*child}, {blocks(*child, binomial_subtree_end(*child, p), shape.pieces)}, after);
+        part.add(OpKind::send, Rank{*child}, {blocks(*child, binomial_subtree_end(*child, p), shape.segments)}, after);
     return part;
 }
 
@@ -52,9 +52,9 @@ RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
     std::vector<std::int32_t> received;
     for (const std::int32_t child : binomial_children(v, p))
         received.push_back(
-            part.add(OpKind::recv, Rank{child}, {blocks(child, binomial_subtree_end(child, p), shape.pieces)}, {}));
+            part.add(OpKind::recv, Rank{child}, {blocks(child, binomial_subtree_end(child, p), shape.segments)}, {}));
     if (v != 0)
-        part.add(OpKind::send, Rank{binomial_parent(v)}, {blocks(v, binomial_subtree_end(v, p), shape.pieces)},
+        part.add(OpKind::send, Rank{binomial_parent(v)}, {blocks(v, binomial_subtree_end(v, p), shape.segments)},
                  received);
     return part;
 }

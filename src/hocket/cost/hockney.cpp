@@ -18,7 +18,7 @@ namespace {
 struct Arguments {
     double alpha, beta;  ///< s, s per byte
     std::int32_t ranks;
-    double p, n, k;  ///< ranks, bytes, pieces
+    double p, n, k;  ///< ranks, bytes, segments
     [[nodiscard]] double message(double size_bytes) const { return alpha + size_bytes * beta; }
     /// ceil(log2 p)
     [[nodiscard]] double rounds() const { return std::bit_width(static_cast<std::uint32_t>(ranks) - 1); }
@@ -30,10 +30,10 @@ struct Arguments {
 
 double one_after_another(const Arguments& a) { return (a.p - 1) * a.message(a.n); }
 
-/// A rank with ceil(log2 p) children serves them all with a piece before it turns to the next piece.
+/// A rank with ceil(log2 p) children serves them all with a segment before it turns to the next segment.
 double binomial(const Arguments& a) { return a.rounds() * a.k * a.message(a.n / a.k); }
 
-/// The last piece starts after the k-1 before it and passes p-1 links.
+/// The last segment starts after the k-1 before it and passes p-1 links.
 double pipelined_chain(const Arguments& a) { return (a.p - 2 + a.k) * a.message(a.n / a.k); }
 
 /// p-1 blocks of n bytes to and from each rank, each in k messages.
@@ -65,7 +65,7 @@ double allreduce_rabenseifner(const Arguments& a) {
 }
 double allreduce_ring(const Arguments& a) { return 2 * (a.p - 1) * a.k * a.message(a.n / a.p / a.k); }
 
-/// The last piece starts after the k-1 before it and passes p-1 links in each direction.
+/// The last segment starts after the k-1 before it and passes p-1 links in each direction.
 double allreduce_pipelined_chain(const Arguments& a) { return (2 * (a.p - 1) + a.k - 1) * a.message(a.n / a.k); }
 
 /// Beyond a power of two: one block is given, all others are got; the power's ranks carry up to two blocks each.
@@ -140,7 +140,7 @@ constexpr std::array forms{
 }  // namespace
 
 double hockney_s(Collective collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
-                 double latency_s, double bandwidth_bytes_per_s, std::int32_t pieces) {
+                 double latency_s, double bandwidth_bytes_per_s, std::int32_t segments) {
     const auto refuse = [](const std::string& key, const std::string& value, const std::string& expected) {
         throw InvalidInput(key + " is " + value + ": expected " + expected);
     };
@@ -149,7 +149,7 @@ double hockney_s(Collective collective, std::string_view algorithm, std::int32_t
     if (!(latency_s >= 0) || !std::isfinite(latency_s))
         refuse("latency", std::to_string(latency_s), "a finite time, at least 0 s");
     if (!(bandwidth_bytes_per_s > 0)) refuse("bandwidth", std::to_string(bandwidth_bytes_per_s), "a number above 0");
-    if (pieces < 1) refuse("pieces", std::to_string(pieces), "at least 1");
+    if (segments < 1) refuse("segments", std::to_string(segments), "at least 1");
     std::vector<std::string_view> known;
     for (const Form& form : forms) {
         if (form.collective != collective) continue;
@@ -157,7 +157,7 @@ double hockney_s(Collective collective, std::string_view algorithm, std::int32_t
         if (form.algorithm != algorithm) continue;
         if (num_ranks == 1) return 0;
         return form.time({latency_s, 1 / bandwidth_bytes_per_s, num_ranks, static_cast<double>(num_ranks),
-                          static_cast<double>(bytes), static_cast<double>(pieces)});
+                          static_cast<double>(bytes), static_cast<double>(segments)});
     }
     const std::string suggestion = base::did_you_mean(algorithm, known);
     throw InvalidInput("no closed form for the algorithm " + base::quoted(algorithm) + " of " +

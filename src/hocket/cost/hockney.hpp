@@ -14,9 +14,9 @@ namespace hocket::cost {
 /// latency and beta one over the bandwidth; a rank sends one message at a time and receives one at a time; there is no
 /// contention between ranks, and combining costs nothing. The forms are those of [Thakur05] and [PjesivacGrbovic07]; they
 /// are exact in the model for powers of two and, where hockney.cpp says nothing else, for every number of ranks.
-/// `bytes` as in lower(); `pieces` as in collectives::Shape.
+/// `bytes` as in lower(); `segments` as in collectives::Shape.
 /// @throws InvalidInput  for an algorithm without a closed form, naming those that have one, or a value out of range.
 double hockney_s(Collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes, double latency_s,
-                 double bandwidth_bytes_per_s, std::int32_t pieces = 1);
+                 double bandwidth_bytes_per_s, std::int32_t segments = 1);
 
 }  // namespace hocket::cost

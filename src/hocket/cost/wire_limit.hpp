@@ -13,7 +13,7 @@
 namespace hocket::cost {
 
 /// A time in seconds that no schedule of the collective among `members` (network ranks in communicator order) can beat on
-/// this network, whatever its algorithm, pieces and order: from the bytes that must cross each cut of the network and the
+/// this network, whatever its algorithm, segments and order: from the bytes that must cross each cut of the network and the
 /// latencies that news needs. `bytes` as in lower(); `root` is a position in `members`; `bursts` pass each link at once.
 ///
 /// It holds where links are shared (not for Sharing::none), and for schedules that move chunks whole, as they came or

@@ -8,16 +8,16 @@
 #include <map>
 
 #include "hocket/base/error.hpp"
-#include "hocket/schedule/pieces.hpp"
+#include "hocket/schedule/segments.hpp"
 
 namespace hocket {
 
 namespace {
 
 /// Elements of all chunks before `chunk`, so that a range costs two look-ups however long it is.
-std::int64_t elements_before(std::int64_t chunk, std::int64_t block_elements, std::int32_t pieces) {
-    const auto piece = static_cast<std::int32_t>(chunk % pieces);
-    return chunk / pieces * block_elements + piece_of(block_elements, pieces, piece).begin;
+std::int64_t elements_before(std::int64_t chunk, std::int64_t block_elements, std::int32_t segments) {
+    const auto segment = static_cast<std::int32_t>(chunk % segments);
+    return chunk / segments * block_elements + segment_of(block_elements, segments, segment).begin;
 }
 
 class RankLowering {
@@ -59,8 +59,8 @@ private:
     std::int64_t bytes_of(const Op& op) const {
         std::int64_t elements = 0;
         for (const ChunkRange& range : rank_.chunks_of(op))
-            elements += elements_before(std::int64_t{range.first} + range.count, block_elements_, schedule_.pieces) -
-                        elements_before(range.first, block_elements_, schedule_.pieces);
+            elements += elements_before(std::int64_t{range.first} + range.count, block_elements_, schedule_.segments) -
+                        elements_before(range.first, block_elements_, schedule_.segments);
         return elements * element_bytes_;
     }
 

@@ -19,7 +19,7 @@ namespace hocket::plan {
 constexpr std::string_view format = "hocket.plan/2", format_before = "hocket.plan/1";
 
 constexpr std::string_view remake = "write a new plan with `hocket advise` or `hocket tune`";
-constexpr std::string_view both_given = "it has both pieces and segment_bytes; give one";
+constexpr std::string_view both_given = "it has both segments and segment_bytes; give one";
 constexpr std::string_view seconds = "seconds, not negative, or null";
 constexpr std::string_view not_negative = "a number, not negative";
 

@@ -50,7 +50,7 @@ struct PlanEntry {
 /// @throws InvalidInput  unless the entry's numbers, members and schedule fit each other, and all members are below `limit`
 void check(const PlanEntry&, std::int64_t limit = std::int64_t{1} << 31);
 
-/// "bcast of 1000000 B on 8 ranks: pipelined_chain, 64 pieces"
+/// "bcast of 1000000 B on 8 ranks: pipelined_chain, 64 segments"
 std::string describe(const PlanEntry&);
 
 /// Whether it serves communicators of these members.

@@ -18,17 +18,17 @@ constexpr std::int64_t max_validated = 1 << 16;
 
 }  // namespace
 
-PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t pieces,
+PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t segments,
                                  std::optional<std::int64_t> segment_bytes, std::vector<Rank> order)
     : algorithm_(&algorithm), num_ranks_(num_ranks), segment_bytes_(segment_bytes), order_(std::move(order)) {
-    plan::require_within("pieces", pieces, plan::positive);
-    pieces_ = static_cast<std::int32_t>(pieces);
+    plan::require_within("segments", segments, plan::positive);
+    segments_ = static_cast<std::int32_t>(segments);
     if (segment_bytes_) {
         plan::require_within("segment_bytes", *segment_bytes_, plan::segment_sizes);
-        if (pieces_ != 1) throw InvalidInput(std::string(plan::both_given));
+        if (segments_ != 1) throw InvalidInput(std::string(plan::both_given));
     }
-    // Now, not inside a call. What is too much for one size is so for all: pieces_of_segments() keeps to the limit.
-    static_cast<void>(collectives::pieces_for(algorithm, {num_ranks, pieces_}));
+    // Now, not inside a call. What is too much for one size is so for all: segments_of_size() keeps to the limit.
+    static_cast<void>(collectives::segments_for(algorithm, {num_ranks, segments_}));
     if (order_.empty()) return;
     std::vector<std::int32_t> ranks;
     for (const Rank rank : order_) ranks.push_back(rank.value);
@@ -48,17 +48,17 @@ PlannedSchedule::PlannedSchedule(Schedule custom)
 bool PlannedSchedule::operator==(const PlannedSchedule& other) const {
     const bool same_custom = custom_ == other.custom_ || (custom_ && other.custom_ && *custom_ == *other.custom_);
     return same_custom && algorithm_ == other.algorithm_ && num_ranks_ == other.num_ranks_ &&
-           pieces_ == other.pieces_ && segment_bytes_ == other.segment_bytes_ && order_ == other.order_;
+           segments_ == other.segments_ && segment_bytes_ == other.segment_bytes_ && order_ == other.order_;
 }
 
-std::int32_t pieces_of(const PlannedSchedule& planned, std::int64_t bytes) {
-    if (!planned.segment_bytes()) return planned.pieces();
-    return collectives::pieces_of_segments(*planned.algorithm(), planned.num_ranks(), bytes, *planned.segment_bytes());
+std::int32_t segments_of(const PlannedSchedule& planned, std::int64_t bytes) {
+    if (!planned.segment_bytes()) return planned.segments();
+    return collectives::segments_of_size(*planned.algorithm(), planned.num_ranks(), bytes, *planned.segment_bytes());
 }
 
-std::int32_t schedule_pieces(const PlannedSchedule& planned, std::int32_t asked) {
-    if (planned.custom() != nullptr) return planned.custom()->pieces;
-    return collectives::pieces_for(*planned.algorithm(), {planned.num_ranks(), asked});
+std::int32_t schedule_segments(const PlannedSchedule& planned, std::int32_t asked) {
+    if (planned.custom() != nullptr) return planned.custom()->segments;
+    return collectives::segments_for(*planned.algorithm(), {planned.num_ranks(), asked});
 }
 
 RankSchedule rank_schedule(const PlannedSchedule& planned, Rank root, Rank self, std::int32_t asked) {
@@ -74,17 +74,17 @@ Schedule whole_schedule(const PlannedSchedule& planned, Rank root, std::int32_t 
 bool preserves_order(const PlannedSchedule& planned, Rank root) {
     if (planned.custom() != nullptr) return validate(*planned.custom()).preserves_order;
     if (planned.algorithm()->preserves_order && root.value == 0 && planned.order().empty()) return true;
-    // The pieces of a message are combined alike.
+    // The segments of a message are combined alike.
     const std::int64_t p = planned.num_ranks();
-    if (p * p * schedule_pieces(planned, planned.pieces()) > max_validated) return false;
-    return validate(whole_schedule(planned, root, planned.pieces())).preserves_order;
+    if (p * p * schedule_segments(planned, planned.segments()) > max_validated) return false;
+    return validate(whole_schedule(planned, root, planned.segments())).preserves_order;
 }
 
 std::string describe(const PlannedSchedule& planned) {
     if (planned.custom() != nullptr) return "a schedule found by search";
     const std::string name(planned.algorithm()->name);
     if (planned.segment_bytes()) return name + ", segments of " + std::to_string(*planned.segment_bytes()) + " B";
-    return name + (planned.pieces() > 1 ? ", " + std::to_string(planned.pieces()) + " pieces" : "");
+    return name + (planned.segments() > 1 ? ", " + std::to_string(planned.segments()) + " segments" : "");
 }
 
 }  // namespace hocket

@@ -17,9 +17,9 @@ namespace hocket {
 /// How the schedule of a call is made: by a textbook algorithm, or it is carried whole. Checked when it is made.
 class PlannedSchedule {
 public:
-    /// Of `pieces` as the algorithm is asked for them, or of as many as no segment above `segment_bytes` needs.
+    /// Of `segments` as the algorithm is asked for them, or of as many as no segment above `segment_bytes` needs.
     /// @throws InvalidInput  for numbers out of range, both of these, or an order that is not empty and no permutation
-    PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t pieces = 1,
+    PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t segments = 1,
                     std::optional<std::int64_t> segment_bytes = {}, std::vector<Rank> order = {});
     /// @throws InvalidInput  if validate() finds that it is wrong
     explicit PlannedSchedule(Schedule custom);
@@ -29,7 +29,7 @@ public:
     /// Null if the schedule is carried whole.
     [[nodiscard]] const collectives::Algorithm* algorithm() const { return algorithm_; }
     /// What the algorithm is asked for, unless segments are given in bytes.
-    [[nodiscard]] std::int32_t pieces() const { return pieces_; }
+    [[nodiscard]] std::int32_t segments() const { return segments_; }
     [[nodiscard]] std::optional<std::int64_t> segment_bytes() const { return segment_bytes_; }
     /// Empty: 0, 1, ...
     [[nodiscard]] const std::vector<Rank>& order() const { return order_; }
@@ -42,23 +42,23 @@ private:
     const collectives::Algorithm* algorithm_ = nullptr;
     std::shared_ptr<const Schedule> custom_;
     std::int32_t num_ranks_;
-    std::int32_t pieces_ = 1;
+    std::int32_t segments_ = 1;
     std::optional<std::int64_t> segment_bytes_;
     std::vector<Rank> order_;
 };
 
 /// What the algorithm is asked for in a call of so many bytes.
-std::int32_t pieces_of(const PlannedSchedule&, std::int64_t bytes);
-/// Schedule::pieces of that.
-std::int32_t schedule_pieces(const PlannedSchedule&, std::int32_t asked_pieces);
-/// The part of rank `self` when `root` is the root, with what pieces_of() says.
-RankSchedule rank_schedule(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_pieces);
+std::int32_t segments_of(const PlannedSchedule&, std::int64_t bytes);
+/// Schedule::segments of that.
+std::int32_t schedule_segments(const PlannedSchedule&, std::int32_t asked_segments);
+/// The part of rank `self` when `root` is the root, with what segments_of() says.
+RankSchedule rank_schedule(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_segments);
 /// That of all ranks.
-Schedule whole_schedule(const PlannedSchedule&, Rank root, std::int32_t asked_pieces);
+Schedule whole_schedule(const PlannedSchedule&, Rank root, std::int32_t asked_segments);
 /// Whether a non-commutative operator gives the right result. Executes the whole schedule symbolically, so it is asked
 /// only when such an operator comes; schedules too large for that count as not preserving the order.
 bool preserves_order(const PlannedSchedule&, Rank root);
-/// "pipelined_chain, 64 pieces"
+/// "pipelined_chain, 64 segments"
 std::string describe(const PlannedSchedule&);
 
 }  // namespace hocket

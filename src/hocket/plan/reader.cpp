@@ -111,17 +111,20 @@ PlannedSchedule read_schedule(const json& value, Collective collective, std::int
             throw InvalidInput("entry is " + std::to_string(of) + ", which has no custom schedule");
         return schedule;
     }
-    require_object(value, {"algorithm"}, {"order", "pieces", "segment_bytes"});
+    // "pieces" is the key of earlier versions.
+    const bool is_former = value.is_object() && value.contains("pieces") && !value.contains("segments");
+    const char* const key = is_former ? "pieces" : "segments";
+    require_object(value, {"algorithm"}, {"order", key, "segment_bytes"});
     const auto& algorithm = plan::algorithm_named(collective, text_of(value["algorithm"], "algorithm", "text"));
-    const bool has_pieces = value.contains("pieces"), has_segments = value.contains("segment_bytes");
-    if (has_pieces && has_segments) throw InvalidInput(std::string(plan::both_given));
-    const std::int64_t pieces = has_pieces ? integer_of(value, "pieces", plan::positive) : 1;
+    const bool has_segments = value.contains(key), has_segment_bytes = value.contains("segment_bytes");
+    if (has_segments && has_segment_bytes) throw InvalidInput(std::string(plan::both_given));
+    const std::int64_t segments = has_segments ? integer_of(value, key, plan::positive) : 1;
     std::optional<std::int64_t> segment_bytes;
-    if (has_segments) segment_bytes = integer_of(value, "segment_bytes", plan::segment_sizes);
+    if (has_segment_bytes) segment_bytes = integer_of(value, "segment_bytes", plan::segment_sizes);
     std::vector<Rank> order;
     if (value.contains("order"))
         for (const std::int32_t rank : ranks_of(value["order"], "order", num_ranks)) order.emplace_back(rank);
-    return PlannedSchedule(algorithm, num_ranks, pieces, segment_bytes, std::move(order));
+    return PlannedSchedule(algorithm, num_ranks, segments, segment_bytes, std::move(order));
 }
 
 Evidence read_evidence(const json& value) {

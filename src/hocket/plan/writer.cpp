@@ -43,7 +43,7 @@ void write_schedule(JsonWriter& json, const PlannedSchedule& schedule, std::size
         if (schedule.segment_bytes()) {
             json.field("segment_bytes", *schedule.segment_bytes());
         } else {
-            json.field("pieces", schedule.pieces());
+            json.field("segments", schedule.segments());
         }
         if (!schedule.order().empty()) {
             json.key("order").begin_list();

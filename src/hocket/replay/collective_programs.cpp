@@ -72,7 +72,7 @@ const Program& CollectivePrograms::scheduled(Collective collective, const Collec
         return PlannedSchedule(collectives::find_algorithm(collective, name), num_ranks);
     };
     const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();
-    const Schedule schedule = whole_schedule(planned, root, pieces_of(planned, call.bytes));
+    const Schedule schedule = whole_schedule(planned, root, segments_of(planned, call.bytes));
     const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
     return programs_.emplace(key, lower(schedule, bytes)).first->second;
 }

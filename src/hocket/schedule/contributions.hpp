@@ -13,7 +13,7 @@
 namespace hocket::schedule {
 
 /// What a chunk of a reduction holds, symbolically: an expression over the contributions of the ranks. Equal
-/// expressions have equal numbers, so that thousands of pieces that take the same way share one entry of p bits.
+/// expressions have equal numbers, so that thousands of segments that take the same way share one entry of p bits.
 class Contributions {
 public:
     using Value = std::int32_t;

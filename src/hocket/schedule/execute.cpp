@@ -58,7 +58,7 @@ struct Condition {
 
 Condition condition_of(const Schedule& schedule, std::int32_t rank) {
     const std::int32_t p = schedule.num_ranks;
-    const std::int32_t c = schedule.pieces;
+    const std::int32_t c = schedule.segments;
     const auto chunks = static_cast<std::int32_t>(num_chunks(schedule.collective, p, c));
     const bool is_root = schedule.root.value == rank;
     const std::vector<ChunkRange> all = {{0, chunks}};
@@ -175,7 +175,7 @@ bool execute(const Schedule& schedule, const Matching& matching, Violations& vio
     const bool reduction = combines(schedule.collective);
     const std::int32_t p = schedule.num_ranks;
     Contributions contributions(reduction ? p : 0);
-    Places places(reduction, p, num_chunks(schedule.collective, p, schedule.pieces));
+    Places places(reduction, p, num_chunks(schedule.collective, p, schedule.segments));
     for (std::int32_t r = 0; r < p; ++r)
         for_each_chunk(condition_of(schedule, r).before,
                        [&](std::int32_t c) { places.set(Rank{r}, c, reduction ? r : 0); });

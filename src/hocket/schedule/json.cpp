@@ -19,7 +19,8 @@ using nlohmann::json;
 
 constexpr std::string_view format = "hocket.schedule/1";
 constexpr std::array<std::string_view, 7> keys = {"format", "collective", "algorithm", "num_ranks",
-                                                  "root",   "pieces",     "ranks"};
+                                                  "root",   "segments",   "ranks"};
+constexpr std::string_view former_segments = "pieces";  // the key in files of earlier versions
 constexpr std::array<OpKind, 4> kinds = {OpKind::send, OpKind::recv, OpKind::recv_reduce_left,
                                          OpKind::recv_reduce_right};
 
@@ -78,7 +79,7 @@ std::string to_json(const Schedule& schedule) {
     json.field("algorithm", schedule.algorithm);
     json.field("num_ranks", schedule.num_ranks);
     json.field("root", schedule.root.value);
-    json.field("pieces", schedule.pieces);
+    json.field("segments", schedule.segments);
     json.key("ranks").begin_list(base::JsonWriter::Layout::lines);
     for (const RankSchedule& rank : schedule.ranks) {
         json.begin_list();
@@ -114,12 +115,14 @@ Schedule read_schedule(const json& value, std::string_view source) {
                                (value.contains("format") ? base::show_json(value["format"]) : std::string("missing")) +
                                ": expected \"" + std::string(format) + "\"",
                            "`hocket schedule COLLECTIVE --ranks P --format json` writes this format");
+    const bool is_former = value.contains(former_segments) && !value.contains("segments");
+    const std::string segments(is_former ? former_segments : "segments");
     for (const auto& [key, unused] : value.items())
-        if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        if (std::find(keys.begin(), keys.end(), key) == keys.end() && key != segments)
             throw InvalidInput(std::string(source) + ": unknown key " + base::show_json(json(key)),
-                               "accepted: format, collective, algorithm, num_ranks, root, pieces, ranks");
+                               "accepted: format, collective, algorithm, num_ranks, root, segments, ranks");
     for (const std::string_view key : keys)
-        if (!value.contains(key))
+        if (!value.contains(key == "segments" ? segments : key))
             throw InvalidInput(std::string(source) + ": key \"" + std::string(key) + "\" is missing");
 
     Schedule schedule{};
@@ -131,7 +134,7 @@ Schedule read_schedule(const json& value, std::string_view source) {
     schedule.algorithm = text_of(source, "algorithm", value["algorithm"]);
     schedule.num_ranks = integer(source, "num_ranks", value["num_ranks"]);
     schedule.root = Rank{integer(source, "root", value["root"])};
-    schedule.pieces = integer(source, "pieces", value["pieces"]);
+    schedule.segments = integer(source, segments, value[segments]);
     const json& ranks = array_of(source, "ranks", value["ranks"]);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
         const std::string place = "ranks[" + std::to_string(r) + "]";

@@ -55,7 +55,7 @@ std::string op_malformation(const Schedule& schedule, const RankSchedule& rank, 
     if (!is_slice(op.first_range, op.num_ranges, rank.ranges.size())) return "the range of its chunk list is broken";
     if (!is_slice(op.first_dependency, op.num_dependencies, rank.dependencies.size()))
         return "the range of its dependency list is broken";
-    const std::int64_t chunks = num_chunks(schedule.collective, schedule.num_ranks, schedule.pieces);
+    const std::int64_t chunks = num_chunks(schedule.collective, schedule.num_ranks, schedule.segments);
     if (schedule.collective == Collective::barrier && op.num_ranges != 0)
         return "messages of a barrier carry no chunks";
     if (reduces(op.kind) && op.num_ranges == 0) return "it reduces no chunk";
@@ -110,9 +110,9 @@ std::int64_t num_blocks(Collective collective, std::int32_t num_ranks) {
     }
 }
 
-std::int64_t num_chunks(Collective collective, std::int32_t num_ranks, std::int32_t pieces) {
+std::int64_t num_chunks(Collective collective, std::int32_t num_ranks, std::int32_t segments) {
     std::int64_t chunks = 0;
-    if (__builtin_mul_overflow(num_blocks(collective, num_ranks), std::int64_t{pieces}, &chunks))
+    if (__builtin_mul_overflow(num_blocks(collective, num_ranks), std::int64_t{segments}, &chunks))
         return std::numeric_limits<std::int64_t>::max();
     return chunks;
 }
@@ -132,11 +132,13 @@ std::vector<std::string> malformations(const Schedule& schedule) {
     if (schedule.collective > Collective::barrier) found.emplace_back("the collective is unknown");
     if (schedule.num_ranks < 1)
         found.push_back("num_ranks is " + std::to_string(schedule.num_ranks) + ": expected at least 1");
-    if (schedule.pieces < 1) found.push_back("pieces is " + std::to_string(schedule.pieces) + ": expected at least 1");
+    if (schedule.segments < 1)
+        found.push_back("segments is " + std::to_string(schedule.segments) + ": expected at least 1");
     if (!found.empty()) return found;
-    if (schedule.collective == Collective::barrier && schedule.pieces != 1)
-        found.push_back("pieces of a barrier is " + std::to_string(schedule.pieces) + ": expected 1");
-    if (num_chunks(schedule.collective, schedule.num_ranks, schedule.pieces) > std::numeric_limits<std::int32_t>::max())
+    if (schedule.collective == Collective::barrier && schedule.segments != 1)
+        found.push_back("segments of a barrier is " + std::to_string(schedule.segments) + ": expected 1");
+    if (num_chunks(schedule.collective, schedule.num_ranks, schedule.segments) >
+        std::numeric_limits<std::int32_t>::max())
         found.emplace_back("more than 2147483647 chunks");
     if (schedule.root.value < 0 || schedule.root.value >= schedule.num_ranks)
         found.push_back("root " + std::to_string(schedule.root.value) + " is not a rank: expected 0 to " +

@@ -94,11 +94,11 @@ struct RankSchedule {
 
 /// A collective operation, symbolically: free of sizes, times and links.
 ///
-/// Chunks. With p ranks and c pieces per block:
+/// Chunks. With p ranks and c segments per block:
 ///   bcast, reduce, allreduce                          p-independent: chunks 0 .. c-1 of the one message
 ///   scatter, gather, allgather, reduce_scatter_block  block b of rank b: chunks b*c .. b*c+c-1
 ///   alltoall                                          block from s to d: chunks (s*p+d)*c ...
-///   barrier                                           chunk r = "rank r has entered"; pieces = 1; messages list no
+///   barrier                                           chunk r = "rank r has entered"; segments = 1; messages list no
 ///                                                     chunks and carry no bytes; a message tells all that its sender
 ///                                                     knew at its start, that is by the receives it depends on
 /// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks tells
@@ -108,16 +108,16 @@ struct Schedule {
     Collective collective;
     std::string algorithm;  ///< "pipelined_chain"; "custom" when a search found it
     std::int32_t num_ranks;
-    Rank root;            ///< of bcast, reduce, scatter, gather; else rank 0
-    std::int32_t pieces;  ///< pieces per block, >= 1
+    Rank root;              ///< of bcast, reduce, scatter, gather; else rank 0
+    std::int32_t segments;  ///< segments per block, >= 1
     std::vector<RankSchedule> ranks;
     bool operator==(const Schedule&) const = default;
 };
 
 /// Number of blocks of the collective: 1 for bcast, reduce and allreduce, p*p for alltoall, p for the others.
 std::int64_t num_blocks(Collective, std::int32_t num_ranks);
-/// Number of chunks in the whole space of the collective (see Schedule): num_blocks * pieces.
-std::int64_t num_chunks(Collective, std::int32_t num_ranks, std::int32_t pieces);
+/// Number of chunks in the whole space of the collective (see Schedule): num_blocks * segments.
+std::int64_t num_chunks(Collective, std::int32_t num_ranks, std::int32_t segments);
 
 /// True for bcast, reduce, scatter, gather.
 bool is_rooted(Collective);

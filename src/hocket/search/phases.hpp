@@ -25,7 +25,7 @@ struct Message {
 std::vector<std::vector<Message>> contention_free_phases(const Network&, std::span<const Rank> members);
 
 /// The all-to-all in which each rank sends in the order of the phases, one message at a time, and receives at any time:
-/// algorithm "tree_phases", one piece a block. Ranks that were to wait for what they receive as well would hold each other
+/// algorithm "tree_phases", one segment a block. Ranks that were to wait for what they receive as well would hold each other
 /// up: on two clusters of 8 that takes a third longer.
 Schedule alltoall_in_phases(std::int32_t num_ranks, std::span<const std::vector<Message>> phases);
 

@@ -54,17 +54,17 @@ void split(std::span<const Rank> stretch, std::int32_t fanout, std::vector<std::
 
 }  // namespace
 
-Schedule bcast_down(std::span<const std::vector<Rank>> children, Rank root, std::int32_t pieces) {
-    if (pieces < 1) throw InvalidInput("number of pieces is " + std::to_string(pieces) + ": expected at least 1");
+Schedule bcast_down(std::span<const std::vector<Rank>> children, Rank root, std::int32_t segments) {
+    if (segments < 1) throw InvalidInput("number of segments is " + std::to_string(segments) + ": expected at least 1");
     const std::vector<Rank> parent = parents_of(children, root);
     Schedule schedule{
-        Collective::bcast, "pipelined_tree", static_cast<std::int32_t>(children.size()), root, pieces, {}};
+        Collective::bcast, "pipelined_tree", static_cast<std::int32_t>(children.size()), root, segments, {}};
     schedule.ranks.resize(children.size());
     for (std::size_t r = 0; r < children.size(); ++r)
-        for (std::int32_t piece = 0; piece < pieces; ++piece) {
+        for (std::int32_t segment = 0; segment < segments; ++segment) {
             std::vector<std::int32_t> after;
-            if (parent[r].valid()) after = {schedule.ranks[r].add(OpKind::recv, parent[r], {{piece, 1}}, {})};
-            for (const Rank child : children[r]) schedule.ranks[r].add(OpKind::send, child, {{piece, 1}}, after);
+            if (parent[r].valid()) after = {schedule.ranks[r].add(OpKind::recv, parent[r], {{segment, 1}}, {})};
+            for (const Rank child : children[r]) schedule.ranks[r].add(OpKind::send, child, {{segment, 1}}, after);
         }
     return schedule;
 }
@@ -91,7 +91,7 @@ Schedule reversed(const Schedule& schedule) {
                     schedule.algorithm,
                     schedule.num_ranks,
                     schedule.root,
-                    schedule.pieces,
+                    schedule.segments,
                     {}};
     for (const RankSchedule& part : schedule.ranks) {
         const std::size_t n = part.ops.size();
@@ -102,7 +102,7 @@ Schedule reversed(const Schedule& schedule) {
                 after[mirrored(static_cast<std::size_t>(d))].push_back(static_cast<std::int32_t>(mirrored(i)));
         RankSchedule& back = result.ranks.emplace_back();
         std::vector<std::int32_t> combined(
-            static_cast<std::size_t>(num_chunks(schedule.collective, schedule.num_ranks, schedule.pieces)), -1);
+            static_cast<std::size_t>(num_chunks(schedule.collective, schedule.num_ranks, schedule.segments)), -1);
         for (std::size_t i = n; i-- > 0;) {
             const Op& op = part.ops[i];
             const std::vector<ChunkRange> chunks(part.chunks_of(op).begin(), part.chunks_of(op).end());
@@ -201,14 +201,14 @@ Schedule merged(std::span<const Schedule> schedules) {
     Schedule result = schedules.front();
     for (const Schedule& schedule : schedules) {
         if (schedule.collective != result.collective || schedule.num_ranks != result.num_ranks ||
-            schedule.root != result.root || schedule.pieces != result.pieces)
-            throw InvalidInput("the schedules to merge differ in collective, ranks, root or pieces");
+            schedule.root != result.root || schedule.segments != result.segments)
+            throw InvalidInput("the schedules to merge differ in collective, ranks, root or segments");
         if (const auto wrong = malformations(schedule); !wrong.empty())
             throw InvalidInput("a schedule to merge is malformed: " + wrong.front());
     }
     const auto count = static_cast<std::int32_t>(schedules.size());
-    if (result.pieces > (1 << 30) / count) throw InvalidInput("the schedules to merge have too many pieces");
-    result.pieces *= count;
+    if (result.segments > (1 << 30) / count) throw InvalidInput("the schedules to merge have too many segments");
+    result.segments *= count;
     for (std::size_t r = 0; r < result.ranks.size(); ++r) {
         result.ranks[r] = {};
         // By ordinal, which both ends of a message agree on; so the n-th send still meets the n-th receive.

@@ -11,10 +11,10 @@
 
 namespace hocket::search {
 
-/// Broadcast of `pieces` chunks, each passed on as it comes, down a tree of ranks: `children[r]` are the ranks that r sends
+/// Broadcast of `segments` chunks, each passed on as it comes, down a tree of ranks: `children[r]` are the ranks that r sends
 /// to, in this order. Algorithm "pipelined_tree".
 /// @throws InvalidInput  if that is no tree of all ranks from the root.
-Schedule bcast_down(std::span<const std::vector<Rank>> children, Rank root, std::int32_t pieces);
+Schedule bcast_down(std::span<const std::vector<Rank>> children, Rank root, std::int32_t segments);
 
 /// The children of a tree over an order of ranks: the first of a stretch is the parent of the first ranks of the `fanout`
 /// nearly equal stretches into which the rest is cut. So subtrees are stretches, which are neighbours on the network if the
@@ -34,9 +34,9 @@ Schedule reversed(const Schedule&);
 /// @throws InvalidInput  for other collectives.
 Schedule one_send_at_a_time(const Schedule&);
 
-/// Several schedules of one collective at once, each for every so-manieth piece: m schedules of c pieces a block make one of
-/// m c pieces. The n-th messages of all to a peer come before the (n+1)-th.
-/// @throws InvalidInput  if they differ in collective, ranks, root or pieces, or have an order of operations that does not
+/// Several schedules of one collective at once, each for every so-manieth segment: m schedules of c segments a block make one of
+/// m c segments. The n-th messages of all to a peer come before the (n+1)-th.
+/// @throws InvalidInput  if they differ in collective, ranks, root or segments, or have an order of operations that does not
 ///         allow that.
 Schedule merged(std::span<const Schedule>);
 

@@ -33,7 +33,7 @@ enum class Order : std::uint8_t {
     free,  ///< each starts when its source has the message: for messages so small that sharing costs less than telling
 };
 
-/// The broadcast from computer `root` as a Schedule of one piece.
+/// The broadcast from computer `root` as a Schedule of one segment.
 Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>, Order = Order::told);
 
 /// A reduction to `root`: `broadcast` was found on reversed(tree), and is run backwards.

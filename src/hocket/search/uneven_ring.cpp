@@ -15,7 +15,7 @@ namespace hocket::search {
 
 namespace {
 
-void check(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces) {
+void check(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t segments) {
     const auto distinct_below = [](auto values, std::size_t limit) {
         std::vector<bool> seen(limit, false);
         for (const std::int32_t value : values) {
@@ -32,8 +32,8 @@ void check(std::span<const Rank> order, std::span<const std::int32_t> starts, st
                            std::to_string(static_cast<std::int64_t>(order.size()) - 1));
     if (starts.empty() || !distinct_below(starts, order.size()))
         throw InvalidInput("the starts are no distinct positions from 0 to " + std::to_string(order.size() - 1));
-    if (pieces < 1 || static_cast<std::size_t>(pieces) > (1U << 22U) / starts.size())
-        throw InvalidInput("number of pieces is " + std::to_string(pieces) + ": expected 1 to " +
+    if (segments < 1 || static_cast<std::size_t>(segments) > (1U << 22U) / starts.size())
+        throw InvalidInput("number of segments is " + std::to_string(segments) + ": expected 1 to " +
                            std::to_string((1U << 22U) / starts.size()));
 }
 
@@ -45,17 +45,18 @@ struct Turn {
 
 }  // namespace
 
-Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces) {
-    check(order, starts, pieces);
+Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts,
+                               std::int32_t segments) {
+    check(order, starts, segments);
     const auto p = static_cast<std::int32_t>(order.size());
     const auto num_blocks = static_cast<std::int32_t>(starts.size());
-    Schedule schedule{Collective::allreduce, "uneven_ring", p, Rank{0}, num_blocks * pieces, {}};
+    Schedule schedule{Collective::allreduce, "uneven_ring", p, Rank{0}, num_blocks * segments, {}};
     schedule.ranks.resize(order.size());
     for (std::int32_t v = 0; v < p; ++v) {
         RankSchedule& part = schedule.ranks[order[static_cast<std::size_t>(v)].at()];
         const Rank next = order[static_cast<std::size_t>((v + 1) % p)];
         const Rank previous = order[static_cast<std::size_t>((v + p - 1) % p)];
-        std::vector<std::int32_t> received(static_cast<std::size_t>(num_blocks * pieces), -1);  // [chunk] last, or -1
+        std::vector<std::int32_t> received(static_cast<std::size_t>(num_blocks * segments), -1);  // [chunk] last, or -1
         std::vector<std::int32_t> sent(received);
         // A block takes p-1 steps to be reduced and p-1 back. Both ends list the messages between them by step and block.
         std::vector<Turn> turns;
@@ -69,7 +70,7 @@ Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std:
         }
         std::sort(turns.begin(), turns.end());
         for (const auto& [step, block, sends] : turns)
-            for (std::int32_t chunk = block * pieces; chunk < (block + 1) * pieces; ++chunk) {
+            for (std::int32_t chunk = block * segments; chunk < (block + 1) * segments; ++chunk) {
                 std::int32_t& last = received[static_cast<std::size_t>(chunk)];
                 std::int32_t& given = sent[static_cast<std::size_t>(chunk)];
                 const bool reducing = step < p - 1;
@@ -88,13 +89,14 @@ Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std:
     return schedule;
 }
 
-Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces) {
-    check(order, starts, pieces);
+Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts,
+                               std::int32_t segments) {
+    check(order, starts, segments);
     const auto p = static_cast<std::int32_t>(order.size());
-    if (p > (1 << 22) / pieces)
-        throw InvalidInput("number of pieces is " + std::to_string(pieces) + ": expected 1 to " +
+    if (p > (1 << 22) / segments)
+        throw InvalidInput("number of segments is " + std::to_string(segments) + ": expected 1 to " +
                            std::to_string((1 << 22) / p));
-    Schedule schedule{Collective::allgather, "uneven_ring", p, Rank{0}, pieces, {}};
+    Schedule schedule{Collective::allgather, "uneven_ring", p, Rank{0}, segments, {}};
     schedule.ranks.resize(order.size());
     const auto rank_at = [&](std::int32_t position) { return order[static_cast<std::size_t>((position + p) % p)]; };
     std::vector<std::int32_t> since_start(order.size());  // [position] how far behind the last start
@@ -122,10 +124,10 @@ Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std:
         std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
             return std::tuple(a.step, a.owner, a.sends) < std::tuple(b.step, b.owner, b.sends);
         });
-        std::vector<std::int32_t> received(order.size() * static_cast<std::size_t>(pieces), -1);  // [chunk]
+        std::vector<std::int32_t> received(order.size() * static_cast<std::size_t>(segments), -1);  // [chunk]
         for (const Move& move : moves)
-            for (std::int32_t piece = 0; piece < pieces; ++piece) {
-                const std::int32_t chunk = rank_at(move.owner).value * pieces + piece;
+            for (std::int32_t segment = 0; segment < segments; ++segment) {
+                const std::int32_t chunk = rank_at(move.owner).value * segments + segment;
                 std::int32_t& arrived = received[static_cast<std::size_t>(chunk)];
                 if (!move.sends) {
                     arrived = part.add(OpKind::recv, move.peer, {{chunk, 1}}, {});

@@ -20,9 +20,10 @@ namespace hocket::search {
 /// many over the other, 2 n (1 - 1/s) in all, which is the least possible for s parts (cost/wire_limit.cpp, 2). The textbook
 /// ring [Patarasuk09] gives 2 n (1 - 1/p) with p ranks.
 ///
-/// `order`: ranks around the ring; `starts`: positions in it, each at most once; `pieces` per block.
-/// @throws InvalidInput  if the order is no permutation, or starts or pieces are out of range.
-Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces);
+/// `order`: ranks around the ring; `starts`: positions in it, each at most once; `segments` per block.
+/// @throws InvalidInput  if the order is no permutation, or starts or segments are out of range.
+Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts,
+                               std::int32_t segments);
 
 /// Allgather around such a ring: also algorithm "uneven_ring".
 ///
@@ -31,7 +32,8 @@ Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std:
 /// ring carries n - 1. Cables within stretches carry blocks in both directions.
 ///
 /// Arguments and errors as above; the blocks are the ranks'.
-Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts, std::int32_t pieces);
+Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std::int32_t> starts,
+                               std::int32_t segments);
 
 /// Positions in `order` whose message from the rank before takes as long per byte as the slowest (to 1 %).
 std::vector<std::int32_t> behind_slow_links(const Network&, std::span<const Rank> members, std::span<const Rank> order);

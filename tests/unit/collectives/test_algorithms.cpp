@@ -32,11 +32,11 @@ std::vector<std::vector<Rank>> orders_for(std::int32_t p, std::mt19937& random) 
 
 void check(const Algorithm& algorithm, const Shape& shape, const Placement& placement) {
     const Schedule schedule = emit(algorithm, shape, placement);
-    INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", shape.num_ranks, " pieces ", shape.pieces, " root ",
-         placement.root.value, placement.order.empty() ? "" : " reordered", " seed ", seed);
+    INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", shape.num_ranks, " segments ", shape.segments,
+         " root ", placement.root.value, placement.order.empty() ? "" : " reordered", " seed ", seed);
     const Validation validation = validate(schedule);
     REQUIRE_MESSAGE(validation.ok(), validation.violations.front());
-    CHECK(schedule.pieces == pieces_for(algorithm, shape));
+    CHECK(schedule.segments == segments_for(algorithm, shape));
     for (std::int32_t r = 0; r < shape.num_ranks; ++r) {
         const RankSchedule part = emit_rank(algorithm, shape, placement, Rank{r});
         CHECK(part == schedule.ranks[static_cast<std::size_t>(r)]);
@@ -57,7 +57,8 @@ TEST_CASE("every algorithm is right for every shape, root and order") {
                 std::set<std::int32_t> roots = {0};
                 if (is_rooted(algorithm.collective)) roots = {0, p / 2, p - 1};
                 for (const std::int32_t root : roots)
-                    for (const std::int32_t pieces : {1, 2, 3, 8}) check(algorithm, {p, pieces}, {Rank{root}, order});
+                    for (const std::int32_t segments : {1, 2, 3, 8})
+                        check(algorithm, {p, segments}, {Rank{root}, order});
             }
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("numbers of messages and blocks are those of the literature") {
     CHECK(sent_by(Collective::alltoall, "bruck", {7, 1}, 3) == std::pair{3, 9});
     // Neighbour exchange: p/2 messages, p-1 blocks [Chen05].
     CHECK(sent_by(Collective::allgather, "neighbor_exchange", {8, 1}, 3) == std::pair{4, 7});
-    // Pipelined chain: each piece once.
+    // Pipelined chain: each segment once.
     CHECK(sent_by(Collective::bcast, "pipelined_chain", {8, 64}, 3) == std::pair{64, 64});
     // Binomial: the root sends lg p messages, a leaf none.
     CHECK(sent_by(Collective::bcast, "binomial", {8, 1}, 0) == std::pair{3, 3});
@@ -139,13 +140,13 @@ TEST_CASE("one rank among very many costs only its own part") {
 TEST_CASE("no schedule has fewer messages than its algorithm says") {
     for (const Algorithm& algorithm : all_algorithms())
         for (const std::int32_t p : {1, 2, 3, 5, 6, 8, 13, 16, 31, 32, 33})
-            for (const std::int32_t pieces : {1, 3}) {
-                if (pieces > 1 && !algorithm.pipelines) continue;
+            for (const std::int32_t segments : {1, 3}) {
+                if (segments > 1 && !algorithm.pipelines) continue;
                 std::int64_t num_ops = 0;
-                for (const RankSchedule& rank : emit(algorithm, {p, pieces}, {}).ranks)
+                for (const RankSchedule& rank : emit(algorithm, {p, segments}, {}).ranks)
                     num_ops += static_cast<std::int64_t>(rank.ops.size());
-                INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", p, " pieces ", pieces);
-                CHECK(2 * pieces * algorithm.least_messages(p) <= num_ops);
+                INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", p, " segments ", segments);
+                CHECK(2 * segments * algorithm.least_messages(p) <= num_ops);
             }
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
     const Algorithm& alltoall = find_algorithm(Collective::alltoall, "linear");
     const Algorithm& ring = find_algorithm(Collective::allgather, "ring");
     CHECK_THROWS_WITH_AS(emit(bcast, {0, 1}, {}), "number of ranks is 0: expected 1 to 1073741824", InvalidInput);
-    CHECK_THROWS_WITH_AS(emit(bcast, {4, 0}, {}), "number of pieces is 0: expected at least 1", InvalidInput);
+    CHECK_THROWS_WITH_AS(emit(bcast, {4, 0}, {}), "number of segments is 0: expected at least 1", InvalidInput);
     CHECK_THROWS_WITH_AS(emit(bcast, {4, 1}, {Rank{4}, {}}), "root is 4: expected 0 to 3", InvalidInput);
     CHECK_THROWS_WITH_AS(emit(ring, {4, 1}, {Rank{1}, {}}), "root is 1, but allgather has no root: expected 0",
                          InvalidInput);
@@ -175,19 +176,19 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
     CHECK_THROWS_AS(emit(find_algorithm(Collective::bcast, "pipelined_chain"), {2, 2'000'000'000}, {}), InvalidInput);
 }
 
-// 100,000 bytes in segments of at most 8192: 12.2, so 13 pieces; three binary digits: 14. A ring of 4 ranks cuts an allreduce
-// into 4 blocks of 25,000 bytes: 3.05, so 4 pieces of each.
-TEST_CASE("segments in bytes become a number of pieces that similar sizes share") {
+// 100,000 bytes in segments of at most 8192: 12.2, so 13 segments; three binary digits: 14. A ring of 4 ranks cuts an allreduce
+// into 4 blocks of 25,000 bytes: 3.05, so 4 segments of each.
+TEST_CASE("segments in bytes become a number of segments that similar sizes share") {
     const Algorithm& chain = find_algorithm(Collective::bcast, "pipelined_chain");
     const Algorithm& ring = find_algorithm(Collective::allreduce, "ring");
-    CHECK(pieces_of_segments(chain, 4, 100'000, 8192) == 14);
-    CHECK(pieces_of_segments(ring, 4, 100'000, 8192) == 4);
-    CHECK(pieces_of_segments(chain, 4, 0, 8192) == 1);
-    CHECK(pieces_of_segments(chain, 4, 8192, 8192) == 1);
-    CHECK(pieces_of_segments(chain, 4, 8193, 8192) == 2);
-    CHECK(pieces_of_segments(find_algorithm(Collective::allreduce, "recursive_doubling"), 4, 1 << 20, 8192) == 1);
-    CHECK_THROWS_AS(static_cast<void>(pieces_of_segments(chain, 4, -1, 8192)), InvalidInput);
-    CHECK_THROWS_AS(static_cast<void>(pieces_of_segments(chain, 4, 100, 0)), InvalidInput);
+    CHECK(segments_of_size(chain, 4, 100'000, 8192) == 14);
+    CHECK(segments_of_size(ring, 4, 100'000, 8192) == 4);
+    CHECK(segments_of_size(chain, 4, 0, 8192) == 1);
+    CHECK(segments_of_size(chain, 4, 8192, 8192) == 1);
+    CHECK(segments_of_size(chain, 4, 8193, 8192) == 2);
+    CHECK(segments_of_size(find_algorithm(Collective::allreduce, "recursive_doubling"), 4, 1 << 20, 8192) == 1);
+    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, 4, -1, 8192)), InvalidInput);
+    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, 4, 100, 0)), InvalidInput);
 }
 
 TEST_CASE("no segment is larger than asked for unless there were too many chunks") {
@@ -197,14 +198,14 @@ TEST_CASE("no segment is larger than asked for unless there were too many chunks
         for (const std::int32_t p : {1, 2, 3, 8, 13}) {
             std::int32_t before = 1;
             for (std::int64_t bytes = 1; bytes < 10'000'000; bytes = bytes * 3 / 2 + 1) {
-                const std::int32_t pieces = pieces_of_segments(algorithm, p, bytes, segment);
+                const std::int32_t segments = segments_of_size(algorithm, p, bytes, segment);
                 const std::int64_t cuts = algorithm.cuts(p);
-                CHECK(segment * pieces * cuts >= bytes);
-                CHECK(pieces >= before);
-                before = pieces;
+                CHECK(segment * segments * cuts >= bytes);
+                CHECK(segments >= before);
+                before = segments;
             }
-            const std::int32_t most = pieces_of_segments(algorithm, p, std::int64_t{1} << 62, 1);
-            CHECK_NOTHROW(static_cast<void>(pieces_for(algorithm, {p, most})));
+            const std::int32_t most = segments_of_size(algorithm, p, std::int64_t{1} << 62, 1);
+            CHECK_NOTHROW(static_cast<void>(segments_for(algorithm, {p, most})));
         }
     }
 }

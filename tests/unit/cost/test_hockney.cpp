@@ -18,12 +18,12 @@ using doctest::Approx;
 
 namespace {
 
-double simulated_s(const collectives::Algorithm& algorithm, std::int32_t p, std::int64_t bytes, std::int32_t pieces,
+double simulated_s(const collectives::Algorithm& algorithm, std::int32_t p, std::int64_t bytes, std::int32_t segments,
                    double latency_s, Sharing sharing) {
     // One latency a message: half on each of the two links of a star.
     const Network network =
         network::build(network::star(p, {.bandwidth_bytes_per_s = 1e6, .latency_s = latency_s / 2}));
-    return simulate(lower(collectives::emit(algorithm, {p, pieces}, {}), bytes), network,
+    return simulate(lower(collectives::emit(algorithm, {p, segments}, {}), bytes), network,
                     {.costs = {{.sharing = sharing}}})
         .makespan_s;
 }
@@ -32,8 +32,8 @@ double simulated_s(const collectives::Algorithm& algorithm, std::int32_t p, std:
 
 TEST_CASE("the forms of [Thakur05], with numbers put in") {
     // p = 8, n = 800 bytes at 100 bytes/s, latency 1 s: n beta = 8 s.
-    const auto time = [](Collective collective, const char* algorithm, std::int32_t pieces = 1) {
-        return hockney_s(collective, algorithm, 8, 800, 1, 100, pieces);
+    const auto time = [](Collective collective, const char* algorithm, std::int32_t segments = 1) {
+        return hockney_s(collective, algorithm, 8, 800, 1, 100, segments);
     };
     CHECK(time(Collective::bcast, "linear") == 7 * (1 + 8));
     CHECK(time(Collective::bcast, "binomial") == 3 * (1 + 8));
@@ -118,14 +118,14 @@ TEST_CASE("without latency, sharing the root's link takes as long as taking turn
     }
 }
 
-TEST_CASE("without latency, pipelines agree for any number of pieces") {
+TEST_CASE("without latency, pipelines agree for any number of segments") {
     for (const auto collective : {Collective::bcast, Collective::reduce})
-        for (const std::int32_t pieces : {1, 2, 5, 10}) {
-            CAPTURE(pieces);
+        for (const std::int32_t segments : {1, 2, 5, 10}) {
+            CAPTURE(segments);
             const auto& algorithm = collectives::find_algorithm(collective, "pipelined_chain");
             for (const std::int32_t p : {2, 3, 8})
-                CHECK(simulated_s(algorithm, p, 1000, pieces, 0, Sharing::maxmin) ==
-                      Approx(hockney_s(collective, "pipelined_chain", p, 1000, 0, 1e6, pieces)).epsilon(1e-9));
+                CHECK(simulated_s(algorithm, p, 1000, segments, 0, Sharing::maxmin) ==
+                      Approx(hockney_s(collective, "pipelined_chain", p, 1000, 0, 1e6, segments)).epsilon(1e-9));
         }
 }
 

@@ -54,7 +54,7 @@ Network random_mesh(base::Random& random) {
     return network::build(blueprint);
 }
 
-/// Simulates every algorithm on the network with random members, root, order, size and pieces, under both models that
+/// Simulates every algorithm on the network with random members, root, order, size and segments, under both models that
 /// share, and checks that none is faster than the limit. Returns how many came within 1 %.
 int check_never_faster(const Network& network, base::Random& random) {
     int tight = 0;
@@ -68,9 +68,9 @@ int check_never_faster(const Network& network, base::Random& random) {
                             algorithm.collective == Collective::scatter || algorithm.collective == Collective::gather;
         const Rank root{rooted ? static_cast<std::int32_t>(random.below(p)) : 0};
         const std::int64_t bytes = random.below(2000);
-        const std::int32_t pieces = algorithm.pipelines ? static_cast<std::int32_t>(1 + random.below(20)) : 1;
+        const std::int32_t segments = algorithm.pipelines ? static_cast<std::int32_t>(1 + random.below(20)) : 1;
         const Program program =
-            placed(lower(collectives::emit(algorithm, {p, pieces}, {root, {}}), bytes), members, network.num_ranks());
+            placed(lower(collectives::emit(algorithm, {p, segments}, {root, {}}), bytes), members, network.num_ranks());
         const cost::Bursts bursts{random.below(2) == 0 ? 0 : random.uniform() * 500,
                                   random.below(2) == 0 ? 0 : random.uniform()};
         const double limit_s = wire_limit_s(algorithm.collective, network, members, bytes, root, bursts);

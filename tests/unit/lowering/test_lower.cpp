@@ -14,8 +14,8 @@ using namespace hocket::collectives;
 
 namespace {
 
-Schedule textbook(Collective collective, std::string_view name, std::int32_t p, std::int32_t pieces = 1) {
-    return emit(find_algorithm(collective, name), {p, pieces}, {});
+Schedule textbook(Collective collective, std::string_view name, std::int32_t p, std::int32_t segments = 1) {
+    return emit(find_algorithm(collective, name), {p, segments}, {});
 }
 
 std::vector<std::int32_t> after(const RankProgram& rank, std::size_t op) {
@@ -25,8 +25,8 @@ std::vector<std::int32_t> after(const RankProgram& rank, std::size_t op) {
 
 }  // namespace
 
-TEST_CASE("pieces are cut by the one rule and whole elements") {
-    // 10 elements of 8 bytes in 3 pieces: 3, 3, 4 elements (piece i ends at 10 (i+1) / 3).
+TEST_CASE("segments are cut by the one rule and whole elements") {
+    // 10 elements of 8 bytes in 3 segments: 3, 3, 4 elements (segment i ends at 10 (i+1) / 3).
     const Program program = lower(textbook(Collective::bcast, "pipelined_chain", 3, 3), 80, 8);
     const RankProgram& middle = program.ranks[1];
     REQUIRE(middle.ops.size() == 6);
@@ -58,7 +58,7 @@ TEST_CASE("a receive that reduces becomes recv and reduce; the message is taken 
 }
 
 TEST_CASE("messages of no bytes are left out, and who waits for them waits for what they waited for") {
-    // 2 bytes in 4 pieces: pieces 1 and 3 have one byte each, 0 and 2 none.
+    // 2 bytes in 4 segments: segments 1 and 3 have one byte each, 0 and 2 none.
     const Program program = lower(textbook(Collective::bcast, "pipelined_chain", 3, 4), 2);
     CHECK(program.ranks[1].ops.size() == 4);
     CHECK(program.ranks[1].ops[0].tag == 1);

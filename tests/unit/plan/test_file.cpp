@@ -53,7 +53,7 @@ const std::string good = R"({
    "bytes_min": 0,
    "bytes_max": 9,
    "root": 0,
-   "schedule": {"custom":{"format":"hocket.schedule/1","collective":"bcast","algorithm":"custom","num_ranks":2,"root":0,"pieces":1,"ranks":[[["send",1,[0,1],[]]],[["recv",0,[0,1],[]]]]}},
+   "schedule": {"custom":{"format":"hocket.schedule/1","collective":"bcast","algorithm":"custom","num_ranks":2,"root":0,"segments":1,"ranks":[[["send",1,[0,1],[]]],[["recv",0,[0,1],[]]]]}},
    "predicted_s": null,
    "lower_bound_s": null,
    "native_s": null,
@@ -105,8 +105,8 @@ TEST_CASE("what is refused is named by file, place, key, found and accepted") {
     CHECK(refusal(with("\"calls\"", "\"speed\": 1, \"calls\"")) ==
           "p.json: entries[0]: unknown key \"speed\"; accepted: bytes_max, bytes_min, calls, collective, evidence, "
           "lower_bound_s, members, native_s, other_members, predicted_s, reproducible, root, schedule, tuned_s");
-    CHECK(refusal(with("\"custom\":{", "\"pieces\":2,\"custom\":{")) ==
-          "p.json: entries[1]: schedule: unknown key \"pieces\"; accepted: custom");
+    CHECK(refusal(with("\"custom\":{", "\"segments\":2,\"custom\":{")) ==
+          "p.json: entries[1]: schedule: unknown key \"segments\"; accepted: custom");
     CHECK(refusal(with("\"mpi\"", "\"mood\": 1, \"mpi\"")) ==
           "p.json: entries[0]: evidence: unknown key \"mood\"; accepted: launches, mpi, ratio, ratio_interval, "
           "repetitions");

@@ -117,8 +117,8 @@ TEST_CASE("what does not fit in an entry is refused by its key") {
 TEST_CASE("a planned schedule is checked when it is made") {
     const auto& chain = collectives::find_algorithm(Collective::bcast, "pipelined_chain");
     CHECK(refusal([&] { PlannedSchedule(chain, 4, 0); }) ==
-          "pieces is 0; accepted: a whole number from 1 to 2147483647");
-    CHECK(refusal([&] { PlannedSchedule(chain, 4, 2, 100); }) == "it has both pieces and segment_bytes; give one");
+          "segments is 0; accepted: a whole number from 1 to 2147483647");
+    CHECK(refusal([&] { PlannedSchedule(chain, 4, 2, 100); }) == "it has both segments and segment_bytes; give one");
     CHECK(refusal([&] { PlannedSchedule(chain, 3, 1, {}, {Rank{0}, Rank{1}}); }) ==
           "order has 2 ranks; it must hold each of 0 to 2 once");
     CHECK(refusal([&] { PlannedSchedule(chain, 2, 1, {}, {Rank{0}, Rank{2}}); }) ==
@@ -129,13 +129,13 @@ TEST_CASE("a planned schedule is checked when it is made") {
     CHECK(refusal([&] { PlannedSchedule{wrong}; }).starts_with("custom is wrong: "));
 }
 
-TEST_CASE("segments in bytes decide on the pieces of a call") {
+TEST_CASE("segments in bytes decide on the segments of a call") {
     // 10000 bytes are 3 segments of at most 4096.
     const PlannedSchedule planned(collectives::find_algorithm(Collective::bcast, "pipelined_chain"), 2, 1, 4096);
-    CHECK(pieces_of(planned, 0) == 1);
-    CHECK(pieces_of(planned, 4096) == 1);
-    CHECK(pieces_of(planned, 10000) == 3);
-    CHECK(whole_schedule(planned, Rank{0}, 3).pieces == 3);
+    CHECK(segments_of(planned, 0) == 1);
+    CHECK(segments_of(planned, 4096) == 1);
+    CHECK(segments_of(planned, 10000) == 3);
+    CHECK(whole_schedule(planned, Rank{0}, 3).segments == 3);
     CHECK(rank_schedule(planned, Rank{0}, Rank{1}, 3) == whole_schedule(planned, Rank{0}, 3).ranks[1]);
 }
 

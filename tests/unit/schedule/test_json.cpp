@@ -24,7 +24,7 @@ std::string refusal(const std::string& text) {
 
 const std::string good =
     R"({"format":"hocket.schedule/1","collective":"bcast","algorithm":"linear","num_ranks":2,"root":0,)"
-    R"("pieces":3,"ranks":[
+    R"("segments":3,"ranks":[
 [["send",1,[0,3],[]]],
 [["recv",0,[0,3],[]]]
 ]}
@@ -56,18 +56,25 @@ TEST_CASE("a key that occurs twice is refused by name") {
           "file.json: the key \"root\" occurs twice in one object");
 }
 
+TEST_CASE("files of earlier versions say pieces") {
+    CHECK(schedule_from_json(with("segments", "pieces")) == schedule_from_json(good));
+    CHECK(refusal(with("\"segments\":3", "\"pieces\":3.5")) ==
+          "file.json: pieces is 3.5: expected a whole number of 32 bits");
+    CHECK(refusal(with("\"segments\":3", "\"segments\":3,\"pieces\":3")) == "file.json: unknown key \"pieces\"");
+}
+
 TEST_CASE("errors name the place, what was found and what is accepted") {
     CHECK(refusal("[]") == "file.json: []: expected an object");
     CHECK(refusal("{}") == "file.json: format is missing: expected \"hocket.schedule/1\"");
     CHECK(refusal(with("schedule/1", "schedule/2")) ==
           "file.json: format is \"hocket.schedule/2\": expected \"hocket.schedule/1\"");
     CHECK(refusal(with("\"root\"", "\"rooot\":0,\"root\"")) == "file.json: unknown key \"rooot\"");
-    CHECK(refusal(with("\"pieces\":3,", "")) == "file.json: key \"pieces\" is missing");
+    CHECK(refusal(with("\"segments\":3,", "")) == "file.json: key \"segments\" is missing");
     CHECK(refusal(with("bcast", "brodcast")) == "file.json: unknown collective \"brodcast\"");
-    CHECK(refusal(with("\"pieces\":3", "\"pieces\":3.5")) ==
-          "file.json: pieces is 3.5: expected a whole number of 32 bits");
-    CHECK(refusal(with("\"pieces\":3", "\"pieces\":3000000000")) ==
-          "file.json: pieces is 3000000000: expected a whole number of 32 bits");
+    CHECK(refusal(with("\"segments\":3", "\"segments\":3.5")) ==
+          "file.json: segments is 3.5: expected a whole number of 32 bits");
+    CHECK(refusal(with("\"segments\":3", "\"segments\":3000000000")) ==
+          "file.json: segments is 3000000000: expected a whole number of 32 bits");
     CHECK(refusal(with("\"num_ranks\":2", "\"num_ranks\":2000000000")) ==
           "file.json: operations of 2 ranks: expected 2000000000");
     CHECK(refusal(with("\"send\"", "\"sent\"")) ==

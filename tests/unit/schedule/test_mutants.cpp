@@ -150,7 +150,7 @@ private:
         const EditableOp& op = original[at];
         const auto never = [] { return false; };
         const auto chunks =
-            static_cast<std::int32_t>(num_chunks(schedule_.collective, schedule_.num_ranks, schedule_.pieces));
+            static_cast<std::int32_t>(num_chunks(schedule_.collective, schedule_.num_ranks, schedule_.segments));
         const std::int32_t peer_op = other_end(schedule_, r, i);
 
         EditableRank ops = original;
@@ -225,8 +225,8 @@ private:
         } else {
             ++score.missed;
             const std::string where = std::string(name_of(schedule_.collective)) + " " + schedule_.algorithm + " p " +
-                                      std::to_string(schedule_.num_ranks) + " pieces " +
-                                      std::to_string(schedule_.pieces);
+                                      std::to_string(schedule_.num_ranks) + " segments " +
+                                      std::to_string(schedule_.segments);
             MESSAGE("missed: ", kind, ", ", where, ", rank ", changed.front().first);
         }
     }
@@ -240,8 +240,8 @@ private:
 TEST_CASE("a schedule broken in one place is refused") {
     for (const collectives::Algorithm& algorithm : collectives::all_algorithms())
         for (const std::int32_t p : {2, 3, 4, 6, 7})
-            for (const std::int32_t pieces : {1, 2}) {
-                const Schedule schedule = collectives::emit(algorithm, {p, pieces}, {});
+            for (const std::int32_t segments : {1, 2}) {
+                const Schedule schedule = collectives::emit(algorithm, {p, segments}, {});
                 Mutants{schedule};
             }
     for (const auto& [kind, score] : Mutants::scores) {

@@ -10,8 +10,8 @@ using namespace hocket;
 
 namespace {
 
-Schedule empty(Collective collective, std::int32_t p, std::int32_t pieces = 1) {
-    return {collective, "custom", p, Rank{0}, pieces, std::vector<RankSchedule>(static_cast<std::size_t>(p))};
+Schedule empty(Collective collective, std::int32_t p, std::int32_t segments = 1) {
+    return {collective, "custom", p, Rank{0}, segments, std::vector<RankSchedule>(static_cast<std::size_t>(p))};
 }
 
 std::string first_violation(const Schedule& schedule) {
@@ -182,14 +182,14 @@ TEST_CASE("malformed schedules are refused before anything walks them") {
     s.root = Rank{-1};
     CHECK(first_violation(s) == "root -1 is not a rank: expected 0 to 2");
     s = good;
-    s.pieces = 0;
-    CHECK(first_violation(s) == "pieces is 0: expected at least 1");
+    s.segments = 0;
+    CHECK(first_violation(s) == "segments is 0: expected at least 1");
     s = good;
     s.num_ranks = 4;
     CHECK(first_violation(s) == "operations of 3 ranks: expected 4");
 }
 
-TEST_CASE("64 ranks and 64 pieces are checked in seconds") {
+TEST_CASE("64 ranks and 64 segments are checked in seconds") {
     for (const auto& [collective, name] :
          {std::pair{Collective::allreduce, "ring"}, std::pair{Collective::bcast, "binomial"},
           std::pair{Collective::alltoall, "bruck"}}) {

@@ -19,7 +19,7 @@ TEST_CASE("broadcasts down split trees and their reversals are right") {
     base::Random random(7);
     for (const std::int32_t n : {1, 2, 3, 7, 16, 33})
         for (const std::int32_t fanout : {1, 2, 3, 40})
-            for (const std::int32_t pieces : {1, 4}) {
+            for (const std::int32_t segments : {1, 4}) {
                 CAPTURE(n);
                 CAPTURE(fanout);
                 std::vector<Rank> order;
@@ -29,7 +29,7 @@ TEST_CASE("broadcasts down split trees and their reversals are right") {
                               order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
                 const auto children = split_tree(order, fanout);
                 for (const auto& of_rank : children) CHECK(of_rank.size() <= static_cast<std::size_t>(fanout));
-                const Schedule bcast = bcast_down(children, order.front(), pieces);
+                const Schedule bcast = bcast_down(children, order.front(), segments);
                 CHECK(validate(bcast).ok());
                 const Schedule reduce = reversed(bcast);
                 CHECK(reduce.collective == Collective::reduce);
@@ -73,7 +73,7 @@ TEST_CASE("what is no tree is refused") {
     CHECK_THROWS_AS(split_tree(std::vector{Rank{0}}, 0), InvalidInput);
 }
 
-TEST_CASE("merged chains and rings are right and share the pieces") {
+TEST_CASE("merged chains and rings are right and share the segments") {
     base::Random random(9);
     for (const auto& [collective, name] : {std::pair{Collective::bcast, "pipelined_chain"},
                                            {Collective::reduce, "pipelined_chain"},
@@ -92,12 +92,12 @@ TEST_CASE("merged chains and rings are right and share the pieces") {
                     collectives::emit(collectives::find_algorithm(collective, name), {n, 2}, {Rank{0}, order}));
             }
             const Schedule together = merged(parts);
-            CHECK(together.pieces == 3 * parts.front().pieces);
+            CHECK(together.segments == 3 * parts.front().segments);
             const Validation validation = validate(together);
             CHECK_MESSAGE(validation.ok(), validation.violations.front());
             CHECK(merged({parts.data(), 1}) == parts.front());
             parts.pop_back();
-            parts.back().pieces = 1;
+            parts.back().segments = 1;
             CHECK_THROWS_AS(merged(parts), InvalidInput);
         }
     CHECK_THROWS_AS(merged({}), InvalidInput);

@@ -43,8 +43,8 @@ TEST_CASE("uneven rings are right and cross the links before their starts less o
     for (const std::int32_t n : {2, 3, 5, 9})
         for (int sample = 0; sample < 8; ++sample) {
             const auto [order, starts] = random_ring(random, n, 2);
-            const std::int32_t pieces = 1 + sample % 3;
-            const Schedule schedule = uneven_ring_allreduce(order, starts, pieces);
+            const std::int32_t segments = 1 + sample % 3;
+            const Schedule schedule = uneven_ring_allreduce(order, starts, segments);
             const Validation validation = validate(schedule);
             CHECK_MESSAGE(validation.ok(), validation.violations.front());
             const auto blocks = static_cast<std::int32_t>(starts.size());
@@ -55,7 +55,7 @@ TEST_CASE("uneven rings are right and cross the links before their starts less o
                 const auto is_start = [&](std::int32_t at) {
                     return static_cast<std::int32_t>(std::count(starts.begin(), starts.end(), at));
                 };
-                CHECK(sends == pieces * (2 * blocks - is_start(v) - is_start((v + 1) % n)));
+                CHECK(sends == segments * (2 * blocks - is_start(v) - is_start((v + 1) % n)));
             }
         }
 }
@@ -65,8 +65,8 @@ TEST_CASE("uneven rings of allgather are right, and the links before their start
     for (const std::int32_t n : {1, 2, 3, 5, 9})
         for (int sample = 0; sample < 8; ++sample) {
             const auto [order, starts] = random_ring(random, n, 3);
-            const std::int32_t pieces = 1 + sample % 3;
-            const Schedule schedule = uneven_ring_allgather(order, starts, pieces);
+            const std::int32_t segments = 1 + sample % 3;
+            const Schedule schedule = uneven_ring_allgather(order, starts, segments);
             const Validation validation = validate(schedule);
             CHECK_MESSAGE(validation.ok(), validation.violations.front());
             if (n < 3) continue;  // a rank's two neighbours are one
@@ -77,7 +77,7 @@ TEST_CASE("uneven rings of allgather are right, and the links before their start
                 std::int32_t crossing = 0;
                 for (const Op& op : schedule.ranks[order[static_cast<std::size_t>(start)].at()].ops)
                     crossing += op.peer == before ? 1 : 0;
-                CHECK(crossing == pieces * (n - stretch));
+                CHECK(crossing == segments * (n - stretch));
             }
         }
 }
@@ -87,7 +87,7 @@ TEST_CASE("starts everywhere give the messages of the textbook ring") {
     const auto& ring = collectives::find_algorithm(Collective::allreduce, "ring");
     const Schedule textbook = collectives::emit(ring, {4, 2}, {});
     const Schedule uneven = uneven_ring_allreduce(order, std::vector{0, 1, 2, 3}, 2);
-    CHECK(uneven.pieces == textbook.pieces);
+    CHECK(uneven.segments == textbook.segments);
     for (std::size_t r = 0; r < 4; ++r) CHECK(uneven.ranks[r].ops.size() == textbook.ranks[r].ops.size());
     const auto& gather = collectives::find_algorithm(Collective::allgather, "ring");
     const Schedule blocks = collectives::emit(gather, {4, 2}, {}),

@@ -24,7 +24,7 @@ def command(context: click.Context, /, what: str | None, **given: Any) -> int:
     """Search, build or read the schedule of a collective; check it; print it.
 
     With --network the schedule that is predicted to be fastest is chosen: order, algorithm and chunks; with --optimal
-    the fastest broadcast or reduction of one piece on a tree is searched and proven. With --algorithm and --ranks a
+    the fastest broadcast or reduction of one segment on a tree is searched and proven. With --algorithm and --ranks a
     textbook algorithm is built; FILE.json is read. A schedule that is wrong ends with status 1. With --circuits the
     network is circuit-switched; of a TRACE that `hocket record` wrote, circuits stay up between its collectives.
 
@@ -40,7 +40,7 @@ def command(context: click.Context, /, what: str | None, **given: Any) -> int:
     \b
     Examples:
       hocket schedule allreduce
-      hocket schedule bcast --ranks 8 --algorithm pipelined_chain --pieces 4
+      hocket schedule bcast --ranks 8 --algorithm pipelined_chain --segments 4
       hocket schedule my-schedule.json --format goal --bytes "1 MB"
       hocket schedule allgather --network networks/two-clusters.toml --bytes 64KiB
       hocket schedule bcast --network networks/hourai-f14.toml --bytes 1MB --optimal --draw bcast.html

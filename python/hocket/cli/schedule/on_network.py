@@ -52,7 +52,7 @@ def run(
     if crossover:
         return _print_crossover(CrossoverRequest(collective, network, root), as_json)
     if optimal and chunks not in (None, 1):
-        raise InvalidInput("--optimal finds schedules of one piece", "leave out --chunks, or --optimal")
+        raise InvalidInput("--optimal finds schedules of one segment", "leave out --chunks, or --optimal")
     if drawing is not None:
         check_drawing(drawing)
     num_bytes = None if bytes_text is None else parse_bytes(bytes_text, "--bytes")
@@ -103,8 +103,10 @@ def _print_crossover(request: CrossoverRequest, as_json: bool) -> int:
         (print_bytes(row.bytes), text.seconds(row.one_piece_s), text.seconds(row.pipelined_s), row.chunks)
         for row in found.rows
     ]
-    print_table(["bytes", "one piece", "pipelined", "chunks"], rows, f"{request.collective} on {done.network.name}")
-    print("one piece is faster throughout" if found.bytes is None else f"pipelined is faster from {found.bytes:,} B on")
+    print_table(["bytes", "one segment", "pipelined", "chunks"], rows, f"{request.collective} on {done.network.name}")
+    print(
+        "one segment is faster throughout" if found.bytes is None else f"pipelined is faster from {found.bytes:,} B on"
+    )
     return 0
 
 

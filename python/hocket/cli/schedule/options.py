@@ -59,16 +59,22 @@ def schedule_options(function: Function) -> Function:
         ),
         click.option("--root", type=click.IntRange(0), default=0, show_default=True),
         click.option(
-            "--pieces", type=click.IntRange(1), default=1, show_default=True, help="How fine to cut for pipelining."
+            "--segments",
+            "--pieces",
+            "pieces",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="How fine to cut for pipelining.",
         ),
         click.option("--order", metavar="RANKS", help="Ranks in the order of the algorithm, such as 0,2,1,3."),
         network_option(required=False),
         generator_options,
         click.option("-b", "--bytes", "bytes_text", metavar="BYTES", help='Message or block: "1 MB".'),
         click.option(
-            "--crossover", is_flag=True, help="Times of bcast or reduce over sizes, in one piece and pipelined."
+            "--crossover", is_flag=True, help="Times of bcast or reduce over sizes, in one segment and pipelined."
         ),
-        click.option("--optimal", is_flag=True, help="Search the fastest schedule of one piece on a tree."),
+        click.option("--optimal", is_flag=True, help="Search the fastest schedule of one segment on a tree."),
         click.option(
             "--chunks",
             metavar="auto|N",

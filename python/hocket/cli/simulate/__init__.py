@@ -30,7 +30,13 @@ from hocket.cli.simulate.progress import ended, watched
 )
 @click.option("--root", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option(
-    "--pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, help="Pieces of a pipelined algorithm."
+    "--segments",
+    "--pieces",
+    "pieces",
+    type=click.IntRange(1, 2**31 - 1),
+    default=1,
+    show_default=True,
+    help="Segments of a pipelined algorithm.",
 )
 @click.option(
     "--order", type=click.Choice(["rank", "depth-first"]), default="rank", show_default=True, help="Of the ranks."
@@ -57,7 +63,7 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
       hocket simulate random-ring --network fat-tree:8x8x16 --bandwidth 1GB/s --messages 10 --bytes-spread 0.5
       hocket simulate random-permutation --network dragonfly:4,8,4 --messages 10 -o result
       hocket simulate bcast --network networks/two-clusters.toml --bytes "1 MB"
-      hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --pieces 64
+      hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --segments 64
       hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
     """
     from hocket.errors import InvalidInput

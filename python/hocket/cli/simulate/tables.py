@@ -74,7 +74,7 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
         collective = what.partition(":")[0]
         pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
         if pipelined & {one["name"] for one in found}:
-            click.echo(f"(in 1 piece: --pieces N cuts it into N; `hocket schedule {collective}` finds the best)")
+            click.echo(f"(in 1 segment: --segments N cuts it into N; `hocket schedule {collective}` finds the best)")
     if len(found) > 1:
         return
     cells = [

@@ -95,13 +95,13 @@ def to_msccl_xml(schedule: Schedule, name: str | None = None, max_bytes: int | N
 
 def _sizes(schedule: Schedule) -> tuple[int, int, int]:
     """Chunks of the input, the output, and the larger of the two."""
-    pieces, blocks = schedule.pieces, schedule.num_ranks * schedule.pieces
+    segments, blocks = schedule.segments, schedule.num_ranks * schedule.segments
     if schedule.collective in ("bcast", "reduce", "allreduce"):
-        return pieces, pieces, pieces
+        return segments, segments, segments
     if schedule.collective == "allgather":
-        return pieces, blocks, blocks
+        return segments, blocks, blocks
     if schedule.collective == "reduce_scatter_block":
-        return blocks, pieces, blocks
+        return blocks, segments, blocks
     return blocks, blocks, blocks
 
 
@@ -117,31 +117,31 @@ class _Places:
     def place(self, rank: int, chunk: int) -> tuple[str, int]:
         if self._schedule.collective != "alltoall":
             return self._buffer, chunk
-        ranks, pieces = self._schedule.num_ranks, self._schedule.pieces
-        block, piece = divmod(chunk, pieces)
+        ranks, segments = self._schedule.num_ranks, self._schedule.segments
+        block, segment = divmod(chunk, segments)
         source, target = divmod(block, ranks)
         if source == rank:
-            return "i", target * pieces + piece
+            return "i", target * segments + segment
         if target == rank:
-            return "o", source * pieces + piece
+            return "o", source * segments + segment
         if (rank, block) not in self._scratch:
             self._scratch[rank, block] = self._used[rank]
             self._used[rank] += 1
-        return "s", self._scratch[rank, block] * pieces + piece
+        return "s", self._scratch[rank, block] * segments + segment
 
     def scratch_chunks(self, rank: int) -> int:
-        return self._used[rank] * self._schedule.pieces
+        return self._used[rank] * self._schedule.segments
 
 
 def _parts(schedule: Schedule, op: Op) -> Iterator[tuple[int, int]]:
     """The chunks of a message in runs that lie together at both ends."""
-    most = min(MAX_COUNT, schedule.pieces) if schedule.collective == "alltoall" else MAX_COUNT
+    most = min(MAX_COUNT, schedule.segments) if schedule.collective == "alltoall" else MAX_COUNT
     for first, count in op.chunks:
         end = first + count
         while first < end:
             run = min(most, end - first)
             if schedule.collective == "alltoall":  # not across blocks
-                run = min(run, schedule.pieces - first % schedule.pieces)
+                run = min(run, schedule.segments - first % schedule.segments)
             yield first, run
             first += run
 
@@ -175,8 +175,8 @@ def _gpu(schedule: Schedule, rank: int, places: _Places) -> list[_Block]:
         last_step.append((self_number, len(block.steps) - 1) if block.steps else None)
     found = list(blocks.values())
     if schedule.collective == "alltoall":
-        pieces = schedule.pieces
-        copy = _Step("cpy", ("i", rank * pieces), ("o", rank * pieces), pieces)
+        segments = schedule.segments
+        copy = _Step("cpy", ("i", rank * segments), ("o", rank * segments), segments)
         found.append(_Block(-1, -1, 0, [copy]))
     for block in found:
         for step in block.steps:
@@ -186,7 +186,7 @@ def _gpu(schedule: Schedule, rank: int, places: _Places) -> list[_Block]:
             raise InvalidInput(
                 f"rank {rank} has {len(block.steps)} steps with rank {max(block.send, block.receive)}: "
                 f"MSCCL has at most {MAX_STEPS} in a thread block",
-                hint="use fewer pieces",
+                hint="use fewer segments",
             )
     return found
 
