@@ -196,7 +196,7 @@ def test_the_collectives_of_a_trace(tmp_path: Path, hocket_cli: Any) -> None:
     done = hocket_cli("schedule", tmp_path / "trace", *options, "--ports", "2", "--use", "bcast:binomial")
     assert "binomial" in done.stdout
     for wrong, said in (
-        (("--ports", "2", "--pieces", "3"), "--pieces does not apply"),
+        (("--ports", "2", "--segments", "3"), "--segments does not apply"),
         ((), "needs --ports"),
         (("--ports", "2", "--use", "bcast:foo"), "accepted: bcast:linear"),
     ):
