@@ -170,7 +170,7 @@ void bind_simulation(nb::module_& module) {
         .def_ro("num_messages", &circuits::CircuitTimeline::num_messages, "Messages that went over circuits.")
         .def_ro("waiting_s", &circuits::CircuitTimeline::waiting_s,
                 "How long these waited from when they were ready to when they began, all together.")
-        .def_ro("end_s", &circuits::CircuitTimeline::end_s, "Of the program and of the last teardown.")
+        .def_ro("circuits_end_s", &circuits::CircuitTimeline::end_s, "Of the program and of the last teardown.")
         .def_prop_ro(
             "circuits",
             [](const circuits::CircuitTimeline& t) {

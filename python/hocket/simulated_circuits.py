@@ -75,5 +75,5 @@ def circuit_values(policy: str, timeline: CircuitTimeline) -> dict[str, Any]:
         "set_up": timeline.num_circuits,
         "messages": timeline.num_messages,
         "waiting_s": timeline.waiting_s,
-        "end_s": timeline.end_s,
+        "end_s": timeline.circuits_end_s,
     }

@@ -71,7 +71,7 @@ class Simulated:
     @property
     def end_s(self) -> float:
         """Of the program, and of the last teardown of a circuit."""
-        return self.timeline.end_s if isinstance(self.timeline, CircuitTimeline) else self.timeline.makespan_s
+        return self.timeline.circuits_end_s if isinstance(self.timeline, CircuitTimeline) else self.timeline.makespan_s
 
     def to_dict(self, network: Network) -> dict[str, Any]:
         from hocket import Fabric

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from hocket._core import CircuitTimeline
 from hocket.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
+from hocket.report.circuit_events import CircuitsOverTime
 from hocket.report.convert import timeline_of
 from hocket.report.recorded_simulation import LinkTime, RecordedSimulation
 from hocket.report.timeline import Bars, TimelineData
@@ -85,6 +87,11 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         link_time=_link_time(groups, rows, done.timeline.link_bins, done.timeline.bin_s, done.timeline.makespan_s),
         timeline=timeline,
         num_left_out=0,
+        circuits=(
+            CircuitsOverTime(done.timeline.circuits, [node.name for node in network.nodes])
+            if isinstance(done.timeline, CircuitTimeline)
+            else None
+        ),
     )
 
 

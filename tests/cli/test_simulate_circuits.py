@@ -103,3 +103,31 @@ def test_circuits_that_are_not_there(hocket_cli: Any, optical: str) -> None:
     done = hocket_cli("simulate", "random-ring", "-N", optical, "--circuit-policy", "lazy")
     assert done.returncode == 2
     assert "--circuit-policy does not apply to random-ring" in done.stderr
+
+
+@pytest.mark.parametrize("accounting", ["equations", "hidden"])
+def test_ports_over_time(hocket_cli: Any, tmp_path: Path, accounting: str) -> None:
+    (tmp_path / "optical.toml").write_text(STAR + CIRCUITS + f'accounting = "{accounting}"\n')
+    what = ("simulate", "allgather:recursive_doubling", "-N", "optical.toml", "--bytes", "1 B")
+    done = hocket_cli(*what, "--circuit-policy", "batch", "--trace-json", "trace.json", *FREE)
+    assert (done.returncode, done.stderr) == (0, "")
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    events = [event for event in trace["traceEvents"] if event["pid"] == 3]
+    slices = [event for event in events if event["ph"] == "X"]
+    # 12 circuits, each with two ports and three phases, which last as long as the network's file says.
+    assert len(slices) == 12 * 2 * 3
+    assert {event["cat"] for event in slices} == {"set up", "up", "tear down"}
+    times_us = {"set up": 10_000, "tear down": 5_000}
+    assert all(event["dur"] == pytest.approx(times_us.get(event["cat"], event["dur"])) for event in slices)
+    # The events of a thread do not overlap.
+    ends: dict[int, float] = {}
+    for event in sorted(slices, key=lambda event: event["ts"]):
+        assert event["ts"] >= ends.get(event["tid"], 0) - 1e-3
+        ends[event["tid"]] = event["ts"] + event["dur"]
+    names = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert {"h0 port 0", "h7 port 1"} <= names
+    assert any(name.endswith("(2)") for name in names) == (accounting == "hidden")
+    # The first batch takes both ports of all hosts, and at the end all are free.
+    counts = [event["args"] for event in events if event["ph"] == "C"]
+    assert counts[0] == {"set up": 16, "up": 0, "tear down": 0}
+    assert counts[-1] == {"set up": 0, "up": 0, "tear down": 0}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hocket.link_groups import Capacities
+    from hocket.report.circuit_events import CircuitsOverTime
     from hocket.report.timeline import TimelineData
 
 
@@ -48,6 +49,7 @@ class RecordedSimulation:
     link_time: LinkTime
     timeline: TimelineData  #: the operations of some ranks
     num_left_out: int  #: operations of these ranks that have no bar
+    circuits: CircuitsOverTime | None = None  #: None = the network has none
 
     @property
     def carried_bytes(self) -> NDArray[np.float64]:

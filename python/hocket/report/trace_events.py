@@ -3,13 +3,15 @@
 
 """A simulation as a trace for Perfetto (ui.perfetto.dev) and chrome://tracing: the Trace Event format [TraceEvent16].
 
-Process 1 has the ranks, a thread for each and more where operations overlap; process 2 the links, a counter for each.
-Times are microseconds.
+Process 1 has the ranks, a thread for each and more where operations overlap; process 2 the links, a counter for each;
+process 3 the ports of hosts, where the network has circuits. Times are microseconds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from hocket.report.circuit_events import MOST_CIRCUITS, circuit_events
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation
@@ -30,6 +32,9 @@ def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
     ]
     too_many_at_once = _add_ranks(simulation, events)
     links_left_out = _add_links(simulation, events)
+    circuits = simulation.circuits
+    if circuits is not None:
+        events += circuit_events(circuits)
     timeline = simulation.timeline
     return {
         "traceEvents": events,
@@ -42,6 +47,7 @@ def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
             "ranks_left_out": timeline.ranks - len(timeline.ranks_shown),
             "operations_of_shown_ranks_left_out": simulation.num_left_out + too_many_at_once,
             "links_left_out": links_left_out,
+            "circuits_left_out": 0 if circuits is None else max(0, len(circuits.circuits) - MOST_CIRCUITS),
         },
     }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "hocket/base/error.hpp"
 #include "hocket/simulation/check.hpp"
 
 namespace hocket::circuits {
@@ -17,7 +18,9 @@ CircuitTimeline simulate(const Program& program, const Network& network, Policy 
     costs.rendezvous_bytes = std::numeric_limits<std::int64_t>::max();
     SimulationOptions alone = options;
     alone.costs = costs;
-    circuits_of(network);  // or there is no point in planning
+    if (circuits_of(network).blocked != network::Blocked::queue)
+        throw InvalidInput("circuits: blocked = \"relay\" and \"electrical\" are not simulated yet",
+                           "write blocked = \"queue\", and join all hosts over circuit switches");
     simulation::check(program, network);
     hocket::check(program);
     Batches batches;

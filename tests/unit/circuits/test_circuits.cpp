@@ -247,3 +247,12 @@ TEST_CASE("a call ends when the circuits of its collective are down") {
         CHECK(circuits::simulate(program, network, policy).makespan_s == Approx(call_s + 1));
     CHECK(circuits::simulate(program, network, Policy::lazy).makespan_s == Approx(call_s - 0.02 + 1));
 }
+
+TEST_CASE("what is not simulated is refused") {
+    const Program program = program_of(Collective::bcast, "binomial", 4, 1000);
+    CHECK_THROWS_WITH_AS(circuits::simulate(program, network::build(network::star(4, {})), Policy::lazy),
+                         doctest::Contains("has no circuits"), InvalidInput);
+    const Network relays = optical(4, {.times = {0.01, 0.02}, .blocked = network::Blocked::relay});
+    CHECK_THROWS_WITH_AS(circuits::simulate(program, relays, Policy::lazy), doctest::Contains("not simulated yet"),
+                         InvalidInput);
+}
