@@ -13,7 +13,7 @@
 
 namespace hocket::probes {
 
-/// What the controller says to all when a run cannot go on. The text is empty on all nodes but one.
+/// What the controller says to all nodes when a run cannot go on. It tells the user itself.
 class SwitchError : public Error {
 public:
     using Error::Error;

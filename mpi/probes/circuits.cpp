@@ -6,12 +6,14 @@
 #include <mpi.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/abort.hpp"
@@ -134,9 +136,9 @@ int main(int argc, char** argv) {
     } catch (const InvalidInput& error) {  // on all ranks alike
         if (rank == 0) std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
         status = 2;
-    } catch (const probes::SwitchError& error) {
-        if (*error.what() == '\0') sleep(2);  // another rank has been given the reason: it ends all
-        abort_saying(rank, error);
+    } catch (const probes::SwitchError&) {  // on all ranks; the controller has told the user
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        PMPI_Abort(MPI_COMM_WORLD, 1);
     } catch (const std::exception& error) {  // on this rank
         abort_saying(rank, error);
     }

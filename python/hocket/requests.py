@@ -50,6 +50,7 @@ KINDS: dict[str, str] = {
     "network-import": "hocket.network_request:ImportRequest",
     "bench-fidelity": "hocket.bench.fidelity.request:FidelityRequest",
     "bench-overlap": "hocket.bench.overlap.request:OverlapRequest",
+    "bench-circuits": "hocket.bench.circuits.request:CircuitBenchRequest",
 }
 
 

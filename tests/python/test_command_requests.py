@@ -16,6 +16,7 @@ import pytest
 
 from hocket import CostModel, InvalidInput, Network, Schedule
 from hocket.advise.request import AdviseRequest
+from hocket.bench.circuits.request import CircuitBenchRequest
 from hocket.bench.fidelity.request import FidelityRequest
 from hocket.bench.overlap.request import OverlapRequest
 from hocket.calibrate.request import CalibrateRequest
@@ -206,6 +207,7 @@ OTHERS = [
     DemoRequest("mpich-5.0.2", keep=True),
     AdviseRequest(Path("trace"), STAR, CostSource(CostModel.usual())),
     FidelityRequest(Path("out"), networks=(STAR, NetworkSource("a.toml")), sizes=(8, 1 << 20), launches=2),
+    CircuitBenchRequest(ports=(2, 5), collectives=("bcast",), bandwidth="1 Gbit/s"),
     OverlapRequest(network=STAR, in_flight=(1, 4), ratio=0.5, modes=("nap-ovlp",)),
     ImportRequest("topology.conf", "slurm", Options(bandwidth="1 Gbit/s", ranks=2)),
     GenerateRequest("two-clusters:2+2", trunk_bandwidth="1 Gbit/s"),

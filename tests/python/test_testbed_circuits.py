@@ -43,7 +43,7 @@ RECEIVER = """
 import socket, sys
 receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 receiver.bind(("0.0.0.0", 7000))
-print(sys.argv[1], "bound", flush=True)
+open(sys.argv[2], "w").close()
 while (text := receiver.recv(100)) != b"after":
     print(sys.argv[1], text.decode(), flush=True)
 """
@@ -56,9 +56,10 @@ def send(text):
     for host in ("10.0.0.2", "10.0.0.3"):
         sender.sendto(text.encode(), (host, 7000))
     time.sleep(0.2)
-time.sleep(1)
+while not all(os.path.exists(name) for name in sys.argv[2:]):
+    time.sleep(0.01)
 send("before")
-tell("begin 1 0.5 1.5 all equations 0:1:0", "begin", "begin")
+tell("begin 1 2 2 all equations 0:1:0", "begin", "begin")
 assert go() == ["go"] * 3
 send("closed")
 tell("want 0", "want 0")
@@ -66,6 +67,7 @@ send("set up")
 assert [connection.recv(4096) for connection in nodes[:2]] == [b"open 0"] * 2
 send("open")
 tell("release 0", "release 0")
+time.sleep(0.5)
 send("torn down")
 tell("end", "end", "end")
 over = hear()[2].split()
@@ -112,11 +114,15 @@ def bed() -> Iterator[Testbed]:
         yield bed
 
 
-def _run(bed: Testbed, folder: Path, text: str) -> str:
+def _run(bed: Testbed, folder: Path, text: str, failures: int = 1) -> str:
+    """What a program prints. `failures`: its runs that fail, of each of which the controller tells once."""
     script = folder / "nodes.py"
     script.write_text(text)
     result = bed.run([PYTHON, str(script), str(bed.controller)], timeout=LIMIT_S)
     assert result.returncode == 0, result.stderr
+    lines = result.stderr.splitlines()
+    assert len(lines) == failures
+    assert all(line.startswith("error: circuit switch: ") for line in lines)
     return result.stdout
 
 
@@ -125,24 +131,25 @@ def test_only_hosts_with_a_circuit_exchange_frames(bed: Testbed, tmp_path: Path)
     receiver, sender = tmp_path / "receiver.py", tmp_path / "sender.py"
     receiver.write_text(RECEIVER)
     sender.write_text(CONNECTING)
-    lines = [f"ssh {host} {PYTHON} {receiver} {host} &" for host in ("h1", "h2")]
-    lines += [f"{PYTHON} {sender} {bed.controller} || exit 1", "wait"]
+    bound = {host: tmp_path / f"{host}.bound" for host in ("h1", "h2")}
+    lines = [f"ssh {host} {PYTHON} {receiver} {host} {file} &" for host, file in bound.items()]
+    lines += [f"{PYTHON} {sender} {bed.controller} {' '.join(map(str, bound.values()))} || exit 1", "wait"]
     result = bed.run(["sh", "-c", "\n".join(lines)], timeout=LIMIT_S)
     assert result.returncode == 0, result.stderr
     got = {host: [line[3:] for line in result.stdout.splitlines() if line.startswith(host)] for host in ("h1", "h2")}
-    assert got == {"h1": ["bound", "before", "open"], "h2": ["bound", "before"]}
+    assert got == {"h1": ["before", "open"], "h2": ["before"]}
 
 
 @needs_namespaces
 def test_a_rank_that_leaves_ends_the_run_and_not_the_controller(bed: Testbed, tmp_path: Path) -> None:
     for _ in range(2):
         out = _run(bed, tmp_path, LEAVING)
-        assert out.splitlines()[0] == "['error rank 1 has ended within a run', 'error']"
+        assert out.splitlines()[0] == "['error rank 1 has ended within a run', 'error rank 1 has ended within a run']"
 
 
 @needs_namespaces
 def test_a_plan_with_too_few_ports_is_refused_and_the_next_one_runs(bed: Testbed, tmp_path: Path) -> None:
-    refused, accepted = _run(bed, tmp_path, REFUSED).splitlines()
+    refused, accepted = _run(bed, tmp_path, REFUSED, failures=2).splitlines()  # it ends within the second
     assert "error configuration 0 needs 2 ports of node 1, which has 1" in refused
     assert accepted == "['go', 'go', 'go']"
 

@@ -13,7 +13,7 @@ and get
     go SECONDS                 the time, by CLOCK_MONOTONIC
     open NUMBER...             circuits that are up
     over SECONDS TIMES...      from go to the last teardown; set-up, open, teardown and down of each circuit
-    error [TEXT]               nothing more comes of this run; one node gets the reason
+    error TEXT                 nothing more comes of this run; the controller tells the user
 Between two runs, and after an error, the switch connects all hosts: MPI starts, meets and ends then.
 """
 
@@ -49,7 +49,7 @@ def connect_all(frames: CircuitFilter, hosts: Sequence[Host]) -> None:
 
 
 def serve(listener: socket.socket, frames: CircuitFilter, hosts: Sequence[Host]) -> None:
-    """Never returns. `hosts`: by node, as schedules number them."""
+    """Never returns. `hosts`: by node, as schedules number them. What fails a run goes to standard error."""
     # The controller of a real switch does not wait for the processes of a program to give their cores away.
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -188,9 +188,11 @@ class _Controller:
     def _fail(self, text: str) -> None:
         self._reset()
         connect_all(self._frames, self._hosts)
-        # One of them tells the user.
-        for number, (connection, _) in enumerate(sorted(self._nodes.items(), key=lambda item: item[1])):
-            self._send(connection, "error", *([text] if number == 0 else []))
+        for connection in list(self._nodes):
+            self._send(connection, "error", text)
+        # Launchers may end the processes before one of them has said it.
+        with suppress(OSError):
+            os.write(2, f"error: circuit switch: {text}\n".encode())
 
     @staticmethod
     def _send(connection: socket.socket, *words: str) -> None:

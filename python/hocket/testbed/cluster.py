@@ -73,7 +73,7 @@ class Cluster:
             names = " ".join(host.name for host in self.layout.hosts)
             raise Error(f"the testbed has no host {host_name!r}", f"its hosts are: {names}")
         if self._frames:
-            self._start_controller(self._frames)
+            self._start_controller(self._frames, files[2])
         failure_read, failure_write = os.pipe2(os.O_CLOEXEC)
         process = os.fork()
         if process == 0:
@@ -106,13 +106,14 @@ class Cluster:
         if self._frames:
             connect_all(self._frames, self._nodes())  # its controller may have been killed at any moment
 
-    def _start_controller(self, frames: CircuitFilter) -> None:
-        """One for each command; it ends with all that the command leaves."""
+    def _start_controller(self, frames: CircuitFilter, errors: int) -> None:
+        """One for each command; it ends with all that the command leaves. `errors`: the command's standard error."""
         with listen(CONTROLLER) as listener:
             if os.fork() == 0:
                 try:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    os.dup2(errors, 2)
                     _close_all_but(listener.fileno(), frames.fileno())
                     serve(listener, frames, self._nodes())
                 finally:
