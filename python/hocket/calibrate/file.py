@@ -6,71 +6,91 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from hocket import print_bandwidth, print_duration
-from hocket.calibrate.calibration import Calibration, Errors
+from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
 from hocket.calibrate.messages import Sweep
 from hocket.calibrate.network import rounded
+from hocket.calibrate.segments import Segment
 from hocket.calibrate.warnings import warnings
+
+Value = str | int | float | list[str] | None
+HEADING = """
+# How this file was measured, and how far it is off: |predicted / measured - 1| of single messages of all
+# sizes, and of messages at the same time. grade is of what bandwidths decide, grade_short of short messages.
+"""
 
 
 def to_toml(calibration: Calibration) -> str:
-    lines = [calibration.network.to_toml().rstrip("\n"), ""]
-    lines += [
-        "# How this file was measured, and how far it is off: |predicted / measured - 1| of single messages of all",
-        "# sizes, and of messages at the same time. grade is of what bandwidths decide, grade_short of short messages.",
-        "[calibration]",
-        f"grade = {json.dumps(calibration.grade)}",
-    ]
-    if calibration.grade_short is not None:
-        lines.append(f"grade_short = {json.dumps(calibration.grade_short)}")
-    lines += [
-        f"mpi = {json.dumps(calibration.mpi)}",
-        f"launches = {calibration.launches}",
-        f"rounds = {calibration.rounds}",
-        f"send_overhead = {_duration(calibration.costs.send_s)}",
-        f"receive_overhead = {_duration(calibration.costs.receive_s)}",
-        f"reduce_bandwidth = {_bandwidth(calibration.costs.reduce_bytes_per_s)}",
-    ]
-    lines.append(f"duplex = {calibration.duplex:.3f}")
-    if calibration.costs.copy_bytes_per_s is not None:
-        lines.append(f"copy_bandwidth = {_bandwidth(calibration.costs.copy_bytes_per_s)}")
-    if calibration.rendezvous_bytes is not None:
-        lines.append(f"rendezvous_bytes = {calibration.rendezvous_bytes}")
-    if calibration.bursts is not None:
-        lines.append(f'burst = "{round(calibration.bursts.burst_bytes)} B"')
-        lines.append(f"burst_time = {_duration(calibration.bursts.burst_s)}")
-    for name, errors in _errors(calibration).items():
-        if errors is not None:
-            lines += [f"error_{name}_median = {errors.median:.3f}", f"error_{name}_p95 = {errors.p95:.3f}"]
-    lines += [
-        f"error_with_links = {calibration.error_with_links:.3f}",
-        f"spread = {calibration.spread:.3f}",
-    ]
-    if calibration.interval_confidence is not None:
-        lines.append(f"interval_confidence = {calibration.interval_confidence:.3f}")
-    lines += [f"# warning: {one}" for one in warnings(calibration)]
+    parts = [calibration.network.to_toml(), HEADING, _table("[calibration]", _values(calibration))]
+    parts += [f"# warning: {one}\n" for one in warnings(calibration)]
     for link in calibration.links:
-        lines += ["", "[[calibration.link]]", f"between = {json.dumps(link.between)}"]
-        for key, interval in (("interval", link.interval), ("interval_back", link.interval_back)):
-            if interval is not None:
-                lines.append(f"{key} = [{', '.join(map(_bandwidth, interval))}]")
-        if link.error_without is not None:
-            lines.append(f"error_without = {link.error_without:.3f}")
+        parts.append("\n" + _table("[[calibration.link]]", _link_values(link)))
     for sweep in calibration.sweeps:
         for segment in sweep.segments:
-            lines += [
-                "",
-                "[[calibration.segment]]",
-                f"between = {json.dumps(_ends(calibration, sweep))}",
-                f"from_bytes = {segment.from_bytes}",
-                f"start = {_duration(segment.start_s)}",
-            ]
-            if segment.s_per_byte > 0:
-                lines.append(f"bandwidth = {_bandwidth(1 / segment.s_per_byte)}")
-    return "\n".join(lines) + "\n"
+            values = _segment_values(_ends(calibration, sweep), segment)
+            parts.append("\n" + _table("[[calibration.segment]]", values))
+    return "".join(parts)
+
+
+def _values(calibration: Calibration) -> dict[str, Value]:
+    costs, bursts = calibration.costs, calibration.bursts
+    errors = {
+        f"error_{name}_{part}": value
+        for name, found in _errors(calibration).items()
+        if found is not None
+        for part, value in (("median", found.median), ("p95", found.p95))
+    }
+    return {
+        "grade": calibration.grade,
+        "grade_short": calibration.grade_short,
+        "mpi": calibration.mpi,
+        "launches": calibration.launches,
+        "rounds": calibration.rounds,
+        "send_overhead": _duration(costs.send_s),
+        "receive_overhead": _duration(costs.receive_s),
+        "reduce_bandwidth": _bandwidth(costs.reduce_bytes_per_s),
+        "duplex": calibration.duplex,
+        "copy_bandwidth": None if costs.copy_bytes_per_s is None else _bandwidth(costs.copy_bytes_per_s),
+        "rendezvous_bytes": calibration.rendezvous_bytes,
+        "burst": None if bursts is None else f"{round(bursts.burst_bytes)} B",
+        "burst_time": None if bursts is None else _duration(bursts.burst_s),
+        **errors,
+        "error_with_links": calibration.error_with_links,
+        "spread": calibration.spread,
+        "interval_confidence": calibration.interval_confidence,
+    }
+
+
+def _link_values(link: LinkQuality) -> dict[str, Value]:
+    return {
+        "between": list(link.between),
+        "interval": None if link.interval is None else [_bandwidth(one) for one in link.interval],
+        "interval_back": None if link.interval_back is None else [_bandwidth(one) for one in link.interval_back],
+        "error_without": link.error_without,
+    }
+
+
+def _segment_values(between: list[str], segment: Segment) -> dict[str, Value]:
+    return {
+        "between": between,
+        "from_bytes": segment.from_bytes,
+        "start": _duration(segment.start_s),
+        "bandwidth": _bandwidth(1 / segment.s_per_byte) if segment.s_per_byte > 0 else None,
+    }
+
+
+def _table(heading: str, values: Mapping[str, Value]) -> str:
+    """Values of None are left out; numbers that are not whole are errors and shares, of three decimals."""
+    lines = (
+        f"{key} = {f'{value:.3f}' if isinstance(value, float) else json.dumps(value)}\n"
+        for key, value in values.items()
+        if value is not None
+    )
+    return "".join([f"{heading}\n", *lines])
 
 
 def to_json(calibration: Calibration) -> dict[str, Any]:
@@ -140,8 +160,8 @@ def _ends(calibration: Calibration, sweep: Sweep) -> list[str]:
 
 
 def _bandwidth(value: float) -> str:
-    return json.dumps(print_bandwidth(rounded(value)))
+    return print_bandwidth(rounded(value))
 
 
 def _duration(value: float) -> str:
-    return json.dumps(print_duration(rounded(value)))
+    return print_duration(rounded(value))
