@@ -11,6 +11,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
+#include "hocket/cost/require.hpp"
 
 namespace hocket::cost {
 namespace {
@@ -153,19 +154,11 @@ double connection_s(std::int64_t batches, const circuits::Times& times) {
 }
 
 CircuitCost circuit_cost(Collective collective, std::string_view algorithm, const CircuitQuestion& question) {
-    const auto require = [](bool ok, const char* key, const std::string& value, const char* expected) {
-        if (!ok) throw InvalidInput(std::string(key) + " is " + value + ": expected " + expected);
-    };
-    const auto require_time = [&](double value_s, const char* key) {
-        require(value_s >= 0 && std::isfinite(value_s), key, std::to_string(value_s), "a finite time, at least 0 s");
-    };
-    require(question.num_ranks >= 1, "number of ranks", std::to_string(question.num_ranks), "at least 1");
-    require(question.ports.value_or(1) >= 1, "number of ports", std::to_string(question.ports.value_or(1)),
-            "at least 1");
+    require_at_least_1(question.num_ranks, "number of ranks");
+    require_at_least_1(question.ports.value_or(1), "number of ports");
     require(question.bytes >= 0 && std::isfinite(question.bytes), "bytes", std::to_string(question.bytes),
             "at least 0");
-    require(question.bandwidth_bytes_per_s > 0, "bandwidth", std::to_string(question.bandwidth_bytes_per_s),
-            "a number above 0");
+    require_bandwidth(question.bandwidth_bytes_per_s);
     require_time(question.latency_s, "latency");
     require_time(question.times.setup_s, "setup");
     require_time(question.times.teardown_s, "teardown");

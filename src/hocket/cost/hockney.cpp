@@ -11,6 +11,7 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
+#include "hocket/cost/require.hpp"
 
 namespace hocket::cost {
 namespace {
@@ -141,15 +142,11 @@ constexpr std::array forms{
 
 double hockney_s(Collective collective, std::string_view algorithm, std::int32_t num_ranks, std::int64_t bytes,
                  double latency_s, double bandwidth_bytes_per_s, std::int32_t segments) {
-    const auto refuse = [](const std::string& key, const std::string& value, const std::string& expected) {
-        throw InvalidInput(key + " is " + value + ": expected " + expected);
-    };
-    if (num_ranks < 1) refuse("number of ranks", std::to_string(num_ranks), "at least 1");
-    if (bytes < 0) refuse("bytes", std::to_string(bytes), "at least 0");
-    if (!(latency_s >= 0) || !std::isfinite(latency_s))
-        refuse("latency", std::to_string(latency_s), "a finite time, at least 0 s");
-    if (!(bandwidth_bytes_per_s > 0)) refuse("bandwidth", std::to_string(bandwidth_bytes_per_s), "a number above 0");
-    if (segments < 1) refuse("segments", std::to_string(segments), "at least 1");
+    require_at_least_1(num_ranks, "number of ranks");
+    require(bytes >= 0, "bytes", std::to_string(bytes), "at least 0");
+    require_time(latency_s, "latency");
+    require_bandwidth(bandwidth_bytes_per_s);
+    require_at_least_1(segments, "segments");
     std::vector<std::string_view> known;
     for (const Form& form : forms) {
         if (form.collective != collective) continue;
