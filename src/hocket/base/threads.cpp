@@ -37,8 +37,9 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
     };
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(num_threads));
-    std::condition_variable one_began;
+    std::condition_variable one_began, all_begin;
     std::int32_t begun = 0;
+    bool all_are_there = false;
     for (std::int32_t t = 1; t < num_threads; ++t) {
         // A thread that finds no memory for its thread-local data ends the process (glibc, __tls_get_addr), also when
         // it throws bad_alloc later. So each gets that data first, from what is kept back for it here.
@@ -50,9 +51,10 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
             threads.emplace_back([&, t] {
                 static_cast<void>(std::uncaught_exceptions());  // libstdc++ keeps it in thread-local data
                 {
-                    const std::lock_guard beginning(mutex);
+                    std::unique_lock beginning(mutex);
                     ++begun;
                     one_began.notify_one();
+                    all_begin.wait(beginning, [&] { return all_are_there; });
                 }
                 guarded([&] { work(t); });
                 const std::lock_guard ending(mutex);
@@ -62,9 +64,16 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
             ++running;
         } catch (const std::system_error&) {
             break;
+        } catch (const std::bad_alloc&) {
+            break;
         }
         reserve.reset();
         one_began.wait(lock, [&] { return begun == t; });
+    }
+    {
+        const std::lock_guard lock(mutex);
+        all_are_there = true;
+        all_begin.notify_all();
     }
     guarded([&] { work(0); });
     for (std::unique_lock lock(mutex); !one_ended.wait_for(lock, pause, [&] { return running == 0; });) {
