@@ -45,7 +45,8 @@ receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 receiver.bind(("0.0.0.0", 7000))
 open(sys.argv[2], "w").close()
 while (text := receiver.recv(100)) != b"after":
-    print(sys.argv[1], text.decode(), flush=True)
+    sys.stdout.write(f"{sys.argv[1]} {text.decode()}\\n")  # at once: both hosts write to the same pipe
+    sys.stdout.flush()
 """
 
 CONNECTING = (
