@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t reserve_bytes = std::size_t{1} << 20;  // thread-local data takes less than a page
 
+/// That of libstdc++. The store is volatile, for the function is declared pure.
+void get_local_data() {
+    [[maybe_unused]] volatile int num_exceptions;
+    num_exceptions = std::uncaught_exceptions();
+}
+
 }  // namespace
 
 std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(std::int32_t)>& work,
@@ -37,19 +43,20 @@ std::int32_t run_on_threads(std::int32_t num_threads, const std::function<void(s
     };
     std::vector<std::jthread> threads;
     threads.reserve(static_cast<std::size_t>(num_threads));
+    // A thread that finds no memory for its thread-local data ends the process (glibc, __tls_get_addr), also when it
+    // throws bad_alloc later. So each gets that data first, from what is kept back for it here; the calling one too.
+    get_local_data();
     std::condition_variable one_began, all_begin;
     std::int32_t begun = 0;
     bool all_are_there = false;
     for (std::int32_t t = 1; t < num_threads; ++t) {
-        // A thread that finds no memory for its thread-local data ends the process (glibc, __tls_get_addr), also when
-        // it throws bad_alloc later. So each gets that data first, from what is kept back for it here.
         std::unique_ptr<void, void (*)(void*)> reserve(::operator new(reserve_bytes, std::nothrow),
                                                        [](void* bytes) { ::operator delete(bytes); });
         if (!reserve) break;
         std::unique_lock lock(mutex);
         try {
             threads.emplace_back([&, t] {
-                static_cast<void>(std::uncaught_exceptions());  // libstdc++ keeps it in thread-local data
+                get_local_data();
                 {
                     std::unique_lock beginning(mutex);
                     ++begun;
