@@ -75,11 +75,8 @@ typedef struct hocket_schedule_parameters {
     /* "pipelined_chain", ...: hocket_algorithm_get. "native": the MPI's own function; also of the collectives "allgatherv", "alltoallv",
      * "alltoallw", "gatherv", "scatterv", "reduce_scatter", "scan" and "exscan". */
     const char* algorithm;
-    int root; /* of bcast, reduce, scatter, gather; else 0 */
-    union {
-        int segments; /* how fine to cut for pipelining, >= 1 */
-        int pieces;   /* its name in earlier versions */
-    };
+    int root;         /* of bcast, reduce, scatter, gather; else 0 */
+    int segments;     /* how fine to cut for pipelining, >= 1 */
     const int* order; /* a cyclic order of all ranks; NULL = 0 .. p-1 */
 } hocket_schedule_parameters;
 
