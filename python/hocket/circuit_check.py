@@ -9,6 +9,7 @@ begins, and which blocks a message carries. All ends are computed anew.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -68,15 +69,41 @@ def check_answer(answer: Mapping[str, Any], instance: Mapping[str, Any] | None =
         return ("has no instance or no schedule",)
     replayed = replay(asked, schedule)
     problems = list(replayed.problems)
-    makespan_s, bound_s = answer.get("makespan_s"), answer.get("lower_bound_s")
-    if not isinstance(makespan_s, (int, float)) or not isinstance(bound_s, (int, float)):
-        return (*problems, "makespan_s or lower_bound_s is no number")
+    try:
+        makespan_s = _number(answer.get("makespan_s"), "makespan_s")
+        bound_s = _number(answer.get("lower_bound_s"), "lower_bound_s")
+    except ValueError as error:
+        return (*problems, str(error))
     margin_s = _margin(max(makespan_s, replayed.makespan_s))
     if abs(makespan_s - replayed.makespan_s) > margin_s:
         problems.append(f"makespan_s is {makespan_s!r}, but the last teardown ends at {replayed.makespan_s!r}")
     if bound_s > replayed.makespan_s + margin_s:
         problems.append(f"lower_bound_s is {bound_s!r}, above the makespan {replayed.makespan_s!r}")
+    if bound_s < 0:
+        problems.append(f"lower_bound_s is {bound_s!r}: expected at least 0")
+    gap = makespan_s / bound_s - 1 if bound_s > 0 else 0.0
+    if "gap" in answer and not _is_number(answer["gap"], gap, 1e-9 * (1 + abs(gap))):
+        problems.append(f"gap is {answer['gap']!r}: expected {gap!r}")
+    status = answer.get("status", "feasible")
+    if status not in ("optimal", "feasible"):
+        problems.append(f"status is {status!r}: expected optimal or feasible")
+    if status == "optimal" and makespan_s - bound_s > margin_s:
+        problems.append("status is optimal, but lower_bound_s is below makespan_s")
     return tuple(problems)
+
+
+def _number(value: Any, what: str) -> float:
+    """Raises ValueError unless it is a finite number: every comparison with NaN would say that all is well."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"{what} is {value!r}: expected a finite number")
+    return float(value)
+
+
+def _is_number(value: Any, expected: float, margin: float) -> bool:
+    try:
+        return abs(_number(value, "it") - expected) <= margin
+    except ValueError:
+        return False
 
 
 def _margin(time_s: float) -> float:
@@ -92,9 +119,9 @@ class _Replay:
     def run(self) -> Replayed:
         one = self.instance
         self.p, self.k = int(one["p"]), int(one["k"])
-        self.s, self.d = float(one["s"]), float(one["d"])
-        self.alpha, self.beta = float(one["alpha"]), float(one["beta"])
-        self.bytes = float(one["bytes"])
+        self.s, self.d, self.alpha, self.beta, self.bytes = (
+            _number(one[key], key) for key in ("s", "d", "alpha", "beta", "bytes")
+        )
         self.root = int(one.get("root") or 0)
         chosen = {key: one.get(key) or names[0] for key, names in _CHOICES.items()}
         for key, names in _CHOICES.items():
@@ -125,13 +152,14 @@ class _Replay:
         return max((circuit.down_s for circuit in self.circuits), default=0.0)
 
     def _read(self) -> None:
-        self.block_bytes = float(self.schedule["block_bytes"])
+        self.block_bytes = _number(self.schedule["block_bytes"], "block_bytes")
         self.num_blocks = int(self.schedule["blocks"])
         self.circuits: list[_Circuit] = []
         for number, item in enumerate(self.schedule["circuits"]):
             a, b = item["nodes"]
-            begin_s, down_s = float(item["setup_s"][0]), float(item["teardown_s"][0])
             name = f"circuit {number} ({a}, {b})"
+            begin_s = _number(item["setup_s"][0], f"{name}: setup_s")
+            down_s = _number(item["teardown_s"][0], f"{name}: teardown_s")
             self.circuits.append(
                 _Circuit(name, (a, b), item["configuration"], begin_s, begin_s + self.s, down_s, down_s + self.d)
             )
@@ -144,9 +172,9 @@ class _Replay:
         self.messages: list[_Message] = []
         for number, item in enumerate(self.schedule["messages"]):
             sender, receiver, blocks = item["from"], item["to"], tuple(item["blocks"])
-            begin_s = float(item["time_s"][0])
-            end_s = begin_s + self.alpha + len(blocks) * self.block_bytes * self.beta
             name = f"message {number} ({sender} to {receiver})"
+            begin_s = _number(item["time_s"][0], f"{name}: time_s")
+            end_s = begin_s + self.alpha + len(blocks) * self.block_bytes * self.beta
             self.messages.append(
                 _Message(name, item["circuit"], sender, receiver, blocks, item.get("reduces") is True, begin_s, end_s)
             )
@@ -159,7 +187,7 @@ class _Replay:
                 raise IndexError(f"{name}: circuit {item['circuit']}")
 
     def _same(self, stored: Any, computed: float, what: str) -> None:
-        if abs(float(stored) - computed) > _margin(computed):
+        if abs(_number(stored, what) - computed) > _margin(computed):
             self.problems.append(f"{what} is {stored!r}: expected {computed!r}")
 
     def _blocks(self) -> None:

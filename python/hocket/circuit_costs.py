@@ -31,6 +31,12 @@ class CircuitCostRequest:
     accounting: str = "equations"
     whole: bool = False  #: `bytes` counts what all ranks have together, as the paper does for an allgather
 
+    def __post_init__(self) -> None:
+        for what, numbers in (("ranks", (self.ranks,)), ("ports", self.ports)):
+            for number in numbers:
+                if not 1 <= number < 2**31:
+                    raise InvalidInput(f"number of {what} is {number}: expected 1 to {2**31 - 1}")
+
     def share(self, collective: str) -> int:
         """How many blocks `bytes` is; rooted collectives and allreduce have one message."""
         return self.ranks if self.whole and collective not in ("bcast", "reduce", "allreduce") else 1

@@ -59,7 +59,7 @@ class CircuitInstance:
         for key, least in (("p", 1), ("k", 1), ("root", 0)):
             whole = getattr(self, key)
             if isinstance(whole, bool) or not isinstance(whole, int) or not least <= whole < 2**31:
-                raise InvalidInput(f"{key} is {whole!r}: expected a whole number, at least {least}")
+                raise InvalidInput(f"{key} is {whole!r}: expected a whole number from {least} to {2**31 - 1}")
         for key, names in _CHOICES.items():
             if getattr(self, key) not in names:
                 raise InvalidInput(f"{key} is {getattr(self, key)!r}: expected {' or '.join(names)}")
@@ -154,6 +154,8 @@ def solve(
         **asked, pieces=None if pieces == "auto" else pieces, time_limit_s=time_limit_s, seed=seed,
         on_progress=on_progress,
     )  # fmt: skip
+    if not math.isfinite(found["makespan_s"]) or not math.isfinite(found["lower_bound_s"]):
+        raise InvalidInput("its times are larger than a number can be", "bytes, beta, alpha, s or d are too large")
     schedule = {"blocks": found["blocks"], **found["schedule"]}
     if root != 0 and instance.collective in ("bcast", "reduce"):
         _exchange(schedule, root)
@@ -192,12 +194,20 @@ def check_lines(text: str, instances: str | None = None) -> Iterator[tuple[int, 
     from hocket.circuit_check import check_answer
 
     asked: dict[str, Mapping[str, Any]] = {}
-    for line in (instances or "").splitlines():
-        try:
-            values = _object(line)
-        except InvalidInput:
+    broken: dict[int, str] = {}
+    for number, line in enumerate((instances or "").splitlines(), 1):
+        if not line.strip():
             continue
-        asked[repr(values.get("id"))] = values
+        try:
+            one = _object(line)
+        except InvalidInput as error:
+            broken[number] = str(error)
+            continue
+        name = repr(one.get("id"))
+        if name in asked:
+            raise InvalidInput(f"line {number} of the instances: id {name} occurs twice", "give each an id of its own")
+        asked[name] = one
+    answered: set[str] = set()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -206,16 +216,30 @@ def check_lines(text: str, instances: str | None = None) -> Iterator[tuple[int, 
         except InvalidInput as error:
             yield number, None, (str(error),)
             continue
-        name = answer.get("id")
+        name = repr(answer.get("id"))
         if "error" in answer and "schedule" not in answer:
-            yield number, name, (f"is an error: {answer['error']}",)
-        elif instances is not None and repr(name) not in asked:
-            yield number, name, ("is no answer to an instance",)
+            broken.pop(answer.get("line", 0), None)
+            answered.add(name)
+            yield number, answer.get("id"), (f"is an error: {answer['error']}",)
+        elif instances is not None and name not in asked:
+            yield number, answer.get("id"), ("is no answer to an instance",)
+        elif name in answered:
+            yield number, answer.get("id"), ("is the second answer with this id",)
         else:
-            yield number, name, check_answer(answer, asked.get(repr(name)))
+            answered.add(name)
+            yield number, answer.get("id"), check_answer(answer, asked.get(name))
+    for number, said in broken.items():
+        yield 0, None, (f"line {number} of the instances has no answer: {said}",)
+    for name, values in asked.items():
+        if name not in answered:
+            yield 0, values.get("id"), ("this instance has no answer",)
 
 
 def _object(line: str) -> dict[str, Any]:
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("no UTF-8 text") from None
     try:
         value = json.loads(line, object_pairs_hook=refuse_duplicates)
     except (json.JSONDecodeError, RecursionError) as error:

@@ -28,8 +28,8 @@ class CircuitNetwork:
     def __post_init__(self) -> None:
         """Raises InvalidInput; times and bandwidth are checked with the first algorithm."""
         for what, number in (("ranks", self.ranks), ("ports", self.ports)):
-            if number < 1:
-                raise InvalidInput(f"number of {what} is {number}: expected at least 1")
+            if not 1 <= number < 2**31:
+                raise InvalidInput(f"number of {what} is {number}: expected 1 to {2**31 - 1}")
 
     @property
     def exchange_s(self) -> float:

@@ -200,6 +200,47 @@ def test_replay_finds_what_is_wrong() -> None:
         assert any(word in problem for problem in problems for word in words.split("|")), (change, problems)
 
 
+def test_numbers_that_are_none_are_found() -> None:
+    """Every comparison with NaN is false: none may pass for that."""
+    answer = json.loads(json.dumps(solve(_instance(p=5, k=2, collective="alltoall")).values))
+    message, circuit = answer["schedule"]["messages"][0], answer["schedule"]["circuits"][0]
+    assert check_answer(answer) == ()
+    for where, key in (
+        (answer, "makespan_s"), (answer, "lower_bound_s"), (answer, "gap"), (answer["instance"], "s"),
+        (answer["instance"], "bytes"), (answer["schedule"], "block_bytes"), (message["time_s"], 0),
+        (message["time_s"], 1), (circuit["setup_s"], 0), (circuit["teardown_s"], 1),
+    ):  # fmt: skip
+        kept = where[key]
+        for wrong in (float("nan"), float("inf"), "0.01", None, True):
+            where[key] = wrong
+            assert check_answer(answer) != (), (key, wrong)
+        where[key] = kept
+    for key, wrong in (("gap", -1), ("status", "banana"), ("lower_bound_s", -1), ("lower_bound_s", 9.0)):
+        assert check_answer({**answer, key: wrong}) != (), (key, wrong)
+    assert check_answer({**answer, "status": "optimal", "lower_bound_s": 0.001, "gap": 1}) != ()
+
+
+def test_answers_that_are_missing_are_told() -> None:
+    lines = [{"id": name, "collective": "bcast", "p": 4, "k": 2, "bytes": 8, **_PAPER} for name in ("a", "b")]
+    text = "\n".join(map(json.dumps, lines))
+    answers = [json.dumps(answer) for answer in answer_lines(text)]
+    assert [problems for _, _, problems in check_lines("\n".join(answers), text)] == [(), ()]
+    assert list(check_lines(answers[0], text))[-1] == (0, "b", ("this instance has no answer",))
+    assert list(check_lines("\n".join([*answers, answers[0]]), text))[-1][2] == ("is the second answer with this id",)
+    assert "line 3 of the instances has no answer" in list(check_lines("\n".join(answers), text + "\n{"))[-1][2][0]
+    with pytest.raises(InvalidInput, match="line 3 of the instances: id 'a' occurs twice"):
+        list(check_lines("\n".join(answers), f"{text}\n{text}"))
+
+
+def test_what_no_number_holds_ends_its_line_alone() -> None:
+    good = {"id": "a", "collective": "allgather", "p": 3, "k": 1, "bytes": 8, **_PAPER}
+    large = {**good, "bytes": 2**63 - 1, "alpha": 1e300, "beta": 1e300}
+    text = "\n".join([json.dumps(large), '{"id": "\udcff"}', json.dumps(good)])
+    answers = list(answer_lines(text))
+    assert ["error" in answer for answer in answers] == [True, True, False]
+    assert "UTF-8" in answers[1]["error"]
+
+
 def test_a_wrong_line_does_not_hinder_the_others() -> None:
     good = {"id": "a", "collective": "bcast", "p": 4, "k": 2, "bytes": 8, **_PAPER}
     lines = [good, {**good, "id": "b", "k": 0}, {**good, "id": 3, "stopp": "all"}, {**good, "id": 4, "root": 3}]

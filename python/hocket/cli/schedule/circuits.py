@@ -61,7 +61,7 @@ def circuit_options(function: Function) -> Function:
 
 
 def run(context: click.Context, what: str | None, *, instances: Path | None, check: Path | None, **given: Any) -> int:
-    from hocket.circuit_schedules import TIME_LIMIT_S
+    from hocket.circuit_schedules import COLLECTIVES, TIME_LIMIT_S
 
     if what is not None and (instances is not None or check is not None):
         raise InvalidInput(f"{what}: --instances and --check name the collectives", "leave it out")
@@ -78,6 +78,9 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
         return _answer(instances, limit_s)
     if what is None:
         raise InvalidInput("no collective is given", "for instance: hocket schedule bcast --circuits --ports 2")
+    if what not in COLLECTIVES:
+        hint = f"accepted: {', '.join(COLLECTIVES)}, or the folder of a trace"
+        raise InvalidInput(f"{what}: no collective on circuits, and no such folder", hint)
     pieces = "auto" if is_default("pieces") else given["pieces"]
     return _one(_instance(what, **given | {"pieces": pieces}), limit_s, given["as_json"])
 
@@ -181,18 +184,16 @@ def _check(path: Path, instances: Path | None) -> int:
         answers += 1
         wrong += bool(problems)
         for problem in problems:
-            print(f"{path}:{number}: {json.dumps(name)}: {problem}")
+            print(f"{path}:{number or 'end'}: {json.dumps(name)}: {problem}")
     print(f"{answers} answers replayed, {wrong} wrong")
     return 1 if wrong else 0
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8", "surrogateescape")  # a line that is no UTF-8 is told as such
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path}: is no UTF-8 text") from None
 
 
 def _print(answer: CircuitAnswer) -> None:
