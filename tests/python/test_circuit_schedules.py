@@ -148,7 +148,9 @@ def test_pipelined_broadcast_of_the_paper(k: int, most_ms: tuple[float, ...]) ->
 
 @pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "allreduce", "alltoall"])
 def test_never_worse_than_the_equations(collective: str) -> None:
-    for p, k, size, accounting in itertools.product((8, 16), (2, 3), (1, 100_000), ("equations", "hidden")):
+    for p, k, size, accounting in itertools.product(
+        (3, 6, 8, 11, 16), (1, 2, 3), (1, 100_000), ("equations", "hidden")
+    ):
         one = _instance(collective=collective, p=p, k=k, bytes=size, accounting=accounting)
         found_s = solve(one, time_limit_s=0.1).makespan_s
         for algorithm in circuit_algorithms(collective):

@@ -98,12 +98,6 @@ void gather_by_doubling(std::int32_t power, std::vector<Step>& steps) {
     }
 }
 
-Steps doubling_allgather(std::int32_t p, double bytes) {
-    Steps result{"recursive_doubling", bytes, p, {}};
-    gather_by_doubling(p, result.steps);
-    return result;
-}
-
 /// [Bruck97]: node i holds the blocks i to i + held - 1, and sends them downwards.
 Steps bruck_allgather(std::int32_t p, double bytes) {
     Steps result{"bruck", bytes, p, {}};
@@ -130,6 +124,52 @@ void folded(std::int32_t p, const Blocks& all, std::vector<Step>& steps, Within 
     if (!before.empty()) steps.push_back(std::move(before));
     within(power);
     if (!after.empty()) steps.push_back(std::move(after));
+}
+
+Steps doubling_allgather(std::int32_t p, double bytes) {
+    Steps result{"recursive_doubling", bytes, p, {}};
+    const std::int32_t power = power_below(p);
+    // Nodes beyond the power of two give their block to one within, and get all others from it.
+    Step before, after;
+    for (std::int32_t i = power; i < p; ++i) {
+        before.push_back(plain(i, i - power, {i}));
+        Blocks others;
+        for (std::int32_t b = 0; b < p; ++b)
+            if (b != i) others.push_back(b);
+        after.push_back(plain(i - power, i, std::move(others)));
+    }
+    if (!before.empty()) result.steps.push_back(std::move(before));
+    const std::size_t first = result.steps.size();
+    gather_by_doubling(power, result.steps);
+    for (std::size_t s = first; s < result.steps.size(); ++s)
+        for (Send& send : result.steps[s]) {
+            const Blocks within = send.blocks;
+            for (const std::int32_t block : within)
+                if (block + power < p) send.blocks.push_back(block + power);
+        }
+    if (!after.empty()) result.steps.push_back(std::move(after));
+    return result;
+}
+
+/// [Chen05]: an even number of nodes on a ring; each exchanges with its neighbours in turn what it got last.
+Steps neighbor_exchange_allgather(std::int32_t p, double bytes) {
+    Steps result{"neighbor_exchange", bytes, p, {}};
+    std::vector<Blocks> newest(static_cast<std::size_t>(p));
+    for (std::int32_t i = 0; i < p; ++i) newest[static_cast<std::size_t>(i)] = {i};
+    for (std::int32_t round = 0; round < p / 2; ++round) {
+        Step& step = result.steps.emplace_back();
+        std::vector<Blocks> got(newest.size());
+        for (std::int32_t i = 0; i < p; ++i) {
+            const std::int32_t partner = (i + (i % 2 == round % 2 ? 1 : p - 1)) % p;
+            const Blocks& blocks = newest[static_cast<std::size_t>(i)];
+            step.push_back(plain(i, partner, blocks));
+            Blocks& there = got[static_cast<std::size_t>(partner)];
+            if (round == 0) there.push_back(partner);
+            there.insert(there.end(), blocks.begin(), blocks.end());
+        }
+        newest = std::move(got);
+    }
+    return result;
 }
 
 Steps doubling_allreduce(std::int32_t p, double bytes) {
@@ -192,21 +232,52 @@ Steps pairwise_alltoall(std::int32_t p, double bytes) {
     return result;
 }
 
-/// Blocks travel along the bits of a difference: of numbers by exclusive or (hypercube), or modulo p [Bruck97].
-Steps forwarded_alltoall(std::int32_t p, double bytes, bool hypercube) {
-    Steps result{hypercube ? "hypercube" : "bruck", bytes, p * p, {}};
+/// Blocks travel along the bits of the difference modulo p [Bruck97].
+Steps bruck_alltoall(std::int32_t p, double bytes) {
+    Steps result{"bruck", bytes, p * p, {}};
     for (std::int32_t far = 1; far < p; far *= 2) {
         Step& step = result.steps.emplace_back();
-        for (std::int32_t i = 0; i < p; ++i) step.push_back(plain(i, hypercube ? i ^ far : (i + far) % p, {}));
+        for (std::int32_t i = 0; i < p; ++i) step.push_back(plain(i, (i + far) % p, {}));
         for (std::int32_t source = 0; source < p; ++source)
             for (std::int32_t difference = 1; difference < p; ++difference) {
                 if (!(difference & far)) continue;
-                const std::int32_t gone = difference & (far - 1);
-                const std::int32_t at = hypercube ? source ^ gone : (source + gone) % p;
-                const std::int32_t to = hypercube ? source ^ difference : (source + difference) % p;
+                const std::int32_t at = (source + (difference & (far - 1))) % p;
+                step[static_cast<std::size_t>(at)].blocks.push_back(source * p + (source + difference) % p);
+            }
+    }
+    return result;
+}
+
+/// Blocks travel along the dimensions of a hypercube. Nodes beyond the power of two give theirs to one within, and get
+/// from it what is for them.
+Steps hypercube_alltoall(std::int32_t p, double bytes) {
+    Steps result{"hypercube", bytes, p * p, {}};
+    const std::int32_t power = power_below(p);
+    const auto within = [power](std::int32_t i) { return i < power ? i : i - power; };
+    Step before, after;
+    for (std::int32_t i = power; i < p; ++i) {
+        Blocks from, to;
+        for (std::int32_t other = 0; other < p; ++other) {
+            if (other == i) continue;
+            from.push_back(i * p + other);
+            to.push_back(other * p + i);
+        }
+        before.push_back(plain(i, i - power, std::move(from)));
+        after.push_back(plain(i - power, i, std::move(to)));
+    }
+    if (!before.empty()) result.steps.push_back(std::move(before));
+    for (std::int32_t far = 1; far < power; far *= 2) {
+        Step& step = result.steps.emplace_back();
+        for (std::int32_t i = 0; i < power; ++i) step.push_back(plain(i, i ^ far, {}));
+        for (std::int32_t source = 0; source < p; ++source)
+            for (std::int32_t to = 0; to < p; ++to) {
+                const std::int32_t difference = within(source) ^ within(to);
+                if (!(difference & far)) continue;
+                const std::int32_t at = within(source) ^ (difference & (far - 1));
                 step[static_cast<std::size_t>(at)].blocks.push_back(source * p + to);
             }
     }
+    if (!after.empty()) result.steps.push_back(std::move(after));
     return result;
 }
 
@@ -238,8 +309,8 @@ circuits::Draft by_configurations(const Steps& algorithm, std::int32_t num_nodes
 }
 
 std::vector<Steps> allgather_steps(std::int32_t p, double bytes) {
-    std::vector<Steps> all{ring_allgather(p, bytes), bruck_allgather(p, bytes)};
-    if (power_below(p) == p) all.push_back(doubling_allgather(p, bytes));
+    std::vector<Steps> all{ring_allgather(p, bytes), bruck_allgather(p, bytes), doubling_allgather(p, bytes)};
+    if (p % 2 == 0) all.push_back(neighbor_exchange_allgather(p, bytes));
     return all;
 }
 
@@ -248,9 +319,7 @@ std::vector<Steps> allreduce_steps(std::int32_t p, double bytes) {
 }
 
 std::vector<Steps> alltoall_steps(std::int32_t p, double bytes) {
-    std::vector<Steps> all{pairwise_alltoall(p, bytes), forwarded_alltoall(p, bytes, false)};
-    if (power_below(p) == p) all.push_back(forwarded_alltoall(p, bytes, true));
-    return all;
+    return {pairwise_alltoall(p, bytes), bruck_alltoall(p, bytes), hypercube_alltoall(p, bytes)};
 }
 
 }  // namespace hocket::search
