@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.bench_circuits import circuits
+from hocket.cli.bench.circuits import circuits
 from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
 from hocket.cli.reporter import TerminalReporter
