@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hocket.circuit_network import CircuitNetwork
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 
@@ -32,10 +33,29 @@ class CircuitCostRequest:
     whole: bool = False  #: `bytes` counts what all ranks have together, as the paper does for an allgather
 
     def __post_init__(self) -> None:
-        for what, numbers in (("ranks", (self.ranks,)), ("ports", self.ports)):
-            for number in numbers:
-                if not 1 <= number < 2**31:
-                    raise InvalidInput(f"number of {what} is {number}: expected 1 to {2**31 - 1}")
+        for ports in self.ports:
+            self.network(ports)
+
+    def network(self, ports: int) -> CircuitNetwork:
+        """Raises InvalidInput for a number of ranks or ports out of range."""
+        return CircuitNetwork(
+            self.ranks, ports, self.setup_s, self.teardown_s, self.latency_s, self.bandwidth_bytes_per_s,
+            self.accounting,
+        )  # fmt: skip
+
+    def algorithms(self) -> dict[str, tuple[str, ...]]:
+        """Of each collective those with a closed form. Raises InvalidInput if one has none, or nothing is asked for."""
+        from hocket import circuit_algorithms
+
+        if self.bytes < 1:
+            raise InvalidInput(f"bytes is {self.bytes}: expected at least 1")
+        if not self.ports:
+            raise InvalidInput("no number of ports is given", 'for instance: --ports "2,3,4"')
+        found = {collective: tuple(circuit_algorithms(collective)) for collective in self.collectives}
+        for collective, algorithms in found.items():
+            if not algorithms:
+                raise InvalidInput(f"no closed form on circuits for {collective}")
+        return found
 
     def share(self, collective: str) -> int:
         """How many blocks `bytes` is; rooted collectives and allreduce have one message."""
@@ -93,43 +113,23 @@ class CircuitCosts:
 
 def run(request: CircuitCostRequest, reporter: Reporter = SILENT) -> CircuitCosts:
     """Raises InvalidInput for a collective without a closed form, or a value out of range."""
-    from hocket import circuit_algorithms
-
-    if request.bytes < 1:
-        raise InvalidInput(f"bytes is {request.bytes}: expected at least 1")
-    if not request.ports:
-        raise InvalidInput("no number of ports is given", 'for instance: --ports "2,3,4"')
-    figures = []
-    for collective in request.collectives:
-        algorithms = circuit_algorithms(collective)
-        if not algorithms:
-            raise InvalidInput(f"no closed form on circuits for {collective}")
-        figures += [_figure(request, collective, algorithm) for algorithm in algorithms]
-    return CircuitCosts(request, tuple(figures))
+    return CircuitCosts(
+        request,
+        tuple(
+            _figure(request, collective, algorithm)
+            for collective, algorithms in request.algorithms().items()
+            for algorithm in algorithms
+        ),
+    )
 
 
 def _figure(request: CircuitCostRequest, collective: str, algorithm: str) -> CircuitFigure:
-    from hocket import circuit_cost
-
     sizes = sizes_up_to(request.bytes)
     share = request.share(collective)
+    network = request.network(max(request.ports))
 
     def costs(ports: int | None) -> list[dict[str, Any]]:
-        return [
-            circuit_cost(
-                collective=collective,
-                algorithm=algorithm,
-                num_ranks=request.ranks,
-                ports=ports,
-                bytes=size / share,
-                latency_s=request.latency_s,
-                bandwidth_bytes_per_s=request.bandwidth_bytes_per_s,
-                setup_s=request.setup_s,
-                teardown_s=request.teardown_s,
-                accounting=request.accounting,
-            )
-            for size in sizes
-        ]
+        return [network.cost(collective, algorithm, size / share, ports) for size in sizes]
 
     curves = [_curve(NAIVE, None, costs(None))]
     curves += [_curve(f"{k} port{'s' * (k > 1)}", k, costs(k)) for k in request.ports]

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hocket.circuit_costs import CircuitCostRequest, sizes_up_to
@@ -51,58 +51,39 @@ class CircuitMaps:
 
 def run(request: CircuitMapRequest, reporter: Reporter = SILENT) -> CircuitMaps:
     """Raises InvalidInput for a collective without a closed form, or a value out of range."""
-    from hocket import circuit_algorithms
-
     costs = request.costs
     if costs.setup_s + costs.teardown_s <= 0:
         raise InvalidInput("set-up and teardown take no time: a map over them has no range", "give --setup 5ms")
     if not 1 < request.factor < 1e9:
         raise InvalidInput(f"factor is {request.factor:g}: expected more than 1 and less than 1e9")
-    if costs.bytes < 1:
-        raise InvalidInput(f"bytes is {costs.bytes}: expected at least 1")
-    for collective in costs.collectives:
-        if not circuit_algorithms(collective):
-            raise InvalidInput(f"no closed form on circuits for {collective}")
+    algorithms = costs.algorithms()
     wanted = [(collective, ports) for collective in costs.collectives for ports in costs.ports]
     maps = []
     with reporter.steps("comparing algorithms", len(wanted)) as following:
         for collective, ports in wanted:
-            maps.append(_map(request, collective, ports))
+            maps.append(_map(request, collective, algorithms[collective], ports))
             following(f"{collective}, {ports} ports")
     return CircuitMaps(request, tuple(maps))
 
 
-def _map(request: CircuitMapRequest, collective: str, ports: int) -> CircuitMap:
-    from hocket import circuit_algorithms, circuit_cost
-
+def _map(request: CircuitMapRequest, collective: str, algorithms: tuple[str, ...], ports: int) -> CircuitMap:
     costs = request.costs
+    network = costs.network(ports)
     connections = _connections(costs.setup_s + costs.teardown_s, request.factor)
     sizes = sizes_up_to(costs.bytes)
-    algorithms = tuple(circuit_algorithms(collective))
     share = costs.share(collective)
     setup = costs.setup_s / (costs.setup_s + costs.teardown_s)
 
-    def total_s(algorithm: str, ports: int | None, connection_s: float, size: float) -> float:
-        found: float = circuit_cost(
-            collective=collective,
-            algorithm=algorithm,
-            num_ranks=costs.ranks,
-            ports=ports,
-            bytes=size / share,
-            latency_s=costs.latency_s,
-            bandwidth_bytes_per_s=costs.bandwidth_bytes_per_s,
-            setup_s=setup * connection_s,
-            teardown_s=(1 - setup) * connection_s,
-            accounting=costs.accounting,
-        )["total_s"]
-        return found
-
     fastest, time_s, naive_s = [], [], []
     for connection_s in connections:
-        row = [[total_s(one, ports, connection_s, size) for one in algorithms] for size in sizes]
+        here = replace(network, setup_s=setup * connection_s, teardown_s=(1 - setup) * connection_s)
+        row, naive = (
+            [[here.cost(collective, one, size / share, k)["total_s"] for one in algorithms] for size in sizes]
+            for k in (ports, None)
+        )
         fastest.append(tuple(times.index(min(times)) for times in row))
         time_s.append(tuple(min(times) for times in row))
-        naive_s.append(tuple(min(total_s(one, None, connection_s, size) for one in algorithms) for size in sizes))
+        naive_s.append(tuple(min(times) for times in naive))
     return CircuitMap(collective, ports, connections, sizes, algorithms, tuple(fastest), tuple(time_s), tuple(naive_s))
 
 

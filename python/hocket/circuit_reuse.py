@@ -17,7 +17,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from hocket.circuit_ways import ON_A_RING, CircuitNetwork, Pairs, Way, allowed, closed_form, degree, ways
+from hocket.circuit_network import CircuitNetwork
+from hocket.circuit_steps import ON_A_RING, AlgorithmSteps, Pairs, algorithms_in_steps, allowed, closed_forms, degree
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 
@@ -58,7 +59,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Done:
+class ScheduledCall:
     """A call as it is carried out."""
 
     collective: str
@@ -73,7 +74,7 @@ class Done:
 class CircuitReuse:
     request: CircuitReuseRequest
     sets: tuple[tuple[tuple[int, int], ...], ...]  #: circuits that are set up together, as pairs of nodes
-    done: tuple[Done, ...]
+    done: tuple[ScheduledCall, ...]
     configurations: int
     is_least: bool  #: no choice of algorithms, orders and configurations takes less
     naive_s: float  #: messages and circuits with a circuit for each message, each call by its fastest algorithm
@@ -152,7 +153,7 @@ class _Path:
 
     cost_s: float
     configurations: int
-    last: tuple[Done, Any] | None
+    last: tuple[ScheduledCall, Any] | None
 
 
 #: What is up, as numbers of sets of circuits.
@@ -170,15 +171,17 @@ class _Program:
 
     def least(self, reporter: Reporter) -> CircuitReuse:
         request = self._request
-        kinds: dict[CircuitCall, list[Way]] = {}
+        kinds: dict[CircuitCall, list[AlgorithmSteps]] = {}
         for call in request.calls:
             kind = replace(call, times=1)
             if kind not in kinds:
-                kinds[kind] = ways(kind.collective, kind.bytes, kind.root, request.network, request.algorithms)
+                kinds[kind] = algorithms_in_steps(
+                    kind.collective, kind.bytes, kind.root, request.network, request.algorithms
+                )
         steps = {kind: [self._numbered(way) for way in known] for kind, known in kinds.items()}
         # Without a configuration nothing is up; the first costs as much as any other, but for a constant.
         paths: dict[_Up, _Path] = {frozenset(): _Path(0.0, 0, None)}
-        transitions: dict[tuple[CircuitCall, _Up], list[tuple[_Up, float, int, Done]]] = {}
+        transitions: dict[tuple[CircuitCall, _Up], list[tuple[_Up, float, int, ScheduledCall]]] = {}
         with reporter.steps("choosing configurations", sum(call.times for call in request.calls)) as following:
             for call in request.calls:
                 kind = replace(call, times=1)
@@ -199,7 +202,7 @@ class _Program:
                     paths = {then: path for then, path in after.items() if path.cost_s <= max(least_s, limit_s)}
                     following(call.collective)
         best = min(paths.values(), key=lambda path: path.cost_s)
-        calls: list[Done] = []
+        calls: list[ScheduledCall] = []
         last = best.last
         while last is not None:
             calls.append(last[0])
@@ -215,14 +218,18 @@ class _Program:
         )
 
     def _alone_s(self, call: CircuitCall, ports: int | None) -> float:
-        request = self._request
-        return call.times * min(
-            closed_form(call.collective, algorithm, call.bytes, request.network, ports)["total_s"]
-            for algorithm in allowed(call.collective, request.algorithms)
-            if (call.collective, algorithm) not in ON_A_RING
-        )
+        """Each of its own circuits, by its fastest closed form: of those named, if one has one."""
+        names = [
+            name
+            for name in allowed(call.collective, self._request.algorithms)
+            if (call.collective, name) not in ON_A_RING
+        ]
+        names = names or closed_forms(call.collective)
+        network = self._request.network
+        fastest_s: float = min(network.cost(call.collective, name, call.bytes, ports)["total_s"] for name in names)
+        return call.times * fastest_s
 
-    def _numbered(self, way: Way) -> tuple[int, ...]:
+    def _numbered(self, way: AlgorithmSteps) -> tuple[int, ...]:
         for step in way.steps:
             if step not in self._number:
                 self._number[step] = len(self._sets)
@@ -230,17 +237,17 @@ class _Program:
         return tuple(self._number[step] for step in way.steps)
 
     def _transitions(
-        self, kind: CircuitCall, known: Sequence[Way], steps: Sequence[tuple[int, ...]], up: _Up
-    ) -> list[tuple[_Up, float, int, Done]]:
+        self, kind: CircuitCall, known: Sequence[AlgorithmSteps], steps: Sequence[tuple[int, ...]], up: _Up
+    ) -> list[tuple[_Up, float, int, ScheduledCall]]:
         """What may be up after a call, what that takes, and how."""
-        best: dict[_Up, tuple[float, int, Done]] = {}
+        best: dict[_Up, tuple[float, int, ScheduledCall]] = {}
         for way, numbers in zip(known, steps, strict=True):
             walk = self._in_any_order if way.in_any_order else self._in_order
             for then, batches in walk(numbers, up).items():
                 configurations = len(batches) - 1
                 cost_s = way.messages_s + configurations * self._exchange_s
                 if then not in best or cost_s < best[then][0]:
-                    done = Done(
+                    done = ScheduledCall(
                         kind.collective,
                         kind.bytes,
                         kind.root,

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from hocket import InvalidInput
+from hocket.circuit_network import CircuitNetwork
 from hocket.circuit_reuse import CircuitCall, CircuitReuse, CircuitReuseRequest, calls_of, run
-from hocket.circuit_ways import CircuitNetwork, Pairs, degree, ways
+from hocket.circuit_steps import Pairs, algorithms_in_steps, degree
 from hocket.requests import from_json, to_json
 from hocket.trace import Trace
 from hocket.traced_rank import OwnCommunicator, TracedRank, new_calls
@@ -61,7 +62,7 @@ def _check(found: CircuitReuse) -> None:
     messages_s = 0.0
     up: tuple[int, ...] = ()
     for done in found.done:
-        known = ways(done.collective, done.bytes, done.root, network, found.request.algorithms)
+        known = algorithms_in_steps(done.collective, done.bytes, done.root, network, found.request.algorithms)
         way = next(one for one in known if one.algorithm == done.algorithm)
         order = [frozenset(found.sets[step]) for batch in done.batches for step in batch.steps]
         assert order == list(way.steps) or (
@@ -86,7 +87,7 @@ def _exhaustive_s(request: CircuitReuseRequest) -> float:
     per_call = []
     for call in request.calls:
         sequences = []
-        for way in ways(call.collective, call.bytes, call.root, network, request.algorithms):
+        for way in algorithms_in_steps(call.collective, call.bytes, call.root, network, request.algorithms):
             orders = itertools.permutations(way.steps) if way.in_any_order else [way.steps]
             sequences += [(way.messages_s, order) for order in orders]
         per_call.append(sequences)
@@ -152,6 +153,16 @@ def test_a_ring_stays_up_where_circuits_take_long() -> None:
     assert {one.algorithm for one in found.done} == {"ring"}
     assert found.configurations == 1
     assert found.is_least
+
+
+def test_a_ring_alone_may_be_named() -> None:
+    """It has no closed form of its own: beside it stand the others."""
+    found = run(CircuitReuseRequest((CircuitCall("bcast", 1000),), _network(ports=2), ("bcast:ring",)))
+    assert [one.algorithm for one in found.done] == ["ring"]
+    other = run(
+        CircuitReuseRequest((CircuitCall("bcast", 1000),), _network(ports=2), ("bcast:linear", "bcast:binomial"))
+    )
+    assert found.naive_s == other.naive_s
 
 
 def test_many_steps_are_scheduled_all_the_same() -> None:

@@ -48,11 +48,11 @@ GENERATED = "pmpi/"
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "circuit_check", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
-    ("traced_rank",),
+    ("circuit_network", "traced_rank"),
     (
         "circuit_costs",
         "circuit_schedules",
-        "circuit_ways",
+        "circuit_steps",
         "link_groups",
         "network_source",
         "patterns",

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hocket.report.event_parts import metadata, microseconds
+
 PORTS = 3  #: process id
 MOST_CIRCUITS = 20_000
 _PHASES = ("set up", "up", "tear down")
@@ -26,8 +28,8 @@ class CircuitsOverTime:
 def circuit_events(shown: CircuitsOverTime) -> list[dict[str, Any]]:
     """Of the first `MOST_CIRCUITS` circuits."""
     events: list[dict[str, Any]] = [
-        _metadata("process_name", 0, name="circuits: ports of hosts"),
-        _metadata("process_sort_index", 0, sort_index=PORTS),
+        metadata("process_name", PORTS, 0, name="circuits: ports of hosts"),
+        metadata("process_sort_index", PORTS, 0, sort_index=PORTS),
     ]
     of_port: dict[tuple[int, int], list[tuple[float, float, str, str]]] = {}
     for circuit in shown.circuits[:MOST_CIRCUITS]:
@@ -43,16 +45,16 @@ def circuit_events(shown: CircuitsOverTime) -> list[dict[str, Any]]:
             if lane == len(lane_ends_s):
                 lane_ends_s.append(0.0)
             lane_ends_s[lane] = end_s
-            begin_us = _microseconds(begin_s)
-            duration_us = max(0.0, round(_microseconds(end_s) - begin_us, 6))
+            begin_us = microseconds(begin_s)
+            duration_us = max(0.0, round(microseconds(end_s) - begin_us, 6))
             events.append(
                 {"name": f"{phase}: {peer}", "cat": phase, "ph": "X", "ts": begin_us, "dur": duration_us,
                  "pid": PORTS, "tid": thread + lane, "args": {}}
             )  # fmt: skip
         for lane in range(len(lane_ends_s)):
             name = f"{shown.node_names[node]} port {port}" + (f" ({lane + 1})" if lane else "")
-            events.append(_metadata("thread_name", thread, name=name))
-            events.append(_metadata("thread_sort_index", thread, sort_index=thread))
+            events.append(metadata("thread_name", PORTS, thread, name=name))
+            events.append(metadata("thread_sort_index", PORTS, thread, sort_index=thread))
             thread += 1
     events += _occupancy(shown.circuits[:MOST_CIRCUITS])
     return events
@@ -76,13 +78,5 @@ def _occupancy(circuits: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for time_s, several in sorted(changes.items()):
         for phase, change in several:
             counts[phase] += change
-        yield {"name": "ports in use", "ph": "C", "ts": _microseconds(time_s), "pid": PORTS, "tid": 0,
+        yield {"name": "ports in use", "ph": "C", "ts": microseconds(time_s), "pid": PORTS, "tid": 0,
                "args": dict(counts)}  # fmt: skip
-
-
-def _metadata(what: str, thread: int, **arguments: Any) -> dict[str, Any]:
-    return {"name": what, "ph": "M", "pid": PORTS, "tid": thread, "args": arguments}
-
-
-def _microseconds(time_s: float) -> float:
-    return round(time_s * 1e6, 6)

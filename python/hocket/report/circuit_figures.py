@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -30,19 +31,20 @@ _COLOURS = ("--bad", "--native", "--tuned", "--good", "--send", "--compute")
 
 def write_figures(costs: CircuitCosts, folder: Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """One page with all figures and a picture of each in every other format; returns the files."""
-    contents = {
-        f"{figure.collective}-{figure.algorithm}.{kind}": _image(figure, costs, kind)
-        for kind in formats
-        if kind != "html"
-        for figure in costs.figures
-    }
+    images = {f"{figure.collective}-{figure.algorithm}": partial(_image, figure, costs) for figure in costs.figures}
+    return write_page_and_images(folder, formats, ("circuits.html", partial(_page, costs)), images)
+
+
+def write_page_and_images(
+    folder: Path,
+    formats: tuple[str, ...],
+    page: tuple[str, Callable[[], str]],
+    images: Mapping[str, Callable[[str], bytes]],
+) -> list[Path]:
+    """Into a folder, which is made; returns the files. An image is called with its format."""
+    contents = {f"{name}.{kind}": image(kind) for kind in formats if kind != "html" for name, image in images.items()}
     if "html" in formats:
-        contents["circuits.html"] = _page(costs).encode()
-    return write_files(contents, folder)
-
-
-def write_files(contents: Mapping[str, bytes], folder: Path) -> list[Path]:
-    """Into a folder, which is made; returns the files."""
+        contents[page[0]] = page[1]().encode()
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder}: is a file; expected a folder for the figures")
     try:

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import __version__
 from hocket.report import text
-from hocket.report.circuit_figures import FORMATS, new_canvas, picture, write_files
+from hocket.report.circuit_figures import FORMATS, new_canvas, picture, write_page_and_images
 from hocket.report.figure_parts import Figure
 from hocket.report.html import render_page
 
@@ -25,15 +26,8 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 def write_maps(maps: CircuitMaps, folder: Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """One page with all maps and a picture of each in every other format; returns the files."""
-    contents = {
-        f"map-{one.collective}-{one.ports}-ports.{kind}": _image(one, maps, kind)
-        for kind in formats
-        if kind != "html"
-        for one in maps.maps
-    }
-    if "html" in formats:
-        contents["circuit-maps.html"] = _page(maps).encode()
-    return write_files(contents, folder)
+    images = {f"map-{one.collective}-{one.ports}-ports": partial(_image, one, maps) for one in maps.maps}
+    return write_page_and_images(folder, formats, ("circuit-maps.html", partial(_page, maps)), images)
 
 
 def title(one: CircuitMap) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hocket.report.circuit_events import MOST_CIRCUITS, circuit_events
+from hocket.report.event_parts import metadata, microseconds
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation
@@ -25,10 +26,10 @@ _LABELS = {"send": "send to", "recv": "receive from", "compute": "compute", "red
 def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
     """What json.dumps makes a file of."""
     events: list[dict[str, Any]] = [
-        _metadata("process_name", RANKS, 0, name="ranks"),
-        _metadata("process_sort_index", RANKS, 0, sort_index=RANKS),
-        _metadata("process_name", LINKS, 0, name="links: % of the bandwidth in use"),
-        _metadata("process_sort_index", LINKS, 0, sort_index=LINKS),
+        metadata("process_name", RANKS, 0, name="ranks"),
+        metadata("process_sort_index", RANKS, 0, sort_index=RANKS),
+        metadata("process_name", LINKS, 0, name="links: % of the bandwidth in use"),
+        metadata("process_sort_index", LINKS, 0, sort_index=LINKS),
     ]
     too_many_at_once = _add_ranks(simulation, events)
     links_left_out = _add_links(simulation, events)
@@ -52,14 +53,6 @@ def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
     }
 
 
-def _metadata(what: str, process: int, thread: int, **arguments: Any) -> dict[str, Any]:
-    return {"name": what, "ph": "M", "pid": process, "tid": thread, "args": arguments}
-
-
-def _microseconds(time_s: float) -> float:
-    return round(time_s * 1e6, 6)
-
-
 def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> int:
     """Returns how many operations were left out, more of a rank at a time than it has lanes."""
     bars = simulation.timeline.bars
@@ -80,7 +73,7 @@ def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
             if lane == len(lane_ends_s):
                 lane_ends_s.append(0)
             lane_ends_s[lane] = bars.end_s[i]
-            start_us = _microseconds(bars.start_s[i])
+            start_us = microseconds(bars.start_s[i])
             arguments: dict[str, Any] = {"operations": bars.count[i]}
             name = _LABELS[bars.kind[i]]
             if bars.kind[i] in ("send", "recv"):
@@ -93,7 +86,7 @@ def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
                     "cat": bars.kind[i],
                     "ph": "X",
                     "ts": start_us,
-                    "dur": max(0.0, round(_microseconds(bars.end_s[i]) - start_us, 6)),
+                    "dur": max(0.0, round(microseconds(bars.end_s[i]) - start_us, 6)),
                     "pid": RANKS,
                     "tid": first + lane,
                     "args": arguments,
@@ -101,8 +94,8 @@ def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
             )
         for lane in range(max(1, len(lane_ends_s))):
             name = f"rank {rank}" + (f" ({lane + 1})" if lane else "")
-            events.append(_metadata("thread_name", RANKS, thread, name=name))
-            events.append(_metadata("thread_sort_index", RANKS, thread, sort_index=thread))
+            events.append(metadata("thread_name", RANKS, thread, name=name))
+            events.append(metadata("thread_sort_index", RANKS, thread, sort_index=thread))
             thread += 1
     return left_out
 
@@ -129,7 +122,7 @@ def _add_links(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
                     {
                         "name": name,
                         "ph": "C",
-                        "ts": _microseconds(b * time.bin_s),
+                        "ts": microseconds(b * time.bin_s),
                         "pid": LINKS,
                         "tid": 0,
                         "args": {"percent": percent},

@@ -3,7 +3,8 @@
 
 """Which pairs of hosts may exchange frames: a set in the kernel's filter of bridges (nf_tables), by netlink.
 
-A change is one transaction of the kernel, and takes some 0.1 ms.
+A change is one transaction of the kernel, and takes some 0.1 ms. The transactions of pyroute2 (0.9.7, nftsocket) read
+no answers, so that a kernel which refuses one would not be noticed: hence the messages are made here.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ private:
 /// The batch that is being filled.
 class Filling {
 public:
-    explicit Filling(const Network& network) : network_(network), ways_(network) { clear(); }
+    explicit Filling(const Network& network) : network_(network), paths_(network) { clear(); }
 
     /// Adds all of them, or nothing.
     bool add(const std::vector<HostPair>& more) {
@@ -145,12 +145,12 @@ public:
     }
     void clear() {
         pairs_.clear();
-        board_.emplace(network_, ways_, std::nullopt, true);
+        board_.emplace(network_, paths_, std::nullopt, true);
     }
 
 private:
     const Network& network_;
-    Ways ways_;
+    CircuitPaths paths_;
     std::optional<Switchboard> board_;
     std::set<HostPair> pairs_;
 };

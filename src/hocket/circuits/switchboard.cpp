@@ -7,10 +7,11 @@
 
 namespace hocket::circuits {
 
-Switchboard::Switchboard(const Network& network, Ways& ways, std::optional<std::int32_t> most_ports, bool least)
+Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optional<std::int32_t> most_ports,
+                         bool least)
     : network_(&network),
       rules_(&circuits_of(network)),
-      ways_(&ways),
+      paths_(&paths),
       ports_(network.nodes().size()),
       fibres_(network.links().size() / 2),
       closing_(network.nodes().size(), 0) {
@@ -86,7 +87,7 @@ std::int32_t Switchboard::free_slot(const Slots& slots) const {
 std::optional<std::int32_t> Switchboard::free_wavelength() const {
     std::size_t most = 0;
     bool has_limit = false;
-    for (const LinkId link : way_) {
+    for (const LinkId link : path_) {
         const Slots& fibre = fibre_of(link);
         if (!fibre.has_limit) continue;
         if (free_slot(fibre) < 0) return std::nullopt;
@@ -95,7 +96,7 @@ std::optional<std::int32_t> Switchboard::free_wavelength() const {
     }
     if (!has_limit) return 0;
     for (std::size_t w = 0; w < most; ++w)
-        if (std::all_of(way_.begin(), way_.end(), [&](LinkId link) {
+        if (std::all_of(path_.begin(), path_.end(), [&](LinkId link) {
                 const Slots& fibre = fibre_of(link);
                 return !fibre.has_limit || (w < fibre.slots.size() && can_take(fibre.slots[w]));
             }))
@@ -113,8 +114,8 @@ template <class Action>
 void Switchboard::for_each_slot(const Circuit& circuit, Action action) {
     action(ports_[static_cast<std::size_t>(circuit.a)].slots[static_cast<std::size_t>(circuit.port_a)]);
     action(ports_[static_cast<std::size_t>(circuit.b)].slots[static_cast<std::size_t>(circuit.port_b)]);
-    ways_->find(NodeId{circuit.a}, NodeId{circuit.b}, way_);
-    for (const LinkId link : way_)
+    paths_->find(NodeId{circuit.a}, NodeId{circuit.b}, path_);
+    for (const LinkId link : path_)
         if (Slots& fibre = fibre_of(link); fibre.has_limit)
             action(fibre.slots[static_cast<std::size_t>(circuit.wavelength)]);
 }
@@ -134,7 +135,7 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
         const std::int32_t port_a = free_slot(ports_[a.at()]), port_b = free_slot(ports_[b.at()]);
         std::optional<std::int32_t> wavelength;
         if (port_a >= 0 && port_b >= 0) {
-            ways_->find(a, b, way_);
+            paths_->find(a, b, path_);
             wavelength = free_wavelength();
         }
         if (!wavelength) {
@@ -175,10 +176,10 @@ void Switchboard::disconnect(std::int32_t number, double now_s) {
 }
 
 bool Switchboard::shares_fibre(HostPair one, HostPair other) {
-    ways_->find(one.first, one.second, way_);
-    ways_->find(other.first, other.second, other_way_);
-    return std::any_of(way_.begin(), way_.end(), [&](LinkId link) {
-        return fibre_of(link).has_limit && std::any_of(other_way_.begin(), other_way_.end(),
+    paths_->find(one.first, one.second, path_);
+    paths_->find(other.first, other.second, other_path_);
+    return std::any_of(path_.begin(), path_.end(), [&](LinkId link) {
+        return fibre_of(link).has_limit && std::any_of(other_path_.begin(), other_path_.end(),
                                                        [&](LinkId also) { return also.value / 2 == link.value / 2; });
     });
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hocket/circuits/circuit.hpp"
-#include "hocket/circuits/ways.hpp"
+#include "hocket/circuits/circuit_paths.hpp"
 #include "hocket/network/network.hpp"
 
 namespace hocket::circuits {
@@ -23,7 +23,7 @@ class Switchboard {
 public:
     /// With `most_ports` a host uses no more than so many. With `least` as few ports and wavelengths as there ever are
     /// from the start on, but for times without any.
-    Switchboard(const Network&, Ways&, std::optional<std::int32_t> most_ports = {}, bool least = false);
+    Switchboard(const Network&, CircuitPaths&, std::optional<std::int32_t> most_ports = {}, bool least = false);
 
     /// Goes on to `now_s`: appends the hosts that got ports, or whose cables got wavelengths, to `hosts`.
     void advance(double now_s, std::vector<NodeId>& hosts);
@@ -63,11 +63,11 @@ private:
     [[nodiscard]] bool can_take(const Slot&) const;
     /// Of those that can be taken the one that was released first; -1: none, or as many are taken as there are.
     [[nodiscard]] std::int32_t free_slot(const Slots&) const;
-    /// On way_; without a limit it is 0.
+    /// On path_; without a limit it is 0.
     [[nodiscard]] std::optional<std::int32_t> free_wavelength() const;
     Slots& fibre_of(LinkId link) { return fibres_[link.at() / 2]; }
     [[nodiscard]] const Slots& fibre_of(LinkId link) const { return fibres_[link.at() / 2]; }
-    /// The slots that the circuit has. Sets way_.
+    /// The slots that the circuit has. Sets path_.
     template <class Action>
     void for_each_slot(const Circuit&, Action);
     /// When the controller has done what takes `takes_s`, if it begins when it can, and not before `now_s`.
@@ -75,7 +75,7 @@ private:
 
     const Network* network_;
     const network::Circuits* rules_;
-    Ways* ways_;
+    CircuitPaths* paths_;
     double now_s_ = 0;
     std::vector<Slots> ports_;           ///< [node]
     std::vector<Slots> fibres_;          ///< [cable]
@@ -85,7 +85,7 @@ private:
     std::priority_queue<Freed, std::vector<Freed>, std::greater<>> freed_;
     std::size_t next_change_ = 0;
     double controller_free_s_ = 0;
-    std::vector<LinkId> way_, other_way_;         // of the circuit at hand
+    std::vector<LinkId> path_, other_path_;       // of the circuit at hand
     std::vector<std::pair<Slot*, Slot>> before_;  // slots before connect_all() took them
 };
 

@@ -21,8 +21,8 @@ CircuitTransport::CircuitTransport(const Network& network, Policy policy, Batche
     : network_(network),
       rules_(circuits_of(network)),
       policy_(policy),
-      ways_(network),
-      board_(network, ways_, policy == Policy::naive ? std::optional(1) : std::nullopt),
+      paths_(network),
+      board_(network, paths_, policy == Policy::naive ? std::optional(1) : std::nullopt),
       batches_(std::move(batches)),
       states_(batches_.batches.size()),
       hosts_(network.nodes().size()),
@@ -50,10 +50,10 @@ std::int32_t CircuitTransport::connection_of(HostPair pair) {
     const auto [found, is_new] = numbers_.try_emplace(key, static_cast<std::int32_t>(connections_.size()));
     if (is_new) {
         connections_.push_back({.hosts = pair});
-        ways_.find(pair.first, pair.second, way_);
-        connections_.back().latency_s[0] = ways_.latency_s(way_);
-        ways_.find(pair.second, pair.first, way_);
-        connections_.back().latency_s[1] = ways_.latency_s(way_);
+        paths_.find(pair.first, pair.second, path_);
+        connections_.back().latency_s[0] = paths_.latency_s(path_);
+        paths_.find(pair.second, pair.first, path_);
+        connections_.back().latency_s[1] = paths_.latency_s(path_);
     }
     return found->second;
 }
@@ -75,7 +75,7 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     const auto number = static_cast<std::size_t>(message.number);
     if (cleared_.size() <= number) cleared_.resize(number + 1 + number / 2, false);
     if (cleared_[number]) {
-        ways_.find(from, to, links);
+        paths_.find(from, to, links);
         return true;
     }
     const std::int32_t c = connection_of(pair_of(from, to));
@@ -83,7 +83,7 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     const std::size_t direction = from == at(c).hosts.first ? 0 : 1;
     if (goes_at_once(at(c), direction, batch)) {
         go(at(c), direction);
-        ways_.find(from, to, links);
+        paths_.find(from, to, links);
         return true;
     }
     at(c).waiting[direction].push_back({message.number, batch, now_s, sequence_++});

@@ -129,7 +129,7 @@ private:
     const Network& network_;
     const network::Circuits& rules_;
     Policy policy_;
-    Ways ways_;
+    CircuitPaths paths_;
     Switchboard board_;
     Batches batches_;
     std::vector<BatchState> states_;          // of the batches
@@ -150,7 +150,7 @@ private:
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> openings_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> downs_;  // of collectives
-    std::vector<LinkId> way_;
+    std::vector<LinkId> path_;
     std::int64_t num_waiting_ = 0, sequence_ = 0, num_messages_ = 0;
     double waiting_s_ = 0, now_s_ = 0;
     double next_s_;

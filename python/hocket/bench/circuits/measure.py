@@ -98,14 +98,10 @@ def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
 
     The shaper of a link lets some kilobytes pass at once after a pause, so that the line may cross zero above no bytes.
     """
-    weights = [1 / time_s**2 for _, time_s in points]
-    total = sum(weights)
-    size = sum(weight * n for weight, (n, _) in zip(weights, points, strict=True)) / total
-    time = sum(weight * t for weight, (_, t) in zip(weights, points, strict=True)) / total
-    spread = sum(weight * (n - size) ** 2 for weight, (n, _) in zip(weights, points, strict=True))
-    beta = sum(weight * (n - size) * (t - time) for weight, (n, t) in zip(weights, points, strict=True)) / spread
-    if time - beta * size >= 0:
-        return time - beta * size, beta
-    return 0.0, sum(w * n * t for w, (n, t) in zip(weights, points, strict=True)) / sum(
-        w * n * n for w, (n, _) in zip(weights, points, strict=True)
-    )
+    import numpy as np
+    from scipy.optimize import nnls
+
+    relative = np.array([(1 / time_s, size / time_s) for size, time_s in points])
+    scale = relative.max(axis=0)  # alpha and beta differ by orders of magnitude
+    (alpha, beta), _ = nnls(relative / scale, np.ones(len(points)))
+    return float(alpha / scale[0]), float(beta / scale[1])

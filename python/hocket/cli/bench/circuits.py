@@ -101,7 +101,8 @@ def _print(document: dict[str, Any]) -> None:
     from hocket.report import text
 
     for mpi, cost in document["messages"].items():
-        alpha, rate = text.seconds(cost["alpha_s"]), text.bandwidth(1 / cost["beta_s_per_byte"])
+        beta = cost["beta_s_per_byte"]
+        alpha, size = text.seconds(cost["alpha_s"]), f"n / ({text.bandwidth(1 / beta)})" if beta > 0 else "0"
         rows = [
             (
                 f"{row['collective']} {row['algorithm']}{' (found)' if row['found'] else ''}",
@@ -116,6 +117,6 @@ def _print(document: dict[str, Any]) -> None:
             if row["mpi"] == mpi
         ]
         columns = ("algorithm", "ports", "configurations", "predicted", "measured", "difference", "all rounds")
-        print_table(columns, rows, f"{mpi}: a message takes {alpha} + n / ({rate})")
+        print_table(columns, rows, f"{mpi}: a message takes {alpha} + {size}")
     for note in document["notes"]:
         click.echo(note)

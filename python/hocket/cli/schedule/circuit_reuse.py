@@ -33,9 +33,9 @@ def run(
     **_: Any,
 ) -> int:
     from hocket import parse_bandwidth, parse_duration
+    from hocket.circuit_network import CircuitNetwork
     from hocket.circuit_reuse import CircuitReuseRequest, calls_of
     from hocket.circuit_reuse import run as reuse
-    from hocket.circuit_ways import CircuitNetwork
     from hocket.trace import Trace
 
     if ports is None or setup_s is None or teardown_s is None or bandwidth is None or latency is None:

@@ -18,15 +18,15 @@ const network::Circuits& circuits_of(const Network&);
 
 /// The cables of a circuit: over circuit switches alone, as few as possible, among these the first of the file. Both
 /// directions take the same.
-class Ways {
+class CircuitPaths {
 public:
     /// @throws InvalidInput  if the network has no circuits
-    explicit Ways(const Network&);
+    explicit CircuitPaths(const Network&);
 
     /// The links from `a` to `b`, in order, instead of what `links` had.
     /// @throws InvalidInput  if no circuit can join them
     void find(NodeId a, NodeId b, std::vector<LinkId>& links);
-    [[nodiscard]] double latency_s(const std::vector<LinkId>& way) const;
+    [[nodiscard]] double latency_s(const std::vector<LinkId>& path) const;
 
 private:
     bool over_one_switch(HostPair, std::vector<LinkId>& links) const;

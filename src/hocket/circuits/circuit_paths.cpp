@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/circuits/ways.hpp"
+#include "hocket/circuits/circuit_paths.hpp"
 
 #include <algorithm>
 
@@ -17,11 +17,11 @@ const network::Circuits& circuits_of(const Network& network) {
     return *network.circuits();
 }
 
-Ways::Ways(const Network& network) : network_(network), switches_(network.nodes().size(), false) {
+CircuitPaths::CircuitPaths(const Network& network) : network_(network), switches_(network.nodes().size(), false) {
     for (const std::int32_t node : circuits_of(network).switches) switches_[static_cast<std::size_t>(node)] = true;
 }
 
-void Ways::find(NodeId a, NodeId b, std::vector<LinkId>& links) {
+void CircuitPaths::find(NodeId a, NodeId b, std::vector<LinkId>& links) {
     const HostPair pair = pair_of(a, b);
     links.clear();
     if (!over_one_switch(pair, links)) links = over_several(pair);
@@ -30,7 +30,7 @@ void Ways::find(NodeId a, NodeId b, std::vector<LinkId>& links) {
     for (LinkId& link : links) link.value ^= 1;  // the other direction of the cable
 }
 
-bool Ways::over_one_switch(HostPair pair, std::vector<LinkId>& links) const {
+bool CircuitPaths::over_one_switch(HostPair pair, std::vector<LinkId>& links) const {
     for (const LinkId first : network_.links_from(pair.first)) {
         const NodeId middle = network_.link(first).target;
         if (!switches_[middle.at()]) continue;
@@ -45,7 +45,7 @@ bool Ways::over_one_switch(HostPair pair, std::vector<LinkId>& links) const {
     return false;
 }
 
-const std::vector<LinkId>& Ways::over_several(HostPair pair) {
+const std::vector<LinkId>& CircuitPaths::over_several(HostPair pair) {
     const auto& [a, b] = pair;
     const std::uint64_t key =
         std::uint64_t{static_cast<std::uint32_t>(a.value)} << 32U | static_cast<std::uint32_t>(b.value);
@@ -76,9 +76,9 @@ const std::vector<LinkId>& Ways::over_several(HostPair pair) {
     return known->second;
 }
 
-double Ways::latency_s(const std::vector<LinkId>& way) const {
+double CircuitPaths::latency_s(const std::vector<LinkId>& path) const {
     double latency_s = 0;
-    for (const LinkId link : way) latency_s += network_.link(link).latency_s;
+    for (const LinkId link : path) latency_s += network_.link(link).latency_s;
     return latency_s;
 }
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from hocket.circuit_network import CircuitNetwork
 from hocket.errors import InvalidInput
 
 #: Circuits of one step: each joins two nodes, the lower one first.
@@ -16,37 +17,7 @@ Pairs = frozenset[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class CircuitNetwork:
-    ranks: int  #: one on each node
-    ports: int  #: of each
-    setup_s: float
-    teardown_s: float
-    latency_s: float  #: of a message on a circuit
-    bandwidth_bytes_per_s: float
-    accounting: str = "equations"
-
-    def __post_init__(self) -> None:
-        """Raises InvalidInput; times and bandwidth are checked with the first algorithm."""
-        for what, number in (("ranks", self.ranks), ("ports", self.ports)):
-            if not 1 <= number < 2**31:
-                raise InvalidInput(f"number of {what} is {number}: expected 1 to {2**31 - 1}")
-
-    @property
-    def exchange_s(self) -> float:
-        """From one configuration to the next."""
-        if self.accounting == "equations":
-            return self.setup_s + self.teardown_s
-        return max(self.setup_s, self.teardown_s)
-
-    def connection_s(self, configurations: int) -> float:
-        """Of configurations one after another, from the first set-up to the last teardown."""
-        if configurations == 0:
-            return 0.0
-        return self.setup_s + (configurations - 1) * self.exchange_s + self.teardown_s
-
-
-@dataclass(frozen=True)
-class Way:
+class AlgorithmSteps:
     """An algorithm as steps that each need circuits."""
 
     algorithm: str
@@ -55,7 +26,9 @@ class Way:
     in_any_order: bool
 
 
-def ways(collective: str, num_bytes: int, root: int, network: CircuitNetwork, algorithms: Sequence[str]) -> list[Way]:
+def algorithms_in_steps(
+    collective: str, num_bytes: int, root: int, network: CircuitNetwork, algorithms: Sequence[str]
+) -> list[AlgorithmSteps]:
     """Of the algorithms that may be chosen, those that are whole steps of all nodes.
 
     Raises InvalidInput if there is none.
@@ -67,8 +40,8 @@ def ways(collective: str, num_bytes: int, root: int, network: CircuitNetwork, al
             if (collective, algorithm) in ON_A_RING:
                 messages_s = ON_A_RING[collective, algorithm](network, num_bytes)
             else:
-                messages_s = closed_form(collective, algorithm, num_bytes, network, network.ports)["messages_s"]
-            found.append(Way(algorithm, messages_s, steps, in_any_order))
+                messages_s = network.cost(collective, algorithm, num_bytes, network.ports)["messages_s"]
+            found.append(AlgorithmSteps(algorithm, messages_s, steps, in_any_order))
     if not found:
         raise InvalidInput(f"no algorithm of {collective} in steps of all nodes with {network.ports} ports")
     return found
@@ -76,35 +49,15 @@ def ways(collective: str, num_bytes: int, root: int, network: CircuitNetwork, al
 
 def allowed(collective: str, algorithms: Sequence[str]) -> list[str]:
     """Algorithms of a collective; `algorithms` names some of it as "bcast:ring", or none of it for all."""
+    named = [name.partition(":")[2] for name in algorithms if name.partition(":")[0] == collective]
+    return named or closed_forms(collective) + [algorithm for known, algorithm in ON_A_RING if known == collective]
+
+
+def closed_forms(collective: str) -> list[str]:
+    """The paper's alltoall by recursive doubling has the volume of an allgather: only for those who name it."""
     from hocket import circuit_algorithms
 
-    named = [name.partition(":")[2] for name in algorithms if name.partition(":")[0] == collective]
-    if named:
-        return named
-    # The paper's alltoall by recursive doubling has the volume of an allgather: only for those who name it.
-    every = [one for one in circuit_algorithms(collective) if (collective, one) != ("alltoall", "recursive_doubling")]
-    return every + [algorithm for known, algorithm in ON_A_RING if known == collective]
-
-
-def closed_form(
-    collective: str, algorithm: str, num_bytes: int, network: CircuitNetwork, ports: int | None
-) -> dict[str, float]:
-    """`hocket.circuit_cost`; `ports` None: a circuit for each message."""
-    from hocket import circuit_cost
-
-    found: dict[str, float] = circuit_cost(
-        collective=collective,
-        algorithm=algorithm,
-        num_ranks=network.ranks,
-        ports=ports,
-        bytes=num_bytes,
-        latency_s=network.latency_s,
-        bandwidth_bytes_per_s=network.bandwidth_bytes_per_s,
-        setup_s=network.setup_s,
-        teardown_s=network.teardown_s,
-        accounting=network.accounting,
-    )
-    return found
+    return [one for one in circuit_algorithms(collective) if (collective, one) != ("alltoall", "recursive_doubling")]
 
 
 def _message_s(network: CircuitNetwork, num_bytes: float) -> float:
