@@ -37,7 +37,7 @@ int hocket_enter(struct call* call, uint16_t function) {
     call->function = function;
     call->flags = 0;
     call->fields = 0;
-    call->enter_ns = hocket_clock_ns();
+    call->enter_ns = hocket_now_ns();
     if (thread->number == 0) {
         if (!hocket_is_named(function)) {
             pthread_mutex_lock(&hocket_state.lock);
@@ -54,7 +54,7 @@ int hocket_enter(struct call* call, uint16_t function) {
 
 /* Takes the lock, which hocket_write gives back: the details of a call and its record are one. */
 void hocket_exit(struct call* call, int result) {
-    call->exit_ns = hocket_clock_ns();
+    call->exit_ns = hocket_now_ns();
     read_cpu(call->exit_ns, &call->cpu_exit_ns, call, HOCKET_TRACE_CPU_EXIT);
     pthread_mutex_lock(&hocket_state.lock);
     if (result != MPI_SUCCESS) {

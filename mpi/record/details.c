@@ -22,24 +22,13 @@ static struct {
     uint32_t capacity;
 } sizes;
 
-static unsigned char* define(uint16_t kind, uint16_t function, size_t bytes, size_t* length) {
-    *length = (HOCKET_TRACE_RECORD_BYTES + bytes + 7) & ~(size_t)7;
-    unsigned char* record = hocket_file_reserve(*length);
-    if (!record) return NULL;
-    memset(record + 4, 0, *length - 4);
-    memcpy(record + 4, &kind, 2);
-    memcpy(record + 6, &function, 2);
-    return record + HOCKET_TRACE_RECORD_BYTES;
-}
-
 static void define_named(uint16_t kind, uint32_t id, const void* value, size_t value_bytes, const char* name) {
-    size_t length;
-    unsigned char* to = define(kind, HOCKET_TRACE_NONE16, 4 + value_bytes + strlen(name), &length);
+    unsigned char* to = hocket_begin_definition(kind, HOCKET_TRACE_NONE16, 4 + value_bytes + strlen(name));
     if (!to) return;
     memcpy(to, &id, 4);
     memcpy(to + 4, value, value_bytes);
     memcpy(to + 4 + value_bytes, name, strlen(name));
-    hocket_file_commit(length);
+    hocket_file_commit(to + 4 + value_bytes + strlen(name));
 }
 
 /* ---- communicators ---- */
@@ -80,12 +69,12 @@ static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
         world_ranks(local, n, members);
         if (inter) world_ranks(remote, m, members + n);
         const uint32_t head[] = {id, parent, (uint32_t)inter, (uint32_t)rank, (uint32_t)n, (uint32_t)m};
-        size_t length;
-        unsigned char* to = define(HOCKET_TRACE_COMMUNICATOR, function, sizeof head + 4 * (size_t)(n + m), &length);
+        const size_t size = 4 * (size_t)(n + m);
+        unsigned char* to = hocket_begin_definition(HOCKET_TRACE_COMMUNICATOR, function, sizeof head + size);
         if (to) {
             memcpy(to, head, sizeof head);
-            memcpy(to + sizeof head, members, 4 * (size_t)(n + m));
-            hocket_file_commit(length);
+            memcpy(to + sizeof head, members, size);
+            hocket_file_commit(to + sizeof head + size);
         }
         free(members);
     }
@@ -191,9 +180,8 @@ void hocket_forget_type(MPI_Datatype type) {
 
 void hocket_message(struct call* call, int64_t count, MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL) return;
-    call->count = count;
     call->bytes = count * hocket_type_bytes(type, &call->datatype);
-    call->fields |= HOCKET_TRACE_BYTES | HOCKET_TRACE_COUNT | HOCKET_TRACE_TYPE;
+    call->fields |= HOCKET_TRACE_BYTES | HOCKET_TRACE_TYPE;
 }
 
 /* Sizes of the blocks of a v-variant; its `bytes` is their sum. */

@@ -13,8 +13,7 @@ enum { MOST_WAYS = 8 };
 struct way {
     uint16_t function;
     uint32_t communicator; /* NONE: the function has none */
-    unsigned char* record; /* in the mapped file; NULL: one poll so far, with a record of its own */
-    size_t fold_offset;    /* in the record */
+    unsigned char* counts; /* the fold in the mapped file; NULL: one poll so far, with a record of its own */
     struct hocket_trace_fold fold;
 };
 
@@ -49,9 +48,8 @@ static void begin_fold(struct polling* now, struct way* way, struct call* call) 
         call->fields &= ~(uint32_t)HOCKET_TRACE_CPU_ENTER;
     }
     call->fold = way->fold;
-    way->fold_offset = HOCKET_TRACE_CALL_BYTES + (call->fields & HOCKET_TRACE_CPU_ENTER ? 8 : 0) +
-                       (call->fields & HOCKET_TRACE_COMM ? 4 : 0);
-    way->record = hocket_write_record(call);
+    unsigned char* end = hocket_write_record(call);
+    way->counts = end ? end - sizeof call->fold : NULL;
     now->window = hocket_file_window;
     ++now->num_folds;
 }
@@ -79,11 +77,10 @@ void hocket_write_poll(struct call* call) {
     if (!way) {
         call->fields &= ~(uint32_t)HOCKET_TRACE_FOLDED;
         hocket_write_record(call);
-    } else if (!way->record) {
+    } else if (!way->counts) {
         begin_fold(now, way, call);
     } else {
-        memcpy(way->record + way->fold_offset, &way->fold, sizeof way->fold);
-        memcpy(way->record + HOCKET_TRACE_RECORD_BYTES + 8, &exit_ns, sizeof exit_ns);
+        memcpy(way->counts, &way->fold, sizeof way->fold);
     }
     now->exit_ns = exit_ns;
     now->exit_cpu_ns = exit_cpu_ns;

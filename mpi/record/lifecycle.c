@@ -12,7 +12,7 @@
 #include "pmpi/record_functions.h"
 #include "record.h"
 
-/* About a million calls of a rank, which hocket reads in a second or two with 200 MB of memory. */
+/* Some eight million calls of a rank. */
 #define USUAL_LIMIT_BYTES (UINT64_C(64) << 20)
 
 static int64_t cost_ns;
@@ -44,7 +44,7 @@ static int64_t measure_cost_ns(void) {
     /* The definitions went to scratch memory: they must be written again. */
     hocket_file_close();
     hocket_forget_all();
-    hocket_forget_names();
+    hocket_forget_records();
     hocket_state.active = 0;
     hocket_state.num_calls = 0;
     hocket_thread.depth = depth;
@@ -86,8 +86,8 @@ static void print_command(FILE* out) {
 }
 
 static int write_meta(const char* folder) {
-    /* A call writes some 64 bytes, and the file grows by them. */
-    const double cost_per_call_ns = (double)cost_ns + 64 * hocket_file_ns_per_byte;
+    /* A call writes some 8 bytes, and the file grows by them. */
+    const double cost_per_call_ns = (double)cost_ns + 8 * hocket_file_ns_per_byte;
     char path[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, thread_level = 0;
     PMPI_Get_library_version(version, &length);
@@ -109,7 +109,7 @@ static int write_meta(const char* folder) {
     snprintf(path, sizeof path, "%s/meta.json", folder);
     FILE* out = fopen(path, "w");
     if (!out) return 0;
-    fprintf(out, "{\n  \"format\": \"hocket.trace/2\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
+    fprintf(out, "{\n  \"format\": \"hocket.trace/3\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
     print_json_string(out, version, strlen(version));
     fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %.0f,\n", level,
             NUM_FUNCTIONS, cost_per_call_ns);
@@ -169,6 +169,7 @@ void hocket_start(const struct call* entered, uint16_t function) {
         PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
         hocket_thread.number = 0;
         hocket_state.num_threads = 1;
+        hocket_clock_use();
         if (hocket_state.rank == 0) cost_ns = measure_cost_ns();
         open_trace(folder);
     }
@@ -199,6 +200,7 @@ int MPI_Init(int* argc, char*** argv) {
         --hocket_thread.depth;
         return result;
     }
+    hocket_clock_begin();
     const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv);
     hocket_thread.depth = 0;
@@ -214,6 +216,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
         --hocket_thread.depth;
         return result;
     }
+    hocket_clock_begin();
     const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv, required, provided);
     hocket_thread.depth = 0;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "hocket/trace/format.h"
@@ -34,7 +35,7 @@ struct counts {
 
 struct call {
     int64_t enter_ns, exit_ns, cpu_enter_ns, cpu_exit_ns;
-    int64_t bytes, count, receive_bytes, status_bytes;
+    int64_t bytes, receive_bytes, status_bytes;
     uint64_t request;
     uint32_t fields;
     uint32_t communicator, new_communicator, datatype, operator_, window, file;
@@ -46,7 +47,14 @@ struct call {
     struct hocket_trace_fold fold;
 };
 
+/* Of a thread: the time-stamp counter and the time when the clock was set, and ns a tick in 32 bits behind the point. */
+struct clock {
+    uint64_t ticks, rate;
+    int64_t ns;
+};
+
 struct thread {
+    struct clock clock;
     int depth;           /* > 0: inside MPI, nothing is recorded */
     int32_t number;      /* 0 is the thread that initialised MPI; -1: not yet numbered */
     int64_t next_cpu_ns; /* read the CPU clock at or after this instant */
@@ -80,6 +88,11 @@ static inline int64_t hocket_read_clock(clockid_t clock) {
 static inline int64_t hocket_clock_ns(void) { return hocket_read_clock(CLOCK_MONOTONIC); }
 static inline int64_t hocket_cpu_ns(void) { return hocket_read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
+/* clock.c: instants of CLOCK_MONOTONIC in less time. */
+void hocket_clock_begin(void); /* as early as possible, once */
+void hocket_clock_use(void);   /* from now on */
+int64_t hocket_now_ns(void);
+
 /* record_wrappers.c, made by mpi/pmpi */
 extern const char* const hocket_function_names[];
 
@@ -93,8 +106,10 @@ void* hocket_resolve(const char* name);
 extern unsigned char hocket_named[HOCKET_TRACE_NONE16 / 8 + 1]; /* a bit for each function */
 static inline int hocket_is_named(uint16_t function) { return hocket_named[function / 8] >> (function % 8) & 1; }
 void hocket_name_function(uint16_t function);
-void hocket_forget_names(void);
-unsigned char* hocket_write_record(const struct call*); /* NULL: there was no room, and recording has ended */
+void hocket_forget_records(void);
+/* Room for a definition of so many bytes behind its function, to be committed; NULL: there is none. */
+unsigned char* hocket_begin_definition(uint16_t kind, uint16_t function, size_t bytes);
+unsigned char* hocket_write_record(const struct call*); /* its end; NULL: there was no room, and recording has ended */
 void hocket_stop(enum hocket_trace_end);                /* writes the footer and closes the file */
 
 /* fold.c */
@@ -152,15 +167,27 @@ void hocket_batch_end(struct batch*, struct call*, int num_done, const int* indi
 void hocket_batch_started(struct batch*, struct call*);
 void hocket_batch_free(struct batch*);
 
-/* file.c: the mapped file that grows. */
+/* file.c: the blocks of the mapped file that grows. */
 int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks);
 void hocket_file_discard(void); /* map scratch memory instead: to measure the cost of a call */
 unsigned char* hocket_file_reserve(size_t bytes);
-void hocket_file_commit(size_t bytes);
+void hocket_file_commit(const unsigned char* end);
 uint64_t hocket_file_bytes(void); /* so far */
 void hocket_file_close(void);
-extern double hocket_file_ns_per_byte; /* what the last growth of the file cost */
+extern double hocket_file_ns_per_byte; /* what the first growth of the file cost */
 extern uint32_t hocket_file_window;    /* its number: records of an earlier one are no longer mapped */
+
+/* windows.c: parts of a file, mapped in order. A thread of the library prepares the next one. */
+struct window {
+    unsigned char* bytes; /* NULL: none */
+    off_t offset;
+    size_t size;
+};
+int hocket_window_map(int file, off_t offset, size_t size, struct window*);
+void hocket_window_prepare(int file, off_t offset, size_t size);
+/* Replaces the window by one from `offset` on, of `size` at least; 0: there is no room. */
+int hocket_window_move(int file, off_t offset, size_t size, struct window*);
+void hocket_windows_end(struct window*);
 
 /* table.c: handle -> number. Equal keys are allowed and leave in the order they came: MPI libraries give one handle to
  * all requests that are complete at once. */

@@ -3,53 +3,58 @@
 
 /* The records of functions, of calls and of the end, as they stand in the file. All under the lock. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "hocket/trace/coder.h"
 #include "record.h"
 
 unsigned char hocket_named[HOCKET_TRACE_NONE16 / 8 + 1];
 
-static unsigned char* put(unsigned char* to, const void* from, size_t bytes) {
-    memcpy(to, from, bytes);
-    return to + bytes;
+static struct hocket_trace_coder coder;
+static unsigned char texts[HOCKET_TRACE_TEXTS];
+
+/* Of the call at hand; it grows. */
+static struct {
+    unsigned char* bytes;
+    size_t capacity;
+} scratch;
+
+unsigned char* hocket_begin_definition(uint16_t kind, uint16_t function, size_t bytes) {
+    unsigned char* to = hocket_file_reserve(bytes + 16);
+    if (!to) return NULL;
+    *to++ = (unsigned char)(kind << 2);
+    to = hocket_trace_put(to, bytes + 2);
+    memcpy(to, &function, 2);
+    return to + 2;
 }
 
 void hocket_name_function(uint16_t function) {
     const char* name = hocket_function_names[function];
-    const size_t length = (HOCKET_TRACE_RECORD_BYTES + strlen(name) + 7) & ~(size_t)7;
-    unsigned char* record = hocket_file_reserve(length);
-    if (!record) return;
-    const uint16_t kind = HOCKET_TRACE_FUNCTION;
-    memset(record + 4, 0, length - 4);
-    memcpy(record + 4, &kind, 2);
-    memcpy(record + 6, &function, 2);
-    memcpy(record + 8, name, strlen(name));
-    hocket_file_commit(length);
+    unsigned char* to = hocket_begin_definition(HOCKET_TRACE_FUNCTION, function, strlen(name));
+    if (!to) return;
+    memcpy(to, name, strlen(name));
+    hocket_file_commit(to + strlen(name));
     hocket_named[function / 8] = (unsigned char)(hocket_named[function / 8] | (1u << (function % 8)));
 }
 
-void hocket_forget_names(void) { memset(hocket_named, 0, sizeof hocket_named); }
+void hocket_forget_records(void) {
+    memset(hocket_named, 0, sizeof hocket_named);
+    memset(&coder, 0, sizeof coder);
+}
 
 void hocket_stop(enum hocket_trace_end end) {
     if (!hocket_state.active || hocket_state.owner != (int)getpid()) return;
     hocket_state.active = 0;
-    unsigned char* record = hocket_file_reserve(24);
-    if (record) {
-        const uint16_t kind = HOCKET_TRACE_FOOTER, none = HOCKET_TRACE_NONE16;
+    unsigned char* to = hocket_begin_definition(HOCKET_TRACE_FOOTER, HOCKET_TRACE_NONE16, 12);
+    if (to) {
         const uint32_t reason = end;
-        memset(record + 4, 0, 20);
-        memcpy(record + 4, &kind, 2);
-        memcpy(record + 6, &none, 2);
-        memcpy(record + 8, &reason, 4);
-        memcpy(record + 12, &hocket_state.num_calls, 8);
-        hocket_file_commit(24);
+        memcpy(to, &reason, 4);
+        memcpy(to + 4, &hocket_state.num_calls, 8);
+        hocket_file_commit(to + 12);
     }
     hocket_file_close();
-}
-
-static size_t counts_bytes(const struct call* call, uint32_t field, const struct counts* counts) {
-    return call->fields & field ? 4 + 8 * (size_t)counts->n : 0;
 }
 
 static int64_t count_at(const struct counts* counts, int i) {
@@ -58,89 +63,124 @@ static int64_t count_at(const struct counts* counts, int i) {
 }
 
 static unsigned char* put_counts(unsigned char* to, const struct counts* counts) {
-    const uint32_t n = (uint32_t)counts->n;
-    to = put(to, &n, 4);
+    to = hocket_trace_put(to, (uint64_t)counts->n);
     const int64_t size = counts->types ? 0 : hocket_type_bytes(counts->type, NULL);
     for (int i = 0; i < counts->n; ++i) {
         const int64_t count = count_at(counts, i);
         /* The type of an empty block may be anything. */
         const int64_t bytes =
             count == 0 ? 0 : count * (counts->types ? hocket_type_bytes(counts->types[i], NULL) : size);
-        to = put(to, &bytes, 8);
+        to = hocket_trace_put_signed(to, bytes);
     }
     return to;
 }
 
-#define PUT(bit, member)                                                            \
-    do {                                                                            \
-        if (call->fields & (bit)) to = put(to, &call->member, sizeof call->member); \
-    } while (0)
-
-static unsigned char* put_fields(unsigned char* to, const struct call* call) {
-    PUT(HOCKET_TRACE_CPU_ENTER, cpu_enter_ns);
-    PUT(HOCKET_TRACE_CPU_EXIT, cpu_exit_ns);
-    PUT(HOCKET_TRACE_COMM, communicator);
-    PUT(HOCKET_TRACE_BYTES, bytes);
-    PUT(HOCKET_TRACE_COUNT, count);
-    PUT(HOCKET_TRACE_TYPE, datatype);
-    PUT(HOCKET_TRACE_ROOT, root);
-    PUT(HOCKET_TRACE_OP, operator_);
-    PUT(HOCKET_TRACE_PEER, peer);
-    PUT(HOCKET_TRACE_PEER, tag);
-    PUT(HOCKET_TRACE_RECEIVE, receive_peer);
-    PUT(HOCKET_TRACE_RECEIVE, receive_tag);
-    PUT(HOCKET_TRACE_RECEIVE, receive_bytes);
-    PUT(HOCKET_TRACE_STATUS, status_source);
-    PUT(HOCKET_TRACE_STATUS, status_tag);
-    PUT(HOCKET_TRACE_STATUS, status_bytes);
-    PUT(HOCKET_TRACE_REQUEST, request);
-    if (call->fields & HOCKET_TRACE_REQUESTS) {
-        to = put(to, &call->num_requests, 4);
-        to = put(to, call->requests, call->num_requests * sizeof *call->requests);
+static unsigned char* put_completions(unsigned char* to, const struct call* call) {
+    to = hocket_trace_put(to, call->num_requests);
+    for (uint32_t i = 0; i < call->num_requests; ++i) {
+        const struct hocket_trace_completion* done = &call->requests[i];
+        to = hocket_trace_put_request(&coder.requests, to, done->request);
+        to = hocket_trace_put_signed(to, done->source);
+        to = hocket_trace_put_signed(to, done->tag);
+        to = hocket_trace_put_signed(to, done->bytes);
     }
-    if (call->fields & HOCKET_TRACE_SEND_BYTES) to = put_counts(to, &call->sends);
-    if (call->fields & HOCKET_TRACE_RECEIVE_BYTES) to = put_counts(to, &call->receives);
-    PUT(HOCKET_TRACE_NEW_COMM, new_communicator);
-    PUT(HOCKET_TRACE_WINDOW, window);
-    PUT(HOCKET_TRACE_FILE, file);
-    PUT(HOCKET_TRACE_ERROR, error);
-    PUT(HOCKET_TRACE_FOLDED, fold);
     return to;
+}
+
+#define PUT(bit, member) \
+    if (fields & (bit)) to = hocket_trace_put(to, call->member)
+#define PUT_SIGNED(bit, member) \
+    if (fields & (bit)) to = hocket_trace_put_signed(to, call->member)
+
+static unsigned char* put_signature(unsigned char* to, const struct call* call) {
+    enum { TIMES = HOCKET_TRACE_CPU_ENTER | HOCKET_TRACE_CPU_EXIT | HOCKET_TRACE_FOLDED };
+    const uint32_t fields = call->fields & ~(uint32_t)TIMES;
+    to = hocket_trace_put(to, call->function);
+    to = hocket_trace_put(to, call->flags);
+    to = hocket_trace_put(to, fields);
+    PUT(HOCKET_TRACE_COMM, communicator);
+    PUT_SIGNED(HOCKET_TRACE_BYTES, bytes);
+    PUT(HOCKET_TRACE_TYPE, datatype);
+    PUT_SIGNED(HOCKET_TRACE_ROOT, root);
+    PUT(HOCKET_TRACE_OP, operator_);
+    PUT_SIGNED(HOCKET_TRACE_PEER, peer);
+    PUT_SIGNED(HOCKET_TRACE_PEER, tag);
+    PUT_SIGNED(HOCKET_TRACE_RECEIVE, receive_peer);
+    PUT_SIGNED(HOCKET_TRACE_RECEIVE, receive_tag);
+    PUT_SIGNED(HOCKET_TRACE_RECEIVE, receive_bytes);
+    PUT_SIGNED(HOCKET_TRACE_STATUS, status_source);
+    PUT_SIGNED(HOCKET_TRACE_STATUS, status_tag);
+    PUT_SIGNED(HOCKET_TRACE_STATUS, status_bytes);
+    if (fields & HOCKET_TRACE_REQUEST) to = hocket_trace_put_request(&coder.requests, to, call->request);
+    if (fields & HOCKET_TRACE_REQUESTS) to = put_completions(to, call);
+    if (fields & HOCKET_TRACE_SEND_BYTES) to = put_counts(to, &call->sends);
+    if (fields & HOCKET_TRACE_RECEIVE_BYTES) to = put_counts(to, &call->receives);
+    PUT(HOCKET_TRACE_NEW_COMM, new_communicator);
+    PUT_SIGNED(HOCKET_TRACE_WINDOW, window);
+    PUT_SIGNED(HOCKET_TRACE_FILE, file);
+    PUT_SIGNED(HOCKET_TRACE_ERROR, error);
+    return to;
+}
+
+/* Bytes of the signature, at most. */
+static size_t most_of_signature(const struct call* call) {
+    size_t most = HOCKET_TRACE_MOST_SCALARS;
+    if (call->fields & HOCKET_TRACE_REQUESTS) most += call->num_requests * (size_t)HOCKET_TRACE_MOST_COMPLETION;
+    if (call->fields & HOCKET_TRACE_SEND_BYTES) most += (size_t)call->sends.n * HOCKET_TRACE_MOST_VARINT;
+    if (call->fields & HOCKET_TRACE_RECEIVE_BYTES) most += (size_t)call->receives.n * HOCKET_TRACE_MOST_VARINT;
+    return most;
+}
+
+static int make_scratch(size_t bytes) {
+    if (bytes <= scratch.capacity) return 1;
+    unsigned char* grown = realloc(scratch.bytes, 2 * bytes);
+    if (!grown) return 0;
+    scratch.bytes = grown;
+    scratch.capacity = 2 * bytes;
+    return 1;
+}
+
+static void note_requests(const struct call* call) {
+    if (call->fields & HOCKET_TRACE_REQUEST)
+        hocket_trace_note_request(&coder.requests, call->request, call->flags);
+    /* Without a request of its own, a call has the first of those that it completed. */
+    else if ((call->fields & HOCKET_TRACE_REQUESTS) && call->num_requests > 0)
+        hocket_trace_note_request(&coder.requests, call->requests[0].request, call->flags);
+    if (call->fields & HOCKET_TRACE_REQUESTS) {
+        for (uint32_t i = 0; i < call->num_requests; ++i)
+            hocket_trace_note_request(&coder.requests, call->requests[i].request, 0);
+    }
+}
+
+static unsigned char* no_space(void) {
+    fprintf(stderr, "hocket: rank %d: no space left for the trace; recording ends here, the program goes on\n",
+            hocket_state.rank);
+    hocket_stop(HOCKET_TRACE_END_EXIT);
+    return NULL;
 }
 
 unsigned char* hocket_write_record(const struct call* call) {
     if (!hocket_is_named(call->function)) hocket_name_function(call->function);
-    /* All scalar fields together are below 152 bytes. */
-    size_t most = HOCKET_TRACE_CALL_BYTES + 160;
-    if (call->fields & (HOCKET_TRACE_REQUESTS | HOCKET_TRACE_SEND_BYTES | HOCKET_TRACE_RECEIVE_BYTES)) {
-        most += counts_bytes(call, HOCKET_TRACE_SEND_BYTES, &call->sends) +
-                counts_bytes(call, HOCKET_TRACE_RECEIVE_BYTES, &call->receives);
-        if (call->fields & HOCKET_TRACE_REQUESTS) most += 4 + call->num_requests * sizeof *call->requests;
-    }
+    coder.texts = texts;
+    if (!make_scratch(most_of_signature(call))) return no_space();
+    const uint32_t length = (uint32_t)(put_signature(scratch.bytes, call) - scratch.bytes);
+    const size_t most = length + HOCKET_TRACE_MOST_BESIDE;
     if (hocket_file_bytes() + most > hocket_state.limit_bytes) {
         hocket_stop(HOCKET_TRACE_END_LIMIT); /* hocket tells of it when the program has ended, once for all ranks */
         return NULL;
     }
-    unsigned char* record = hocket_file_reserve(most);
-    if (!record) {
-        fprintf(stderr, "hocket: rank %d: no space left for the trace; recording ends here, the program goes on\n",
-                hocket_state.rank);
-        hocket_stop(HOCKET_TRACE_END_EXIT);
-        return NULL;
-    }
-    const struct hocket_trace_record head = {0, HOCKET_TRACE_CALL, call->function};
-    unsigned char* to = put(record, &head, sizeof head);
-    to = put(to, &call->enter_ns, 8);
-    to = put(to, &call->exit_ns, 8);
-    to = put(to, &call->fields, 4);
-    const uint16_t thread = (uint16_t)hocket_thread.number;
-    to = put(to, &thread, 2);
-    to = put(to, &call->flags, 2);
-    to = put_fields(to, call);
-    const uint64_t zero = 0;
-    const size_t padding = (size_t)(record - to) & 7;
-    to = put(to, &zero, padding);
-    hocket_file_commit((size_t)(to - record));
+    unsigned char* to = hocket_file_reserve(most);
+    if (!to) return no_space();
+    const struct hocket_trace_times times = {.enter_ns = call->enter_ns,
+                                             .exit_ns = call->exit_ns,
+                                             .cpu_enter_ns = call->cpu_enter_ns,
+                                             .cpu_exit_ns = call->cpu_exit_ns,
+                                             .fields = call->fields,
+                                             .thread = (uint16_t)hocket_thread.number,
+                                             .fold = &call->fold};
+    to = hocket_trace_put_call(&coder, to, &times, scratch.bytes, length);
+    note_requests(call);
     ++hocket_state.num_calls;
-    return record;
+    hocket_file_commit(to);
+    return to;
 }

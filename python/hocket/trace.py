@@ -19,7 +19,7 @@ from hocket import _core
 from hocket.errors import InvalidInput
 from hocket.traced_rank import CALL, COMPLETION, TracedRank
 
-FORMATS = ("hocket.trace/1", "hocket.trace/2")
+FORMATS = ("hocket.trace/1", "hocket.trace/2", "hocket.trace/3")
 META_KEYS = (
     "format",
     "ranks",
@@ -323,7 +323,7 @@ def _read_meta(path: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(meta, dict) or meta.get("format") not in FORMATS:
         found = meta.get("format") if isinstance(meta, dict) else meta
-        accepted = " and ".join(map(json.dumps, FORMATS))
+        accepted = ", ".join(map(json.dumps, FORMATS))
         raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {accepted}", RECORD_HINT)
     unknown = sorted(set(meta) - set(META_KEYS))
     if unknown:

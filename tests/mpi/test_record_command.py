@@ -172,8 +172,8 @@ def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiR
     assert "rank-000001.bin is missing" in damaged(lambda bad: (bad / "rank-000001.bin").unlink())
     assert "found a file of 5 bytes" in damaged(lambda bad: (bad / "rank-000001.bin").write_bytes(b"HOCKE"))
     assert "found no JSON" in damaged(lambda bad: (bad / "meta.json").write_text("{"))
-    changed = json.dumps(meta | {"format": "hocket.trace/3"})
-    assert 'found "hocket.trace/3"; accepted: "hocket.trace/1" and "hocket.trace/2"' in damaged(
+    changed = json.dumps(meta | {"format": "hocket.trace/4"})
+    assert 'found "hocket.trace/4"; accepted: "hocket.trace/1", "hocket.trace/2", "hocket.trace/3"' in damaged(
         lambda bad: (bad / "meta.json").write_text(changed)
     )
     strange = json.dumps(meta | {"colour": 1})

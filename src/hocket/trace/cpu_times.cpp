@@ -7,19 +7,24 @@
 
 namespace hocket::trace {
 
-void fill_cpu_times(std::vector<Call>& calls, const std::vector<CpuOfFold>& folds) {
-    struct Reading {
-        std::int64_t wall_ns = -1;
-        std::int64_t cpu_ns = 0;
-    };
-    std::vector<Reading> last(std::size_t{UINT16_MAX} + 1);  // by thread
+CpuTimes::Thread& CpuTimes::of(const Call& call) {
+    const auto thread = static_cast<std::uint16_t>(call.thread);
+    if (thread >= threads_.size()) threads_.resize(std::size_t{thread} + 1);
+    return threads_[thread];
+}
+
+void CpuTimes::fill(std::span<Call> calls, const std::vector<CpuOfFold>& folds) {
     auto fold = folds.begin();
     for (std::size_t i = 0; i < calls.size(); ++i) {
         Call& call = calls[i];
-        Reading& reading = last[static_cast<std::uint16_t>(call.thread)];
-        const auto fill = [&reading](std::int64_t wall_ns, std::int64_t& cpu_ns) {
-            if (cpu_ns >= 0 || reading.wall_ns < 0) reading = {wall_ns, std::clamp<std::int64_t>(cpu_ns, 0, kMostNs)};
-            cpu_ns = std::min(kMostNs, reading.cpu_ns + std::max<std::int64_t>(0, wall_ns - reading.wall_ns));
+        Thread& thread = of(call);
+        const auto fill = [&thread](std::int64_t wall_ns, std::int64_t& cpu_ns) {
+            if (cpu_ns >= 0 || !thread.is_read) {
+                thread.is_read = true;
+                thread.wall_ns = wall_ns;
+                thread.cpu_ns = std::clamp<std::int64_t>(cpu_ns, 0, kMostNs);
+            }
+            cpu_ns = std::min(kMostNs, thread.cpu_ns + std::max<std::int64_t>(0, wall_ns - thread.wall_ns));
         };
         fill(call.enter_ns, call.enter_cpu_ns);
         if (fold != folds.end() && fold->call == i) {
@@ -28,13 +33,17 @@ void fill_cpu_times(std::vector<Call>& calls, const std::vector<CpuOfFold>& fold
         }
         fill(call.exit_ns, call.exit_cpu_ns);
     }
-    std::vector<std::int64_t> next(last.size(), INT64_MAX);
+    for (Thread& thread : threads_) thread.next_ns = INT64_MAX;
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-        std::int64_t& limit = next[static_cast<std::uint16_t>(call->thread)];
-        limit = call->exit_cpu_ns = std::min(limit, call->exit_cpu_ns);
-        limit = call->enter_cpu_ns = std::min(limit, call->enter_cpu_ns);
+        Thread& thread = of(*call);
+        const auto limit = [&thread](std::int64_t& cpu_ns) {
+            thread.next_ns = cpu_ns = std::max(thread.least_ns, std::min(thread.next_ns, cpu_ns));
+        };
+        limit(call->exit_cpu_ns);
+        limit(call->enter_cpu_ns);
         call->outside_cpu_ns = std::min(call->outside_cpu_ns, call->exit_cpu_ns - call->enter_cpu_ns);
     }
+    for (const Call& call : calls) of(call).least_ns = std::max(of(call).least_ns, call.exit_cpu_ns);
 }
 
 }  // namespace hocket::trace

@@ -1,42 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The binary trace of one rank: `rank-000000.bin` of a folder in format "hocket.trace/2".
+/* The binary trace of one rank: `rank-000000.bin` of a folder in format "hocket.trace/3".
  *
- * Plain C, shared by the recorder (mpi/record) and the reader (trace.hpp). Everything is little endian and unaligned.
+ * Plain C, shared by the recorder (mpi/record) and the reader (rank_file.hpp). Everything is little endian and unaligned.
  *
- *   file    = header (hocket_trace_header, 256 bytes), then records until one has length 0 or the file ends
+ *   file    = header (hocket_trace_header, 256 bytes), then blocks until one has size 0 or the file ends
+ *   block   = hocket_trace_block, then `used` bytes of whole records, then what is not used up to `size`
+ *   record  = a byte, the head, then what it says; numbers are varints: 7 bits a byte, the lowest first, and the highest
+ *             bit says that more follow; "signed" ones are zigzag (0, -1, 1, -2, ...)
+ *
+ * The recorder maps the file and raises `used` when a record is whole. So whatever kills the program, the file holds all
+ * records but the one at hand; only a file whose last record is a FOOTER is complete. A reader needs one block at a time
+ * and the state of a hocket_trace_coder (coder.h), which has a fixed size.
+ *
+ * The lowest two bits of the head are the form (enum hocket_trace_form). DEFINITION: the other bits are the kind, then
+ * the length of the body, and the body:
+ *
+ *   FUNCTION      u16 function, its MPI name, as in "MPI_Bcast"
+ *   COMMUNICATOR  u16 function, u32 id, u32 parent (or NONE), u32 inter (0 or 1), i32 own rank in it, u32 n, u32 m, i32
+ *                 local[n], i32 remote[m]: world ranks in communicator order, -1 for a process outside this world; m = 0
+ *                 unless inter. `function` is the call that made it, or NONE16. Id 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF;
+ *                 ids count up in the order of creation and belong to this rank's file.
+ *   DATATYPE      u16 NONE16, u32 id, i64 size in bytes, name
+ *   OPERATOR      u16 NONE16, u32 id, u32 commutative (0 or 1), name
+ *   FOOTER        u16 NONE16, u32 reason (enum hocket_trace_end), u64 number of calls
+ *   RESET         nothing: all slots are empty from here on
+ *
+ * A definition stands before its first use. A reader skips kinds it does not know.
+ *
+ * The other forms are a call. All of it but its times is its signature, and the signatures of earlier calls lie in slots:
+ *
+ *   head, [THREAD: the thread, otherwise that of the record before], [SLOT: slot | NEW: slot, length, signature],
+ *   enter - exit of the call before on this thread (signed), [unless FOLDED: exit - enter],
+ *   [CPU_ENTER: reading - expected (signed)], [CPU_EXIT: likewise], [FOLDED: struct hocket_trace_fold]
+ *
+ * SUCCESSOR: the signature is in the slot of the one that last came behind that of the call before. NEW puts its
+ * signature into the slot, unless that is HOCKET_TRACE_SLOTS. Instants are ns of CLOCK_MONOTONIC. A CPU reading is
+ * expected to be the last one of this thread and the wall time since. For the next call, the exit of a FOLDED one is its
+ * enter, and it has no CPU_EXIT.
+ *
+ *   signature = function, flags, fields (enum hocket_trace_field, without CPU_ENTER, CPU_EXIT, COUNT, FOLDED), then the
+ *               fields whose bit is set in the order of their bits; i32 and i64 are signed
+ *   request   = 0, then the number itself, if it is not above the last persistent one; otherwise 1 + the signed distance
+ *               from the highest request that earlier calls named. So loops have the same signatures again and again.
+ *
+ * Versions 1 and 2 have records, behind the header, in place of blocks, until one has length 0 or the file ends:
+ *
  *   record  = u32 length of the whole record (a multiple of 8: the end is padded with zeros), u16 kind, u16 function,
- *             then what the kind says
+ *             then what the kind says, as above, or:
+ *   CALL    = i64 enter_ns, i64 exit_ns, u32 fields, u16 thread, u16 flags, then the fields whose bit is set, in the
+ *             order of their bits, each of fixed size
  *
- * The recorder maps the file and writes a record's length last. So whatever kills the program, the file holds a prefix
- * of complete records followed by zeros; only a file whose last record is a FOOTER is complete.
- *
- *   FUNCTION      defines `function`: the rest of the record is its MPI name, as in "MPI_Bcast"
- *   COMMUNICATOR  u32 id, u32 parent (or NONE), u32 inter (0 or 1), i32 own rank in it, u32 n, u32 m, i32 local[n],
- *                 i32 remote[m]: world ranks in communicator order, -1 for a process outside this world; m = 0 unless
- *                 inter. `function` is the call that made it, or NONE16. Id 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF; ids
- *                 count up in the order of creation and belong to this rank's file.
- *   DATATYPE      u32 id, i64 size in bytes, name
- *   OPERATOR      u32 id, u32 commutative (0 or 1), name
- *   CALL          one MPI call: i64 enter_ns, i64 exit_ns (CLOCK_MONOTONIC), u32 fields, u16 thread, u16 flags, then the
- *                 fields whose bit is set, in the order of their bits (enum hocket_trace_field). With FOLDED several
- *                 polls in a row that found nothing (struct hocket_trace_fold)
- *   FOOTER        u32 reason (enum hocket_trace_end), u64 number of CALL records
- *
- * A definition stands before its first use. A reader skips kinds it does not know. Version 1 has no FOLDED. */
+ * Version 1 has no FOLDED. */
 #ifndef HOCKET_TRACE_FORMAT_H
 #define HOCKET_TRACE_FORMAT_H
 
 #include <stdint.h>
 
 #define HOCKET_TRACE_MAGIC "HOCKETTR"
-#define HOCKET_TRACE_VERSION 2u
+#define HOCKET_TRACE_VERSION 3u
 #define HOCKET_TRACE_HOST_BYTES 64
 #define HOCKET_TRACE_NONE 0xffffffffu /* no communicator, datatype, operator */
 #define HOCKET_TRACE_NONE16 0xffffu   /* no function */
-#define HOCKET_TRACE_RECORD_BYTES 8   /* length, kind, function */
-#define HOCKET_TRACE_CALL_BYTES 32    /* a CALL without fields */
+#define HOCKET_TRACE_SLOTS 4096u
+#define HOCKET_TRACE_BLOCK_BYTES 65536u /* of a block, unless one record needs more */
+#define HOCKET_TRACE_RECORD_BYTES 8     /* versions 1 and 2: length, kind, function */
 
 struct hocket_trace_header {
     char magic[8];                      /* HOCKET_TRACE_MAGIC */
@@ -52,7 +81,13 @@ struct hocket_trace_header {
     char reserved[144];                 /* zeros */
 };
 
-struct hocket_trace_record {
+struct hocket_trace_block {
+    uint32_t size;  /* of the whole block, this header included; 0: nothing was written here */
+    uint32_t used;  /* by whole records, behind this header */
+    uint64_t calls; /* records of calls in the blocks before */
+};
+
+struct hocket_trace_record { /* versions 1 and 2 */
     uint32_t length; /* of the whole record, this header included; 0: nothing was written here */
     uint16_t kind;   /* enum hocket_trace_kind */
     uint16_t function;
@@ -63,8 +98,23 @@ enum hocket_trace_kind {
     HOCKET_TRACE_COMMUNICATOR = 2,
     HOCKET_TRACE_DATATYPE = 3,
     HOCKET_TRACE_OPERATOR = 4,
-    HOCKET_TRACE_CALL = 5,
-    HOCKET_TRACE_FOOTER = 6
+    HOCKET_TRACE_CALL = 5, /* versions 1 and 2 */
+    HOCKET_TRACE_FOOTER = 6,
+    HOCKET_TRACE_RESET = 7
+};
+
+enum hocket_trace_form {
+    HOCKET_TRACE_DEFINITION = 0,
+    HOCKET_TRACE_SUCCESSOR = 1,
+    HOCKET_TRACE_SLOT = 2,
+    HOCKET_TRACE_NEW = 3
+};
+
+enum hocket_trace_head {
+    HOCKET_TRACE_HEAD_CPU_ENTER = 4,
+    HOCKET_TRACE_HEAD_CPU_EXIT = 8,
+    HOCKET_TRACE_HEAD_THREAD = 16,
+    HOCKET_TRACE_HEAD_FOLDED = 32
 };
 
 /* How the recording ended. */
@@ -92,7 +142,7 @@ enum hocket_trace_field {
     HOCKET_TRACE_BYTES = 1 << 3,          /* i64: message of point-to-point, bcast, reduce, allreduce, scan, I/O and
                                              one-sided calls; block of one rank of the other collectives; for v-variants
                                              the sum of what this rank contributes (Scatterv: of what it gets) */
-    HOCKET_TRACE_COUNT = 1 << 4,          /* i64: elements of `datatype` in `bytes` */
+    HOCKET_TRACE_COUNT = 1 << 4,          /* i64: elements of `datatype` in `bytes`; versions 1 and 2 */
     HOCKET_TRACE_TYPE = 1 << 5,           /* u32: datatype */
     HOCKET_TRACE_ROOT = 1 << 6,           /* i32: rank in the communicator; -1 MPI_PROC_NULL, -3 MPI_ROOT */
     HOCKET_TRACE_OP = 1 << 7,             /* u32: operator */

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,45 @@ struct RankFile {
     std::vector<Completion> completions;
 
     bool operator==(const RankFile&) const = default;
+};
+
+class RankBuilder;
+class BlockDecoder;
+
+/// Reads a rank's file forward, a block of calls at a time, so that its size does not matter. Of versions 1 and 2 the
+/// only block is the whole file.
+class RankFileStream {
+public:
+    /// Reads the header.
+    /// @throws InvalidInput  as decode_rank_file, here and in next().
+    explicit RankFileStream(const std::filesystem::path&);
+    /// `bytes` must outlive the stream.
+    RankFileStream(std::string_view bytes, const std::string& name);
+    RankFileStream(RankFileStream&&) noexcept = default;
+    ~RankFileStream();
+
+    /// Puts the calls of the next block, with their blocks and completions, in place of those in part(). False if there
+    /// are no more; then `end` and `open_function` are known too.
+    bool next();
+    /// Likewise, behind those in part().
+    bool append();
+    /// Tables as far as they were read.
+    [[nodiscard]] const RankFile& part() const;
+    /// Gives part() away, at the end.
+    RankFile take();
+
+private:
+    struct Source;
+    void start();
+    bool records();
+    bool block();
+
+    std::unique_ptr<Source> source_;
+    std::unique_ptr<RankBuilder> builder_;
+    std::unique_ptr<BlockDecoder> decoder_;
+    std::uint32_t version_ = 0;
+    std::uint64_t offset_ = 0;  ///< of the next block
+    bool is_done_ = false;
 };
 
 /// Decodes the bytes of a rank file. A file that stops short of its footer gives what is whole.

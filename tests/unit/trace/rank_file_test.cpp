@@ -184,8 +184,8 @@ TEST_CASE("damage is refused with file, offset, what was found and what is accep
           "rank-000001.bin: byte 0: found a file of 0 bytes; accepted: a trace of one rank, which begins with a header "
           "of 256 bytes");
     CHECK(message_of(patched(good, 0, 'X')).find("accepted: \"HOCKETTR\"") != std::string::npos);
-    CHECK(message_of(patched(good, 8, std::uint32_t{3})) ==
-          "rank-000001.bin: byte 8: found format version 3; accepted: 1 to 2, the versions that this hocket reads");
+    CHECK(message_of(patched(good, 8, std::uint32_t{4})) ==
+          "rank-000001.bin: byte 8: found format version 4; accepted: 1 to 3, the versions that this hocket reads");
     CHECK(message_of(patched(good, offsetof(hocket_trace_header, rank), std::int32_t{4})).find("rank 4 of 4") !=
           std::string::npos);
     CHECK(message_of(patched(good, 256, std::uint32_t{12}))
@@ -242,7 +242,7 @@ TEST_CASE("random damage never does worse than InvalidInput") {
         if (below(8) == 0) bytes += good.substr(below(good.size()));
         try {
             const RankFile file = decode_rank_file(bytes, "f");
-            CHECK(file.calls.size() <= bytes.size() / HOCKET_TRACE_CALL_BYTES);
+            CHECK(file.calls.size() <= bytes.size() / 32);
         } catch (const InvalidInput& error) {
             CHECK(std::string(error.what()).find("f: byte ") == 0);
             ++refused;

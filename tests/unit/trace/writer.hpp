@@ -10,13 +10,13 @@
 
 #include "hocket/trace/format.h"
 
-/// Writes rank files by format.h alone, independently of the recorder and of the reader.
+/// Writes rank files of version 2 by format.h alone, independently of the reader.
 class Writer {
 public:
     Writer(std::int32_t rank, std::int32_t num_ranks) {
         hocket_trace_header header{};
         std::memcpy(header.magic, HOCKET_TRACE_MAGIC, sizeof header.magic);
-        header.version = HOCKET_TRACE_VERSION;
+        header.version = 2;
         header.header_bytes = sizeof header;
         header.rank = rank;
         header.num_ranks = num_ranks;
