@@ -267,7 +267,7 @@ def test_a_truncated_rank_file_gives_its_prefix(runner: MpiRunner) -> None:
     trace = record(runner, 2, runner.compile(SOURCES / "endings.c"))
     whole = len(trace.calls(1))
     path = trace.folder / "rank-000001.bin"
-    path.write_bytes(path.read_bytes()[:-301])
+    path.write_bytes(path.read_bytes()[:-101])
     again = Trace.open(trace.folder)
     assert again.complete(0)
     assert not again.complete(1)
@@ -340,4 +340,4 @@ def test_cost_of_a_call_is_stated(runner: MpiRunner) -> None:
     assert 10 < trace.meta["cost_per_call_ns"] < 100_000
     calls = np.concatenate([trace.calls(rank) for rank in range(2)])
     size = sum(path.stat().st_size for path in trace.folder.glob("rank-*.bin"))
-    assert size / len(calls) < 90  # definitions of functions, communicators and types included
+    assert size / len(calls) < 20  # definitions of functions, communicators and types included
