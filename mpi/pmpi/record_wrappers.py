@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The hocket authors
 """The recorder's wrappers: `record_wrappers.c` and `record_functions.h`.
 
-Nearly every function gets one. Both names get the wrapper, for Open MPI's Fortran bindings call PMPI_X where MPICH's
-call MPI_X.
+Nearly every function gets one. Both names get a wrapper, for Open MPI's Fortran bindings call PMPI_X where MPICH's call
+MPI_X. Each passes on to its own name: another tool that is loaded behind the recorder wraps MPI_X and calls PMPI_X.
 """
 
 from __future__ import annotations
@@ -21,6 +21,18 @@ SKIPPED = re.compile(
 )
 # Written by hand in lifecycle.c.
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort"}
+
+
+# What a filter may name, by the functions without MPI_ and _c in lower case.
+GROUPS = {
+    "p2p": r"i?[bsr]?send|i?recv|i?m?probe|i?mrecv|i?sendrecv(_replace)?|[bsr]?send_init|recv_init|start(all)?|"
+    r"(wait|test)(all|any|some)?|request_\w+|cancel|psend_init|precv_init|pready\w*|parrived",
+    "collective": r"i?(barrier|bcast|reduce|allreduce|scan|exscan|gatherv?|scatterv?|allgatherv?|alltoall[vw]?|"
+    r"reduce_scatter(_block)?|neighbor_allgatherv?|neighbor_alltoall[vw]?)(_init)?",
+    "rma": r"r?put|r?get|r?accumulate|r?get_accumulate|fetch_and_op|compare_and_swap|win_\w+",
+    "io": r"file_\w+|register_datarep",
+    "communicator": r"(comm|group|cart|graph|dist_graph|intercomm|topo|session)_\w+",
+}
 
 
 def generic_details(parameters: list[str]) -> str:
@@ -42,12 +54,20 @@ def wrapper(name: str, function: Function, index: int) -> str:
     arguments = ", ".join(names)
     after_line = f"\n    if (outcome == MPI_SUCCESS) {{ {after} }}" if after else ""
     # MPI libraries ignore the further arguments of MPI_Pcontrol, and nobody can pass them on.
-    return (
-        f"""#undef {name}
-#undef P{name}
-int {name}({signature}) {{
+    if function.is_variadic() and names != ["level"]:
+        return ""
+    entries = "".join(
+        f"""int {entry}({signature}) {{
     static int (*next)({signature});
-    if (!next) next = hocket_resolve("P{name}");
+    if (!next) next = hocket_resolve("{entry}");
+    return record_{name}({", ".join(["next", *names])});
+}}
+"""
+        for entry in (name, f"P{name}")
+    )
+    return f"""#undef {name}
+#undef P{name}
+static int record_{name}({", ".join([f"int (*next)({signature})", *([] if signature == "void" else [signature])])}) {{
     struct call call;
     if (!hocket_enter(&call, {index})) return next({arguments});
     {before}
@@ -57,11 +77,12 @@ int {name}({signature}) {{
     {always}
     return outcome;
 }}
-int P{name}({signature}) __attribute__((alias("{name}")));
-"""
-        if not function.is_variadic() or names == ["level"]
-        else ""
-    )
+{entries}"""
+
+
+def group_of(name: str) -> str:
+    short = name.removeprefix("MPI_").removesuffix("_c").lower()
+    return next((group for group, pattern in GROUPS.items() if re.fullmatch(pattern, short)), "other")
 
 
 def write(declared: dict[str, Function], folder: Path) -> None:
@@ -69,6 +90,8 @@ def write(declared: dict[str, Function], folder: Path) -> None:
     indices = {name: i for i, name in enumerate(wrapped)}
     lines = ["/* Made by mpi/pmpi from the mpi.h of this MPI. */", '#include "record.h"', ""]
     lines += ["const char* const hocket_function_names[] = {", *(f'    "{name}",' for name in wrapped), "};", ""]
+    lines += ["const char* const hocket_function_groups[] = {"]
+    lines += [*(f'    "{group_of(name)}",' for name in wrapped), "};", ""]
     lines += [wrapper(name, f, indices[name]) for name, f in wrapped.items() if name not in BY_HAND]
     (folder / "record_wrappers.c").write_text("\n".join(lines))
     header = [f"#define FUNCTION_{name} {indices[name]}" for name in sorted(BY_HAND)]

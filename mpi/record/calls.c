@@ -37,6 +37,7 @@ int hocket_enter(struct call* call, uint16_t function) {
     call->function = function;
     call->flags = 0;
     call->fields = 0;
+    if (hocket_is_left_out[function]) return 1;
     call->enter_ns = hocket_now_ns();
     if (thread->number == 0) {
         if (!hocket_is_named(function)) {
@@ -54,8 +55,10 @@ int hocket_enter(struct call* call, uint16_t function) {
 
 /* Takes the lock, which hocket_write gives back: the details of a call and its record are one. */
 void hocket_exit(struct call* call, int result) {
-    call->exit_ns = hocket_now_ns();
-    read_cpu(call->exit_ns, &call->cpu_exit_ns, call, HOCKET_TRACE_CPU_EXIT);
+    if (!hocket_is_left_out[call->function]) {
+        call->exit_ns = hocket_now_ns();
+        read_cpu(call->exit_ns, &call->cpu_exit_ns, call, HOCKET_TRACE_CPU_EXIT);
+    }
     pthread_mutex_lock(&hocket_state.lock);
     if (result != MPI_SUCCESS) {
         call->error = result;
@@ -65,7 +68,7 @@ void hocket_exit(struct call* call, int result) {
 
 void hocket_write(struct call* call) {
     struct thread* thread = &hocket_thread;
-    if (hocket_state.active) {
+    if (hocket_state.active && !hocket_is_left_out[call->function]) {
         if (thread->number < 0) thread->number = hocket_state.num_threads++;
         if (thread->number == 0) hocket_state.header->open_enter_ns = 0;
         if (call->fields & HOCKET_TRACE_FOLDED) {

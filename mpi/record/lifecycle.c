@@ -53,7 +53,7 @@ static int64_t measure_cost_ns(void) {
 
 /* ---- meta.json ---- */
 
-static void print_json_string(FILE* out, const char* text, size_t length) {
+void hocket_print_json_string(FILE* out, const char* text, size_t length) {
     fputc('"', out);
     for (size_t i = 0; i < length; ++i) {
         const unsigned char c = (unsigned char)text[i];
@@ -79,7 +79,7 @@ static void print_command(FILE* out) {
     for (size_t i = 0; i < length;) {
         const size_t n = strnlen(text + i, length - i);
         if (i) fputs(", ", out);
-        print_json_string(out, text + i, n);
+        hocket_print_json_string(out, text + i, n);
         i += n + 1;
     }
     fputc(']', out);
@@ -110,9 +110,10 @@ static int write_meta(const char* folder) {
     FILE* out = fopen(path, "w");
     if (!out) return 0;
     fprintf(out, "{\n  \"format\": \"hocket.trace/3\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
-    print_json_string(out, version, strlen(version));
+    hocket_print_json_string(out, version, strlen(version));
     fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %.0f,\n", level,
             NUM_FUNCTIONS, cost_per_call_ns);
+    hocket_print_filter(out);
     fputs("  \"program\": ", out);
     print_command(out);
     fputs("\n}\n", out);
@@ -170,6 +171,7 @@ void hocket_start(const struct call* entered, uint16_t function) {
         hocket_thread.number = 0;
         hocket_state.num_threads = 1;
         hocket_clock_use();
+        hocket_read_filter();
         if (hocket_state.rank == 0) cost_ns = measure_cost_ns();
         open_trace(folder);
     }
@@ -190,11 +192,9 @@ __attribute__((destructor)) static void stop_at_exit(void) {
     pthread_mutex_unlock(&hocket_state.lock);
 }
 
-/* ---- the functions where recording starts and ends ---- */
+/* ---- the functions where recording starts and ends; each name passes on to its own ---- */
 
-int MPI_Init(int* argc, char*** argv) {
-    static int (*next)(int*, char***);
-    if (!next) next = hocket_resolve("PMPI_Init");
+static int init(int* argc, char*** argv, int (*next)(int*, char***)) {
     if (hocket_thread.depth++) {
         const int result = next(argc, argv);
         --hocket_thread.depth;
@@ -208,9 +208,7 @@ int MPI_Init(int* argc, char*** argv) {
     return result;
 }
 
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    static int (*next)(int*, char***, int, int*);
-    if (!next) next = hocket_resolve("PMPI_Init_thread");
+static int init_thread(int* argc, char*** argv, int required, int* provided, int (*next)(int*, char***, int, int*)) {
     if (hocket_thread.depth++) {
         const int result = next(argc, argv, required, provided);
         --hocket_thread.depth;
@@ -224,9 +222,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     return result;
 }
 
-int MPI_Finalize(void) {
-    static int (*next)(void);
-    if (!next) next = hocket_resolve("PMPI_Finalize");
+static int finalize(int (*next)(void)) {
     struct call call;
     if (!hocket_enter(&call, FUNCTION_MPI_Finalize)) return next();
     PMPI_Group_free(&hocket_state.world);
@@ -239,9 +235,7 @@ int MPI_Finalize(void) {
     return result;
 }
 
-int MPI_Abort(MPI_Comm comm, int code) {
-    static int (*next)(MPI_Comm, int);
-    if (!next) next = hocket_resolve("PMPI_Abort");
+static int abort_run(MPI_Comm comm, int code, int (*next)(MPI_Comm, int)) {
     struct call call;
     if (hocket_enter(&call, FUNCTION_MPI_Abort)) {
         hocket_exit(&call, MPI_SUCCESS); /* it does not come back */
@@ -254,7 +248,19 @@ int MPI_Abort(MPI_Comm comm, int code) {
     return next(comm, code);
 }
 
-int PMPI_Init(int* argc, char*** argv) __attribute__((alias("MPI_Init")));
-int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) __attribute__((alias("MPI_Init_thread")));
-int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));
-int PMPI_Abort(MPI_Comm comm, int code) __attribute__((alias("MPI_Abort")));
+#define ENTRY(name, function, parameters, types, ...)    \
+    int name parameters {                                \
+        static int(*next) types;                         \
+        if (!next) next = hocket_resolve(#name);         \
+        return function(__VA_ARGS__);                    \
+    }
+ENTRY(MPI_Init, init, (int* argc, char*** argv), (int*, char***), argc, argv, next)
+ENTRY(PMPI_Init, init, (int* argc, char*** argv), (int*, char***), argc, argv, next)
+ENTRY(MPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided),
+      (int*, char***, int, int*), argc, argv, required, provided, next)
+ENTRY(PMPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided),
+      (int*, char***, int, int*), argc, argv, required, provided, next)
+ENTRY(MPI_Finalize, finalize, (void), (void), next)
+ENTRY(PMPI_Finalize, finalize, (void), (void), next)
+ENTRY(MPI_Abort, abort_run, (MPI_Comm comm, int code), (MPI_Comm, int), comm, code, next)
+ENTRY(PMPI_Abort, abort_run, (MPI_Comm comm, int code), (MPI_Comm, int), comm, code, next)

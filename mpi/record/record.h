@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -95,6 +96,12 @@ int64_t hocket_now_ns(void);
 
 /* record_wrappers.c, made by mpi/pmpi */
 extern const char* const hocket_function_names[];
+extern const char* const hocket_function_groups[];
+
+/* filter.c: functions whose calls get no record. Their requests and communicators are followed like those of others. */
+extern unsigned char hocket_is_left_out[];
+void hocket_read_filter(void);
+void hocket_print_filter(FILE*); /* keys of meta.json */
 
 /* calls.c: the hot path. Returns 0 when the call is not to be recorded. */
 int hocket_enter(struct call*, uint16_t function);
@@ -204,6 +211,7 @@ int hocket_table_insert(struct table*, uint64_t key, uint64_t value, uint32_t ki
 void hocket_table_remove(struct table*, struct entry*);
 
 /* lifecycle.c */
+void hocket_print_json_string(FILE*, const char* text, size_t length);
 void hocket_start(const struct call* entered, uint16_t function);
 
 #endif

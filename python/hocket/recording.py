@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -24,6 +25,7 @@ from hocket.reporter import SILENT, Reporter
 from hocket.trace import Trace
 
 LEAST_LIMIT_BYTES = 4096  # what stands in each trace before the program's first call is less
+GROUPS = ("p2p", "collective", "rma", "io", "communicator", "other")  # of functions, as mpi/pmpi divides them
 LEAST_FREE_BYTES = 1 << 20  # less than the first piece of a trace: the file system is full
 
 
@@ -33,6 +35,8 @@ class RecordRequest:
     output: Path = Path("hocket-trace")  #: the folder for the trace
     force: bool = False  #: replace an earlier one
     limit_bytes: int | None = None  #: of the trace of each rank; None = as HOCKET_TRACE_LIMIT says
+    only: tuple[str, ...] = ()  #: groups and names of functions to record; empty = as HOCKET_TRACE_ONLY says, or all
+    without: tuple[str, ...] = ()  #: those of them to leave out; empty = as HOCKET_TRACE_WITHOUT says, or none
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def trace_environment(folder: Path, limit_bytes: int | None = None) -> dict[str,
     if limit_bytes is not None and limit_bytes < LEAST_LIMIT_BYTES:
         raise InvalidInput(
             f"a limit of {limit_bytes} bytes for the trace of a rank; accepted: {LEAST_LIMIT_BYTES} and more",
-            "a call takes 40 to 100 bytes, as a rule",
+            "a call takes 4 to 20 bytes, as a rule",
         )
     limit = {} if limit_bytes is None else {"HOCKET_TRACE_LIMIT": str(limit_bytes)}
     return {"HOCKET_TRACE": str(folder), **limit}
@@ -75,6 +79,10 @@ def run(request: RecordRequest, reporter: Reporter = SILENT) -> Recording:
     mpi = mpi_of_command(command)
     parts = build_mpi_parts(mpi, report=reporter.message)
     environment = trace_environment(folder, request.limit_bytes)
+    for variable, words in (("HOCKET_TRACE_ONLY", request.only), ("HOCKET_TRACE_WITHOUT", request.without)):
+        words = words or tuple(os.environ.get(variable, "").replace(",", " ").split())
+        _check_filter(variable, words)
+        environment[variable] = ",".join(words)
     _make_folder(folder, request.force)
     libraries = [parts.record, *coarray_libraries(command, parts), *parts.workarounds]
     changed, needed = with_preload(command, mpi, libraries, environment)
@@ -92,6 +100,14 @@ def run(request: RecordRequest, reporter: Reporter = SILENT) -> Recording:
         _remove_if_empty(folder)
         raise error
     return Recording(Trace.open(folder), done.elapsed_s)
+
+
+def _check_filter(what: str, words: Sequence[str]) -> None:
+    for word in words:
+        if word not in GROUPS and not re.fullmatch(r"MPIX?_[A-Za-z0-9_*?]+", word):
+            raise InvalidInput(
+                f"{what}: found {word!r}; accepted: {', '.join(GROUPS)}, and names such as MPI_Send or MPI_I*"
+            )
 
 
 def _make_folder(folder: Path, force: bool) -> None:

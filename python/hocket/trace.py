@@ -27,6 +27,8 @@ META_KEYS = (
     "thread_level",
     "functions_wrapped",
     "cost_per_call_ns",
+    "only",
+    "without",
     "program",
     "command",
     "created_by",
@@ -280,7 +282,16 @@ class Trace:
 
     def shortfalls(self) -> list[str]:
         """What is missing, in lines for the user."""
-        return shortfalls(self.summary(rank) for rank in range(self.ranks) if not self.complete(rank))
+        parts = shortfalls(self.summary(rank) for rank in range(self.ranks) if not self.complete(rank))
+        return [*self.filters(), *parts]
+
+    def filters(self) -> list[str]:
+        """A line for the user if calls were left out of the trace on purpose."""
+        only, without = (", ".join(map(str, self.meta.get(key) or ())) for key in ("only", "without"))
+        if not only and not without:
+            return []
+        what = f"recorded were only {only}" if only else "recorded was all"
+        return [f"{what}{f' without {without}' if without else ''}: time in other MPI calls counts as computation"]
 
     def summary(self, rank: int) -> RankSummary:
         calls = self.calls(rank)

@@ -13,6 +13,9 @@ from hocket.cli.common import command_argument, message
 from hocket.cli.reporter import TerminalReporter
 
 
+FILTER = "these functions: p2p, collective, rma, io, communicator, other, or names such as MPI_Send or MPI_I*"
+
+
 @click.command()
 @click.option(
     "-o",
@@ -28,9 +31,13 @@ from hocket.cli.reporter import TerminalReporter
     metavar="SIZE",
     help="Most that the trace of a rank may take; later calls are left out.  [default: HOCKET_TRACE_LIMIT, or 64 MiB]",
 )
+@click.option("--only", metavar="WHAT,...", help=f"Record only {FILTER}, MPI_Init and MPI_Finalize.")
+@click.option("--without", metavar="WHAT,...", help="Leave out, likewise.")
 @click.option("--force", is_flag=True, help="Replace a trace that is there.")
 @command_argument
-def command(output: Path, limit: str | None, force: bool, command: tuple[str, ...]) -> None:
+def command(
+    output: Path, limit: str | None, only: str | None, without: str | None, force: bool, command: tuple[str, ...]
+) -> None:
     """Run an MPI program, unchanged, and record its MPI calls.
 
     \b
@@ -42,7 +49,8 @@ def command(output: Path, limit: str | None, force: bool, command: tuple[str, ..
     from hocket.recording import RecordRequest, run
 
     limit_bytes = None if limit is None else parse_bytes(limit, "--limit")
-    done = run(RecordRequest(command, output, force, limit_bytes), TerminalReporter())
+    filters = [tuple((words or "").replace(",", " ").split()) for words in (only, without)]
+    done = run(RecordRequest(command, output, force, limit_bytes, *filters), TerminalReporter())
     trace = done.trace
     cost = f"{trace.meta['cost_per_call_ns']} ns"
     size = print_bytes(done.bytes)

@@ -57,5 +57,5 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     )
     if len(table) > rows:
         message(f"{len(table) - rows} more rows: --rows {len(table)}")
-    for line in shortfalls(found.ranks):
+    for line in (*found.trace.filters(), *shortfalls(found.ranks)):
         message(line)
