@@ -68,6 +68,8 @@ static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
     if (members) {
         world_ranks(local, n, members);
         if (inter) world_ranks(remote, m, members + n);
+        /* A call that is left out, or that of another thread, has no name so far. */
+        if (function != HOCKET_TRACE_NONE16 && !hocket_is_named(function)) hocket_name_function(function);
         const uint32_t head[] = {id, parent, (uint32_t)inter, (uint32_t)rank, (uint32_t)n, (uint32_t)m};
         const size_t size = 4 * (size_t)(n + m);
         unsigned char* to = hocket_begin_definition(HOCKET_TRACE_COMMUNICATOR, function, sizeof head + size);
