@@ -23,7 +23,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
 
-.PHONY: help build test demo docs format lint asan perf perf-peers fuzz fuzz-search mpich-suite clean tsan build-locked \
+.PHONY: help build test demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan build-locked \
     second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
@@ -116,6 +116,9 @@ lint: build  ## check format, layers, types and style
 
 perf: build  ## measure hocket's own speed
 	@for name in call_overhead demo simulation; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
+
+perf-trace: build  ## record 10^8 calls of a rank and read them again; CALLS=1000000000: more
+	@$(PYTHON) perf/trace_long.py $(if $(CALLS),--calls $(CALLS))
 
 perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
 	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)

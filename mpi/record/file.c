@@ -87,9 +87,7 @@ void hocket_file_commit(const unsigned char* end) {
     __atomic_store_n(&block->used, (uint32_t)(end - (unsigned char*)(block + 1)), __ATOMIC_RELEASE);
 }
 
-uint64_t hocket_file_bytes(void) {
-    return (uint64_t)block_offset + (block ? sizeof *block + block->used : 0);
-}
+uint64_t hocket_file_bytes(void) { return (uint64_t)block_offset + (block ? sizeof *block + block->used : 0); }
 
 void hocket_file_close(void) {
     const off_t end = (off_t)hocket_file_bytes();

@@ -248,18 +248,18 @@ static int abort_run(MPI_Comm comm, int code, int (*next)(MPI_Comm, int)) {
     return next(comm, code);
 }
 
-#define ENTRY(name, function, parameters, types, ...)    \
-    int name parameters {                                \
-        static int(*next) types;                         \
-        if (!next) next = hocket_resolve(#name);         \
-        return function(__VA_ARGS__);                    \
+#define ENTRY(name, function, parameters, types, ...) \
+    int name parameters {                             \
+        static int(*next) types;                      \
+        if (!next) next = hocket_resolve(#name);      \
+        return function(__VA_ARGS__);                 \
     }
 ENTRY(MPI_Init, init, (int* argc, char*** argv), (int*, char***), argc, argv, next)
 ENTRY(PMPI_Init, init, (int* argc, char*** argv), (int*, char***), argc, argv, next)
-ENTRY(MPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided),
-      (int*, char***, int, int*), argc, argv, required, provided, next)
-ENTRY(PMPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided),
-      (int*, char***, int, int*), argc, argv, required, provided, next)
+ENTRY(MPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided), (int*, char***, int, int*),
+      argc, argv, required, provided, next)
+ENTRY(PMPI_Init_thread, init_thread, (int* argc, char*** argv, int required, int* provided), (int*, char***, int, int*),
+      argc, argv, required, provided, next)
 ENTRY(MPI_Finalize, finalize, (void), (void), next)
 ENTRY(PMPI_Finalize, finalize, (void), (void), next)
 ENTRY(MPI_Abort, abort_run, (MPI_Comm comm, int code), (MPI_Comm, int), comm, code, next)

@@ -141,8 +141,7 @@ static int make_scratch(size_t bytes) {
 }
 
 static void note_requests(const struct call* call) {
-    if (call->fields & HOCKET_TRACE_REQUEST)
-        hocket_trace_note_request(&coder.requests, call->request, call->flags);
+    if (call->fields & HOCKET_TRACE_REQUEST) hocket_trace_note_request(&coder.requests, call->request, call->flags);
     /* Without a request of its own, a call has the first of those that it completed. */
     else if ((call->fields & HOCKET_TRACE_REQUESTS) && call->num_requests > 0)
         hocket_trace_note_request(&coder.requests, call->requests[0].request, call->flags);

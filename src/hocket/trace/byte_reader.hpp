@@ -73,9 +73,9 @@ public:
 
     /// `back`: bytes from here to what was found.
     [[noreturn]] void fail(std::size_t back, const std::string& found, const std::string& accepted) const {
-        throw InvalidInput(*name_ + ": byte " + std::to_string(offset_ + at_ - back) + ": found " + found +
-                               "; accepted: " + accepted,
-                           "record the program again, or delete the damaged trace");
+        throw InvalidInput(
+            *name_ + ": byte " + std::to_string(offset_ + at_ - back) + ": found " + found + "; accepted: " + accepted,
+            "record the program again, or delete the damaged trace");
     }
 
 private:

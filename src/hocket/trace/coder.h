@@ -10,12 +10,12 @@
 
 #include "hocket/trace/format.h"
 
-#define HOCKET_TRACE_THREADS 64u           /* threads beyond these share the instants from which times are counted */
-#define HOCKET_TRACE_TEXTS (1u << 20)      /* bytes of all signatures that are kept */
-#define HOCKET_TRACE_LONGEST (1u << 18)    /* a longer signature is not kept */
-#define HOCKET_TRACE_MOST_BESIDE 128u      /* bytes of a call's record beside its signature, at most */
-#define HOCKET_TRACE_MOST_SCALARS 256u     /* bytes of a signature without vectors, at most */
-#define HOCKET_TRACE_MOST_COMPLETION 32u   /* bytes of a completion in a signature, at most */
+#define HOCKET_TRACE_THREADS 64u         /* threads beyond these share the instants from which times are counted */
+#define HOCKET_TRACE_TEXTS (1u << 20)    /* bytes of all signatures that are kept */
+#define HOCKET_TRACE_LONGEST (1u << 18)  /* a longer signature is not kept */
+#define HOCKET_TRACE_MOST_BESIDE 128u    /* bytes of a call's record beside its signature, at most */
+#define HOCKET_TRACE_MOST_SCALARS 256u   /* bytes of a signature without vectors, at most */
+#define HOCKET_TRACE_MOST_COMPLETION 32u /* bytes of a completion in a signature, at most */
 #define HOCKET_TRACE_MOST_VARINT 10u
 
 /* From what the times of a thread's next call are counted. */

@@ -33,7 +33,7 @@ private:
         bool is_read = false;
         std::int64_t wall_ns = 0;  ///< of the last reading
         std::int64_t cpu_ns = 0;
-        std::int64_t least_ns = 0;          ///< what the parts before came to
+        std::int64_t least_ns = 0;         ///< what the parts before came to
         std::int64_t next_ns = INT64_MAX;  ///< in the part at hand
     };
     Thread& of(const Call&);

@@ -161,8 +161,7 @@ private:
     /// Not what the reader takes it to be, CPU time having run on since the last reading.
     bool is_news(std::int16_t thread, std::int64_t wall_ns, std::int64_t cpu_ns) {
         const auto [last, is_first] = readings_.try_emplace(thread);
-        const bool news =
-            cpu_ns >= 0 && (is_first || cpu_ns - last->second.second != wall_ns - last->second.first);
+        const bool news = cpu_ns >= 0 && (is_first || cpu_ns - last->second.second != wall_ns - last->second.first);
         if (is_first || news) last->second = {wall_ns, std::max<std::int64_t>(0, cpu_ns)};
         return news;
     }

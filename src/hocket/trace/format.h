@@ -88,8 +88,8 @@ struct hocket_trace_block {
 };
 
 struct hocket_trace_record { /* versions 1 and 2 */
-    uint32_t length; /* of the whole record, this header included; 0: nothing was written here */
-    uint16_t kind;   /* enum hocket_trace_kind */
+    uint32_t length;         /* of the whole record, this header included; 0: nothing was written here */
+    uint16_t kind;           /* enum hocket_trace_kind */
     uint16_t function;
 };
 

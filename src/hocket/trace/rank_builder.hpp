@@ -90,7 +90,9 @@ template <class Source>
 void RankBuilder::take_fields(Call& call, std::uint32_t fields, Source source) {
     const auto has = [fields](std::uint32_t bit) { return (fields & bit) != 0; };
     const ByteReader& in = source.reader();
-    const auto communicator = [&] { return known(source.u32("communicator"), file_.communicators.size(), "communicator", in); };
+    const auto communicator = [&] {
+        return known(source.u32("communicator"), file_.communicators.size(), "communicator", in);
+    };
     call.communicator = has(HOCKET_TRACE_COMM) ? communicator() : -1;
     call.bytes = has(HOCKET_TRACE_BYTES) ? source.i64("bytes") : -1;
     if (has(HOCKET_TRACE_COUNT)) source.i64("count");

@@ -208,8 +208,8 @@ private:
     void note_requests(const RankFile& file, const Call& call) {
         if (call.request != 0) hocket_trace_note_request(&requests_, call.request, call.flags);
         for (std::int64_t i = 0; i < call.num_completions; ++i)
-            hocket_trace_note_request(
-                &requests_, file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
+            hocket_trace_note_request(&requests_,
+                                      file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
     }
 
     std::vector<Slot> slots_ = std::vector<Slot>(HOCKET_TRACE_SLOTS);
@@ -223,7 +223,7 @@ private:
 struct RankFileStream::Source {
     std::string name;
     std::uint64_t size = 0;
-    std::string_view bytes;   ///< all of them, if there is no file
+    std::string_view bytes;  ///< all of them, if there is no file
     std::ifstream file;
     std::string part;
 
@@ -299,8 +299,8 @@ bool RankFileStream::block() {
     const auto head = start.take<hocket_trace_block>("block");
     if (head.size == 0) return false;
     if (head.size < sizeof head || head.used > head.size - sizeof head)
-        start.fail(sizeof head, "a block of " + std::to_string(head.size) + " bytes with records of " +
-                                    std::to_string(head.used),
+        start.fail(sizeof head,
+                   "a block of " + std::to_string(head.size) + " bytes with records of " + std::to_string(head.used),
                    "records that fit into their block");
     if (head.calls != builder_->num_calls())
         start.fail(8, "a block behind " + std::to_string(head.calls) + " calls", std::to_string(builder_->num_calls()));
