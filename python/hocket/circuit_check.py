@@ -249,7 +249,7 @@ class _Replay:
             before = circuits
 
     def _messages(self) -> None:
-        senders, combiners, directions = defaultdict(list), defaultdict(list), defaultdict(list)
+        senders, directions = defaultdict(list), defaultdict(list)
         for message in self.messages:
             circuit = self.circuits[message.circuit]
             if sorted(circuit.nodes) != sorted((message.sender, message.receiver)):
@@ -259,15 +259,11 @@ class _Replay:
             span = (message.begin_s, message.end_s, message.name)
             senders[message.sender].append(span)
             directions[message.circuit, message.sender].append(span)
-            if message.reduces:
-                combiners[message.receiver].append(span)
         for (number, _), spans in directions.items():
             self._one_at_a_time(spans, self.circuits[number].name)
         if self.one_at_a_time:
             for node, spans in senders.items():
                 self._one_at_a_time(spans, f"node {node}")
-            for node, spans in combiners.items():
-                self._one_at_a_time(spans, f"node {node}, which combines,")
 
     def _one_at_a_time(self, spans: Iterable[tuple[float, float, str]], who: str) -> None:
         busy_s, by = 0.0, ""

@@ -36,6 +36,8 @@ def algorithms_in_steps(
     found = []
     for algorithm in allowed(collective, algorithms):
         steps, in_any_order = _steps(algorithm, network.ranks, root)
+        if algorithm == "linear" and collective in ("reduce", "gather"):
+            steps = _to_root(network, root)
         if all(degree(step) <= network.ports for step in steps) and (steps or network.ranks == 1):
             if (collective, algorithm) in ON_A_RING:
                 messages_s = ON_A_RING[collective, algorithm](network, num_bytes)
@@ -100,6 +102,18 @@ def _steps(algorithm: str, p: int, root: int) -> tuple[tuple[Pairs, ...], bool]:
         outside = frozenset((i - power, i) for i in range(power, p))
         return (outside, *within, outside), False
     return (), True
+
+
+def _to_root(network: CircuitNetwork, root: int) -> tuple[Pairs, ...]:
+    """The root receives on all its ports at a time. None if a binomial tree has as few messages one after another: it
+    needs no more configurations then."""
+    others = [rank for rank in range(network.ranks) if rank != root]
+    if math.ceil(len(others) / network.ports) >= len(others).bit_length():
+        return ()
+    return tuple(
+        frozenset((min(root, one), max(root, one)) for one in others[first : first + network.ports])
+        for first in range(0, len(others), network.ports)
+    )
 
 
 def _exchange(mask: int, p: int) -> Pairs:

@@ -67,6 +67,12 @@ bool CircuitTransport::set_up(std::int32_t batch, double now_s) {
         if (!is_free) return false;
         const auto circuits = board_.connect_all(pairs, now_s);
         if (!circuits) return false;
+        if (rules_.controller == Controller::parallel) {
+            // All open together, also those on ports where nothing is torn down: they carry messages in one order.
+            double open_s = 0;
+            for (const std::int32_t circuit : *circuits) open_s = std::max(open_s, board_.circuit(circuit).open_s);
+            for (const std::int32_t circuit : *circuits) board_.circuit(circuit).open_s = open_s;
+        }
         for (std::size_t i = 0; i < circuits->size(); ++i) connected(wanted.to_set_up[i], (*circuits)[i], batch);
         return true;
     }

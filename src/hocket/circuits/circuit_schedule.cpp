@@ -16,7 +16,7 @@ public:
         : draft_(draft),
           rules_(rules),
           sender_free_s_(static_cast<std::size_t>(rules.num_nodes), 0),
-          combiner_free_s_(sender_free_s_) {}
+          receiver_free_s_(sender_free_s_) {}
 
     CircuitSchedule run() {
         result_.block_bytes = draft_.block_bytes;
@@ -72,15 +72,9 @@ private:
             direction_free_s_[2 * static_cast<std::size_t>(circuit) + (send.from < send.to ? 0 : 1)];
         double& sender_free_s = sender_free_s_[static_cast<std::size_t>(send.from)];
         double begin_s = std::max(result_.circuits[static_cast<std::size_t>(circuit)].open_s, direction_free_s);
-        double& combiner_free_s = combiner_free_s_[static_cast<std::size_t>(send.to)];
-        if (rules_.injection == Injection::one) {
-            begin_s = std::max(begin_s, sender_free_s);
-            if (send.reduces || draft_.receives_one) begin_s = std::max(begin_s, combiner_free_s);
-            if (send.reduces) {
-                if (ends_.empty()) free_before_s_ = sender_free_s_;
-                begin_s = std::max(begin_s, free_before_s_[static_cast<std::size_t>(send.to)]);
-            }
-        }
+        double& receiver_free_s = receiver_free_s_[static_cast<std::size_t>(send.to)];
+        if (rules_.injection == Injection::one) begin_s = std::max(begin_s, sender_free_s);
+        if (draft_.receives_one) begin_s = std::max(begin_s, receiver_free_s);
         for (const std::int32_t block : send.blocks) {
             if (const auto held = held_s_.find(key(send.from, block)); held != held_s_.end())
                 begin_s = std::max(begin_s, held->second);
@@ -93,8 +87,7 @@ private:
         }
         const double end_s = begin_s + rules_.message_s(draft_.block_bytes * static_cast<double>(send.blocks.size()));
         ends_.push_back({&send, begin_s, end_s});
-        direction_free_s = sender_free_s = end_s;
-        if (send.reduces || draft_.receives_one) combiner_free_s = end_s;
+        direction_free_s = sender_free_s = receiver_free_s = end_s;
         result_.messages.push_back({circuit, send.from, send.to, send.blocks, send.reduces, begin_s, end_s});
         return end_s;
     }
@@ -120,8 +113,7 @@ private:
     CircuitSchedule result_;
     std::int32_t number_ = 0;  // of the configuration
     double teardown_begin_s_ = 0;
-    std::vector<double> sender_free_s_, combiner_free_s_;
-    std::vector<double> free_before_s_;                // the senders, when the step began
+    std::vector<double> sender_free_s_, receiver_free_s_;
     std::vector<double> direction_free_s_;             // of each circuit, from the lower node and from the higher one
     std::unordered_map<std::int64_t, double> held_s_;  // since when a node holds a block that it was sent
     std::unordered_map<std::int64_t, double> sent_s_;  // when a node began to send a block last

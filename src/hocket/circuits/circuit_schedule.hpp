@@ -56,7 +56,7 @@ struct Draft {
         bool reduces = false;
     };
     double block_bytes = 0;
-    bool receives_one = false;  ///< a node receives its messages one after another, as if it combined them
+    bool receives_one = false;  ///< a node receives its messages one after another: backwards, it sends so
     /// Each waits for those of lower steps, and of earlier configurations, that bring one of its blocks to its sender.
     std::vector<Send> messages;
 };
@@ -64,8 +64,8 @@ struct Draft {
 /// Starts all as early as the rules and the order of the messages allow. Circuits that carry nothing do not exist.
 CircuitSchedule timed(const Draft&, const Rules&);
 
-/// Backwards in time: a broadcast becomes a reduction, a set-up a teardown. What was made with s and d exchanged and
-/// `injection` one is right for the rules if no node of it received two messages at a time.
+/// Backwards in time: a broadcast becomes a reduction, a set-up a teardown. What was made with s and d exchanged is
+/// right for `injection` one if no node of it received two messages at a time.
 CircuitSchedule reversed(const CircuitSchedule&);
 
 }  // namespace hocket::circuits

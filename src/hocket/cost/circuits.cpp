@@ -38,12 +38,18 @@ struct Steps {
     std::int64_t distinct;              ///< different partners
     std::int64_t least_ports = 1;       ///< a node with fewer cannot keep the circuits of one step
     std::int64_t count_with_fewer = 0;  ///< batches then
+    bool comes_together = false;        ///< it receives the messages of a batch at a time: `messages_s` is of one batch
 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Equations 1 and 2: the root has a circuit to each other node.
 Steps linear(const Arguments& a) { return {static_cast<double>(a.p - 1) * a.message(a.n), a.p - 1, a.p - 1}; }
+
+/// The root receives on all its ports at a time.
+Steps linear_to_root(const Arguments& a) {
+    return {.messages_s = a.message(a.n), .count = a.p - 1, .distinct = a.p - 1, .comes_together = true};
+}
 
 /// Equations 7 and 8: the root sends in each of ceil(log2 p) rounds.
 Steps binomial(const Arguments& a) {
@@ -117,11 +123,11 @@ struct Form {
 constexpr std::array forms{
     Form{Collective::bcast, "linear", linear},
     Form{Collective::bcast, "binomial", binomial},
-    Form{Collective::reduce, "linear", linear},
+    Form{Collective::reduce, "linear", linear_to_root},
     Form{Collective::reduce, "binomial", binomial},
     Form{Collective::scatter, "linear", linear},
     Form{Collective::scatter, "binomial", binomial_blocks},
-    Form{Collective::gather, "linear", linear},
+    Form{Collective::gather, "linear", linear_to_root},
     Form{Collective::gather, "binomial", binomial_blocks},
     Form{Collective::allgather, "ring", ring},
     Form{Collective::allgather, "recursive_doubling", recursive_doubling_blocks},
@@ -141,6 +147,7 @@ std::int64_t batches(const Steps& steps, std::optional<std::int32_t> ports) {
 }
 
 double messages_s(const Steps& steps, const CircuitQuestion& question) {
+    if (steps.comes_together) return static_cast<double>(batches(steps, question.ports)) * steps.messages_s;
     // Of a ring with one port a node sends while it does not receive.
     if (steps.least_ports == 1 || (question.ports && *question.ports >= steps.least_ports)) return steps.messages_s;
     return steps.messages_s * static_cast<double>(steps.count_with_fewer) / static_cast<double>(question.num_ranks - 1);

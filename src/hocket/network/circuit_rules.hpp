@@ -17,7 +17,7 @@ enum class Accounting : std::uint8_t {
     hidden,     ///< a teardown runs beside the next set-up: s + (b - 1) max(s, d) + d (table 4, s = d = 10 ms)
 };
 /// Whether a node sends its messages one after another (equations 2 and 8), or on all its circuits at once (section 2).
-/// What it combines it receives in the same way, so that a reduction is a broadcast backwards.
+/// What it receives is limited by its ports alone.
 enum class Injection : std::uint8_t { one, all };
 /// Whether the circuits of a configuration are torn down together before the next ones are set up (the paper), or each
 /// by itself.

@@ -129,9 +129,14 @@ double circuit_bound_s(Collective collective, const Rules& rules, double bytes, 
         case Collective::bcast:
             return broadcast_bound_s(rules, bytes, segments ? bytes / *segments : 0);
         case Collective::reduce: {
-            Rules backwards = rules;
+            Rules backwards = rules;  // of a broadcast that sends on all ports, as a node receives on all of them
             std::swap(backwards.times.setup_s, backwards.times.teardown_s);
-            return broadcast_bound_s(backwards, bytes, segments ? bytes / *segments : 0);
+            backwards.injection = Injection::all;
+            const double bound_s = broadcast_bound_s(backwards, bytes, segments ? bytes / *segments : 0);
+            if (rules.injection == Injection::all) return bound_s;
+            // Every other node sends all bytes at least once, one message after another.
+            const double sent_s = segments.value_or(1) * rules.latency_s + bytes * rules.s_per_byte;
+            return std::max(bound_s, s_plus_d + sent_s);
         }
         case Collective::allgather:  // has a broadcast of each block in it
             return std::max(spread_bound_s(rules, rules.message_s(bytes)), volume_s((p - 1) * bytes));

@@ -39,8 +39,10 @@ public:
           end_(std::chrono::steady_clock::now() +
                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                    std::chrono::duration<double>(std::min(problem.time_limit_s, 1e8)))) {
-        // The broadcast that is searched runs backwards.
-        if (problem.collective == Collective::reduce) std::swap(rules_.times.setup_s, rules_.times.teardown_s);
+        if (problem.collective != Collective::reduce) return;
+        // The broadcast that is searched runs backwards: what a node sends there, it receives here, on all its ports.
+        std::swap(rules_.times.setup_s, rules_.times.teardown_s);
+        rules_.injection = Injection::all;
     }
 
     CircuitAnswer run() {
@@ -132,13 +134,18 @@ private:
     void offer_rounds(const std::vector<RoundMessage>& messages, std::int32_t segments, const std::string& algorithm) {
         const std::int32_t wanted = problem_.segments.value_or(segments);
         Draft draft = draft_of(messages, problem_.bytes / segments);
-        draft.receives_one = problem_.collective == Collective::reduce;
+        draft.receives_one = receives_one();
         offer(divided(circuits::timed(draft, rules_), wanted, segments), algorithm, wanted);
+    }
+
+    /// A reduction backwards, of a node that sends one message at a time.
+    [[nodiscard]] bool receives_one() const {
+        return problem_.collective == Collective::reduce && problem_.rules.injection == Injection::one;
     }
 
     void pipelined() {
         const std::int32_t p = rules_.num_nodes;
-        const bool ring = p % 2 == 0 && rules_.injection == Injection::one && rules_.ports >= 2;
+        const bool ring = p % 2 == 0 && problem_.rules.injection == Injection::one && rules_.ports >= 2;
         if (ring) {
             std::int32_t best = 1;
             double best_s = std::numeric_limits<double>::infinity();
@@ -150,12 +157,12 @@ private:
                 }
             }
             offer_rounds(ring_broadcast(p, best), best, "ring in both directions");
-            if (rules_.ports == 2 && rules_.controller == Controller::parallel) return;  // nothing in rounds is faster
+            const bool sends_one = rules_.injection == Injection::one;  // then nothing in rounds is faster
+            if (sends_one && rules_.ports == 2 && rules_.controller == Controller::parallel) return;
         }
         std::vector<std::int32_t> candidates = round_segments();
         std::vector<std::int32_t> fewest(candidates.size(), 1 << 20);
-        RoundRules round_rules{rules_.injection == Injection::all,
-                               problem_.collective == Collective::reduce && rules_.injection == Injection::one};
+        const RoundRules round_rules{rules_.injection == Injection::all, receives_one()};
         for (int attempt = 0;; ++attempt) {
             const Graph graph = attempted_graph(attempt);
             for (std::size_t i = 0; i < candidates.size(); ++i) {
