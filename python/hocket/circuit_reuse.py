@@ -29,7 +29,7 @@ MOST_STATES = (
     4_000  # of a collective, steps that are left under a configuration; beyond that only some orders are tried
 )
 MOST_STEPS = 8  # of a collective that are looked at for the next configuration where there are too many
-MOST_CHOICES = 200  # of configurations that are looked at; beyond that only some are
+MOST_CHOICES = 500  # of configurations that are looked at; beyond that only some are
 
 
 @dataclass(frozen=True)
