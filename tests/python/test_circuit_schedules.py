@@ -202,6 +202,21 @@ def test_replay_finds_what_is_wrong() -> None:
         assert any(word in problem for problem in problems for word in words.split("|")), (change, problems)
 
 
+def test_replay_finds_what_a_serial_controller_cannot_do() -> None:
+    """Answers for a parallel controller are wrong for a serial one, and so is each of its actions at another's time."""
+    answer = json.loads(json.dumps(solve(_instance(p=5, k=2, controller="parallel")).values))
+    answer["instance"]["controller"] = "serial"
+    assert any("the controller does two things at a time" in problem for problem in check_answer(answer))
+    answer = json.loads(json.dumps(solve(_instance(p=5, k=2, controller="serial", stop="circuit")).values))
+    assert check_answer(answer) == ()
+    for circuit, key in itertools.product(range(4), ("setup_s", "teardown_s")):
+        other = json.loads(json.dumps(answer))
+        changed = other["schedule"]["circuits"]
+        changed[circuit][key] = changed[(circuit + 1) % 4][key]
+        problems = check_answer(other)
+        assert any("the controller does two things at a time" in problem for problem in problems), (circuit, key)
+
+
 def test_numbers_that_are_none_are_found() -> None:
     """Every comparison with NaN is false: none may pass for that."""
     answer = json.loads(json.dumps(solve(_instance(p=5, k=2, collective="alltoall")).values))
