@@ -13,6 +13,7 @@
 #include "circuit_dict.hpp"
 #include "hocket/search/circuits/bounds.hpp"
 #include "hocket/search/circuits/find.hpp"
+#include "hocket/search/circuits/steps.hpp"
 #include "values.hpp"
 
 namespace nb = nanobind;
@@ -42,12 +43,10 @@ nb::dict to_dict(const circuits::CircuitSchedule& schedule) {
     return result;
 }
 
-nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int32_t k, double bytes, double s, double d,
-                          double alpha, double beta, std::string_view injection, std::string_view stop,
-                          std::string_view accounting, std::string_view controller, std::optional<std::int32_t> pieces,
-                          double time_limit_s, std::uint64_t seed, const nb::object& on_progress) {
-    search::CircuitProblem problem{collective_from(collective), {}, bytes, pieces, time_limit_s, seed};
-    circuits::Rules& rules = problem.rules;
+circuits::Rules rules_of(std::int32_t p, std::int32_t k, double s, double d, double alpha, double beta,
+                         std::string_view injection, std::string_view stop, std::string_view accounting,
+                         std::string_view controller) {
+    circuits::Rules rules{};
     rules.num_nodes = p;
     rules.ports = k;
     rules.latency_s = alpha;
@@ -59,6 +58,15 @@ nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int3
     rules.injection = bindings::value_from<Injection>("injection", injection, injection_names);
     rules.stop = bindings::value_from<Stop>("stop", stop, stop_names);
     rules.controller = bindings::value_from<Controller>("controller", controller, controller_names);
+    return rules;
+}
+
+nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int32_t k, double bytes, double s, double d,
+                          double alpha, double beta, std::string_view injection, std::string_view stop,
+                          std::string_view accounting, std::string_view controller, std::optional<std::int32_t> pieces,
+                          double time_limit_s, std::uint64_t seed, const nb::object& on_progress) {
+    const circuits::Rules rules = rules_of(p, k, s, d, alpha, beta, injection, stop, accounting, controller);
+    const search::CircuitProblem problem{collective_from(collective), rules, bytes, pieces, time_limit_s, seed};
     search::CircuitAnswer answer;
     {
         const nb::gil_scoped_release released;
@@ -83,6 +91,23 @@ nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int3
     return result;
 }
 
+/// None: there is no such algorithm in steps for so many nodes.
+nb::object circuit_steps_schedule(std::string_view collective, std::string_view algorithm, std::int32_t p,
+                                  std::int32_t k, double bytes, double s, double d, double alpha, double beta,
+                                  std::string_view injection, std::string_view stop, std::string_view accounting,
+                                  std::string_view controller, bool joins) {
+    const circuits::Rules rules = rules_of(p, k, s, d, alpha, beta, injection, stop, accounting, controller);
+    for (const search::Steps& steps : search::steps_of(collective_from(collective), p, bytes)) {
+        if (steps.algorithm != algorithm) continue;
+        const circuits::Draft draft = search::by_configurations(steps, p, k, joins);
+        const circuits::CircuitSchedule schedule = circuits::timed(draft, rules);
+        nb::dict result = to_dict(schedule);
+        result["blocks"] = steps.blocks;
+        return nb::make_tuple(schedule.makespan_s, result);
+    }
+    return nb::none();
+}
+
 }  // namespace
 
 void bind_circuits(nb::module_& module) {
@@ -97,4 +122,13 @@ void bind_circuits(nb::module_& module) {
                 "on_progress: collections.abc.Callable[[], bool] | None = None) -> dict"),
         "A fast schedule of bcast, reduce, allgather, allreduce or alltoall on circuits: see "
         "docs/reference/circuits.md.");
+    module.def(
+        "circuit_steps_schedule", &circuit_steps_schedule, nb::kw_only(), "collective"_a, "algorithm"_a, "p"_a, "k"_a,
+        "bytes"_a, "s"_a, "d"_a, "alpha"_a, "beta"_a, "injection"_a, "stop"_a, "accounting"_a, "controller"_a,
+        "joins"_a,
+        nb::sig("def circuit_steps_schedule(*, collective: str, algorithm: str, p: int, k: int, bytes: float, s: float, "
+                "d: float, alpha: float, beta: float, injection: str, stop: str, accounting: str, controller: str, "
+                "joins: bool) -> tuple[float, dict] | None"),
+        "Makespan and schedule of an algorithm in steps; None: there is none. With `joins` consecutive steps share a "
+        "configuration, otherwise each has its own.");
 }

@@ -173,7 +173,9 @@ private:
                 const double most = hop_s > 0 ? left_s / hop_s : 0;
                 for (int again = 0; again < 4; ++again) {
                     const auto limit = static_cast<std::int32_t>(std::min(most - 1e-6, fewest[i] - 1.0));
-                    if (limit < m) break;
+                    // The root sends each segment once: on all its ports at once, or one in a round.
+                    const std::int32_t at_once = round_rules.send_on_all ? std::min(rules_.ports, p - 1) : 1;
+                    if (limit < (m + at_once - 1) / at_once) break;
                     const auto rounds = round_broadcast(graph, m, round_rules, limit, random_);
                     if (rounds) {
                         fewest[i] = rounds->back().round + 1;
