@@ -126,9 +126,10 @@ void bind_circuits(nb::module_& module) {
         "circuit_steps_schedule", &circuit_steps_schedule, nb::kw_only(), "collective"_a, "algorithm"_a, "p"_a, "k"_a,
         "bytes"_a, "s"_a, "d"_a, "alpha"_a, "beta"_a, "injection"_a, "stop"_a, "accounting"_a, "controller"_a,
         "joins"_a,
-        nb::sig("def circuit_steps_schedule(*, collective: str, algorithm: str, p: int, k: int, bytes: float, s: float, "
-                "d: float, alpha: float, beta: float, injection: str, stop: str, accounting: str, controller: str, "
-                "joins: bool) -> tuple[float, dict] | None"),
+        nb::sig(
+            "def circuit_steps_schedule(*, collective: str, algorithm: str, p: int, k: int, bytes: float, s: float, "
+            "d: float, alpha: float, beta: float, injection: str, stop: str, accounting: str, controller: str, "
+            "joins: bool) -> tuple[float, dict] | None"),
         "Makespan and schedule of an algorithm in steps; None: there is none. With `joins` consecutive steps share a "
         "configuration, otherwise each has its own.");
 }

@@ -290,12 +290,11 @@ class _Replay:
             else:
                 raise ValueError(f"collective is {collective!r}")
         reducing = collective in ("reduce", "allreduce")
-        # What arrives when a message begins is in it. A message of no length arrives after it has begun.
+        # What arrives when a message begins is in it. One too short for that arrives right after it has begun.
         events = [(message.begin_s, 1, number) for number, message in enumerate(self.messages)]
-        events += [
-            (message.end_s - self.margin_s, 2 if message.end_s - message.begin_s <= 2 * self.margin_s else 0, number)
-            for number, message in enumerate(self.messages)
-        ]
+        for number, message in enumerate(self.messages):
+            short = message.end_s - message.begin_s <= 2 * self.margin_s
+            events.append((message.begin_s, 2, number) if short else (message.end_s - self.margin_s, 0, number))
         contents: dict[int, list[int]] = {}
         for _, kind, number in sorted(events):
             message = self.messages[number]

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 #include <algorithm>
+#include <utility>
 
 #include "hocket/search/circuits/step_parts.hpp"
 
@@ -27,6 +28,37 @@ Steps bruck_allgather(std::int32_t p, double bytes) {
             for (std::int32_t b = 0; b < std::min(held, p - held); ++b) blocks.push_back((i + b) % p);
             step.push_back(plain(i, (i - held + p) % p, std::move(blocks)));
         }
+    }
+    return result;
+}
+
+/// [Bruck97] with `ports` ports: node i holds the blocks at a distance of up to `half` on both sides, and sends all of
+/// them to nodes so far away that what they hold then joins on without a gap: to ports / 2 on each side.
+Steps wide_allgather(std::int32_t p, std::int32_t ports, double bytes) {
+    Steps result{"bruck on both sides", bytes, p, {}};
+    const std::int32_t sides = ports / 2;
+    for (std::int32_t held = 1; held < p;) {  // i - (held - 1) / 2 to i + (held - 1) / 2
+        const std::int32_t half = (held - 1) / 2;
+        const std::int32_t after = std::min<std::int64_t>(p, std::int64_t{held} * (2 * sides + 1));
+        Step& step = result.steps.emplace_back();
+        for (std::int32_t i = 0; i < p; ++i) {
+            std::vector<char> has(static_cast<std::size_t>(p), 0);
+            const auto give = [&](std::int32_t offset) {  // what node i gets from i + offset
+                Blocks blocks;
+                for (std::int32_t b = -half; b <= half; ++b) {
+                    const std::int32_t block = ((i + offset + b) % p + p) % p;
+                    if (!std::exchange(has[static_cast<std::size_t>(block)], 1)) blocks.push_back(block);
+                }
+                return blocks;
+            };
+            give(0);
+            for (std::int32_t side = 1; side <= sides; ++side)
+                for (const std::int32_t offset : {side * held, -side * held}) {
+                    Blocks blocks = give(offset);
+                    if (!blocks.empty()) step.push_back(plain(((i + offset) % p + p) % p, i, std::move(blocks)));
+                }
+        }
+        held = after;
     }
     return result;
 }
@@ -79,9 +111,10 @@ Steps neighbor_exchange_allgather(std::int32_t p, double bytes) {
 
 }  // namespace
 
-std::vector<Steps> allgather_steps(std::int32_t p, double bytes) {
+std::vector<Steps> allgather_steps(std::int32_t p, double bytes, std::int32_t ports) {
     std::vector<Steps> all{ring_allgather(p, bytes), bruck_allgather(p, bytes), doubling_allgather(p, bytes)};
     if (p % 2 == 0) all.push_back(neighbor_exchange_allgather(p, bytes));
+    for (std::int32_t k = 2; k <= std::min(ports, p - 1); k += 2) all.push_back(wide_allgather(p, k, bytes));
     return all;
 }
 

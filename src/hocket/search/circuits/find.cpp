@@ -246,41 +246,34 @@ private:
 
     void allgather() {
         const std::int32_t p = rules_.num_nodes;
-        offer_steps(allgather_steps(p, problem_.bytes));
+        offer_steps(allgather_steps(p, problem_.bytes, rules_.ports));
         if (p > most_gossip_nodes) return;
         offer_graphs([&](const Graph& graph) { return gossip(graph, problem_.bytes, rules_); }, p);
     }
 
     void alltoall() {
         const std::int32_t p = rules_.num_nodes;
-        offer_steps(alltoall_steps(p, problem_.bytes));
+        offer_steps(alltoall_steps(p, problem_.bytes, rules_.ports));
         offer_graphs([&](const Graph& graph) { return route(graph, problem_.bytes, rules_, random_); }, p * p);
     }
 
     void allreduce() {
         const std::int32_t p = rules_.num_nodes;
         offer_steps(allreduce_steps(p, problem_.bytes));
+        for (const Steps& steps : allgather_steps(p, problem_.bytes / p, rules_.ports))
+            for (std::int32_t ports = 1; ports <= std::min({rules_.ports, p - 1, 8}); ++ports)
+                offer(circuits::timed(allreduce_of(by_configurations(steps, p, ports)), rules_),
+                      std::string(steps.algorithm) + " backwards and forwards", p);
         // A reduction and a broadcast: what the broadcast ends with is what the reduction begins with.
         Rules configured = rules_;
         configured.stop = circuits::Stop::all;
         configured.controller = Controller::parallel;
-        for (const auto& rounds : fewest_rounds(p, rules_.ports, rules_.injection)) {
-            if (rounds.empty()) continue;
-            const Draft down = configurations_draft(configured, problem_.bytes, rounds);
-            const std::int32_t last = down.messages.back().configuration;
-            const std::int32_t steps = down.messages.back().step + 1;
-            const auto most = static_cast<std::int32_t>(down.messages.size()) + steps;
-            Draft both{problem_.bytes, false, {}};
-            for (auto message = down.messages.rbegin(); message != down.messages.rend(); ++message)
-                both.messages.push_back({last - message->configuration, most - message->step, message->to,
-                                         message->from, message->blocks, true});
-            for (Draft::Send message : down.messages) {
-                message.configuration += last;
-                message.step += most + 1;
-                both.messages.push_back(std::move(message));
-            }
-            offer(circuits::timed(both, rules_), "reduction and broadcast", 1);
-        }
+        for (const auto& rounds : fewest_rounds(p, rules_.ports, rules_.injection))
+            if (!rounds.empty())
+                offer(circuits::timed(allreduce_of(configurations_draft(configured, problem_.bytes, rounds)), rules_),
+                      "reduction and broadcast", 1);
+        if (p > most_gossip_nodes) return;
+        offer_graphs([&](const Graph& graph) { return allreduce_of(gossip(graph, problem_.bytes / p, rules_)); }, p);
     }
 
     const CircuitProblem& problem_;

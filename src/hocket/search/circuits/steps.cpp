@@ -89,6 +89,24 @@ circuits::Draft by_configurations(const Steps& algorithm, std::int32_t num_nodes
     return draft;
 }
 
+circuits::Draft allreduce_of(const circuits::Draft& allgather) {
+    circuits::Draft both{allgather.block_bytes, false, {}};
+    if (allgather.messages.empty()) return both;
+    const std::int32_t last = allgather.messages.back().configuration;
+    std::int32_t steps = 0;
+    for (const Send& send : allgather.messages) steps = std::max(steps, send.step + 1);
+    // What the first half ends with is what the second one begins with: one configuration.
+    for (auto send = allgather.messages.rbegin(); send != allgather.messages.rend(); ++send)
+        both.messages.push_back(
+            {last - send->configuration, steps - 1 - send->step, send->to, send->from, send->blocks, true});
+    for (Send send : allgather.messages) {
+        send.configuration += last;
+        send.step += steps;
+        both.messages.push_back(std::move(send));
+    }
+    return both;
+}
+
 std::vector<Steps> steps_of(Collective collective, std::int32_t p, double bytes) {
     switch (collective) {
         case Collective::bcast:

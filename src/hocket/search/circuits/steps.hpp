@@ -30,9 +30,10 @@ circuits::Draft by_configurations(const Steps&, std::int32_t num_nodes, std::int
 /// `bytes` as in MPI: of the block of a rank, of the vector for allreduce, of the block for one peer for alltoall.
 /// Block numbers: of the rank for allgather; parts of the vector for allreduce; p source + destination for alltoall.
 std::vector<Steps> bcast_steps(std::int32_t p, double bytes);  ///< from node 0, in one block
-std::vector<Steps> allgather_steps(std::int32_t p, double bytes);
+/// `ports`: what an algorithm may use.
+std::vector<Steps> allgather_steps(std::int32_t p, double bytes, std::int32_t ports = 1);
 std::vector<Steps> allreduce_steps(std::int32_t p, double bytes);
-std::vector<Steps> alltoall_steps(std::int32_t p, double bytes);
+std::vector<Steps> alltoall_steps(std::int32_t p, double bytes, std::int32_t ports = 1);
 /// Of any of these collectives; none for others.
 std::vector<Steps> steps_of(Collective, std::int32_t p, double bytes);
 
@@ -40,5 +41,8 @@ std::vector<Steps> steps_of(Collective, std::int32_t p, double bytes);
 circuits::Draft gossip(const Graph&, double bytes, const circuits::Rules&);
 /// The same for alltoall: each block on a shortest way, all that wait for the same neighbour in one message.
 circuits::Draft route(const Graph&, double bytes, const circuits::Rules&, base::Random&);
+/// An allgather of parts of a vector makes an allreduce: backwards in time it combines each part at the node that the
+/// part is of, and then it gives all parts to all.
+circuits::Draft allreduce_of(const circuits::Draft& allgather);
 
 }  // namespace hocket::search
