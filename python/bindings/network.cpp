@@ -8,10 +8,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/units.hpp"
 #include "hocket/network/blueprint.hpp"
+#include "hocket/network/circuits.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
 #include "quantities.hpp"
@@ -61,6 +65,40 @@ std::vector<std::int32_t> rank_hosts(const Network& network) {
     std::vector<std::int32_t> hosts;
     for (std::int32_t r = 0; r < network.num_ranks(); ++r) hosts.push_back(network.host_of(Rank{r}).value);
     return hosts;
+}
+
+nb::dict by_number(const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs) {
+    nb::dict found;
+    for (const auto& [which, number] : pairs) found[nb::int_(which)] = number;
+    return found;
+}
+
+std::optional<nb::dict> circuits_of(const Network& network) {
+    const network::Circuits* circuits = network.circuits();
+    if (circuits == nullptr) return std::nullopt;
+    const auto name = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
+    nb::dict one;
+    one["setup_s"] = circuits->times.setup_s;
+    one["teardown_s"] = circuits->times.teardown_s;
+    one["accounting"] = name(circuits::accounting_names, circuits->times.accounting);
+    one["injection"] = name(circuits::injection_names, circuits->injection);
+    one["stop"] = name(circuits::stop_names, circuits->stop);
+    one["controller"] = name(circuits::controller_names, circuits->controller);
+    one["blocked"] = name(network::blocked_names, circuits->blocked);
+    one["ports"] = circuits->ports;
+    one["node_ports"] = by_number(circuits->node_ports);
+    one["wavelengths"] = circuits->wavelengths;
+    one["cable_wavelengths"] = by_number(circuits->cable_wavelengths);
+    nb::list changes;
+    for (const network::Circuits::Change& change : circuits->changes) {
+        nb::dict at;
+        at["at_s"] = change.at_s;
+        at[change.is_cable ? "cable" : "node"] = change.which;
+        at[change.is_cable ? "wavelengths" : "ports"] = change.number;
+        changes.append(at);
+    }
+    one["changes"] = changes;
+    return one;
 }
 
 /// A Link that knows whether another shares its capacity.
@@ -163,6 +201,8 @@ void bind_network(nb::module_& module) {
         .def_prop_ro(
             "has_circuits", [](const Network& n) { return n.circuits() != nullptr; },
             "Whether its file has a table [circuits].")
+        .def_prop_ro("circuits", &circuits_of, nb::sig("def circuits(self) -> dict[str, Any] | None"),
+                     "What its file says in the table [circuits]; times in seconds, hosts and cables by their numbers.")
         .def(
             "host_of",
             [](const Network& n, std::int32_t rank) {

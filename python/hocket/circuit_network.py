@@ -6,9 +6,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.routes import slowest_route
+
+if TYPE_CHECKING:
+    from hocket import Network
+
+#: What the closed forms suppose, as a table [circuits] has it.
+_SUPPOSED = {"injection": "one", "stop": "all", "controller": "parallel"}
+_INSTEAD = "`hocket simulate` knows it; or leave --network out, and give --ranks, --ports and the other values"
 
 
 @dataclass(frozen=True)
@@ -56,3 +64,32 @@ class CircuitNetwork:
             teardown_s=self.teardown_s,
             accounting=self.accounting,
         )
+
+
+def values_of(network: Network, ranks: int | None = None) -> dict[str, Any]:
+    """What a network gives of a `CircuitNetwork`: `ranks` (None = all), latency and bandwidth of the slowest route from
+    rank 0, and of a table [circuits] the rest.
+
+    Raises InvalidInput for what the closed forms do not know, such as nodes with different numbers of ports.
+    """
+    ranks = network.num_ranks if ranks is None else ranks
+    if ranks > network.num_ranks:
+        raise InvalidInput(f"{ranks} ranks: {network.name} has {network.num_ranks}", "give fewer with --ranks")
+    if len(set(network.rank_hosts[:ranks])) < ranks:
+        raise InvalidInput(f"{network.name}: several ranks share a host, and closed forms have one on each", _INSTEAD)
+    latency_s, bandwidth_bytes_per_s = slowest_route(network, ranks)
+    found = {"ranks": ranks, "latency_s": latency_s, "bandwidth_bytes_per_s": bandwidth_bytes_per_s}
+    circuits = network.circuits
+    if circuits is None:
+        return found
+    for key, value in _SUPPOSED.items():
+        if circuits[key] != value:
+            raise InvalidInput(f'{network.name}: {key} = "{circuits[key]}": closed forms are of "{value}"', _INSTEAD)
+    for unknown, what in (
+        (circuits["node_ports"], "[[circuits.node]]: closed forms are of nodes with equal ports"),
+        (circuits["changes"], "[[circuits.change]]: closed forms are of a network that stays as it is"),
+        (circuits["wavelengths"] or circuits["cable_wavelengths"], "closed forms know no limit of wavelengths"),
+    ):
+        if unknown:
+            raise InvalidInput(f"{network.name}: {what}", _INSTEAD)
+    return found | {key: circuits[key] for key in ("ports", "setup_s", "teardown_s", "accounting")}

@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hocket.errors import InvalidInput
 from hocket.network_source import NetworkSource
 from hocket.reporter import SILENT, Reporter
-
-if TYPE_CHECKING:
-    from hocket import Network
+from hocket.routes import slowest_route
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
         if root >= ranks:
             raise InvalidInput(f"--root {root}: accepted are 0 to {ranks - 1}")
         limit_s = wire_limit_s(collective, network, list(range(ranks)), size, root)
-        latency_s, bandwidth_bytes_per_s = _slowest_route(network, ranks)
+        latency_s, bandwidth_bytes_per_s = slowest_route(network, ranks)
     if request.latency_s is not None:
         latency_s = request.latency_s
     if request.bandwidth_bytes_per_s is not None:
@@ -100,11 +98,3 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
             )
     fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
     return CostTable(collective, ranks, size, request.pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)
-
-
-def _slowest_route(network: Network, ranks: int) -> tuple[float, float]:
-    """Largest latency and smallest bandwidth from rank 0 to another rank."""
-    routes = [[network.links[link] for link in network.route(0, rank)] for rank in range(1, ranks)]
-    latency_s = max((sum(link.latency_s for link in route) for route in routes), default=0.0)
-    bandwidths = [link.bandwidth_bytes_per_s for route in routes for link in route]
-    return latency_s, min(bandwidths, default=float("inf"))

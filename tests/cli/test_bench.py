@@ -161,8 +161,9 @@ def test_schedules_on_circuits_beside_their_predictions(mpi: Mpi, hocket_cli) ->
 
 def test_circuits_that_cannot_be_measured(hocket_cli) -> None:
     for arguments, said in (
-        (["--ports", "two"], "no list of whole numbers"),
-        (["--ports", "0"], "at least 1"),
+        (["--ports", "two"], "'two'; accepted: whole numbers from 1 to 2147483647"),
+        (["--ports", "2,0"], "'2,0'; accepted: whole numbers from 1"),
+        (["--setup", "5"], '--setup: "5" is not a duration: it has no unit'),
         (["--collective", "barrier"], "none of bcast, allgather"),
         (["--bytes", "0 B"], "nothing to send"),
     ):

@@ -50,12 +50,18 @@ def test_the_table(hocket_cli):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["bcast", "--ports", "2", "--bytes", "1"], "--ports needs --ranks"),
-        (["bcast", *PAPER, "--ports", "two"], "--ports two: expected whole numbers such as 2,3,4"),
-        (["bcast", *PAPER, "--ports", "0"], "number of ports is 0: expected 1 to 2147483647"),
+        (["bcast", "--ports", "2", "--bytes", "1 B"], "--ports needs --ranks, --bandwidth, --latency, --setup"),
+        (["bcast", "--ports", "2", "--bytes", "1 B", "--network", "star:8"], "--ports needs --setup, --teardown"),
+        (["bcast", *PAPER, "--ports", "two"], "'two'; accepted: whole numbers from 1 to 2147483647, such as 2,3,4"),
+        (["bcast", *PAPER, "--ports", "0"], "'0'; accepted: whole numbers from 1 to 2147483647"),
+        (["bcast", *PAPER, "--setup", "5"], '--setup: "5" is not a duration: it has no unit'),
+        (["bcast", *PAPER, "--teardown", "-1ms"], '--teardown: "-1ms" is not a duration: it is negative'),
+        (["bcast", *PAPER, "--root", "3"], "--root does not apply to circuits"),
+        (["bcast", *PAPER, "--pieces", "3"], "--segments does not apply to circuits"),
         (["gossip", *PAPER], '"gossip"'),
-        (["bcast", "--bytes", "1", "--figures", "x"], "--figures is of circuits"),
-        (["bcast", "reduce", "--bytes", "1"], "2 collectives are given"),
+        (["bcast", "--bytes", "1 B", "--network", "star:8", "--figures", "x"], "--figures is of circuits"),
+        (["bcast", "--bytes", "1 B", "--network", "star:8", "--accounting", "hidden"], "--accounting is of circuits"),
+        (["bcast", "reduce", "--bytes", "1 B"], "2 collectives are given"),
     ],
 )
 def test_what_is_refused(hocket_cli, arguments, message):
@@ -63,6 +69,53 @@ def test_what_is_refused(hocket_cli, arguments, message):
     assert run.returncode == 2
     assert message in run.stderr
     assert "Traceback" not in run.stderr
+
+
+NETWORK = """format = "hocket.network/1"
+name = "optical"
+[generate]
+kind = "star"
+shape = "32"
+bandwidth = "1 Gbit/s"
+latency = "50 us"
+[circuits]
+setup = "5 ms"
+teardown = "5 ms"
+ports = 2
+"""
+
+
+def test_a_network_with_circuits_gives_what_is_not_given(hocket_cli, tmp_path):
+    (tmp_path / "optical.toml").write_text(NETWORK)
+    said = ["cost", "bcast", "--bytes", "1 MB", "--json", "--network", "optical.toml"]
+
+    def values(*more):
+        run = hocket_cli(*said, *more)
+        assert run.returncode == 0, run.stderr
+        return json.loads(run.stdout)
+
+    paper = json.loads(hocket_cli("cost", "bcast", *PAPER, "--ports", "2", "--json").stdout)
+    assert values("--whole") == paper
+    changed = values("--ports", "2,3", "--setup", "0s", "--teardown", "5ns", "--accounting", "hidden", "--ranks", "8")
+    names = ("ranks", "ports", "setup_s", "teardown_s", "accounting")
+    assert [changed[name] for name in names] == [8, [2, 3], 0, 5e-9, "hidden"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('injection = "all"', 'injection = "all": closed forms are of "one"'),
+        ('controller = "serial"', 'controller = "serial": closed forms are of "parallel"'),
+        ("wavelengths = 2", "no limit of wavelengths"),
+        ('[[circuits.node]]\nname = "h1"\nports = 3', "[[circuits.node]]: closed forms are of nodes with equal ports"),
+        ('[[circuits.change]]\nat = "1 s"\nnode = "h1"\nports = 3', "[[circuits.change]]"),
+    ],
+)
+def test_circuits_that_closed_forms_do_not_know(hocket_cli, tmp_path, more, message):
+    (tmp_path / "optical.toml").write_text(NETWORK + more + "\n")
+    run = hocket_cli("cost", "bcast", "--bytes", "1 MB", "--network", "optical.toml")
+    assert run.returncode == 2
+    assert f"optical: {message}" in run.stderr or f"optical: closed forms know {message}" in run.stderr
 
 
 def test_a_folder_that_is_a_file_is_refused(hocket_cli, tmp_path):

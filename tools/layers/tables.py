@@ -47,7 +47,7 @@ GENERATED = "pmpi/"
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
 PYTHON_LEVELS: Levels = (
     ("errors",),
-    ("_core", "circuit_check", "files", "json_input", "reporter", "terminal_input", "traffic_matrix"),
+    ("_core", "circuit_check", "files", "json_input", "reporter", "routes", "terminal_input", "traffic_matrix"),
     ("circuit_network", "traced_rank"),
     (
         "circuit_costs",

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.common import json_option, message, print_json, print_table
-from hocket.cli.options import Duration, generator_options, network_option
+from hocket.cli.options import ModelTime, PortNumbers, generator_options, network_option, refuse_given
 from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
 from hocket.network_source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket.circuit_costs import CircuitCostRequest
+
+_OF_CIRCUITS = ("setup_s", "teardown_s", "accounting", "whole", "figures", "maps")
 
 
 @click.command()
@@ -34,15 +36,16 @@ if TYPE_CHECKING:
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
 @network_option(required=False)
 @generator_options
-@click.option("--ports", metavar="K,...", help="On circuits: for each of these numbers of ports of a node.")
-@click.option("--setup", "setup_s", type=Duration(), help="On circuits: of a circuit, or of several at once.")
-@click.option("--teardown", "teardown_s", type=Duration(), help="The same of taking them down.")
+@click.option(
+    "--ports", type=PortNumbers(), metavar="K,...", help="On circuits: for each of these numbers of ports of a node."
+)
+@click.option("--setup", "setup_s", type=ModelTime(), help='On circuits: of a circuit, or of several at once: "5 ms".')
+@click.option("--teardown", "teardown_s", type=ModelTime(), help="The same of taking them down.")
 @click.option(
     "--accounting",
     type=click.Choice(["equations", "hidden"]),
-    default="equations",
-    show_default=True,
-    help="On circuits: set-up and teardown one after the other, or a teardown hidden behind the next set-up.",
+    help="On circuits: set-up and teardown one after the other, or a teardown hidden behind the next set-up.  "
+    "[default: equations, or that of the network]",
 )
 @click.option("--whole", is_flag=True, help="On circuits: BYTES counts the blocks of all ranks together.")
 @click.option(
@@ -67,46 +70,43 @@ def command(
     network_text: str | None,
     bandwidth: str | None,
     latency: str | None,
-    ports: str | None,
+    ports: tuple[int, ...] | None,
     setup_s: float | None,
     teardown_s: float | None,
-    accounting: str,
+    accounting: str | None,
     whole: bool,
     figures: Path | None,
     maps: Path | None,
     as_json: bool,
 ) -> None:
-    """Time of each algorithm by Hockney's model, and the lower bound of a network; with --ports on circuits.
+    """Time of each algorithm by Hockney's model, and the lower bound of a network.
+
+    On circuits with --ports, or on a network whose file has a table [circuits]: it gives ranks, ports and times where
+    they are not given.
 
     \b
     The model: a message of n bytes takes latency + n / bandwidth, on a network without contention.
     Examples:
       hocket cost bcast --ranks 8 --bytes "1 MB" --latency "50 us" --bandwidth "1 Gbit/s"
       hocket cost allreduce --bytes "1 MB" --network networks/two-clusters.toml
+      hocket cost alltoall --network networks/optical.toml --bytes "64 KiB"
       hocket cost bcast allgather --ranks 32 --bytes "1 MB" --whole --ports 2,3,4 --setup 5ms --teardown 5ms \\
           --latency "100 us" --bandwidth "1 Gbit/s" --figures figures
     """
-    if ports is not None:
+    network = _network(network_text, bandwidth, latency)
+    if ports is not None or (network is not None and _has_circuits(network)):
+        refuse_given({"root", "pieces"}, "does not apply to circuits", "leave it out: no closed form depends on it")
         request = _circuit_request(
-            collectives, ranks, bytes_text, ports, setup_s, teardown_s, bandwidth, latency, accounting, whole
+            collectives, ranks, bytes_text, ports, setup_s, teardown_s, network, bandwidth, latency, accounting, whole
         )
         _show_circuits(request, figures, maps, as_json)
         return
-    for given, option in ((setup_s is not None, "--setup"), (teardown_s is not None, "--teardown"),
-                          (whole, "--whole"), (figures is not None, "--figures"),
-                          (maps is not None, "--maps")):  # fmt: skip
-        if given:
-            raise InvalidInput(f"{option} is of circuits", "give --ports too, such as --ports 2,3,4")
+    refuse_given(_OF_CIRCUITS, "is of circuits", "give --ports too, such as --ports 2,3,4, or a network with circuits")
     if len(collectives) > 1:
         raise InvalidInput(f"{len(collectives)} collectives are given: expected one, or several with --ports")
     from hocket import parse_bandwidth, parse_bytes, parse_duration
     from hocket.cost import CostRequest, run
 
-    network = None
-    if network_text is not None:
-        network = NetworkSource(network_text)
-        if network.is_generated:
-            network = dataclasses.replace(network, bandwidth=bandwidth, latency=latency)
     table = run(
         CostRequest(
             collectives[0],
@@ -125,41 +125,56 @@ def command(
         print_table(["algorithm", "time"], table.rows(), table.title())
 
 
+def _network(text: str | None, bandwidth: str | None, latency: str | None) -> NetworkSource | None:
+    if text is None:
+        return None
+    network = NetworkSource(text)
+    return dataclasses.replace(network, bandwidth=bandwidth, latency=latency) if network.is_generated else network
+
+
+def _has_circuits(network: NetworkSource) -> bool:
+    return not network.is_generated and network.load().has_circuits
+
+
 def _circuit_request(
     collectives: tuple[str, ...],
     ranks: int | None,
     bytes_text: str,
-    ports: str,
+    ports: tuple[int, ...] | None,
     setup_s: float | None,
     teardown_s: float | None,
+    network: NetworkSource | None,
     bandwidth: str | None,
     latency: str | None,
-    accounting: str,
+    accounting: str | None,
     whole: bool,
 ) -> CircuitCostRequest:
+    """What is given on the command line goes before what the network says."""
     from hocket import parse_bandwidth, parse_bytes, parse_duration
     from hocket.circuit_costs import CircuitCostRequest
+    from hocket.circuit_network import values_of
 
-    if ranks is None or bandwidth is None or latency is None or setup_s is None or teardown_s is None:
+    found = {} if network is None else values_of(network.load(), ranks)
+    if "ports" in found:
+        found["ports"] = (found["ports"],)
+    given = {
+        "ranks": ranks,
+        "ports": ports,
+        "bandwidth_bytes_per_s": None if bandwidth is None else parse_bandwidth(bandwidth, "--bandwidth"),
+        "latency_s": None if latency is None else parse_duration(latency, "--latency"),
+        "setup_s": setup_s,
+        "teardown_s": teardown_s,
+        "accounting": accounting,
+    }
+    found |= {name: value for name, value in given.items() if value is not None}
+    if missing := [f"--{name.partition('_')[0]}" for name in given if name not in {*found, "accounting"}]:
         raise InvalidInput(
-            "--ports needs --ranks, --bandwidth, --latency, --setup and --teardown",
-            hint='for instance: --ranks 32 --latency "100 us" --bandwidth "1 Gbit/s" --setup 5ms --teardown 5ms',
+            f"--ports needs {', '.join(missing)}",
+            'for instance: --ranks 32 --latency "100 us" --bandwidth "1 Gbit/s" --setup 5ms --teardown 5ms; or a '
+            "--network with circuits",
         )
-    try:
-        numbers = tuple(int(one) for one in ports.split(","))
-    except ValueError:
-        raise InvalidInput(f"--ports {ports}: expected whole numbers such as 2,3,4") from None
     return CircuitCostRequest(
-        tuple(dict.fromkeys(collectives)),
-        ranks,
-        tuple(dict.fromkeys(numbers)),
-        parse_bytes(bytes_text, "--bytes"),
-        setup_s,
-        teardown_s,
-        parse_duration(latency, "--latency"),
-        parse_bandwidth(bandwidth, "--bandwidth"),
-        accounting,
-        whole,
+        tuple(dict.fromkeys(collectives)), bytes=parse_bytes(bytes_text, "--bytes"), whole=whole, **found
     )
 
 

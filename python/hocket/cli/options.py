@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -76,6 +76,34 @@ class Duration(click.ParamType[float]):
             least = f" of at least {self.least_s:g} s" if self.least_s else ""
             self.fail(f"{value!r}; accepted: a time{least}, such as {examples}", parameter, context)
         return value_s
+
+
+class ModelTime(click.ParamType[float]):
+    """A time of a network's model, as network files and --latency have it: "50 us", "0 s"; a unit is needed."""
+
+    name = "time"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        if isinstance(value, float):  # a default
+            return value
+        from hocket import parse_duration
+
+        name = max(parameter.opts, key=len) if parameter is not None else ""
+        return parse_duration(str(value), name)
+
+
+class PortNumbers(click.ParamType[tuple[int, ...]]):
+    """Numbers of ports of a node, each of them a case: "2,3,4"."""
+
+    name = "ports"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        if not all(re.fullmatch(r"\s*[0-9]{1,10}\s*", word) and 1 <= int(word) < 2**31 for word in words):
+            self.fail(f"{value!r}; accepted: whole numbers from 1 to {2**31 - 1}, such as 2,3,4", parameter, context)
+        return tuple(dict.fromkeys(map(int, words)))
 
 
 def network_option(required: bool = True) -> Callable[[F], F]:
@@ -195,3 +223,13 @@ def is_default(parameter: str) -> bool:
     from click.core import ParameterSource
 
     return click.get_current_context().get_parameter_source(parameter) in (None, ParameterSource.DEFAULT)
+
+
+def refuse_given(parameters: Collection[str], why: str, hint: str) -> None:
+    """Refuses the first of these parameters of the command that runs that somebody gave: "--root `why`"."""
+    from hocket.errors import InvalidInput
+
+    for parameter in click.get_current_context().command.params:
+        name = parameter.name or ""
+        if name in parameters and not is_default(name):
+            raise InvalidInput(f"{max(parameter.opts, key=len)} {why}", hint)

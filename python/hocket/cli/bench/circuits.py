@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from hocket.cli.common import json_option, print_json, print_table
-from hocket.cli.options import Duration
+from hocket.cli.options import Duration, ModelTime, PortNumbers
 from hocket.cli.reporter import TerminalReporter
-from hocket.errors import Error, InvalidInput
+from hocket.errors import Error
 
 
 @click.command()
@@ -20,9 +20,12 @@ from hocket.errors import Error, InvalidInput
     "--mpi", "mpi_names", multiple=True, metavar="TEXT", help="Only MPIs with this in their name, such as mpich-5."
 )
 @click.option("-n", "--ranks", type=click.IntRange(2, 128), default=8, show_default=True, help="One on each host.")
-@click.option("--ports", default="2,3,4", show_default=True, metavar="K,...", help="Of a host, one case for each.")
-@click.option("--setup", "setup_s", type=Duration(), default=5e-3, show_default="5ms", help="Of circuits.")
-@click.option("--teardown", "teardown_s", type=Duration(), default=5e-3, show_default="5ms", help="Of circuits.")
+@click.option(
+    "--ports", type=PortNumbers(), default="2,3,4", show_default=True, metavar="K,...",
+    help="Of a host, one case for each.",
+)  # fmt: skip
+@click.option("--setup", "setup_s", type=ModelTime(), default=5e-3, show_default="5ms", help="Of circuits.")
+@click.option("--teardown", "teardown_s", type=ModelTime(), default=5e-3, show_default="5ms", help="Of circuits.")
 @click.option(
     "--accounting", type=click.Choice(["equations", "hidden"]), default="equations", show_default=True,
     help="Set-up and teardown one after the other, or a teardown hidden behind the next set-up.",
@@ -42,7 +45,7 @@ from hocket.errors import Error, InvalidInput
 def circuits(
     mpi_names: tuple[str, ...],
     ranks: int,
-    ports: str,
+    ports: tuple[int, ...],
     setup_s: float,
     teardown_s: float,
     accounting: str,
@@ -70,7 +73,7 @@ def circuits(
     request = CircuitBenchRequest(
         mpi_names,
         ranks,
-        _ports(ports),
+        ports,
         parse_bytes(bytes_text, "--bytes"),
         setup_s,
         teardown_s,
@@ -88,13 +91,6 @@ def circuits(
             _print(document)
     if failures := document["failures"]:
         raise Error(f"{len(failures)} of {len(failures) + len(document['messages'])} MPIs failed, as reported above")
-
-
-def _ports(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(word) for word in text.split(","))
-    except ValueError:
-        raise InvalidInput(f"--ports: {text!r} is no list of whole numbers", 'for instance: --ports "2,3,4"') from None
 
 
 def _print(document: dict[str, Any]) -> None:

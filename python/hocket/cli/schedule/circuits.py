@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hocket.cli.common import message, print_json, print_table
-from hocket.cli.options import Duration, is_default
+from hocket.cli.options import ModelTime, is_default
 from hocket.cli.reporter import TerminalReporter
 from hocket.cli.watch import INTERRUPTED, Bar, watched
 from hocket.errors import InvalidInput
@@ -38,8 +38,8 @@ def circuit_options(function: Function) -> Function:
     options = [
         click.option("--circuits", is_flag=True, help="On a circuit-switched network; what follows goes with it."),
         click.option("--ports", type=click.IntRange(1), metavar="K", help="Of each node."),
-        click.option("--setup", "setup_s", type=Duration(), help="Of circuits."),
-        click.option("--teardown", "teardown_s", type=Duration(), help="Of circuits."),
+        click.option("--setup", "setup_s", type=ModelTime(), help="Of circuits."),
+        click.option("--teardown", "teardown_s", type=ModelTime(), help="Of circuits."),
         click.option("--injection", type=click.Choice(["one", "all"]), default="one", show_default=True,
                      help="A node sends one message at a time, or on all ports at once."),
         click.option("--stop", type=click.Choice(["all", "circuit"]), default="all", show_default=True,
