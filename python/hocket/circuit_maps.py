@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Crossover maps on a circuit-switched network: the fastest closed form over set-up time and size."""
+"""Crossover maps on a circuit-switched network: the fastest closed form over set-up time and size.
+
+`LESS_THAN_POSSIBLE` is none of them: a map shows what can be done.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hocket.circuit_costs import CircuitCostRequest, sizes_up_to
+from hocket.circuit_network import LESS_THAN_POSSIBLE
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 
@@ -56,13 +60,18 @@ def run(request: CircuitMapRequest, reporter: Reporter = SILENT) -> CircuitMaps:
         raise InvalidInput("set-up and teardown take no time: a map over them has no range", "give --setup 5ms")
     if not 1 < request.factor < 1e9:
         raise InvalidInput(f"factor is {request.factor:g}: expected more than 1 and less than 1e9")
-    algorithms = costs.algorithms()
+    if costs.bytes < 1:
+        raise InvalidInput("a map over sizes begins at 1 B", "give --bytes 1MB")
+    algorithms = {
+        collective: tuple(name for name in names if (collective, name) != LESS_THAN_POSSIBLE)
+        for collective, names in costs.algorithms().items()
+    }
     wanted = [(collective, ports) for collective in costs.collectives for ports in costs.ports]
     maps = []
     with reporter.steps("comparing algorithms", len(wanted)) as following:
         for collective, ports in wanted:
             maps.append(_map(request, collective, algorithms[collective], ports))
-            following(f"{collective}, {ports} ports")
+            following(f"{collective}, {ports} port{'s' * (ports > 1)}")
     return CircuitMaps(request, tuple(maps))
 
 

@@ -14,6 +14,9 @@ from hocket.routes import slowest_route
 if TYPE_CHECKING:
     from hocket import Network
 
+#: The alltoall of [Takizawa], equation 5, has the volume of an allgather, which no alltoall can do with.
+LESS_THAN_POSSIBLE = ("alltoall", "recursive_doubling")
+
 #: What the closed forms suppose, as a table [circuits] has it.
 _SUPPOSED = {"injection": "one", "stop": "all", "controller": "parallel"}
 _INSTEAD = "`hocket simulate` knows it; or leave --network out, and give --ranks, --ports and the other values"

@@ -200,7 +200,7 @@ class _Program:
                     least_s = min(path.cost_s for path in after.values())
                     limit_s = least_s + self._exchange_s * (1 - 1e-9)
                     paths = {then: path for then, path in after.items() if path.cost_s <= max(least_s, limit_s)}
-                    following(call.collective)
+                    following("")
         best = min(paths.values(), key=lambda path: path.cost_s)
         calls: list[ScheduledCall] = []
         last = best.last

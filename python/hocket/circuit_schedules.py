@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -68,14 +67,16 @@ class CircuitInstance:
             raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
         if self.root >= self.p:
             raise InvalidInput(f"root is {self.root}: expected 0 to {self.p - 1}")
+        if self.root != 0 and self.collective not in ("bcast", "reduce"):
+            raise InvalidInput(f"root is {self.root}: {self.collective} has none", "leave it out")
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> CircuitInstance:
-        """Raises InvalidInput for a value that is missing or wrong; other keys are ignored."""
+        """Raises InvalidInput for a key that is unknown, or a value that is missing or wrong; `id` is the caller's."""
         known = CircuitInstance.__dataclass_fields__
         for key in values:
-            if key not in known and (close := difflib.get_close_matches(str(key), known, 1, 0.8)):
-                raise InvalidInput(f"unknown key {key!r}", f"did you mean {close[0]!r}?")
+            if key not in known and key != "id":
+                raise InvalidInput(f"unknown key {key!r}; accepted: id, {', '.join(known)}")
         needed = ("collective", "p", "k", *_NUMBERS)
         missing = [key for key in needed if key not in values]
         if missing:
@@ -90,7 +91,8 @@ class CircuitInstance:
         between = "s + d" if self.accounting == "equations" or self.controller == "serial" else "max(s, d)"
         controller = ", one set-up or teardown at a time" if self.controller == "serial" else ""
         return (
-            f"{self.p} nodes with {self.k} ports; a message of n bytes takes {self.alpha:g} + n {self.beta:g} s, is "
+            f"{self.p} nodes with {self.k} {'port' if self.k == 1 else 'ports'}; "
+            f"a message of n bytes takes {self.alpha:g} + n {self.beta:g} s, is "
             f"stored and forwarded whole; a node sends {at_once}; set-up {self.s:g} s, teardown {self.d:g} s"
             f"{controller}; circuits are torn down {stop}, {between} before the next ones are open"
         )

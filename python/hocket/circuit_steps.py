@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from hocket.circuit_network import CircuitNetwork
+from hocket.circuit_network import LESS_THAN_POSSIBLE, CircuitNetwork
 from hocket.errors import InvalidInput
 
 #: Circuits of one step: each joins two nodes, the lower one first.
@@ -45,7 +45,9 @@ def algorithms_in_steps(
                 messages_s = network.cost(collective, algorithm, num_bytes, network.ports)["messages_s"]
             found.append(AlgorithmSteps(algorithm, messages_s, steps, in_any_order))
     if not found:
-        raise InvalidInput(f"no algorithm of {collective} in steps of all nodes with {network.ports} ports")
+        raise InvalidInput(
+            f"no algorithm of {collective} in steps of all nodes with {network.ports} port{'s' * (network.ports != 1)}"
+        )
     return found
 
 
@@ -56,10 +58,10 @@ def allowed(collective: str, algorithms: Sequence[str]) -> list[str]:
 
 
 def closed_forms(collective: str) -> list[str]:
-    """The paper's alltoall by recursive doubling has the volume of an allgather: only for those who name it."""
+    """Those that there can be; `LESS_THAN_POSSIBLE` is only for those who name it."""
     from hocket import circuit_algorithms
 
-    return [one for one in circuit_algorithms(collective) if (collective, one) != ("alltoall", "recursive_doubling")]
+    return [one for one in circuit_algorithms(collective) if (collective, one) != LESS_THAN_POSSIBLE]
 
 
 def _message_s(network: CircuitNetwork, num_bytes: float) -> float:

@@ -49,7 +49,13 @@ class NetworkSource:
         from hocket import Fabric
 
         if not self.is_generated:
-            return Fabric.from_network(self.load())
+            network = self.load()
+            if network.has_circuits:
+                raise InvalidInput(
+                    f"{network.name} has circuits, for which traffic patterns and matrices do not wait",
+                    "simulate a collective, a schedule, a program (GOAL) or a trace, or leave [circuits] out",
+                )
+            return Fabric.from_network(network)
         self._check()
         return Fabric.generate(self.name, **self._options())
 

@@ -148,6 +148,8 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
     begin_s = time.perf_counter()
     plan = None if request.plan is None else Plan.from_file(request.plan)
     network = request.network.load()
+    if network.has_circuits:
+        _refuse_without_effect(request, network.name)
     costs = request.costs.model(network)
     setup_s = time.perf_counter() - begin_s
     found = simulate_what(
@@ -184,3 +186,18 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
     recorded, reached_s = found[0].recorded, (stopped or [found[0].timeline])[0].makespan_s
     notes = tuple(shortfalls(recorded.incomplete)) if recorded else ()
     return Simulation(values, not stopped, reached_s, record, notes, recorded)
+
+
+def _refuse_without_effect(request: SimulateRequest, network: str) -> None:
+    """On circuits."""
+    for given, option, why in (
+        (request.costs.sharing is not None, "--sharing", "a circuit shares no bandwidth"),
+        (
+            request.costs.rendezvous_bytes is not None,
+            "--rendezvous",
+            "a message waits for a circuit, not for a receiver",
+        ),
+        (request.reference, "--reference", "a circuit shares no bandwidth, and there are no rates to compute anew"),
+    ):
+        if given:
+            raise InvalidInput(f"{option} does not apply to {network}, which has circuits: {why}", "leave it out")

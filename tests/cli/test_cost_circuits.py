@@ -47,6 +47,21 @@ def test_the_table(hocket_cli):
     assert "70.500 ms (3)" in run.stdout
 
 
+def test_the_paper_s_alltoall_is_marked(hocket_cli):
+    run = hocket_cli("cost", "alltoall", *PAPER)
+    assert "alltoall recursive_doubling *" in run.stdout
+    assert "* by equation 5 of [Takizawa], which counts the volume of an allgather" in run.stdout
+    assert "*" not in hocket_cli("cost", "bcast", *PAPER).stdout
+
+
+def test_messages_of_no_bytes(hocket_cli, tmp_path):
+    run = hocket_cli("cost", "bcast", *PAPER, "--bytes", "0 B")
+    assert run.returncode == 0
+    assert "20.500 ms (2)" in run.stdout  # five rounds of 100 us, two batches
+    run = hocket_cli("cost", "bcast", *PAPER, "--bytes", "0 B", "--figures", str(tmp_path / "figures"))
+    assert (run.returncode, "begins at 1 B" in run.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -86,6 +86,9 @@ def test_pinned_circuits_take_no_further_set_up(hocket_cli: Any, optical: str) -
         (("--pin", "hypercube"), "no port or wavelength is left"),
         (("--pin", "0"), "'0' is no pair of ranks"),
         (("--pin", "0-8"), "0-8: the network has ranks 0 to 7"),
+        (("--sharing", "equal"), "--sharing does not apply to optical, which has circuits"),
+        (("--rendezvous", "0B"), "--rendezvous does not apply to optical, which has circuits"),
+        (("--reference",), "--reference does not apply to optical, which has circuits"),
         (("--pin", "0-1", "--circuit-policy", "batch"), "--pin does not go with the circuit policy batch"),
     ],
 )
@@ -103,6 +106,12 @@ def test_circuits_that_are_not_there(hocket_cli: Any, optical: str) -> None:
     done = hocket_cli("simulate", "random-ring", "-N", optical, "--circuit-policy", "lazy")
     assert done.returncode == 2
     assert "--circuit-policy does not apply to random-ring" in done.stderr
+
+
+def test_patterns_do_not_ignore_circuits(hocket_cli: Any, optical: str) -> None:
+    done = hocket_cli("simulate", "random-ring", "-N", optical)
+    assert done.returncode == 2
+    assert "optical has circuits, for which traffic patterns and matrices do not wait" in done.stderr
 
 
 @pytest.mark.parametrize("accounting", ["equations", "hidden"])

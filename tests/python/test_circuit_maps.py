@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hocket import InvalidInput, circuit_cost
@@ -46,6 +48,12 @@ def test_a_ring_pays_where_circuits_take_long() -> None:
     assert {one.algorithms[number] for number in long} == {"ring"}
 
 
+def test_a_volume_that_no_alltoall_can_do_with_is_no_algorithm() -> None:
+    (one,) = run(CircuitMapRequest(replace(PAPER, collectives=("alltoall",), ports=(4,)))).maps
+    assert "hypercube" in one.algorithms
+    assert "recursive_doubling" not in one.algorithms
+
+
 def test_the_request_is_plain_data() -> None:
     request = CircuitMapRequest(PAPER, 50.0)
     assert from_json(to_json(request)) == request
@@ -57,12 +65,10 @@ def test_the_request_is_plain_data() -> None:
         ({"setup_s": 0.0, "teardown_s": 0.0}, 10.0, "take no time"),
         ({"collectives": ("scan",)}, 10.0, "scan"),
         ({}, 1.0, "factor is 1"),
-        ({"bytes": 0}, 10.0, "bytes is 0"),
+        ({"bytes": 0}, 10.0, "begins at 1 B"),
     ],
 )
 def test_what_has_no_map(changed: dict[str, object], factor: float, message: str) -> None:
-    from dataclasses import replace
-
     with pytest.raises(InvalidInput, match=message):
         run(CircuitMapRequest(replace(PAPER, **changed), factor))
 

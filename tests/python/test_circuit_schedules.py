@@ -265,13 +265,24 @@ def test_a_wrong_line_does_not_hinder_the_others() -> None:
     answers = list(answer_lines(text))
     assert [answer.get("line") for answer in answers] == [None, 2, 3, None, 5]
     assert "k is 0" in answers[1]["error"]
-    assert "stopp" in answers[2]["error"]
+    assert answers[2]["error"].startswith("unknown key 'stopp'; accepted: id, collective, p, k, bytes, s, d, alpha")
     replayed = list(check_lines("\n".join(map(json.dumps, answers)), text))
     assert [bool(problems) for _, _, problems in replayed] == [False, True, True, False, True]
 
 
+def test_every_key_that_is_not_known_is_refused_and_every_key_of_the_format_is_accepted() -> None:
+    whole = {
+        "id": 7, "collective": "bcast", "p": 4, "k": 2, "bytes": 8, **_PAPER, "injection": "all", "stop": "circuit",
+        "accounting": "hidden", "controller": "serial", "pieces": 2, "root": 3,
+    }  # fmt: skip
+    answers = list(answer_lines("\n".join(map(json.dumps, [whole, {**whole, "id": 8, "note": "unlike any other"}]))))
+    assert "error" not in answers[0]
+    assert (answers[1]["line"], "unknown key 'note'" in answers[1]["error"]) == (2, True)
+
+
 def test_values_are_refused_by_name() -> None:
     for values, words in (
+        ({"collective": "alltoall", "root": 3}, "root is 3: alltoall has none"),
         ({"s": -1}, "s is -1"),
         ({"collective": "scatter"}, "scatter"),
         ({"pieces": 0}, "pieces is 0"),

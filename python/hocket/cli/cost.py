@@ -198,3 +198,5 @@ def _show_circuits(request: CircuitCostRequest, folder: Path | None, maps: Path 
         print_json(costs.values)
         return
     print_table(["algorithm", *(curve.name for curve in costs.figures[0].curves)], costs.rows(), costs.title())
+    for note in costs.notes():
+        print(note)

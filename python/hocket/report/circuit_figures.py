@@ -31,6 +31,8 @@ _COLOURS = ("--bad", "--native", "--tuned", "--good", "--send", "--compute")
 
 def write_figures(costs: CircuitCosts, folder: Path, formats: tuple[str, ...] = FORMATS) -> list[Path]:
     """One page with all figures and a picture of each in every other format; returns the files."""
+    if costs.request.bytes < 1:
+        raise InvalidInput("a figure over sizes begins at 1 B", "give --bytes 1MB")
     images = {f"{figure.collective}-{figure.algorithm}": partial(_image, figure, costs) for figure in costs.figures}
     return write_page_and_images(folder, formats, ("circuits.html", partial(_page, costs)), images)
 
@@ -57,7 +59,8 @@ def write_page_and_images(
 
 
 def title(figure: CircuitFigure) -> str:
-    return f"{figure.collective} {figure.algorithm.replace('_', ' ')}"
+    volume = " (volume of an allgather)" if figure.is_less_than_possible else ""
+    return f"{figure.collective} {figure.algorithm.replace('_', ' ')}{volume}"
 
 
 def label_of_bytes(costs: CircuitCosts, figure: CircuitFigure) -> str:

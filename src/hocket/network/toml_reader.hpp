@@ -96,6 +96,7 @@ protected:
                 break;
             case toml::node_type::floating_point:
                 text << "the number " << node.as_floating_point()->get();
+                if (text.str().find_first_not_of("-0123456789", 11) == std::string::npos) text << ".0";  // 2.0, not 2
                 break;
             case toml::node_type::boolean:
                 text << "a boolean";

@@ -101,6 +101,8 @@ TEST_CASE("what is refused, with its line") {
     CHECK(refusal("stop = \"al\"\n") == "file.toml:12: stop \"al\" is not known; accepted: \"all\", \"circuit\"");
     CHECK(refusal("wavelengths = 0\n") ==
           "file.toml:12: wavelengths is the number 0; expected: a whole number of 1 to 1048576");
+    CHECK(refusal("wavelengths = 2.0\n") ==
+          "file.toml:12: wavelengths is the number 2.0; expected: a whole number of 1 to 1048576");
     CHECK(refusal("switches = [\"h0\"]\n") == "file.toml:12: \"h0\" is no switch");
     CHECK(refusal("lambda = 1\n").starts_with("file.toml:12: unknown key \"lambda\" in [circuits]"));
     CHECK(refusal("[[circuits.node]]\nname = \"s0\"\nports = 1\n") ==

@@ -70,9 +70,11 @@ def _print(found: CircuitReuse) -> None:
 
     calls = sum(call.times for call in found.request.calls)
     print(
-        f"{calls:,} collectives on {found.request.network.ranks} nodes with {found.request.network.ports} ports: "
+        f"{calls:,} collectives on {found.request.network.ranks} nodes with "
+        f"{text.counted(found.request.network.ports, 'port')}: "
         f"{text.seconds(found.total_s)}, of it messages {text.seconds(found.messages_s)}, "
-        f"set-up and teardown {text.seconds(found.connection_s)} in {found.configurations:,} configurations"
+        f"set-up and teardown {text.seconds(found.connection_s)} in "
+        f"{text.counted(found.configurations, 'configuration')}"
     )
     print(
         "no choice among these algorithms takes less" if found.is_least else "the best that was found, maybe not least"

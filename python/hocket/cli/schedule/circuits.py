@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hocket.cli.common import message, print_json, print_table
-from hocket.cli.options import ModelTime, is_default
+from hocket.cli.options import ModelTime, is_default, refuse_given
 from hocket.cli.reporter import TerminalReporter
 from hocket.cli.watch import INTERRUPTED, Bar, watched
 from hocket.errors import InvalidInput
@@ -70,7 +70,8 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
 
         _refuse_options_beside(context, _OF_TRACE)
         return circuit_reuse.run(Path(what), **given)
-    _refuse_options_beside(context, _ANSWERS | _OF_ONE if what is not None else _FILES | {"time_limit_s"})
+    of_files = _FILES if check is not None else _FILES | {"time_limit_s"}
+    _refuse_options_beside(context, _ANSWERS | _OF_ONE if what is not None else of_files)
     limit_s = TIME_LIMIT_S if is_default("time_limit_s") else given["time_limit_s"]
     if check is not None:
         return _check(check, instances)
@@ -81,6 +82,8 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
     if what not in COLLECTIVES:
         hint = f"accepted: {', '.join(COLLECTIVES)}, or the folder of a trace"
         raise InvalidInput(f"{what}: no collective on circuits, and no such folder", hint)
+    if what not in ("bcast", "reduce"):
+        refuse_given({"root", "pieces"}, f"does not apply to {what} --circuits", "it goes with bcast and reduce")
     pieces = "auto" if is_default("pieces") else given["pieces"]
     return _one(_instance(what, **given | {"pieces": pieces}), limit_s, given["as_json"])
 
@@ -207,7 +210,10 @@ def _print(answer: CircuitAnswer) -> None:
     print(f"model: {one.model()}")
     messages, circuits = answer.schedule["messages"], answer.schedule["circuits"]
     configurations = len({circuit["configuration"] for circuit in circuits})
-    print(f"{len(circuits)} circuits in {configurations} configurations, {len(messages)} messages")
+    print(
+        f"{text.counted(len(circuits), 'circuit')} in {text.counted(configurations, 'configuration')}, "
+        f"{text.counted(len(messages), 'message')}"
+    )
     rows = [
         (
             f"{one['from']} -> {one['to']}",
