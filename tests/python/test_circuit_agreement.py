@@ -86,9 +86,7 @@ def test_closed_forms_are_the_simulated_times(tmp_path: Path, accounting: str) -
     for _ in range(10):
         p, k, size = 2 ** chance.randint(1, 5), chance.randint(1, 5), chance.choice([1, 1000, 10**6])
         rules = {"p": p, "k": k, "s_ms": chance.randint(0, 10), "d_ms": chance.randint(0, 10)}
-        network = _network(
-            tmp_path, **rules, accounting=accounting, injection="one", stop="all", controller="parallel"
-        )
+        network = _network(tmp_path, **rules, accounting=accounting, injection="one", stop="all", controller="parallel")
         for collective, algorithm in (
             ("bcast", "linear"), ("bcast", "binomial"), ("reduce", "linear"), ("reduce", "binomial"),
             ("gather", "linear"), ("scatter", "linear"), ("allgather", "recursive_doubling"),
