@@ -13,10 +13,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from mpi_programs import PROGRAMS, prepare
+
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.launch import run_command, with_preload
 from hocket.trace import Trace
-from mpi_programs import PROGRAMS, prepare
 from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent

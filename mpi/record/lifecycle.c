@@ -53,20 +53,6 @@ static int64_t measure_cost_ns(void) {
 
 /* ---- meta.json ---- */
 
-void hocket_print_json_string(FILE* out, const char* text, size_t length) {
-    fputc('"', out);
-    for (size_t i = 0; i < length; ++i) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
-        /* Bytes that are not ASCII may not be UTF-8: shown by number. */
-        else if (c < 0x20 || c > 0x7e)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
-
 static void print_command(FILE* out) {
     char text[8192];
     size_t length = 0;

@@ -210,8 +210,10 @@ struct entry* hocket_table_find(const struct table*, uint64_t key);
 int hocket_table_insert(struct table*, uint64_t key, uint64_t value, uint32_t kind);
 void hocket_table_remove(struct table*, struct entry*);
 
-/* lifecycle.c */
+/* json.c */
 void hocket_print_json_string(FILE*, const char* text, size_t length);
+
+/* lifecycle.c */
 void hocket_start(const struct call* entered, uint16_t function);
 
 #endif

@@ -12,7 +12,6 @@ import click
 from hocket.cli.common import command_argument, message
 from hocket.cli.reporter import TerminalReporter
 
-
 FILTER = "these functions: p2p, collective, rma, io, communicator, other, or names such as MPI_Send or MPI_I*"
 
 
