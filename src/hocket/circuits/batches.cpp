@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <set>
-#include <string>
 
-#include "hocket/base/error.hpp"
-#include "hocket/base/names.hpp"
 #include "hocket/simulation/matching.hpp"
 
 namespace hocket::circuits {
@@ -129,151 +125,123 @@ private:
     std::vector<std::int32_t> done_;
 };
 
-/// The batch that is being filled.
-class Filling {
-public:
-    explicit Filling(const Network& network) : network_(network), paths_(network) { clear(); }
-
-    /// Adds all of them, or nothing.
-    bool add(const std::vector<HostPair>& more) {
-        std::set<HostPair> fresh(more.begin(), more.end());
-        std::erase_if(fresh, [&](const HostPair& pair) { return pairs_.contains(pair); });
-        const std::vector<HostPair> wanted(fresh.begin(), fresh.end());
-        if (!board_->connect_all(wanted, 0)) return false;
-        pairs_.merge(fresh);
-        return true;
-    }
-    void clear() {
-        pairs_.clear();
-        board_.emplace(network_, paths_, std::nullopt, true);
-    }
-
-private:
-    const Network& network_;
-    CircuitPaths paths_;
-    std::optional<Switchboard> board_;
-    std::set<HostPair> pairs_;
-};
-
-class Planner {
-public:
-    Planner(const Program& program, const Network& network)
-        : program_(program), network_(network), matched_(simulation::match(program)), filling_(network) {
-        for (const RankProgram& rank : program.ranks) result_.of_send.emplace_back(rank.ops.size(), -1);
-    }
-
-    Batches run() {
-        Rounds rounds(program_, matched_);
-        for (const auto& [collective, parts] : collectives_of(program_, matched_)) {
-            collective_ = collective;
-            for (std::vector<std::int32_t>& round : rounds.of(collective, parts)) add(round);
-            close();
-        }
-        for (const RankProgram& rank : program_.ranks) {
-            std::vector<std::int32_t>& calls = result_.calls.emplace_back();
-            for (const RankProgram::Call& call : rank.calls) calls.push_back(call.collective);
-        }
-        return std::move(result_);
-    }
-
-private:
-    void add(std::vector<std::int32_t>& round) {
-        std::erase_if(round, [&](std::int32_t m) { return hosts_of(m).first == hosts_of(m).second; });
-        std::vector<HostPair> pairs;
-        for (const std::int32_t m : round) pairs.push_back(hosts_of(m));
-        bool fits = filling_.add(pairs);
-        if (!fits) {
-            close();
-            fits = filling_.add(pairs);
-        }
-        if (fits) {
-            for (const std::int32_t m : round) assign(m);
-        } else {
-            cut(std::move(round));
-        }
-    }
-
-    /// Those that do not fit wait for the next batch.
-    void cut(std::vector<std::int32_t> round) {
-        while (!round.empty()) {
-            std::vector<std::int32_t> left;
-            for (const std::int32_t m : round) {
-                if (filling_.add({hosts_of(m)}))
-                    assign(m);
-                else
-                    left.push_back(m);
-            }
-            if (left.size() == round.size()) {
-                const HostPair hosts = hosts_of(left.front());
-                throw InvalidInput("circuits: that of " + base::quoted(network_.node(hosts.first).name) + " and " +
-                                       base::quoted(network_.node(hosts.second).name) +
-                                       " can never be set up: no port or wavelength",
-                                   "see ports and wavelengths in the table [circuits]");
-            }
-            if (!left.empty()) close();
-            round = std::move(left);
-        }
-    }
-
-    void close() {
-        if (messages_.empty()) return;
-        Batches::Batch& batch = result_.batches.emplace_back();
-        batch.collective = collective_;
-        for (const auto& [pair, number] : messages_) {
-            batch.circuits.push_back(pair);
-            batch.messages.push_back(number);
-        }
-        messages_.clear();
-        filling_.clear();
-    }
-
-    [[nodiscard]] HostPair hosts_of(std::int32_t m) const {
-        const std::int32_t pair = matched_.messages[static_cast<std::size_t>(m)].pair;
-        const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(pair)];
-        return pair_of(network_.host_of(source), network_.host_of(target));
-    }
-
-    void assign(std::int32_t m) {
-        const auto& message = matched_.messages[static_cast<std::size_t>(m)];
-        const Rank source = matched_.pairs[static_cast<std::size_t>(message.pair)].first;
-        const auto op = static_cast<std::size_t>(message.send - matched_.first_op[source.at()]);
-        result_.of_send[source.at()][op] = static_cast<std::int32_t>(result_.batches.size());
-        ++messages_[hosts_of(m)];
-    }
-
-    const Program& program_;
-    const Network& network_;
-    Matched matched_;
-    Filling filling_;
-    std::int32_t collective_ = 0;
-    std::map<HostPair, std::int32_t> messages_;  // of the batch that is being filled
-    Batches result_;
-};
+std::vector<std::int32_t> sends_of(const RankProgram& rank) { return std::vector<std::int32_t>(rank.ops.size(), -1); }
 
 }  // namespace
 
-Batches count_messages(const Program& program, const Network& network) {
-    Batches result;
-    std::map<std::int32_t, std::int32_t> numbers;  // collective -> batch
+Collectives find_rounds(const Program& program, const Network& network) {
+    const Matched matched = simulation::match(program);
+    Collectives result;
+    for (const RankProgram& rank : program.ranks) result.of_send.push_back(sends_of(rank));
+    Rounds rounds(program, matched);
+    std::map<std::int32_t, std::int32_t> numbers;
+    for (const auto& [collective, parts] : collectives_of(program, matched)) {
+        const auto index = static_cast<std::int32_t>(result.all.size());
+        numbers[collective] = index;
+        Collectives::One& one = result.all.emplace_back();
+        for (const std::vector<std::int32_t>& messages : rounds.of(collective, parts)) {
+            Collectives::Round round;
+            for (const std::int32_t m : messages) {
+                const auto& message = matched.messages[static_cast<std::size_t>(m)];
+                const auto& [source, target] = matched.pairs[static_cast<std::size_t>(message.pair)];
+                const HostPair hosts = pair_of(network.host_of(source), network.host_of(target));
+                if (hosts.first == hosts.second) continue;
+                const std::int32_t send = message.send - matched.first_op[source.at()];
+                round.push_back({source, send, hosts});
+                result.of_send[source.at()][static_cast<std::size_t>(send)] = index;
+            }
+            one.num_messages += static_cast<std::int32_t>(round.size());
+            if (!round.empty()) one.rounds.push_back(std::move(round));
+        }
+    }
+    for (const RankProgram& rank : program.ranks) {
+        std::vector<std::int32_t>& calls = result.calls.emplace_back();
+        for (const RankProgram::Call& call : rank.calls) calls.push_back(numbers.at(call.collective));
+    }
+    return result;
+}
+
+Collectives find_collectives(const Program& program, const Network& network) {
+    Collectives result;
+    std::map<std::int32_t, std::int32_t> numbers;
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
         const RankProgram& rank = program.ranks[r];
         const NodeId host = network.host_of(Rank{static_cast<std::int32_t>(r)});
-        std::vector<std::int32_t>& of_send = result.of_send.emplace_back(rank.ops.size(), -1);
+        std::vector<std::int32_t>& of_send = result.of_send.emplace_back(sends_of(rank));
         std::vector<std::int32_t>& calls = result.calls.emplace_back();
         for (const RankProgram::Call& call : rank.calls) {
-            calls.push_back(call.collective);
+            const auto [found, is_new] =
+                numbers.try_emplace(call.collective, static_cast<std::int32_t>(result.all.size()));
+            if (is_new) result.all.emplace_back();
+            calls.push_back(found->second);
             for (std::int32_t op = call.first_op; op < call.first_op + call.num_ops; ++op) {
                 const ProgramOp& what = rank.ops[static_cast<std::size_t>(op)];
                 if (what.kind != ProgramOpKind::send || network.host_of(what.peer) == host) continue;
-                const auto [found, is_new] =
-                    numbers.try_emplace(call.collective, static_cast<std::int32_t>(result.batches.size()));
-                if (is_new) result.batches.push_back({.messages = {0}, .collective = call.collective});
-                ++result.batches[static_cast<std::size_t>(found->second)].messages.front();
+                ++result.all[static_cast<std::size_t>(found->second)].num_messages;
                 of_send[static_cast<std::size_t>(op)] = found->second;
             }
         }
     }
     return result;
+}
+
+Filling::Filling(const Network& network, const Switchboard& board, CircuitPaths& paths)
+    : board_(board), paths_(paths), used_(network.nodes().size(), 0) {}
+
+void Filling::clear() {
+    for (const auto& [a, b] : pairs_) used_[a.at()] = used_[b.at()] = 0;
+    pairs_.clear();
+    wavelengths_.clear();
+}
+
+bool Filling::add(const Collectives::Round& round) {
+    fresh_.clear();
+    for (const Collectives::Message& message : round)
+        if (!std::binary_search(pairs_.begin(), pairs_.end(), message.hosts)) fresh_.push_back(message.hosts);
+    std::sort(fresh_.begin(), fresh_.end());
+    fresh_.erase(std::unique(fresh_.begin(), fresh_.end()), fresh_.end());
+    const auto wavelengths = board_.has_wavelengths() ? wavelengths_ : decltype(wavelengths_){};
+    for (std::size_t i = 0; i < fresh_.size(); ++i) {
+        if (add(fresh_[i])) continue;
+        for (std::size_t j = 0; j < i; ++j)
+            for (const NodeId host : {fresh_[j].first, fresh_[j].second}) --used_[host.at()];
+        wavelengths_ = wavelengths;
+        return false;
+    }
+    const auto middle = pairs_.insert(pairs_.end(), fresh_.begin(), fresh_.end());
+    std::inplace_merge(pairs_.begin(), middle, pairs_.end());
+    return true;
+}
+
+bool Filling::add(HostPair pair) {
+    const auto& [a, b] = pair;
+    if (used_[a.at()] >= board_.num_ports(a) || used_[b.at()] >= board_.num_ports(b)) return false;
+    if (board_.has_wavelengths()) {
+        paths_.find(a, b, path_);
+        std::size_t most = 0;
+        bool has_limit = false;
+        for (const LinkId link : path_) {
+            const auto number = board_.num_wavelengths(link);
+            if (!number) continue;
+            const auto limit = static_cast<std::size_t>(*number);
+            most = has_limit ? std::min(most, limit) : limit;
+            has_limit = true;
+            wavelengths_of(link).resize(std::max(wavelengths_of(link).size(), limit));
+        }
+        const auto is_free = [&](std::size_t w) {
+            return std::none_of(path_.begin(), path_.end(), [&](LinkId link) {
+                return board_.num_wavelengths(link) && wavelengths_of(link)[w];
+            });
+        };
+        std::size_t w = 0;
+        while (w < most && !is_free(w)) ++w;
+        if (has_limit && w == most) return false;
+        for (const LinkId link : path_)
+            if (board_.num_wavelengths(link)) wavelengths_of(link)[w] = true;
+    }
+    ++used_[a.at()];
+    ++used_[b.at()];
+    return true;
 }
 
 Program with_teardowns(const Program& program) {
@@ -310,7 +278,5 @@ Program with_teardowns(const Program& program) {
     }
     return result;
 }
-
-Batches plan_batches(const Program& program, const Network& network) { return Planner(program, network).run(); }
 
 }  // namespace hocket::circuits

@@ -4,33 +4,60 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "hocket/circuits/circuit.hpp"
 #include "hocket/circuits/switchboard.hpp"
 #include "hocket/program/program.hpp"
 
 namespace hocket::circuits {
 
-/// Circuits that are there at once, one batch after another within a collective: as [Takizawa] manages them.
-struct Batches {
-    struct Batch {
-        std::vector<HostPair> circuits = {};      ///< sorted
-        std::vector<std::int32_t> messages = {};  ///< [circuit] their number
-        std::int32_t collective = 0;
+/// The collectives of a program, and their messages between hosts.
+struct Collectives {
+    struct Message {
+        Rank source;
+        std::int32_t send;  ///< op of the source
+        HostPair hosts;
     };
-    std::vector<Batch> batches;                      ///< those of a collective in their order, one after another
-    std::vector<std::vector<std::int32_t>> of_send;  ///< [rank][op] batch of a send; -1: of no collective, or no send
-    std::vector<std::vector<std::int32_t>> calls;    ///< [rank] collectives, of with_teardowns()
+    using Round = std::vector<Message>;
+    struct One {
+        std::int32_t num_messages = 0;
+        std::vector<Round> rounds = {};
+    };
+    std::vector<One> all;
+    std::vector<std::vector<std::int32_t>> of_send;  ///< [rank][op] index in `all`; -1: of none, or no send
+    std::vector<std::vector<std::int32_t>> calls;    ///< [rank] index in `all` of each call
 };
 
-/// Of each collective, or of the whole program if it names none. Its messages go in rounds, in each of which a rank
-/// sends one; as many rounds to a batch as its ports and wavelengths hold, which gives the fewest batches of
-/// consecutive rounds. A round that no batch holds alone, such as that of a ring on one port, is cut.
-/// @throws InvalidInput  if a message's circuit can never be set up
-Batches plan_batches(const Program&, const Network&);
+/// For Policy::batch: each collective in rounds, in each of which a rank sends one message; the whole program is one
+/// collective if it names none.
+Collectives find_rounds(const Program&, const Network&);
 
-/// For Policy::naive: the messages of each collective that the program names as one batch, without circuits of its own.
-Batches count_messages(const Program&, const Network&);
+/// For Policy::naive: the collectives that the program names, without rounds.
+Collectives find_collectives(const Program&, const Network&);
+
+/// Circuits that are to be up at once: whether hosts have as many ports now, and cables as many wavelengths.
+class Filling {
+public:
+    Filling(const Network&, const Switchboard&, CircuitPaths&);
+
+    /// Adds those of a round that are not there yet, or nothing.
+    bool add(const Collectives::Round&);
+    void clear();
+
+private:
+    bool add(HostPair);
+    std::vector<bool>& wavelengths_of(LinkId link) { return wavelengths_[link.value / 2]; }
+
+    const Switchboard& board_;
+    CircuitPaths& paths_;
+    std::vector<std::int32_t> used_;  // [node] ports
+    std::unordered_map<std::int32_t, std::vector<bool>> wavelengths_;  // of cables: those taken
+    std::vector<HostPair> pairs_, fresh_;                              // sorted; of the round at hand
+    std::vector<LinkId> path_;
+};
 
 /// The program in which a call of a collective ends for a rank when the circuits of the collective are down: after the
 /// ops of the i-th call the rank sends an empty message to itself, which the transport holds until then. Its send and

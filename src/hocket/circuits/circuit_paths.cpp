@@ -34,13 +34,11 @@ bool CircuitPaths::over_one_switch(HostPair pair, std::vector<LinkId>& links) co
     for (const LinkId first : network_.links_from(pair.first)) {
         const NodeId middle = network_.link(first).target;
         if (!switches_[middle.at()]) continue;
-        const auto on = network_.links_from(middle);  // by target
-        const auto second = std::lower_bound(on.begin(), on.end(), pair.second, [&](LinkId link, NodeId target) {
-            return network_.link(link).target.value < target.value;
-        });
-        if (second == on.end() || network_.link(*second).target != pair.second) continue;
-        links = {first, *second};
-        return true;
+        for (const LinkId back : network_.links_from(pair.second)) {  // fewer than those of the switch
+            if (network_.link(back).target != middle) continue;
+            links = {first, LinkId{back.value ^ 1}};
+            return true;
+        }
     }
     return false;
 }

@@ -23,11 +23,11 @@ CircuitTimeline simulate(const Program& program, const Network& network, Policy 
                            "write blocked = \"queue\", and join all hosts over circuit switches");
     simulation::check(program, network);
     hocket::check(program);
-    Batches batches;
-    if (policy == Policy::batch) batches = plan_batches(program, network);
-    if (policy == Policy::naive) batches = count_messages(program, network);
-    const bool has_teardowns = !batches.calls.empty();
-    CircuitTransport transport(network, policy, std::move(batches), pinned);
+    Collectives collectives;
+    if (policy == Policy::batch) collectives = find_rounds(program, network);
+    if (policy == Policy::naive) collectives = find_collectives(program, network);
+    const bool has_teardowns = !collectives.calls.empty();
+    CircuitTransport transport(network, policy, std::move(collectives), pinned);
     CircuitTimeline result{
         hocket::simulate(has_teardowns ? with_teardowns(program) : program, network, alone, transport)};
     for (std::size_t r = 0; r < program.ranks.size(); ++r) result.ranks[r].resize(program.ranks[r].ops.size());

@@ -7,8 +7,7 @@
 
 namespace hocket::circuits {
 
-Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optional<std::int32_t> most_ports,
-                         bool least)
+Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optional<std::int32_t> most_ports)
     : network_(&network),
       rules_(&circuits_of(network)),
       paths_(&paths),
@@ -31,15 +30,13 @@ Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optio
         if (change.is_cable && !one.has_limit)
             one = {std::vector<Slot>(static_cast<std::size_t>(num_ports)), num_ports, true};
         one.slots.resize(std::max(one.slots.size(), static_cast<std::size_t>(change.number)));
-        if (least && change.number > 0)
-            one.number = one.number > 0 ? std::min(one.number, change.number) : change.number;
     }
-    if (least) next_change_ = rules_->changes.size();
+    has_wavelengths_ = std::any_of(fibres_.begin(), fibres_.end(), [](const Slots& fibre) { return fibre.has_limit; });
     if (!most_ports) return;
     for (Slots& one : ports_) one.slots.resize(std::min(one.slots.size(), static_cast<std::size_t>(*most_ports)));
 }
 
-void Switchboard::advance(double now_s, std::vector<NodeId>& hosts) {
+bool Switchboard::advance(double now_s, std::vector<NodeId>& hosts) {
     now_s_ = now_s;
     while (!freed_.empty() && freed_.top().first <= now_s) {
         const Circuit& circuit = circuits_[static_cast<std::size_t>(freed_.top().second)];
@@ -49,6 +46,7 @@ void Switchboard::advance(double now_s, std::vector<NodeId>& hosts) {
             hosts.push_back(host);
         }
     }
+    const std::size_t first_change = next_change_;
     for (; next_change_ < rules_->changes.size() && rules_->changes[next_change_].at_s <= now_s; ++next_change_) {
         const auto& change = rules_->changes[next_change_];
         (change.is_cable ? fibres_ : ports_)[static_cast<std::size_t>(change.which)].number = change.number;
@@ -59,6 +57,7 @@ void Switchboard::advance(double now_s, std::vector<NodeId>& hosts) {
         for (std::size_t n = 0; n < ports_.size(); ++n)  // rare: all that may use the cable
             if (network_->nodes()[n].kind == NodeKind::host) hosts.push_back(NodeId{static_cast<std::int32_t>(n)});
     }
+    return next_change_ > first_change;
 }
 
 double Switchboard::next_event_s() const {
@@ -114,6 +113,7 @@ template <class Action>
 void Switchboard::for_each_slot(const Circuit& circuit, Action action) {
     action(ports_[static_cast<std::size_t>(circuit.a)].slots[static_cast<std::size_t>(circuit.port_a)]);
     action(ports_[static_cast<std::size_t>(circuit.b)].slots[static_cast<std::size_t>(circuit.port_b)]);
+    if (!has_wavelengths_) return;
     paths_->find(NodeId{circuit.a}, NodeId{circuit.b}, path_);
     for (const LinkId link : path_)
         if (Slots& fibre = fibre_of(link); fibre.has_limit)
@@ -134,9 +134,11 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
     for (const auto& [a, b] : pairs) {
         const std::int32_t port_a = free_slot(ports_[a.at()]), port_b = free_slot(ports_[b.at()]);
         std::optional<std::int32_t> wavelength;
-        if (port_a >= 0 && port_b >= 0) {
+        if (port_a >= 0 && port_b >= 0 && has_wavelengths_) {
             paths_->find(a, b, path_);
             wavelength = free_wavelength();
+        } else if (port_a >= 0 && port_b >= 0) {
+            wavelength = 0;
         }
         if (!wavelength) {
             for (auto one = before_.rbegin(); one != before_.rend(); ++one) *one->first = one->second;

@@ -21,15 +21,24 @@ namespace hocket::circuits {
 /// calls come in the order of time.
 class Switchboard {
 public:
-    /// With `most_ports` a host uses no more than so many. With `least` as few ports and wavelengths as there ever are
-    /// from the start on, but for times without any.
-    Switchboard(const Network&, CircuitPaths&, std::optional<std::int32_t> most_ports = {}, bool least = false);
+    /// With `most_ports` a host uses no more than so many.
+    Switchboard(const Network&, CircuitPaths&, std::optional<std::int32_t> most_ports = {});
 
-    /// Goes on to `now_s`: appends the hosts that got ports, or whose cables got wavelengths, to `hosts`.
-    void advance(double now_s, std::vector<NodeId>& hosts);
+    /// Goes on to `now_s`: appends the hosts that got ports, or whose cables got wavelengths, to `hosts`. Whether the
+    /// number of ports or wavelengths has changed anywhere.
+    bool advance(double now_s, std::vector<NodeId>& hosts);
     /// When advance() has something to do; infinity = not before another circuit is torn down.
     [[nodiscard]] double next_event_s() const;
 
+    /// Ports of a host now, taken or not.
+    [[nodiscard]] std::int32_t num_ports(NodeId host) const { return ports_[host.at()].number; }
+    /// Whether any cable has a limit of wavelengths.
+    [[nodiscard]] bool has_wavelengths() const { return has_wavelengths_; }
+    /// Of a link's cable now, taken or not; none: no limit.
+    [[nodiscard]] std::optional<std::int32_t> num_wavelengths(LinkId link) const {
+        const Slots& fibre = fibre_of(link);
+        return fibre.has_limit ? std::optional(fibre.number) : std::nullopt;
+    }
     /// Whether a host has a port that can be taken.
     [[nodiscard]] bool has_port(NodeId host) const { return free_slot(ports_[host.at()]) >= 0; }
     /// Whether one of its ports becomes free by itself.
@@ -77,6 +86,7 @@ private:
     const network::Circuits* rules_;
     CircuitPaths* paths_;
     double now_s_ = 0;
+    bool has_wavelengths_ = false;
     std::vector<Slots> ports_;           ///< [node]
     std::vector<Slots> fibres_;          ///< [cable]
     std::vector<std::int32_t> closing_;  ///< [node] ports that are being torn down

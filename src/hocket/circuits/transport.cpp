@@ -16,22 +16,22 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-CircuitTransport::CircuitTransport(const Network& network, Policy policy, Batches batches,
+CircuitTransport::CircuitTransport(const Network& network, Policy policy, Collectives collectives,
                                    const std::vector<HostPair>& pinned)
     : network_(network),
       rules_(circuits_of(network)),
       policy_(policy),
       paths_(network),
       board_(network, paths_, policy == Policy::naive ? std::optional(1) : std::nullopt),
-      batches_(std::move(batches)),
-      states_(batches_.batches.size()),
+      plan_(std::move(collectives)),
+      filling_(network, board_, paths_),
       hosts_(network.nodes().size()),
       next_s_(never) {
-    for (std::size_t b = 0; b < states_.size(); ++b) {
-        const Batches::Batch& batch = batches_.batches[b];
-        for (const std::int32_t number : batch.messages) states_[b].messages_left += number;
-        ++collectives_[batch.collective].batches_left;
-        states_[b].is_next = b == 0 || batches_.batches[b - 1].collective != batch.collective;
+    for (const Collectives::One& one : plan_.all) collectives_.push_back({.messages_left = one.num_messages});
+    if (policy == Policy::batch) {
+        batch_of_send_ = plan_.of_send;
+        for (auto& rank : batch_of_send_)
+            for (std::int32_t& batch : rank) batch = batch < 0 ? nobody : later;
     }
     for (const HostPair& pair : pinned) {
         const auto circuit = board_.connect(pair, 0);
@@ -58,11 +58,13 @@ std::int32_t CircuitTransport::connection_of(HostPair pair) {
     return found->second;
 }
 
-std::int32_t CircuitTransport::batch_of(const TransportMessage& message) const {
-    if (batches_.of_send.empty()) return -1;
-    const auto& of_send = batches_.of_send[message.source.at()];
-    const auto send = static_cast<std::size_t>(message.send);
-    return send < of_send.size() ? of_send[send] : -1;
+const std::int32_t* CircuitTransport::batch_of(const TransportMessage& message) const {
+    if (batch_of_send_.empty()) return &nobody;
+    return &batch_of_send_[message.source.at()][static_cast<std::size_t>(message.send)];
+}
+
+std::int32_t CircuitTransport::collective_of(const TransportMessage& message) const {
+    return plan_.of_send.empty() ? -1 : plan_.of_send[message.source.at()][static_cast<std::size_t>(message.send)];
 }
 
 bool CircuitTransport::begin(const TransportMessage& message, double now_s, std::vector<LinkId>& links) {
@@ -79,17 +81,19 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
         return true;
     }
     const std::int32_t c = connection_of(pair_of(from, to));
-    const std::int32_t batch = policy_ == Policy::naive ? -1 : batch_of(message);
+    const std::int32_t* batch = batch_of(message);
     const std::size_t direction = from == at(c).hosts.first ? 0 : 1;
-    if (goes_at_once(at(c), direction, batch)) {
+    if (goes_at_once(at(c), direction, *batch)) {
         go(at(c), direction);
         paths_.find(from, to, links);
         return true;
     }
     at(c).waiting[direction].push_back({message.number, batch, now_s, sequence_++});
     ++num_waiting_;
-    if (batch >= 0 && !state(batch).is_broken)
-        want_batch(batch);
+    if (*batch == later)
+        make_next(collective_of(message));
+    else if (!takes_any(*batch))
+        want_batch(*batch);
     else if (at(c).circuit < 0)
         want_circuit(c);
     change(at(c));
@@ -103,7 +107,7 @@ void CircuitTransport::end(const TransportMessage& message, double now_s) {
     const std::int32_t c = connection_of(pair_of(from, to));
     const std::int32_t direction = from == at(c).hosts.first ? 0 : 1;
     const double arrival_s = now_s + at(c).latency_s[static_cast<std::size_t>(direction)];
-    arrivals_.push({arrival_s, message.number, c, direction, batch_of(message)});
+    arrivals_.push({arrival_s, message.number, c, direction, *batch_of(message), collective_of(message)});
     next_s_ = std::min(next_s_, arrivals_.top().time_s);
 }
 
@@ -125,13 +129,13 @@ void CircuitTransport::arrive(const Arrival& arrival) {
     connection.is_busy[static_cast<std::size_t>(arrival.direction)] = false;
     connection.last_used_s = arrival.time_s;
     change(connection);
-    if (policy_ == Policy::naive) {
-        connection.served = arrival.batch;
-        if (!has_use(connection)) disconnect(arrival.connection, arrival.time_s);
-    } else if (arrival.batch >= 0) {
+    if (arrival.batch >= 0) {
         leave_batch(arrival);
+    } else if (policy_ == Policy::naive || (arrival.batch == alone && connection.owner == nobody && connection.circuit >= 0)) {
+        connection.served = arrival.collective;
+        if (!has_use(connection)) disconnect(arrival.connection, arrival.time_s);
     }
-    if (arrival.batch >= 0) count_out(arrival.batch);
+    if (arrival.collective >= 0) count_out(arrival.collective);
 }
 
 void CircuitTransport::connected(std::int32_t c, std::int32_t circuit, std::int32_t owner) {
@@ -151,11 +155,12 @@ void CircuitTransport::connected(std::int32_t c, std::int32_t circuit, std::int3
 void CircuitTransport::disconnect(std::int32_t c, double now_s) {
     Connection& connection = at(c);
     board_.disconnect(connection.circuit, now_s);
-    if (const std::int32_t batch = std::max(connection.owner, connection.served); batch >= 0) {
-        const std::int32_t collective = batches_.batches[static_cast<std::size_t>(batch)].collective;
-        double& down_s = collectives_.at(collective).down_s;
+    if (connection.owner >= 0) connection.served = state(connection.owner).collective;
+    if (connection.served >= 0) {
+        double& down_s = collectives_[static_cast<std::size_t>(connection.served)].down_s;
         down_s = std::max(down_s, board_.circuit(connection.circuit).down_s);
     }
+    connection.served = nobody;
     connection.circuit = -1;
     connection.is_open = false;
     connection.owner = nobody;
@@ -172,7 +177,7 @@ void CircuitTransport::want_circuit(std::int32_t c) {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const auto& waiting : connection.waiting)
         for (const Message& message : waiting)
-            if (message.batch < 0 || state(message.batch).is_broken) first = std::min(first, message.sequence);
+            if (takes_any(*message.batch)) first = std::min(first, message.sequence);
     if (first == std::numeric_limits<std::int64_t>::max() || connection.wish >= 0) return;
     connection.wish = first;
     for (const NodeId host : {connection.hosts.first, connection.hosts.second})
@@ -181,8 +186,9 @@ void CircuitTransport::want_circuit(std::int32_t c) {
 
 bool CircuitTransport::may_go(const Connection& connection, std::size_t direction, const Message& message) {
     if (policy_ == Policy::naive) return !connection.is_used[direction];
-    return message.batch < 0 || connection.owner == message.batch || connection.owner < 0 ||
-           state(message.batch).is_broken;
+    const std::int32_t batch = *message.batch;
+    if (batch == alone) return connection.owner == pins || (connection.owner == nobody && !connection.is_used[direction]);
+    return takes_any(batch) || (batch >= 0 && (connection.owner == batch || connection.owner == pins));
 }
 
 /// Whether a message is on its way, or waits that can go.
@@ -258,6 +264,7 @@ void CircuitTransport::grant_wishes(const std::vector<NodeId>& changed, double n
 /// batch.
 bool CircuitTransport::goes_at_once(const Connection& connection, std::size_t direction, std::int32_t batch) {
     if (!connection.is_open || connection.is_busy[direction] || policy_ == Policy::naive) return false;
+    if (batch == later || batch == alone) return false;
     if (batch >= 0 ? connection.owner != batch : !connection.waiting[direction].empty()) return false;
     const NodeId from = direction == 0 ? connection.hosts.first : connection.hosts.second;
     return rules_.injection == Injection::all || hosts_[from.at()].sending == 0;
@@ -309,7 +316,7 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         arrive(arrival);
     }
     std::vector<NodeId> freed;
-    board_.advance(now_s, freed);
+    if (board_.advance(now_s, freed)) make_anew();
     for (const NodeId host : freed) change(host);
     if (!freed.empty()) {
         for (const std::int32_t c : lack_wavelength_) change(at(c));
@@ -351,8 +358,42 @@ bool CircuitTransport::relieve(double now_s) {
         disconnect(c, now_s);
         has_freed = true;
     }
+    if (!has_freed) refuse_wait();
     if (has_freed) next_s_ = now_s;
     return has_freed;
+}
+
+/// Messages wait, and nothing goes on: names the circuit of the first, and what it lacks.
+void CircuitTransport::refuse_wait() const {
+    const Connection* found = nullptr;
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const Connection& connection : connections_)
+        for (const auto& waiting : connection.waiting)
+            if (connection.circuit < 0 && !waiting.empty() && waiting.front().sequence < first) {
+                first = waiting.front().sequence;
+                found = &connection;
+            }
+    if (found == nullptr) return;
+    const auto name_of = [&](NodeId host) { return base::quoted(network_.node(host).name); };
+    std::string what = "circuits: that of " + name_of(found->hosts.first) + " and " + name_of(found->hosts.second) +
+                       " can never be set up, and a message waits for it: ";
+    for (const NodeId host : {found->hosts.first, found->hosts.second}) {
+        if (board_.has_port(host)) continue;
+        const std::int32_t ports = board_.num_ports(host);
+        std::string number = ports == 0 ? "no port" : "1 port";
+        if (ports > 1) number = std::to_string(ports) + " ports";
+        what += name_of(host) + " has " + number;
+        const auto& live = hosts_[host.at()].live;
+        for (std::size_t i = 0; i < live.size(); ++i) {
+            const HostPair& hosts = connections_[static_cast<std::size_t>(live[i])].hosts;
+            what += (i > 0 ? ", " : ", taken by circuits to ") + name_of(hosts.first == host ? hosts.second : hosts.first);
+        }
+        throw InvalidInput(what, policy_ == Policy::pinned && !live.empty()
+                                     ? "pin fewer circuits, or give it more ports in the table [circuits]"
+                                     : "give it more ports in the table [circuits] of the network");
+    }
+    throw InvalidInput(what + "no wavelength is left on their cables",
+                       "give the cables more wavelengths in the table [circuits] of the network");
 }
 
 double CircuitTransport::finish(double now_s) {

@@ -32,15 +32,16 @@ inline constexpr std::array<std::string_view, 4> policy_names{"naive", "batch", 
 /// when the message has arrived, so that each takes alpha + n beta. Ranks of one host need no circuit to each other.
 class CircuitTransport final : public Transport {
 public:
-    /// `batches` of Policy::batch, `pinned` of Policy::pinned.
+    /// `collectives` of Policy::naive and, with rounds, of Policy::batch; `pinned` of Policy::pinned.
     /// @throws InvalidInput  if the pinned ones do not fit together
-    CircuitTransport(const Network&, Policy, Batches batches = {}, const std::vector<HostPair>& pinned = {});
+    CircuitTransport(const Network&, Policy, Collectives = {}, const std::vector<HostPair>& pinned = {});
 
     bool begin(const TransportMessage&, double now_s, std::vector<LinkId>& links) override;
     void end(const TransportMessage&, double now_s) override;
     [[nodiscard]] double next_event_s() const override { return next_s_; }
     void update(double now_s, std::vector<std::int32_t>& ready) override;
     /// Tears down circuits without messages, which a batch keeps for later ones.
+    /// @throws InvalidInput  if that does not help: names a circuit that cannot be set up
     bool relieve(double now_s) override;
 
     /// Tears down what is left, `now_s` being when the last message has arrived; returns when all ports are free.
@@ -52,9 +53,11 @@ public:
 
 private:
     static constexpr std::int32_t nobody = -1, pins = -2;  // owners of circuits that are no batch
+    // Messages of no batch: of no collective (nobody), of a round that no batch holds, or of one that is not made yet.
+    static constexpr std::int32_t alone = -2, later = -3;
     struct Message {
         std::int32_t number;
-        std::int32_t batch;  ///< -1: of none
+        const std::int32_t* batch;  ///< in batch_of_send_, or &nobody
         double ready_s;
         std::int64_t sequence;  ///< in the order in which they became ready
     };
@@ -65,7 +68,7 @@ private:
         std::int32_t circuit = -1;          ///< that has not been torn down
         bool is_open = false;               ///< its set-up has ended
         std::int32_t owner = nobody;
-        std::int32_t served = nobody;  ///< naive: batch of the last message
+        std::int32_t served = nobody;  ///< collective of the last message that had it for itself
         double last_used_s = 0;
         std::array<bool, 2> is_busy{};                     ///< [direction] a message is on its way
         std::array<bool, 2> is_used{};                     ///< naive: one has been, and the next needs another circuit
@@ -79,16 +82,27 @@ private:
         std::set<std::pair<std::int64_t, std::int32_t>> wishes = {};  ///< (sequence, connection)
         bool has_changed = false;
     };
-    struct BatchState {
+    struct Batch {
+        std::int32_t collective;
+        std::vector<HostPair> circuits = {};            ///< sorted
+        std::vector<std::int32_t> messages_left = {};   ///< [circuit]
+        std::int32_t all_left = 0;                      ///< their sum
+        std::vector<std::int32_t> to_set_up = {};       ///< connections
+        bool is_wanted = false;                         ///< a message of it waits, or waited
+        bool is_begun = false;                          ///< a circuit of it has been set up
+        bool is_broken = false;  ///< circuits of it were torn down for others: its messages take any
+    };
+    struct Collective {
         std::int32_t messages_left = 0;
-        std::vector<std::int32_t> to_set_up = {};  ///< connections
-        bool is_wanted = false;                    ///< a message of it waits, or waited
-        bool is_next = false;                      ///< those before it do not hinder it
-        bool is_broken = false;                    ///< circuits of it were torn down for others: its messages take any
+        double down_s = 0;  ///< the last of its circuits, so far
+        bool is_down = false;
+        std::vector<std::int32_t> held = {};        ///< messages at the end of calls
+        std::size_t first_round = 0, next_round = 0;  ///< of the batch that was made last; of the next
+        std::int32_t current = -1;                  ///< batch that the next one waits for
     };
     struct Arrival {
         double time_s;
-        std::int32_t number, connection, direction, batch;
+        std::int32_t number, connection, direction, batch, collective;
         bool operator>(const Arrival& other) const {
             return time_s != other.time_s ? time_s > other.time_s : number > other.number;
         }
@@ -96,9 +110,13 @@ private:
     using Opening = std::pair<double, std::int32_t>;  // when, connection
 
     Connection& at(std::int32_t c) { return connections_[static_cast<std::size_t>(c)]; }
-    BatchState& state(std::int32_t batch) { return states_[static_cast<std::size_t>(batch)]; }
+    Batch& state(std::int32_t batch) { return batches_[static_cast<std::size_t>(batch)]; }
+    [[nodiscard]] bool takes_any(std::int32_t batch) {
+        return batch == nobody || batch == alone || (batch >= 0 && state(batch).is_broken);
+    }
     std::int32_t connection_of(HostPair);
-    [[nodiscard]] std::int32_t batch_of(const TransportMessage&) const;
+    [[nodiscard]] const std::int32_t* batch_of(const TransportMessage&) const;
+    [[nodiscard]] std::int32_t collective_of(const TransportMessage&) const;
     void change(NodeId);
     void change(const Connection&);
 
@@ -106,6 +124,7 @@ private:
     void connected(std::int32_t c, std::int32_t circuit, std::int32_t owner);
     void disconnect(std::int32_t c, double now_s);
     void want_circuit(std::int32_t c);
+    void refuse_wait() const;
     void grant_wishes(const std::vector<NodeId>& changed, double now_s);
     bool grant(std::int32_t c, double now_s);
     [[nodiscard]] std::int32_t idle_at(NodeId);
@@ -120,8 +139,13 @@ private:
     void set_up_batches(double now_s);
     bool set_up(std::int32_t batch, double now_s);
     bool make_room(std::int32_t c, std::int32_t batch, double now_s);
+    void make_next(std::int32_t collective);
+    void make_anew();
+    void leave_alone(const Collectives::Round&);
+    [[nodiscard]] bool is_on_one_port(const std::vector<HostPair>&);
+    void release(std::int32_t c, double now_s);
     void leave_batch(const Arrival&);
-    void count_out(std::int32_t batch);
+    void count_out(std::int32_t collective);
     bool end_call(const TransportMessage&);
     void end_calls(double now_s, std::vector<std::int32_t>& ready);
     void allow_after(std::int32_t batch);
@@ -131,16 +155,12 @@ private:
     Policy policy_;
     CircuitPaths paths_;
     Switchboard board_;
-    Batches batches_;
-    std::vector<BatchState> states_;          // of the batches
+    Collectives plan_;
+    Filling filling_;
+    std::vector<std::vector<std::int32_t>> batch_of_send_;  // [rank][op]
+    std::vector<Batch> batches_;
     std::vector<std::int32_t> next_batches_;  // wanted, in the order in which nothing hindered them any longer
-    struct Collective {
-        std::int32_t batches_left = 0;
-        double down_s = 0;  ///< the last of its circuits, so far
-        bool is_down = false;
-        std::vector<std::int32_t> held = {};  ///< messages at the end of calls
-    };
-    std::unordered_map<std::int32_t, Collective> collectives_;
+    std::vector<Collective> collectives_;
     std::vector<Connection> connections_;
     std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // of connections
     std::vector<Host> hosts_;                                  // [node]
