@@ -111,6 +111,14 @@ class Simulated:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """An algorithm that cannot be simulated where others can."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class ProgramOptions:
     """What goes beside a Program and the costs of its messages."""
 
@@ -129,7 +137,25 @@ def simulate_what(
     plan: Plan | None = None,
     options: ProgramOptions | None = None,
 ) -> list[Simulated]:
-    """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped."""
+    """As `simulate_all`, of which none may be refused."""
+    found, refused = simulate_all(what, network, request, costs, plan, options)
+    if refused:
+        raise InvalidInput(f"{refused[0].name}: {refused[0].reason}")
+    return found
+
+
+def simulate_all(
+    what: str,
+    network: Network,
+    request: Request,
+    costs: CostModel,
+    plan: Plan | None = None,
+    options: ProgramOptions | None = None,
+) -> tuple[list[Simulated], list[Refused]]:
+    """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped.
+
+    Algorithms that fail are beside them. @raises InvalidInput if all fail, or there is only one.
+    """
     from hocket import Trace
 
     options = options or ProgramOptions()
@@ -158,18 +184,29 @@ def simulate_what(
         options.threads,
         options.on_progress,
     )
+    failed = [one for one in timelines if isinstance(one, InvalidInput)]
+    if failed and len(failed) == len(timelines):
+        raise failed[0]
     policy = None if options.circuits is None else options.circuits.policy
-    found = [Simulated(*one, timeline, recorded, policy) for one, timeline in zip(programs, timelines, strict=True)]
+    found, refused = [], []
+    for (name, program), timeline in zip(programs, timelines, strict=True):
+        if isinstance(timeline, InvalidInput):
+            refused.append(Refused(name, str(timeline)))
+        else:
+            found.append(Simulated(name, program, timeline, recorded, policy))
     stopped = [one for one in found if not one.timeline.completed]
-    return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.end_s)
+    return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.end_s), refused
 
 
 def _simulated(
     program: Program, network: Network, costs: CostModel, recording: dict[str, Any], on_progress: OnProgress
-) -> Timeline:
+) -> Timeline | InvalidInput:
     from hocket import simulate
 
-    return simulate(program, network, costs, on_progress=on_progress, **recording)
+    try:
+        return simulate(program, network, costs, on_progress=on_progress, **recording)
+    except InvalidInput as error:
+        return error
 
 
 def kind_of(what: str) -> str:

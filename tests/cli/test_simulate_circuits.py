@@ -71,6 +71,21 @@ def test_the_table_of_all_algorithms(hocket_cli: Any, optical: str) -> None:
     assert {"8", "56"} <= set(ring)
 
 
+def test_an_algorithm_that_cannot_run_does_not_end_the_others(hocket_cli: Any, optical: str) -> None:
+    what = ("simulate", "allgather", "-N", optical, "--bytes", "1 B", "--pin", "ring")
+    done = hocket_cli(*what)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ring: not simulated" not in done.stdout
+    assert "recursive_doubling: not simulated: circuits: that of" in done.stdout
+    assert "has 2 ports, taken by circuits to" in done.stdout
+    values = json.loads(hocket_cli(*what, "--json").stdout)
+    assert "ring" in {one["name"] for one in values["results"]}
+    assert "recursive_doubling" in {one["name"] for one in values["refused"]}
+    # With one algorithm the reason is the error.
+    done = hocket_cli("simulate", "allgather:recursive_doubling", "-N", optical, "--bytes", "1 B", "--pin", "ring")
+    assert (done.returncode, "has 2 ports, taken" in done.stderr) == (2, True)
+
+
 def test_pinned_circuits_take_no_further_set_up(hocket_cli: Any, optical: str) -> None:
     what = ("simulate", "allgather:ring", "-N", optical, "--bytes", "1 B")
     for more in (("--circuit-policy", "pinned"), ("--pin", "ring"), ("--pin", "0-1,1-2,2-3,3-4,4-5,5-6,6-7,7-0")):

@@ -61,6 +61,10 @@ void CircuitTransport::make_next(std::int32_t collective) {
             filling_.clear();
             continue;
         }
+        one.waits_for_ports = !fits && std::any_of(round.begin(), round.end(), [&](const Collectives::Message& message) {
+            return board_.num_ports(message.hosts.first) == 0 || board_.num_ports(message.hosts.second) == 0;
+        });
+        if (one.waits_for_ports) return;
         if (!fits) {
             leave_alone(round);
             one.first_round = one.next_round + 1;
@@ -102,6 +106,7 @@ void CircuitTransport::make_next(std::int32_t collective) {
 void CircuitTransport::make_anew() {
     for (std::size_t c = 0; c < collectives_.size(); ++c) {
         Collective& one = collectives_[c];
+        if (one.waits_for_ports) make_next(static_cast<std::int32_t>(c));
         if (one.current < 0 || state(one.current).is_begun) continue;
         std::erase(next_batches_, one.current);
         for (std::size_t i = one.first_round; i < one.next_round; ++i)

@@ -96,6 +96,7 @@ private:
         std::int32_t messages_left = 0;
         double down_s = 0;  ///< the last of its circuits, so far
         bool is_down = false;
+        bool waits_for_ports = false;  ///< no next batch: a host of its first round has none
         std::vector<std::int32_t> held = {};        ///< messages at the end of calls
         std::size_t first_round = 0, next_round = 0;  ///< of the batch that was made last; of the next
         std::int32_t current = -1;                  ///< batch that the next one waits for

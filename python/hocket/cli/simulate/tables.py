@@ -67,7 +67,11 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
         title += f", circuits {found[0]['circuits']['policy']}"
     else:
         title += f", sharing {values['sharing']}"
+    refused = values.get("refused", [])
+    rows += [[one["name"], NOT_MEASURED] + [""] * (len(head) - 2) for one in refused]
     print_table(head, rows, title)
+    for one in refused:
+        click.echo(f"{one['name']}: not simulated: {one['reason']}")
     for sentence in done.recorded.sentences if done.recorded else ():
         click.echo(sentence)
     if request.pieces == 1 and request.kind == "collective":
@@ -75,7 +79,7 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
         pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
         if pipelined & {one["name"] for one in found}:
             click.echo(f"(in 1 segment: --segments N cuts it into N; `hocket schedule {collective}` finds the best)")
-    if len(found) > 1:
+    if len(found) + len(refused) > 1:
         return
     cells = [
         (
