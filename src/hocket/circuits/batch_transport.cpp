@@ -61,9 +61,10 @@ void CircuitTransport::make_next(std::int32_t collective) {
             filling_.clear();
             continue;
         }
-        one.waits_for_ports = !fits && std::any_of(round.begin(), round.end(), [&](const Collectives::Message& message) {
-            return board_.num_ports(message.hosts.first) == 0 || board_.num_ports(message.hosts.second) == 0;
-        });
+        one.waits_for_ports =
+            !fits && std::any_of(round.begin(), round.end(), [&](const Collectives::Message& message) {
+                return board_.num_ports(message.hosts.first) == 0 || board_.num_ports(message.hosts.second) == 0;
+            });
         if (one.waits_for_ports) return;
         if (!fits) {
             leave_alone(round);

@@ -229,9 +229,8 @@ bool Filling::add(HostPair pair) {
             wavelengths_of(link).resize(std::max(wavelengths_of(link).size(), limit));
         }
         const auto is_free = [&](std::size_t w) {
-            return std::none_of(path_.begin(), path_.end(), [&](LinkId link) {
-                return board_.num_wavelengths(link) && wavelengths_of(link)[w];
-            });
+            return std::none_of(path_.begin(), path_.end(),
+                                [&](LinkId link) { return board_.num_wavelengths(link) && wavelengths_of(link)[w]; });
         };
         std::size_t w = 0;
         while (w < most && !is_free(w)) ++w;

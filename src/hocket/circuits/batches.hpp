@@ -53,7 +53,7 @@ private:
 
     const Switchboard& board_;
     CircuitPaths& paths_;
-    std::vector<std::int32_t> used_;  // [node] ports
+    std::vector<std::int32_t> used_;                                   // [node] ports
     std::unordered_map<std::int32_t, std::vector<bool>> wavelengths_;  // of cables: those taken
     std::vector<HostPair> pairs_, fresh_;                              // sorted; of the round at hand
     std::vector<LinkId> path_;

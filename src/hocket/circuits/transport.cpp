@@ -131,7 +131,8 @@ void CircuitTransport::arrive(const Arrival& arrival) {
     change(connection);
     if (arrival.batch >= 0) {
         leave_batch(arrival);
-    } else if (policy_ == Policy::naive || (arrival.batch == alone && connection.owner == nobody && connection.circuit >= 0)) {
+    } else if (policy_ == Policy::naive ||
+               (arrival.batch == alone && connection.owner == nobody && connection.circuit >= 0)) {
         connection.served = arrival.collective;
         if (!has_use(connection)) disconnect(arrival.connection, arrival.time_s);
     }
@@ -187,7 +188,8 @@ void CircuitTransport::want_circuit(std::int32_t c) {
 bool CircuitTransport::may_go(const Connection& connection, std::size_t direction, const Message& message) {
     if (policy_ == Policy::naive) return !connection.is_used[direction];
     const std::int32_t batch = *message.batch;
-    if (batch == alone) return connection.owner == pins || (connection.owner == nobody && !connection.is_used[direction]);
+    if (batch == alone)
+        return connection.owner == pins || (connection.owner == nobody && !connection.is_used[direction]);
     return takes_any(batch) || (batch >= 0 && (connection.owner == batch || connection.owner == pins));
 }
 
@@ -386,7 +388,8 @@ void CircuitTransport::refuse_wait() const {
         const auto& live = hosts_[host.at()].live;
         for (std::size_t i = 0; i < live.size(); ++i) {
             const HostPair& hosts = connections_[static_cast<std::size_t>(live[i])].hosts;
-            what += (i > 0 ? ", " : ", taken by circuits to ") + name_of(hosts.first == host ? hosts.second : hosts.first);
+            what +=
+                (i > 0 ? ", " : ", taken by circuits to ") + name_of(hosts.first == host ? hosts.second : hosts.first);
         }
         throw InvalidInput(what, policy_ == Policy::pinned && !live.empty()
                                      ? "pin fewer circuits, or give it more ports in the table [circuits]"

@@ -84,22 +84,22 @@ private:
     };
     struct Batch {
         std::int32_t collective;
-        std::vector<HostPair> circuits = {};            ///< sorted
-        std::vector<std::int32_t> messages_left = {};   ///< [circuit]
-        std::int32_t all_left = 0;                      ///< their sum
-        std::vector<std::int32_t> to_set_up = {};       ///< connections
-        bool is_wanted = false;                         ///< a message of it waits, or waited
-        bool is_begun = false;                          ///< a circuit of it has been set up
+        std::vector<HostPair> circuits = {};           ///< sorted
+        std::vector<std::int32_t> messages_left = {};  ///< [circuit]
+        std::int32_t all_left = 0;                     ///< their sum
+        std::vector<std::int32_t> to_set_up = {};      ///< connections
+        bool is_wanted = false;                        ///< a message of it waits, or waited
+        bool is_begun = false;                         ///< a circuit of it has been set up
         bool is_broken = false;  ///< circuits of it were torn down for others: its messages take any
     };
     struct Collective {
         std::int32_t messages_left = 0;
         double down_s = 0;  ///< the last of its circuits, so far
         bool is_down = false;
-        bool waits_for_ports = false;  ///< no next batch: a host of its first round has none
-        std::vector<std::int32_t> held = {};        ///< messages at the end of calls
+        bool waits_for_ports = false;                 ///< no next batch: a host of its first round has none
+        std::vector<std::int32_t> held = {};          ///< messages at the end of calls
         std::size_t first_round = 0, next_round = 0;  ///< of the batch that was made last; of the next
-        std::int32_t current = -1;                  ///< batch that the next one waits for
+        std::int32_t current = -1;                    ///< batch that the next one waits for
     };
     struct Arrival {
         double time_s;

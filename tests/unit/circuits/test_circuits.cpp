@@ -214,9 +214,10 @@ TEST_CASE("a batch has the ports of the moment at which it is made") {
 
 TEST_CASE("a batch of one circuit a host is no slower than a circuit for each message") {
     for (const std::int32_t p : {3, 4, 5, 7, 8, 16})
-        for (const auto& [collective, algorithm] :
-             {std::pair{Collective::allgather, "ring"}, {Collective::allgather, "bruck"},
-              {Collective::alltoall, "linear"}, {Collective::barrier, "dissemination"}})
+        for (const auto& [collective, algorithm] : {std::pair{Collective::allgather, "ring"},
+                                                    {Collective::allgather, "bruck"},
+                                                    {Collective::alltoall, "linear"},
+                                                    {Collective::barrier, "dissemination"}})
             for (const auto& limits : {network::Circuits{.ports = 1}, {.ports = 4, .wavelengths = 1}}) {
                 network::Circuits rules = limits;
                 rules.times = {0.01, 0.005};
