@@ -186,8 +186,10 @@ TEST_CASE("bounds of known cases") {
     CHECK(circuit_bound_s(Collective::alltoall, rules, 1e5, 1) ==
           Approx(std::min(both_s + 1e-4 + (3 + 12 + 36 + 40) * 8e-4, 2 * both_s + 1e-4 + (6 + 2 * 25) * 8e-4)));
     CHECK(circuit_bound_s(Collective::allreduce, rules_of(1, 1), 1e6, 1) == 0);
-    // A reduction is a broadcast backwards, with set-up and teardown exchanged.
-    Rules backwards = rules;
+    // A reduction is a broadcast backwards, with set-up and teardown exchanged, where a node sends on all its ports.
+    const Rules all_ports = rules_of(32, 3, Injection::all);
+    Rules backwards = all_ports;
     std::swap(backwards.times.setup_s, backwards.times.teardown_s);
-    CHECK(circuit_bound_s(Collective::reduce, rules, 1e5, 4) == circuit_bound_s(Collective::bcast, backwards, 1e5, 4));
+    CHECK(circuit_bound_s(Collective::reduce, all_ports, 1e5, 4) ==
+          circuit_bound_s(Collective::bcast, backwards, 1e5, 4));
 }
