@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The records that name functions, communicators and datatypes before a call uses them. All under the lock. */
+/* Records that define what calls name. All under the lock. */
 #include <string.h>
 
 #include "hocket/trace/coder.h"
@@ -26,3 +26,5 @@ void hocket_name_function(uint16_t function) {
     hocket_file_commit(to + strlen(name));
     hocket_named[function / 8] = (unsigned char)(hocket_named[function / 8] | (1u << (function % 8)));
 }
+
+void hocket_forget_names(void) { memset(hocket_named, 0, sizeof hocket_named); }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-#include <stdio.h>
-
 #include "record.h"
 
 void hocket_print_json_string(FILE* out, const char* text, size_t length) {

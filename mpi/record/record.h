@@ -109,15 +109,18 @@ void hocket_exit(struct call*, int result);
 void hocket_write(struct call*);
 void* hocket_resolve(const char* name);
 
-/* records.c: what is written, under the lock. Every function is named in the file before its first call. */
+/* definitions.c: under the lock. Every function is named in the file before its first call. */
 extern unsigned char hocket_named[HOCKET_TRACE_NONE16 / 8 + 1]; /* a bit for each function */
 static inline int hocket_is_named(uint16_t function) { return hocket_named[function / 8] >> (function % 8) & 1; }
 void hocket_name_function(uint16_t function);
-void hocket_forget_records(void);
+void hocket_forget_names(void);
 /* Room for a definition of so many bytes behind its function, to be committed; NULL: there is none. */
 unsigned char* hocket_begin_definition(uint16_t kind, uint16_t function, size_t bytes);
+
+/* records.c: under the lock. */
 unsigned char* hocket_write_record(const struct call*); /* its end; NULL: there was no room, and recording has ended */
 void hocket_stop(enum hocket_trace_end);                /* writes the footer and closes the file */
+void hocket_forget_records(void);
 
 /* fold.c */
 void hocket_write_poll(struct call*); /* a call with HOCKET_TRACE_FOLDED: a poll that found nothing */

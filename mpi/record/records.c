@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The records of functions, of calls and of the end, as they stand in the file. All under the lock. */
+/* The records of calls and of the end, as they stand in the file. All under the lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct {
 } scratch;
 
 void hocket_forget_records(void) {
-    memset(hocket_named, 0, sizeof hocket_named);
+    hocket_forget_names();
     memset(&coder, 0, sizeof coder);
 }
 
