@@ -4,6 +4,7 @@
 #include "hocket/circuits/circuit_paths.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
@@ -17,14 +18,28 @@ const network::Circuits& circuits_of(const Network& network) {
     return *network.circuits();
 }
 
-CircuitPaths::CircuitPaths(const Network& network) : network_(network), switches_(network.nodes().size(), false) {
-    for (const std::int32_t node : circuits_of(network).switches) switches_[static_cast<std::size_t>(node)] = true;
+CircuitPaths::CircuitPaths(const Network& network, bool electrical)
+    : network_(network), electrical_(electrical), switches_(network.nodes().size(), false) {
+    for (std::size_t n = 0; electrical && n < switches_.size(); ++n)
+        switches_[n] = network.nodes()[n].kind != NodeKind::host;
+    for (const std::int32_t node : circuits_of(network).switches)
+        switches_[static_cast<std::size_t>(node)] = !electrical;
+}
+
+bool CircuitPaths::joins(NodeId a, NodeId b) {
+    std::vector<LinkId> links;
+    const HostPair pair = pair_of(a, b);
+    return over_one_switch(pair, links) || !over_several(pair).empty();
 }
 
 void CircuitPaths::find(NodeId a, NodeId b, std::vector<LinkId>& links) {
     const HostPair pair = pair_of(a, b);
     links.clear();
     if (!over_one_switch(pair, links)) links = over_several(pair);
+    if (links.empty())
+        throw InvalidInput(std::string(electrical_ ? "no electrical links join " : "no circuit can join ") +
+                               base::quoted(network_.node(a).name) + " and " + base::quoted(network_.node(b).name),
+                           electrical_ ? "add links over switches that are no circuit switches" : "");
     if (pair.first == a) return;
     std::reverse(links.begin(), links.end());
     for (LinkId& link : links) link.value ^= 1;  // the other direction of the cable
@@ -65,9 +80,7 @@ const std::vector<LinkId>& CircuitPaths::over_several(HostPair pair) {
             }
         level = std::move(next);
     }
-    if (!seen[b.at()])
-        throw InvalidInput("no circuit can join " + base::quoted(network_.node(a).name) + " and " +
-                           base::quoted(network_.node(b).name));
+    if (!seen[b.at()]) return known->second;
     for (NodeId node = b; node != a; node = network_.link(came_by[node.at()]).source)
         known->second.push_back(came_by[node.at()]);
     std::reverse(known->second.begin(), known->second.end());

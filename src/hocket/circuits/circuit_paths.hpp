@@ -20,11 +20,14 @@ const network::Circuits& circuits_of(const Network&);
 /// directions take the same.
 class CircuitPaths {
 public:
+    /// `electrical`: over all other switches instead.
     /// @throws InvalidInput  if the network has no circuits
-    explicit CircuitPaths(const Network&);
+    explicit CircuitPaths(const Network&, bool electrical = false);
+
+    [[nodiscard]] bool joins(NodeId a, NodeId b);
 
     /// The links from `a` to `b`, in order, instead of what `links` had.
-    /// @throws InvalidInput  if no circuit can join them
+    /// @throws InvalidInput  if none does
     void find(NodeId a, NodeId b, std::vector<LinkId>& links);
     [[nodiscard]] double latency_s(const std::vector<LinkId>& path) const;
 
@@ -33,8 +36,9 @@ private:
     const std::vector<LinkId>& over_several(HostPair);
 
     const Network& network_;
+    bool electrical_;
     std::vector<bool> switches_;
-    std::unordered_map<std::uint64_t, std::vector<LinkId>> known_;  // of longer ones
+    std::unordered_map<std::uint64_t, std::vector<LinkId>> known_;  // of longer ones; empty: none
 };
 
 }  // namespace hocket::circuits

@@ -18,9 +18,12 @@ CircuitTimeline simulate(const Program& program, const Network& network, Policy 
     costs.rendezvous_bytes = std::numeric_limits<std::int64_t>::max();
     SimulationOptions alone = options;
     alone.costs = costs;
-    if (circuits_of(network).blocked != network::Blocked::queue)
-        throw InvalidInput("circuits: blocked = \"relay\" and \"electrical\" are not simulated yet",
-                           "write blocked = \"queue\", and join all hosts over circuit switches");
+    const network::Blocked blocked = circuits_of(network).blocked;
+    if (blocked == network::Blocked::relay)
+        throw InvalidInput("circuits: blocked = \"relay\" is not simulated yet", "write \"queue\" or \"electrical\"");
+    if (blocked == network::Blocked::electrical && (policy == Policy::naive || policy == Policy::batch))
+        throw InvalidInput("circuits: blocked = \"electrical\" goes with the policies lazy and pinned",
+                           "with naive and batch each message waits for the circuit that is planned for it");
     simulation::check(program, network);
     hocket::check(program);
     Collectives collectives;

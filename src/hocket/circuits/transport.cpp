@@ -27,6 +27,7 @@ CircuitTransport::CircuitTransport(const Network& network, Policy policy, Collec
       filling_(network, board_, paths_),
       hosts_(network.nodes().size()),
       next_s_(never) {
+    if (rules_.blocked == network::Blocked::electrical) electrical_.emplace(network, true);
     for (const Collectives::One& one : plan_.all) collectives_.push_back({.messages_left = one.num_messages});
     if (policy == Policy::batch) {
         batch_of_send_ = plan_.of_send;
@@ -76,8 +77,13 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     }
     const auto number = static_cast<std::size_t>(message.number);
     if (cleared_.size() <= number) cleared_.resize(number + 1 + number / 2, false);
+    if (electrical_ && !cleared_[number] && !paths_.joins(from, to)) {
+        cleared_[number] = true;
+        by_electrical_.insert(message.number);
+    }
     if (cleared_[number]) {
-        paths_.find(from, to, links);
+        const bool is_electrical = by_electrical_.contains(message.number);
+        (is_electrical ? *electrical_ : paths_).find(from, to, links);
         return true;
     }
     const std::int32_t c = connection_of(pair_of(from, to));
@@ -103,7 +109,7 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
 
 void CircuitTransport::end(const TransportMessage& message, double now_s) {
     const NodeId from = network_.host_of(message.source), to = network_.host_of(message.target);
-    if (from == to) return;
+    if (from == to || by_electrical_.erase(message.number) > 0) return;
     const std::int32_t c = connection_of(pair_of(from, to));
     const std::int32_t direction = from == at(c).hosts.first ? 0 : 1;
     const double arrival_s = now_s + at(c).latency_s[static_cast<std::size_t>(direction)];
@@ -262,6 +268,29 @@ void CircuitTransport::grant_wishes(const std::vector<NodeId>& changed, double n
         if (at(c).wish == sequence) grant(c, now_s);
 }
 
+/// Messages that want a circuit which cannot be set up now.
+void CircuitTransport::take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready) {
+    for (const NodeId host : hosts) {
+        const auto wishes = hosts_[host.at()].wishes;
+        for (const auto& [sequence, c] : wishes) {
+            Connection& connection = at(c);
+            for (auto& waiting : connection.waiting) {
+                for (const Message& message : waiting) {
+                    cleared_[static_cast<std::size_t>(message.number)] = true;
+                    by_electrical_.insert(message.number);
+                    waiting_s_ += now_s_ - message.ready_s;
+                    ready.push_back(message.number);
+                }
+                num_waiting_ -= static_cast<std::int64_t>(waiting.size());
+                waiting.clear();
+            }
+            for (const NodeId end : {connection.hosts.first, connection.hosts.second})
+                hosts_[end.at()].wishes.erase({sequence, c});
+            connection.wish = -1;
+        }
+    }
+}
+
 /// Its circuit is up, and no message of its host waits for the injector. Others of its direction may wait for their
 /// batch.
 bool CircuitTransport::goes_at_once(const Connection& connection, std::size_t direction, std::int32_t batch) {
@@ -339,6 +368,7 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         grant_wishes(seen, now_s);
         senders.insert(senders.end(), seen.begin(), seen.end());
     }
+    if (electrical_) take_electrical(senders, ready);
     for (const NodeId host : senders)
         while (clear_next(host, ready)) {
         }

@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,7 @@ private:
     void disconnect(std::int32_t c, double now_s);
     void want_circuit(std::int32_t c);
     void refuse_wait() const;
+    void take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready);
     void grant_wishes(const std::vector<NodeId>& changed, double now_s);
     bool grant(std::int32_t c, double now_s);
     [[nodiscard]] std::int32_t idle_at(NodeId);
@@ -155,6 +157,8 @@ private:
     const network::Circuits& rules_;
     Policy policy_;
     CircuitPaths paths_;
+    std::optional<CircuitPaths> electrical_;          // of Blocked::electrical
+    std::unordered_set<std::int32_t> by_electrical_;  // messages on other links
     Switchboard board_;
     Collectives plan_;
     Filling filling_;

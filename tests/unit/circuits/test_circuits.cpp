@@ -300,6 +300,38 @@ TEST_CASE("a call ends when the circuits of its collective are down") {
     CHECK(circuits::simulate(program, network, Policy::lazy).makespan_s == Approx(call_s - 0.02 + 1));
 }
 
+TEST_CASE("what no circuit serves takes the electrical links") {
+    // Hosts 0, 1 and 2 at circuit switch 3 and electrical switch 4, 10 times slower.
+    const network::Blueprint fast = network::star(3, {.bandwidth_bytes_per_s = 125e6, .latency_s = 5e-5});
+    const network::Blueprint slow = network::star(3, {.bandwidth_bytes_per_s = 12.5e6, .latency_s = 1e-3});
+    network::Blueprint blueprint;
+    blueprint.name = "two switches";
+    blueprint.nodes = fast.nodes;
+    blueprint.cables = fast.cables;
+    blueprint.nodes.push_back(slow.nodes[3]);
+    blueprint.nodes.back().name = "packets";
+    for (network::Blueprint::Cable cable : slow.cables) {
+        (cable.first == 3 ? cable.first : cable.second) = 4;
+        blueprint.cables.push_back(cable);
+    }
+    network::Circuits rules{.times = {0.01, 0.02}, .blocked = network::Blocked::electrical, .ports = 1};
+    rules.switches = {3};
+    blueprint.circuits = rules;
+    const Network network = network::build(blueprint);
+    Program program{std::vector<RankProgram>(3)};
+    for (const std::int32_t target : {1, 2}) {
+        program.ranks[0].add({ProgramOpKind::send, Rank{target}, 0, 1250});
+        program.ranks[static_cast<std::size_t>(target)].add({ProgramOpKind::recv, Rank{0}, 0, 1250});
+    }
+    const auto found = circuits::simulate(program, network, Policy::lazy);
+    CHECK(found.circuits.size() == 1);
+    CHECK(found.num_messages == 1);
+    CHECK(found.finish_s[1] == Approx(0.01 + 1e-4 + 1e-5));
+    CHECK(found.finish_s[2] == Approx(2e-3 + 1e-4));
+    CHECK_THROWS_WITH_AS(circuits::simulate(program, network, Policy::batch),
+                         doctest::Contains("goes with the policies lazy and pinned"), InvalidInput);
+}
+
 TEST_CASE("what is not simulated is refused") {
     const Program program = program_of(Collective::bcast, "binomial", 4, 1000);
     CHECK_THROWS_WITH_AS(circuits::simulate(program, network::build(network::star(4, {})), Policy::lazy),
