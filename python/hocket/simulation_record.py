@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hocket._core import CircuitTimeline
 from hocket.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
-from hocket.report.circuit_events import CircuitsOverTime
+from hocket.report.circuits_over_time import circuits_over_time
 from hocket.report.convert import timeline_of
 from hocket.report.recorded_simulation import LinkTime, RecordedSimulation
 from hocket.report.timeline import Bars, TimelineData
@@ -88,7 +88,7 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         timeline=timeline,
         num_left_out=0,
         circuits=(
-            CircuitsOverTime(done.timeline.circuits, [node.name for node in network.nodes])
+            circuits_over_time(done.program, done.timeline, done.timeline.circuits, network)
             if isinstance(done.timeline, CircuitTimeline)
             else None
         ),

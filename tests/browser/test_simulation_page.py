@@ -15,12 +15,17 @@ from browser_window import Browser
 from hocket import CostModel, Fabric, Network
 from hocket.patterns import Pattern
 from hocket.report.simulation import write_simulation
+from hocket.simulated_circuits import circuit_use
 from hocket.simulation import ProgramOptions, Request, simulate_what
 from hocket.simulation_record import recorded_program, recorded_traffic
 from hocket.traffic_simulation import RunOptions, simulate_pattern
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 CHARTS = ["heat", "utilisation", "finish", "load", "gantt"]
+OPTICAL = (
+    Network.generate("star:8").to_toml() + '[circuits]\nsetup = "2 ms"\nteardown = "1 ms"\nports = 2\n'
+    'accounting = "hidden"\n'
+)
 MAX_FILE_BYTES = 5_000_000
 
 
@@ -46,17 +51,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
     values = {"setup_s": 0.1, "solve_s": 0.2, "peak_rss_bytes": 10**7, "results": [program.to_dict(network)]}
     write_simulation(recorded_program(program, network, values), folder / "program")
+    optical = Network.from_text(OPTICAL.replace('"h0"', json.dumps(HOSTILE)))
+    (circuits,) = simulate_what(
+        "allgather:ring", optical, Request(10**5), CostModel.usual(), None,
+        ProgramOptions(record=True, circuits=circuit_use(optical, "naive", None)),
+    )  # fmt: skip
+    values |= {"results": [circuits.to_dict(optical)]}
+    write_simulation(recorded_program(circuits, optical, values), folder / "circuits")
     ring = Pattern("random-ring", messages=3, spread=0.5)
     return {
         "small": _pattern_page(folder / "small", "two-clusters:4+4", Pattern("shift", messages=3, spread=0.5)),
         "large": _pattern_page(folder / "large", "fat-tree:16x16x32", Pattern("random-permutation", messages=3)),
         "stopped": _pattern_page(folder / "stopped", "fat-tree:16x16x32", ring, stop=True),
         "program": folder / "program" / "report.html",
+        "circuits": folder / "circuits" / "report.html",
     }
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (400, False)])
-@pytest.mark.parametrize("name", ["small", "large", "program", "stopped"])
+@pytest.mark.parametrize("name", ["small", "large", "program", "stopped", "circuits"])
 def test_nothing_is_logged_or_requested(
     browser: Browser, pages: dict[str, Path], name: str, width: int, dark: bool
 ) -> None:
@@ -65,9 +78,26 @@ def test_nothing_is_logged_or_requested(
     assert browser.requests() == [pages[name].as_uri()]
     assert pages[name].stat().st_size < MAX_FILE_BYTES
     drawn = browser.script("return [...document.querySelectorAll('[data-chart]')].map((chart) => chart.dataset.chart)")
-    assert drawn == CHARTS
+    assert drawn == (["ports", "occupancy", *CHARTS] if name == "circuits" else CHARTS)
     overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.script(overflow) <= 0
+
+
+def test_ports_are_drawn_with_set_up_transfer_teardown_and_waiting(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["circuits"])
+    kinds = "return document.querySelector('[data-chart=ports]').data.map((trace) => [trace.name, trace.x.length])"
+    bars = dict(browser.script(kinds))
+    # 56 messages, each with a circuit, on two ports; with both directions of a port at once one bar.
+    assert (bars["set up"], bars["tear down"]) == (112, 112)
+    assert set(bars) == {"set up", "up, without a message", "transfer", "tear down", "messages wait"}
+    points = "return document.querySelectorAll('[data-chart=ports] .barlayer .point').length"
+    assert browser.script(points) == sum(bars.values())
+    # No more ports are in use than there are, also where a teardown runs beside a set-up.
+    sums = browser.script(
+        "const areas = document.querySelector('[data-chart=occupancy]').data.filter((trace) => trace.stackgroup);"
+        "return areas[0].y.map((_, i) => areas.reduce((sum, area) => sum + area.y[i], 0));"
+    )
+    assert 8 < max(sums) <= 16 * (1 + 1e-3)
 
 
 def _heat(browser: Browser) -> dict:

@@ -137,7 +137,8 @@ def test_ports_over_time(hocket_cli: Any, tmp_path: Path, accounting: str) -> No
     assert (done.returncode, done.stderr) == (0, "")
     trace = json.loads((tmp_path / "trace.json").read_text())
     events = [event for event in trace["traceEvents"] if event["pid"] == 3]
-    slices = [event for event in events if event["ph"] == "X"]
+    transfers = [event for event in events if event.get("cat") == "transfer"]
+    slices = [event for event in events if event["ph"] == "X" and event["cat"] != "transfer"]
     # 12 circuits, each with two ports and three phases, which last as long as the network's file says.
     assert len(slices) == 12 * 2 * 3
     assert {event["cat"] for event in slices} == {"set up", "up", "tear down"}
@@ -148,6 +149,20 @@ def test_ports_over_time(hocket_cli: Any, tmp_path: Path, accounting: str) -> No
     for event in sorted(slices, key=lambda event: event["ts"]):
         assert event["ts"] >= ends.get(event["tid"], 0) - 1e-3
         ends[event["tid"]] = event["ts"] + event["dur"]
+    # Of 24 messages each two go at once, one in each direction; both ports have them, within the time "up".
+    assert len(transfers) == 24
+    up = [event for event in slices if event["cat"] == "up"]
+    for one in transfers:
+        assert one["dur"] == pytest.approx(100, abs=1)
+        assert any(
+            event["tid"] == one["tid"]
+            and event["ts"] <= one["ts"] + 1e-3
+            and one["ts"] + one["dur"] <= event["ts"] + event["dur"] + 1e-3
+            for event in up
+        )
+    waiting = [event for event in trace["traceEvents"] if event.get("cat") == "waiting"]
+    assert {event["tid"] for event in waiting} == set(range(8))
+    assert sum(event["dur"] for event in waiting) >= 8 * 2 * 10_000 * (1 - 1e-6)  # each rank, two set-ups
     names = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert {"h0 port 0", "h7 port 1"} <= names
     assert any(name.endswith("(2)") for name in names) == (accounting == "hidden")

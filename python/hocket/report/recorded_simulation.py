@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hocket.link_groups import Capacities
-    from hocket.report.circuit_events import CircuitsOverTime
+    from hocket.report.circuits_over_time import CircuitsOverTime
     from hocket.report.timeline import TimelineData
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hocket import __version__
+from hocket.report import circuit_timeline_figures as circuit_figures
 from hocket.report import simulation_figures as figures
 from hocket.report import text
 from hocket.report.convert import reduced
@@ -39,6 +40,17 @@ def render(simulation: RecordedSimulation) -> str:
         if len(drawn.bars) <= MOST_OUTLINED:
             for trace in charts["gantt"]["data"]:  # messages follow each other without a gap
                 trace["marker"]["line"] = {"color": "--surface", "width": 1}
+    circuits, circuits_shown = simulation.circuits, {}
+    if circuits is not None and circuits.circuits:
+        shown, num_shown, hosts = circuit_figures.rows_of(circuits)
+        until_s = circuit_figures.drawn_until(circuits, shown)
+        circuits_shown = {
+            "hosts": hosts,
+            "shown": num_shown,
+            "until_s": until_s if until_s < circuit_figures.end_of(circuits) else None,
+        }
+        charts["ports"] = circuit_figures.ports_figure(circuits, shown)
+        charts["occupancy"] = circuit_figures.occupancy_figure(circuits)
     used = int((simulation.carried_bytes > 0).sum())
     return render_page(
         "simulation.html",
@@ -52,6 +64,7 @@ def render(simulation: RecordedSimulation) -> str:
         links=_ranking(simulation),
         merged=max(drawn.bars.count, default=1) > 1,
         settings=_settings(simulation.values),
+        circuits_shown=circuits_shown,
         charts=charts,
     )
 
