@@ -92,12 +92,12 @@ def test_ports_are_drawn_with_set_up_transfer_teardown_and_waiting(browser: Brow
     assert set(bars) == {"set up", "up, without a message", "transfer", "tear down", "messages wait"}
     points = "return document.querySelectorAll('[data-chart=ports] .barlayer .point').length"
     assert browser.script(points) == sum(bars.values())
-    # No more ports are in use than there are, also where a teardown runs beside a set-up.
+    # `naive` takes one port of each host, which counts once where a teardown runs beside a set-up.
     sums = browser.script(
         "const areas = document.querySelector('[data-chart=occupancy]').data.filter((trace) => trace.stackgroup);"
         "return areas[0].y.map((_, i) => areas.reduce((sum, area) => sum + area.y[i], 0));"
     )
-    assert 8 < max(sums) <= 16 * (1 + 1e-3)
+    assert max(sums) == pytest.approx(8, rel=1e-3)
 
 
 def _heat(browser: Browser) -> dict:
