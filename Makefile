@@ -23,8 +23,8 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
 
-.PHONY: help build test demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan build-locked \
-    second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
+.PHONY: help build test demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan \
+    build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16

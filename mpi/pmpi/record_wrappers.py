@@ -95,5 +95,6 @@ def write(declared: dict[str, Function], folder: Path) -> None:
     lines += [wrapper(name, f, indices[name]) for name, f in wrapped.items() if name not in BY_HAND]
     (folder / "record_wrappers.c").write_text("\n".join(lines))
     header = [f"#define FUNCTION_{name} {indices[name]}" for name in sorted(BY_HAND)]
+    header += [f'#define FUNCTION_GROUPS "{", ".join([*GROUPS, "other"])}"']
     header.append(f"#define NUM_FUNCTIONS {len(wrapped)}")
     (folder / "record_functions.h").write_text("\n".join(header) + "\n")

@@ -36,7 +36,7 @@ static int matches(const char* pattern, int function) {
     return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
 }
 
-/* Sets `value` for all functions that the list names */
+/* Sets `value` for all functions that the list names. */
 static void mark(const char* variable, unsigned char value) {
     const char *rest = getenv(variable), *word;
     size_t length;
@@ -55,7 +55,7 @@ static void mark(const char* variable, unsigned char value) {
         if (!found && hocket_state.rank == 0)
             fprintf(stderr,
                     "hocket: %s: found %s, which no MPI function of this library matches; accepted: names such as "
-                    "MPI_Send or MPI_I*, and p2p, collective, rma, io, communicator, other\n",
+                    "MPI_Send or MPI_I*, and " FUNCTION_GROUPS "\n",
                     variable, pattern);
     }
 }

@@ -107,8 +107,8 @@ def _steps(algorithm: str, p: int, root: int) -> tuple[tuple[Pairs, ...], bool]:
 
 
 def _to_root(network: CircuitNetwork, root: int) -> tuple[Pairs, ...]:
-    """The root receives on all its ports at a time. None if a binomial tree has as few messages one after another: it
-    needs no more configurations then."""
+    """The root receives on all its ports at a time. No steps if a binomial tree has as few messages one after another:
+    it needs no more configurations then."""
     others = [rank for rank in range(network.ranks) if rank != root]
     if math.ceil(len(others) / network.ports) >= len(others).bit_length():
         return ()

@@ -18,7 +18,7 @@ from hocket.patterns import PARAMETERS, Pattern, pattern_kind
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
 from hocket.simulated_circuits import circuit_use
-from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_all
+from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
 from hocket.simulations import available_cores
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         _refuse_without_effect(request, network.name)
     costs = request.costs.model(network)
     setup_s = time.perf_counter() - begin_s
-    found, refused = simulate_all(
+    found, refused = simulate_what(
         request.what,
         network,
         Request(request.bytes, request.root, request.pieces, request.order == "depth-first"),

@@ -136,21 +136,6 @@ def simulate_what(
     costs: CostModel,
     plan: Plan | None = None,
     options: ProgramOptions | None = None,
-) -> list[Simulated]:
-    """As `simulate_all`, of which none may be refused."""
-    found, refused = simulate_all(what, network, request, costs, plan, options)
-    if refused:
-        raise InvalidInput(f"{refused[0].name}: {refused[0].reason}")
-    return found
-
-
-def simulate_all(
-    what: str,
-    network: Network,
-    request: Request,
-    costs: CostModel,
-    plan: Plan | None = None,
-    options: ProgramOptions | None = None,
 ) -> tuple[list[Simulated], list[Refused]]:
     """One result, or one an algorithm where WHAT is a collective, sorted by time. None follows one that was stopped.
 

@@ -41,7 +41,7 @@ def _pattern_page(folder: Path, network: str, pattern: Pattern, stop: bool = Fal
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("simulations")
     network = Network.from_text(Network.generate("two-clusters:4+4").to_toml().replace('"s0"', json.dumps(HOSTILE)))
-    (program,) = simulate_what(
+    (program,), _ = simulate_what(
         "bcast:pipelined_chain",
         network,
         Request(10**6, pieces=16),
@@ -52,7 +52,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     values = {"setup_s": 0.1, "solve_s": 0.2, "peak_rss_bytes": 10**7, "results": [program.to_dict(network)]}
     write_simulation(recorded_program(program, network, values), folder / "program")
     optical = Network.from_text(OPTICAL.replace('"h0"', json.dumps(HOSTILE)))
-    (circuits,) = simulate_what(
+    (circuits,), _ = simulate_what(
         "allgather:ring", optical, Request(10**5), CostModel.usual(), None,
         ProgramOptions(record=True, circuits=circuit_use(optical, "naive", None)),
     )  # fmt: skip

@@ -93,7 +93,7 @@ def test_moves_the_same_bytes_and_ends(trace):
 
 @pytest.mark.timeout(300)
 def test_what_is_told_of_a_trace(trace):
-    (found,) = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), CostModel.usual())
+    (found,), _ = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), CostModel.usual())
     assert found.recorded.span_s == replay(trace).recorded_span_s
     (sentence,) = found.recorded.sentences
     assert f"{found.recorded.span_s:.3f} s in the recorded run" in sentence

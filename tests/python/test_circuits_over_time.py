@@ -31,7 +31,7 @@ def _simulated(ranks: int, policy: str, what: str, num_bytes: int = 10_000) -> t
         + '[circuits]\nsetup = "2 ms"\nteardown = "1 ms"\nports = 2\n'
     )
     options = ProgramOptions(circuits=circuit_use(network, policy, None))
-    (done,) = simulate_what(what, network, Request(num_bytes), CostModel(), None, options)
+    (done,), _ = simulate_what(what, network, Request(num_bytes), CostModel(), None, options)
     assert isinstance(done.timeline, CircuitTimeline)
     return done.timeline, circuits_over_time(done.program, done.timeline, done.timeline.circuits, network)
 

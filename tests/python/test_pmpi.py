@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hocket.recording import GROUPS
+
 PMPI = Path(__file__).resolve().parents[2] / "mpi/pmpi"
 SEND = "const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"
 ISEND = f"{SEND}, MPI_Request *request"
@@ -50,6 +52,12 @@ def test_parameters_are_those_of_the_header(tmp_path):
     recorded = (tmp_path / "record_wrappers.c").read_text()
     assert f"int MPI_Send({SEND}) {{" in recorded
     assert "return next(buf, count, datatype, dest, tag, comm)" in recorded
+
+
+def test_hocket_record_knows_the_groups_of_functions(tmp_path):
+    assert generate(tmp_path, header(f"Send({SEND})")).returncode == 0
+    groups = f'#define FUNCTION_GROUPS "{", ".join(GROUPS)}"'
+    assert groups in (tmp_path / "record_functions.h").read_text().splitlines()
 
 
 def test_a_header_that_is_not_understood_is_an_error(tmp_path):

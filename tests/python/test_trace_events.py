@@ -126,7 +126,7 @@ def test_a_large_network_is_cut_and_says_so(tmp_path: Path) -> None:
 
 def test_a_program(tmp_path: Path) -> None:
     network = Network.generate("two-clusters:4+4", latency="10 us")
-    (done,) = simulate_what(
+    (done,), _ = simulate_what(
         "allreduce:ring", network, Request(10**6), CostModel.usual(), None, ProgramOptions(record=True)
     )
     values = {"results": [done.to_dict(network)]}

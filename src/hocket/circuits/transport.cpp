@@ -4,7 +4,7 @@
 #include "hocket/circuits/transport.hpp"
 
 #include <algorithm>
-#include <string>
+#include <limits>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
@@ -268,29 +268,6 @@ void CircuitTransport::grant_wishes(const std::vector<NodeId>& changed, double n
         if (at(c).wish == sequence) grant(c, now_s);
 }
 
-/// Messages that want a circuit which cannot be set up now.
-void CircuitTransport::take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready) {
-    for (const NodeId host : hosts) {
-        const auto wishes = hosts_[host.at()].wishes;
-        for (const auto& [sequence, c] : wishes) {
-            Connection& connection = at(c);
-            for (auto& waiting : connection.waiting) {
-                for (const Message& message : waiting) {
-                    cleared_[static_cast<std::size_t>(message.number)] = true;
-                    by_electrical_.insert(message.number);
-                    waiting_s_ += now_s_ - message.ready_s;
-                    ready.push_back(message.number);
-                }
-                num_waiting_ -= static_cast<std::int64_t>(waiting.size());
-                waiting.clear();
-            }
-            for (const NodeId end : {connection.hosts.first, connection.hosts.second})
-                hosts_[end.at()].wishes.erase({sequence, c});
-            connection.wish = -1;
-        }
-    }
-}
-
 /// Its circuit is up, and no message of its host waits for the injector. Others of its direction may wait for their
 /// batch.
 bool CircuitTransport::goes_at_once(const Connection& connection, std::size_t direction, std::int32_t batch) {
@@ -346,10 +323,11 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         arrivals_.pop();
         arrive(arrival);
     }
-    std::vector<NodeId> freed;
-    if (board_.advance(now_s, freed)) make_anew();
-    for (const NodeId host : freed) change(host);
-    if (!freed.empty()) {
+    now_s_ = now_s;
+    freed_.clear();
+    if (board_.advance(now_s, freed_)) make_anew();
+    for (const NodeId host : freed_) change(host);
+    if (!freed_.empty()) {
         for (const std::int32_t c : lack_wavelength_) change(at(c));
         lack_wavelength_.clear();
     }
@@ -358,18 +336,17 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         connection.is_open = connection.circuit >= 0 && board_.circuit(connection.circuit).open_s <= now_s;
         change(connection);
     }
-    std::vector<NodeId> senders, seen;
-    now_s_ = now_s;
+    senders_.clear();
     while (!changed_.empty()) {  // what is torn down for one may help another
-        seen.clear();
-        seen.swap(changed_);
-        for (const NodeId host : seen) hosts_[host.at()].has_changed = false;
+        seen_.clear();
+        seen_.swap(changed_);
+        for (const NodeId host : seen_) hosts_[host.at()].has_changed = false;
         set_up_batches(now_s);
-        grant_wishes(seen, now_s);
-        senders.insert(senders.end(), seen.begin(), seen.end());
+        grant_wishes(seen_, now_s);
+        senders_.insert(senders_.end(), seen_.begin(), seen_.end());
     }
-    if (electrical_) take_electrical(senders, ready);
-    for (const NodeId host : senders)
+    if (electrical_) take_electrical(senders_, ready);
+    for (const NodeId host : senders_)
         while (clear_next(host, ready)) {
         }
     end_calls(now_s, ready);
@@ -378,55 +355,6 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
     if (num_waiting_ == 0) return;
     next_s_ = std::min(next_s_, board_.next_event_s());
     if (!openings_.empty()) next_s_ = std::min(next_s_, openings_.top().first);
-}
-
-bool CircuitTransport::relieve(double now_s) {
-    if (num_waiting_ == 0) return false;
-    bool has_freed = false;
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-        const auto c = static_cast<std::int32_t>(i);
-        if (at(c).circuit < 0 || at(c).owner == pins || has_use(at(c))) continue;
-        if (at(c).owner >= 0) state(at(c).owner).is_broken = true;
-        disconnect(c, now_s);
-        has_freed = true;
-    }
-    if (!has_freed) refuse_wait();
-    if (has_freed) next_s_ = now_s;
-    return has_freed;
-}
-
-/// Messages wait, and nothing goes on: names the circuit of the first, and what it lacks.
-void CircuitTransport::refuse_wait() const {
-    const Connection* found = nullptr;
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const Connection& connection : connections_)
-        for (const auto& waiting : connection.waiting)
-            if (connection.circuit < 0 && !waiting.empty() && waiting.front().sequence < first) {
-                first = waiting.front().sequence;
-                found = &connection;
-            }
-    if (found == nullptr) return;
-    const auto name_of = [&](NodeId host) { return base::quoted(network_.node(host).name); };
-    std::string what = "circuits: that of " + name_of(found->hosts.first) + " and " + name_of(found->hosts.second) +
-                       " can never be set up, and a message waits for it: ";
-    for (const NodeId host : {found->hosts.first, found->hosts.second}) {
-        if (board_.has_port(host)) continue;
-        const std::int32_t ports = board_.num_ports(host);
-        std::string number = ports == 0 ? "no port" : "1 port";
-        if (ports > 1) number = std::to_string(ports) + " ports";
-        what += name_of(host) + " has " + number;
-        const auto& live = hosts_[host.at()].live;
-        for (std::size_t i = 0; i < live.size(); ++i) {
-            const HostPair& hosts = connections_[static_cast<std::size_t>(live[i])].hosts;
-            what +=
-                (i > 0 ? ", " : ", taken by circuits to ") + name_of(hosts.first == host ? hosts.second : hosts.first);
-        }
-        throw InvalidInput(what, policy_ == Policy::pinned && !live.empty()
-                                     ? "pin fewer circuits, or give it more ports in the table [circuits]"
-                                     : "give it more ports in the table [circuits] of the network");
-    }
-    throw InvalidInput(what + "no wavelength is left on their cables",
-                       "give the cables more wavelengths in the table [circuits] of the network");
 }
 
 double CircuitTransport::finish(double now_s) {

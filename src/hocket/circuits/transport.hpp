@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cstdint>
-
+#include <optional>
 #include <queue>
 #include <set>
 #include <string_view>
@@ -126,8 +126,6 @@ private:
     void connected(std::int32_t c, std::int32_t circuit, std::int32_t owner);
     void disconnect(std::int32_t c, double now_s);
     void want_circuit(std::int32_t c);
-    void refuse_wait() const;
-    void take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready);
     void grant_wishes(const std::vector<NodeId>& changed, double now_s);
     bool grant(std::int32_t c, double now_s);
     [[nodiscard]] std::int32_t idle_at(NodeId);
@@ -138,6 +136,11 @@ private:
     [[nodiscard]] bool goes_at_once(const Connection&, std::size_t direction, std::int32_t batch);
     void go(Connection&, std::size_t direction);
 
+    // blocked.cpp
+    void refuse_wait() const;
+    void take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready);
+
+    // batch_transport.cpp
     void want_batch(std::int32_t batch);
     void set_up_batches(double now_s);
     bool set_up(std::int32_t batch, double now_s);
@@ -170,8 +173,9 @@ private:
     std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // of connections
     std::vector<Host> hosts_;                                  // [node]
     std::vector<NodeId> changed_;
-    std::vector<std::int32_t> lack_wavelength_;  // connections
-    std::vector<bool> cleared_;                  // [message]
+    std::vector<NodeId> freed_, seen_, senders_;  // in update()
+    std::vector<std::int32_t> lack_wavelength_;   // connections
+    std::vector<bool> cleared_;                   // [message]
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> openings_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> downs_;  // of collectives

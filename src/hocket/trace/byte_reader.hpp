@@ -60,8 +60,10 @@ public:
         fail_short(what);
     }
 
-    std::int64_t take_signed(const char* what) {
-        const std::uint64_t value = take_varint(what);
+    std::int64_t take_signed(const char* what) { return unzigzag(take_varint(what)); }
+
+    /// 0, -1, 1, -2, ... for 0, 1, 2, 3, ...: the inverse of hocket_trace_zigzag.
+    static std::int64_t unzigzag(std::uint64_t value) {
         return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
     }
 

@@ -23,6 +23,13 @@ namespace {
 
 static_assert(sizeof(Completion) == sizeof(hocket_trace_completion));
 
+/// `n`, if the record has room for so many of `each` bytes; `back`: bytes from there to `n`.
+std::uint32_t checked_length(std::uint32_t n, const char* what, std::size_t each, std::size_t back,
+                             const ByteReader& in) {
+    if (n > in.left() / each) in.fail(back, std::to_string(n) + " entries of " + what, "no more than the record holds");
+    return n;
+}
+
 /// Numbers as versions 1 and 2 have them, each of its size.
 class FixedNumbers {
 public:
@@ -33,12 +40,7 @@ public:
     std::uint32_t u32(const char* what) { return in_.take<std::uint32_t>(what); }
     std::int64_t i64(const char* what) { return in_.take<std::int64_t>(what); }
     std::uint64_t request(const char* what) { return in_.take<std::uint64_t>(what); }
-    std::uint32_t length(const char* what, std::size_t each) {
-        const auto n = u32(what);
-        if (n > in_.left() / each)
-            in_.fail(4, std::to_string(n) + " entries of " + what, "no more than the record holds");
-        return n;
-    }
+    std::uint32_t length(const char* what, std::size_t each) { return checked_length(u32(what), what, each, 4, in_); }
 
 private:
     ByteReader& in_;
@@ -56,15 +58,9 @@ public:
     std::uint64_t request(const char* what) {
         const std::uint64_t coded = in_.take_varint(what);
         if (coded == 0) return in_.take_varint(what);
-        const std::uint64_t distance = coded - 1;
-        return requests_.highest + ((distance >> 1) ^ (0 - (distance & 1)));
+        return requests_.highest + static_cast<std::uint64_t>(ByteReader::unzigzag(coded - 1));
     }
-    std::uint32_t length(const char* what, std::size_t each) {
-        const auto n = u32(what);
-        if (n > in_.left() / each)
-            in_.fail(1, std::to_string(n) + " entries of " + what, "no more than the record holds");
-        return n;
-    }
+    std::uint32_t length(const char* what, std::size_t each) { return checked_length(u32(what), what, each, 1, in_); }
 
 private:
     template <class T, class Wide>

@@ -242,7 +242,7 @@ TEST_CASE("random damage never does worse than InvalidInput") {
         if (below(8) == 0) bytes += good.substr(below(good.size()));
         try {
             const RankFile file = decode_rank_file(bytes, "f");
-            CHECK(file.calls.size() <= bytes.size() / 32);
+            CHECK(file.calls.size() <= bytes.size() / 32);  // the least record of a call
         } catch (const InvalidInput& error) {
             CHECK(std::string(error.what()).find("f: byte ") == 0);
             ++refused;

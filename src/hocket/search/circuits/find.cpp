@@ -27,7 +27,8 @@ using circuits::Rules;
 constexpr std::int32_t most_nodes = 4096;
 constexpr std::int32_t most_alltoall_nodes = 128;  // a block for each pair
 constexpr std::int32_t most_gossip_nodes = 256;
-constexpr double most_work = 6e7;  // of the attempts by chance: about a second
+constexpr std::int32_t most_ports_tried = 8;  // of allgathers that become allreduces: for the time of the search
+constexpr double most_work = 6e7;             // of the attempts by chance: about a second
 
 class Search {
 public:
@@ -261,7 +262,7 @@ private:
         const std::int32_t p = rules_.num_nodes;
         offer_steps(allreduce_steps(p, problem_.bytes));
         for (const Steps& steps : allgather_steps(p, problem_.bytes / p, rules_.ports))
-            for (std::int32_t ports = 1; ports <= std::min({rules_.ports, p - 1, 8}); ++ports)
+            for (std::int32_t ports = 1; ports <= std::min({rules_.ports, p - 1, most_ports_tried}); ++ports)
                 offer(circuits::timed(allreduce_of(by_configurations(steps, p, ports)), rules_),
                       std::string(steps.algorithm) + " backwards and forwards", p);
         // A reduction and a broadcast: what the broadcast ends with is what the reduction begins with.
