@@ -26,20 +26,20 @@ large 2 mem=18.4
 timed 3 timeLimit=600 env=MPIR_CVAR_X=1 env=Y=2
 deep/coll/tree 3
 comm
-rma
+perf
 """
 
 
 def test_lists_of_tests(tmp_path: Path) -> None:
     source, build = tmp_path / "source", tmp_path / "build"
-    for folder in ("coll/comm", "coll/rma", "f77"):
+    for folder in ("coll/comm", "coll/perf", "f77"):
         (source / folder).mkdir(parents=True)
     (source / "coll/comm/testlist").write_text("dup 2\n")
-    (source / "coll/rma/testlist").write_text("put 2\n")
+    (source / "coll/perf/testlist").write_text("rate 2\n")
     (source / "coll/testlist").write_text("not_configured 2\n")
     (source / "f77/testlist").write_text("not_configured_either 2\n")
     (build / "coll").mkdir(parents=True)
-    (build / "testlist").write_text("coll\n#\n# f77\nrma\n")
+    (build / "testlist").write_text("coll\n#\n# f77\nperf\n")
     (build / "coll/testlist").write_text(LIST)
     tests = {test.name: test for test in read_tests(source, build)}
     timed = "coll/timed 3 MPIR_CVAR_X=1 Y=2"

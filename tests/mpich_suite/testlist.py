@@ -9,9 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("attr", "coll", "comm", "datatype", "errhan", "errors", "f77", "f90", "f08", "pt2pt", "threads", "topo")
-# Below those. Tests of files, windows and started processes are left out: hocket has nothing to do with them.
-INNER_FOLDERS = (*FOLDERS, "basic", "group")
+FOLDERS = (
+    *("attr", "coll", "comm", "datatype", "errhan", "errors", "f77", "f90", "f08", "group", "info", "init", "io"),
+    *("part", "pt2pt", "rma", "spawn", "threads", "topo"),
+)
+INNER_FOLDERS = (*FOLDERS, "basic")  # below those
 DEFAULT_RANKS = 2  # of the suite
 MOST_MEMORY_GB = 4
 
