@@ -33,9 +33,13 @@ add(
 add("Recv_init", SEND + " hocket_new_request(&call, *{6}, REQUEST_RECEIVE | REQUEST_PERSISTENT);")
 PARTITIONED = (
     "hocket_comm(&call, {6}); hocket_message(&call, (int64_t){1} * {2}, {3}); hocket_peer(&call, {4}, {5}); "
-    "hocket_new_request(&call, *{8}, REQUEST_PERSISTENT);"
+    "hocket_new_request(&call, *{8}, REQUEST_PERSISTENT); "
+    "hocket_partitions(&call, (int64_t){2} * hocket_type_bytes({3}, NULL));"
 )
 add("Psend_init Precv_init", PARTITIONED)
+add("Pready", "hocket_ready(&call, {1}, 1);")
+add("Pready_range", "hocket_ready(&call, {2}, (int64_t){1} - {0} + 1);")
+add("Pready_list", "hocket_ready(&call, {2}, {0});")
 
 
 def own_status(position: int) -> str:
@@ -112,7 +116,8 @@ add(
     poll("*{2} != 0", "hocket_batch_end(&batch, &call, *{2}, {3}, {4});"),
     completion("{0}", "{1}", "{4}", ALL),
 )
-add("Request_get_status", poll("*{1}"))
+add("Request_get_status", poll("*{1}", "hocket_name_request(&call, {0});"))
+add("Parrived", poll("*{2}", "hocket_name_request(&call, {0});"))
 add("Request_get_status_all Request_get_status_some", poll("*{2}"))
 add("Request_get_status_any", poll("*{3}"))
 for _name in "Wait Test Waitall Testall Waitany Testany Waitsome Testsome".split():
@@ -127,7 +132,6 @@ add(
 ALWAYS["Startall"] = "hocket_batch_free(&batch);"
 add("Cancel", "hocket_name_request(&call, *{0});")
 add("Request_free", "hocket_forget_request(&call, freed);", "const uint64_t freed = KEY(*{0});")
-add("Pready Pready_range Pready_list", "")  # the request is a value at different places: times only
 
 # ---- collectives: each in a blocking, a non-blocking and a persistent form ----
 
@@ -248,12 +252,32 @@ collective(
     + counts(1, 1, "{3}", "MPI_DATATYPE_NULL")
     + " }}",
 )
-# How many neighbours there are is the topology's business: the block is recorded, the vectors are not.
+# Blocks of v-variants are by neighbour; who the neighbours are stands with the communicator.
 for _name in ("Neighbor_allgather", "Neighbor_alltoall"):
     collective(_name, 7, "hocket_comm(&call, {6}); hocket_message(&call, {1}, {2});")
-collective("Neighbor_allgatherv", 8, "hocket_comm(&call, {7}); hocket_message(&call, {1}, {2});")
-for _name in ("Neighbor_alltoallv", "Neighbor_alltoallw"):
-    collective(_name, 9, "hocket_comm(&call, {8});")
+
+
+def neighbour_counts(send: int, values: int, types: str, datatype: str) -> str:
+    return counts(send, values, types, datatype).replace("hocket_counts", "hocket_neighbour_counts")
+
+
+collective(
+    "Neighbor_allgatherv",
+    8,
+    "hocket_comm(&call, {7}); hocket_message(&call, {1}, {2}); " + neighbour_counts(0, 4, "NULL", "{6}"),
+)
+collective(
+    "Neighbor_alltoallv",
+    9,
+    "hocket_comm(&call, {8}); " + neighbour_counts(0, 5, "NULL", "{7}") + neighbour_counts(1, 1, "NULL", "{3}"),
+)
+collective(
+    "Neighbor_alltoallw",
+    9,
+    "hocket_comm(&call, {8}); "
+    + neighbour_counts(0, 5, "{7}", "MPI_DATATYPE_NULL")
+    + neighbour_counts(1, 1, "{3}", "MPI_DATATYPE_NULL"),
+)
 # The non-blocking names keep the capital of the second word: MPI_Ineighbor_alltoall, MPI_Ireduce_scatter_block.
 
 # ---- communicators ----
@@ -300,11 +324,12 @@ add("Put Get", ONE_SIDED % 7)
 add("Accumulate", ONE_SIDED % 8 + " hocket_operator(&call, {7});")
 add("Rput Rget", ONE_SIDED % 7 + " hocket_new_request(&call, *{8}, REQUEST_SEND);")
 add("Raccumulate", ONE_SIDED % 8 + " hocket_operator(&call, {7}); hocket_new_request(&call, *{9}, REQUEST_SEND);")
-add(
-    "Get_accumulate",
+GET_ACCUMULATE = (
     "hocket_window(&call, {11}); hocket_message(&call, {4}, {5}); hocket_peer(&call, {6}, -1); "
-    "hocket_operator(&call, {10});",
+    "hocket_operator(&call, {10});"
 )
+add("Get_accumulate", GET_ACCUMULATE)
+add("Rget_accumulate", GET_ACCUMULATE + " hocket_new_request(&call, *{12}, REQUEST_SEND);")
 add(
     "Fetch_and_op",
     "hocket_window(&call, {6}); hocket_message(&call, 1, {2}); hocket_peer(&call, {3}, -1); "
@@ -316,6 +341,8 @@ add("Win_allocate Win_allocate_shared", "hocket_comm(&call, {3}); hocket_window(
 add("Win_create_dynamic", "hocket_comm(&call, {1}); hocket_window(&call, *{2});")
 add("Win_lock", "hocket_window(&call, {3}); hocket_peer(&call, {1}, -1);")
 add("Win_unlock Win_flush Win_flush_local", "hocket_window(&call, {1}); hocket_peer(&call, {0}, -1);")
+add("Win_post Win_start", "hocket_window_group(&call, {0}, {2});")
+add("Win_test", "hocket_window(&call, {0}); " + poll("*{1}"))
 add("Win_free", "hocket_forget_window(freed);", "const MPI_Win freed = *{0};")
 
 add("File_open", "hocket_comm(&call, {0}); hocket_file(&call, *{4});")

@@ -11,6 +11,7 @@
 /* What the details need to know of a communicator again and again. */
 struct group {
     int32_t rank, size, remote_size;
+    int32_t num_sources, num_destinations; /* neighbours */
 };
 
 static struct table communicators, datatypes, operators, windows, files;
@@ -42,6 +43,57 @@ static void world_ranks(MPI_Group group, int n, int32_t* members) {
     free(ranks);
 }
 
+/* Those that neighbourhood collectives exchange with, in their order: sources, then destinations. NULL: none. */
+static int* find_neighbours(MPI_Comm comm, struct group* group) {
+    int topology = MPI_UNDEFINED, dims = 0, n = 0, m = 0, is_weighted = 0;
+    int* found = NULL;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_CART) {
+        PMPI_Cartdim_get(comm, &dims);
+        n = m = 2 * dims;
+    } else if (topology == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(comm, group->rank, &n);
+        m = n;
+    } else if (topology == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, &n, &m, &is_weighted);
+    }
+    if (n + m > 0) found = calloc((size_t)(n + m), sizeof *found);
+    if (!found) return NULL;
+    if (topology == MPI_CART) {
+        for (int d = 0; d < dims; ++d) PMPI_Cart_shift(comm, d, 1, &found[2 * d], &found[2 * d + 1]);
+        memcpy(found + n, found, (size_t)n * sizeof *found);
+    } else if (topology == MPI_GRAPH) {
+        PMPI_Graph_neighbors(comm, group->rank, n, found);
+        memcpy(found + n, found, (size_t)n * sizeof *found);
+    } else {
+        int* weights = calloc((size_t)(n + m), sizeof *weights);
+        if (weights) PMPI_Dist_graph_neighbors(comm, n, found, weights, m, found + n, weights + n);
+        free(weights);
+    }
+    group->num_sources = n;
+    group->num_destinations = m;
+    return found;
+}
+
+static void define_neighbours(MPI_Comm comm, uint32_t id) {
+    struct group* group = &groups[id];
+    int* found = find_neighbours(comm, group);
+    if (!found) return;
+    const uint32_t head[] = {id, (uint32_t)group->num_sources, (uint32_t)group->num_destinations};
+    const size_t number = (size_t)head[1] + head[2];
+    unsigned char* to = hocket_begin_definition(HOCKET_TRACE_NEIGHBOURS, HOCKET_TRACE_NONE16, sizeof head + 4 * number);
+    if (to) {
+        memcpy(to, head, sizeof head);
+        to += sizeof head;
+        for (size_t i = 0; i < number; ++i, to += 4) {
+            const int32_t rank = found[i] == MPI_PROC_NULL ? -1 : found[i];
+            memcpy(to, &rank, 4);
+        }
+        hocket_file_commit(to);
+    }
+    free(found);
+}
+
 static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
     MPI_Group local, remote = MPI_GROUP_NULL;
     int inter = 0, rank = 0, n = 0, m = 0;
@@ -61,7 +113,7 @@ static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
         group_capacity = capacity;
     }
     const uint32_t id = num_groups++;
-    groups[id] = (struct group){rank, n, m};
+    groups[id] = (struct group){rank, n, m, 0, 0};
     hocket_table_insert(&communicators, KEY(comm), id, 0);
 
     int32_t* members = calloc((size_t)(n + m) + 1, sizeof *members);
@@ -81,7 +133,10 @@ static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
         free(members);
     }
     PMPI_Group_free(&local);
-    if (inter) PMPI_Group_free(&remote);
+    if (inter)
+        PMPI_Group_free(&remote);
+    else
+        define_neighbours(comm, id);
     return id;
 }
 
@@ -140,7 +195,7 @@ void hocket_forget_comm(MPI_Comm comm) {
 }
 
 static const struct group* group_of(const struct call* call) {
-    static const struct group none = {0, 0, 0};
+    static const struct group none = {0, 0, 0, 0, 0};
     return call->fields & HOCKET_TRACE_COMM ? &groups[call->communicator] : &none;
 }
 
@@ -186,23 +241,33 @@ void hocket_message(struct call* call, int64_t count, MPI_Datatype type) {
     call->fields |= HOCKET_TRACE_BYTES | HOCKET_TRACE_TYPE;
 }
 
-/* Sizes of the blocks of a v-variant; its `bytes` is their sum. */
-void hocket_counts(struct call* call, int send, const void* values, size_t width, const MPI_Datatype* types,
-                   MPI_Datatype type) {
-    const struct group* group = group_of(call);
-    const struct counts counts = {values, width, types, type, group->remote_size ? group->remote_size : group->size};
-    if (!values || (types == NULL && type == MPI_DATATYPE_NULL)) return;
+static void take_counts(struct call* call, int send, struct counts counts) {
+    const MPI_Datatype* types = counts.types;
+    if (!counts.values || (types == NULL && counts.type == MPI_DATATYPE_NULL)) return;
     if (send)
         call->sends = counts;
     else
         call->receives = counts;
     call->fields |= send ? HOCKET_TRACE_SEND_BYTES : HOCKET_TRACE_RECEIVE_BYTES;
     /* Types are defined before the record that needs them is begun. */
-    if (!types) hocket_type_bytes(type, NULL);
+    if (!types) hocket_type_bytes(counts.type, NULL);
     for (int i = 0; types && i < counts.n; ++i) {
-        if (width == sizeof(int) ? ((const int*)values)[i] : ((const int64_t*)values)[i])
-            hocket_type_bytes(types[i], NULL);
+        if (hocket_count_at(&counts, i)) hocket_type_bytes(types[i], NULL);
     }
+}
+
+void hocket_counts(struct call* call, int send, const void* values, size_t width, const MPI_Datatype* types,
+                   MPI_Datatype type) {
+    const struct group* group = group_of(call);
+    const int n = group->remote_size ? group->remote_size : group->size;
+    take_counts(call, send, (struct counts){values, width, types, type, n});
+}
+
+void hocket_neighbour_counts(struct call* call, int send, const void* values, size_t width, const MPI_Datatype* types,
+                             MPI_Datatype type) {
+    const struct group* group = group_of(call);
+    const int n = send ? group->num_destinations : group->num_sources;
+    take_counts(call, send, (struct counts){values, width, types, type, n});
 }
 
 void hocket_in_place(struct call* call, const void* send_buffer, const void* receive_buffer) {
@@ -299,6 +364,30 @@ void hocket_window(struct call* call, MPI_Win window) {
     if (window == MPI_WIN_NULL) return;
     call->window = number_of(&windows, KEY(window), &num_windows);
     call->fields |= HOCKET_TRACE_WINDOW;
+}
+
+void hocket_window_group(struct call* call, MPI_Group group, MPI_Win window) {
+    static int* ranks; /* read until the record is written, under the lock */
+    static size_t capacity;
+    MPI_Group all;
+    int n = 0;
+    hocket_window(call, window);
+    PMPI_Group_size(group, &n);
+    if (2 * (size_t)n > capacity) {
+        int* grown = realloc(ranks, 2 * (size_t)n * sizeof *ranks);
+        if (!grown) return;
+        ranks = grown;
+        capacity = 2 * (size_t)n;
+    }
+    if (n > 0) {
+        for (int i = 0; i < n; ++i) ranks[n + i] = i;
+        PMPI_Win_get_group(window, &all);
+        PMPI_Group_translate_ranks(group, n, ranks + n, all, ranks);
+        PMPI_Group_free(&all);
+    }
+    take_counts(call, 1, (struct counts){ranks, sizeof *ranks, NULL, MPI_BYTE, n});
+    call->bytes = 0; /* not the sum of the ranks */
+    call->fields |= HOCKET_TRACE_BYTES;
 }
 
 void hocket_forget_window(MPI_Win window) {

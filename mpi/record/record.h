@@ -34,6 +34,11 @@ struct counts {
     int n;
 };
 
+static inline int64_t hocket_count_at(const struct counts* counts, int i) {
+    if (counts->width == sizeof(int)) return ((const int*)counts->values)[i];
+    return ((const int64_t*)counts->values)[i];
+}
+
 struct call {
     int64_t enter_ns, exit_ns, cpu_enter_ns, cpu_exit_ns;
     int64_t bytes, receive_bytes, status_bytes;
@@ -133,7 +138,10 @@ void hocket_comm_id(struct call*, uint32_t id);
 void hocket_forget_comm(MPI_Comm);
 int hocket_own_rank(const struct call*);
 void hocket_message(struct call*, int64_t count, MPI_Datatype);
+/* Sizes of the blocks of a v-variant, whose `bytes` is their sum. */
 void hocket_counts(struct call*, int send, const void* counts, size_t width, const MPI_Datatype* types, MPI_Datatype);
+void hocket_neighbour_counts(struct call*, int send, const void* counts, size_t width, const MPI_Datatype* types,
+                             MPI_Datatype);
 void hocket_in_place(struct call*, const void* send_buffer, const void* receive_buffer);
 void hocket_root(struct call*, int root);
 int hocket_is_root(const struct call*);
@@ -145,6 +153,7 @@ void hocket_peer(struct call*, int peer, int tag);
 void hocket_receive(struct call*, int peer, int tag, int64_t count, MPI_Datatype);
 void hocket_status(struct call*, const MPI_Status*);
 void hocket_window(struct call*, MPI_Win);
+void hocket_window_group(struct call*, MPI_Group, MPI_Win);
 void hocket_forget_window(MPI_Win);
 void hocket_file(struct call*, MPI_File);
 void hocket_forget_file(MPI_File);
@@ -170,6 +179,8 @@ struct batch { /* the requests of a Wait..., Test... or Startall, looked up befo
 };
 void hocket_new_request(struct call*, MPI_Request, uint32_t kind);
 void hocket_name_request(struct call*, MPI_Request);
+void hocket_partitions(struct call*, int64_t partition_bytes); /* of the request that the call has made */
+void hocket_ready(struct call*, MPI_Request, int64_t partitions);
 void hocket_forget_request(struct call*, uint64_t key);
 /* Returns the statuses to give to MPI: the caller's, or ours where the caller ignores what a receive brings. */
 MPI_Status* hocket_batch_begin(struct batch*, int n, const MPI_Request*, MPI_Status*, MPI_Status* ignore);

@@ -37,16 +37,11 @@ void hocket_stop(enum hocket_trace_end end) {
     hocket_file_close();
 }
 
-static int64_t count_at(const struct counts* counts, int i) {
-    if (counts->width == sizeof(int)) return ((const int*)counts->values)[i];
-    return ((const int64_t*)counts->values)[i];
-}
-
 static unsigned char* put_counts(unsigned char* to, const struct counts* counts) {
     to = hocket_trace_put(to, (uint64_t)counts->n);
     const int64_t size = counts->types ? 0 : hocket_type_bytes(counts->type, NULL);
     for (int i = 0; i < counts->n; ++i) {
-        const int64_t count = count_at(counts, i);
+        const int64_t count = hocket_count_at(counts, i);
         /* The type of an empty block may be anything. */
         const int64_t bytes =
             count == 0 ? 0 : count * (counts->types ? hocket_type_bytes(counts->types[i], NULL) : size);

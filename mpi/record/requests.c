@@ -7,6 +7,7 @@
 #include "record.h"
 
 static struct table requests;
+static struct table partitions; /* number of a request -> bytes of each of its partitions */
 
 void hocket_new_request(struct call* call, MPI_Request request, uint32_t kind) {
     if (request == MPI_REQUEST_NULL) return;
@@ -23,12 +24,28 @@ void hocket_name_request(struct call* call, MPI_Request request) {
     call->fields |= HOCKET_TRACE_REQUEST;
 }
 
+void hocket_partitions(struct call* call, int64_t partition_bytes) {
+    if (call->fields & HOCKET_TRACE_REQUEST)
+        hocket_table_insert(&partitions, call->request, (uint64_t)partition_bytes, 0);
+}
+
+void hocket_ready(struct call* call, MPI_Request request, int64_t number) {
+    hocket_name_request(call, request);
+    const struct entry* entry =
+        call->fields & HOCKET_TRACE_REQUEST ? hocket_table_find(&partitions, call->request) : NULL;
+    if (!entry) return;
+    call->bytes = number * (int64_t)entry->value;
+    call->fields |= HOCKET_TRACE_BYTES;
+}
+
 void hocket_forget_request(struct call* call, uint64_t key) {
     struct entry* entry = hocket_table_find(&requests, key);
     if (!entry) return;
     call->request = entry->value;
     call->fields |= HOCKET_TRACE_REQUEST;
     hocket_table_remove(&requests, entry);
+    struct entry* partition = hocket_table_find(&partitions, call->request);
+    if (partition) hocket_table_remove(&partitions, partition);
 }
 
 MPI_Status* hocket_batch_begin(struct batch* batch, int n, const MPI_Request* handles, MPI_Status* statuses,

@@ -53,11 +53,16 @@ void bind_replay(nb::module_& module) {
             "entry"_a, "scale"_a)
         .def_ro("entry", &replay::NativeModel::entry)
         .def_ro("scale", &replay::NativeModel::scale);
+    nb::class_<replay::LeftOut>(module, "LeftOut", "Calls of a trace that its Program lacks.")
+        .def_ro("function", &replay::LeftOut::function, "As recorded, or \"messages sent\", \"messages received\".")
+        .def_ro("reason", &replay::LeftOut::reason)
+        .def_ro("calls", &replay::LeftOut::calls)
+        .def_ro("bytes", &replay::LeftOut::bytes, "As far as they are known.");
     nb::class_<replay::Replayed>(module, "Replayed")
         .def_ro("program", &replay::Replayed::program)
         .def_ro("recorded_span_s", &replay::Replayed::recorded_span_s,
                 "From the first rank's return from MPI_Init to the last one's call of MPI_Finalize.")
-        .def_ro("notes", &replay::Replayed::notes, "What the program leaves out.");
+        .def_ro("left_out", &replay::Replayed::left_out, "What the program lacks.");
     module.def(
         "replay",
         [](const Trace& trace, const Plan* plan, const std::vector<replay::NativeModel>& native, bool cpu_time,

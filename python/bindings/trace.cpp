@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -154,6 +156,8 @@ int end_from(std::string_view name) {
                                "accepted: finalize, exit, abort, limit, cut off");
 }
 
+using NeighbourLists = std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>;  // sources, destinations
+
 template <class Row>
 std::vector<Row> rows_from(const ByteRows& bytes) {
     std::vector<Row> rows(bytes.size() / sizeof(Row));
@@ -170,10 +174,12 @@ void bind_rank_file(nb::module_& module) {
         .def(
             "__init__",
             [](LocalCommunicator* self, std::int32_t made_by, std::int32_t parent, bool inter, std::int32_t rank,
-               std::vector<std::int32_t> members, std::vector<std::int32_t> remote) {
-                new (self) LocalCommunicator{made_by, parent, inter, rank, std::move(members), std::move(remote)};
+               std::vector<std::int32_t> members, std::vector<std::int32_t> remote,
+               std::optional<NeighbourLists> neighbours) {
+                new (self) LocalCommunicator{made_by, parent, inter, rank, std::move(members), std::move(remote), {}};
+                if (neighbours) self->neighbours = {std::move(neighbours->first), std::move(neighbours->second)};
             },
-            "made_by"_a, "parent"_a, "inter"_a, "rank"_a, "members"_a, "remote"_a);
+            "made_by"_a, "parent"_a, "inter"_a, "rank"_a, "members"_a, "remote"_a, "neighbours"_a.none());
     nb::class_<RankFile>(module, "RankFile", "What one rank did, with tables of its own; see hocket.traced_rank.")
         .def(
             "__init__",
@@ -243,6 +249,15 @@ void bind_trace(nb::module_& module) {
         .def(
             "__eq__", [](const Trace& a, const Trace& b) { return a == b; }, nb::is_operator())
         .def_prop_ro("num_ranks", &Trace::num_ranks)
+        .def(
+            "neighbours",
+            [](const Trace& trace, std::int32_t rank, std::int32_t communicator) -> std::optional<NeighbourLists> {
+                rank_of(trace, rank);
+                const auto* found = trace.neighbours(rank, communicator);
+                if (found == nullptr) return std::nullopt;
+                return NeighbourLists{found->sources, found->destinations};
+            },
+            "rank"_a, "communicator"_a)
         .def(
             "complete",
             [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).end == HOCKET_TRACE_END_FINALIZE; },

@@ -33,7 +33,7 @@ def replay(
 
     Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of
     fewer than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from
-    MPI_Init to MPI_Finalize) and `.notes` on what the program leaves out.
+    MPI_Init to MPI_Finalize) and `.left_out`, the calls that the program lacks.
     """
     from hocket import _core
 

@@ -20,6 +20,7 @@ from hocket.simulations import OnProgress, run_each
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
+    from hocket._core import LeftOut
     from hocket.trace import RankSummary
 
 ACCEPTED = (
@@ -45,7 +46,7 @@ class Recorded:
     """What is known of a trace beside its program."""
 
     span_s: float  #: from the first return from MPI_Init to the last call of MPI_Finalize, as recorded
-    left_out: tuple[str, ...]  #: calls that are not simulated: "12 calls of MPI_Put"
+    left_out: tuple[LeftOut, ...]  #: calls that are not simulated
     incomplete: tuple[RankSummary, ...]  #: ranks whose trace is a part
 
     @property
@@ -55,9 +56,18 @@ class Recorded:
             f"{what}, which took {self.span_s:.3f} s in the recorded run. The launcher, start-up and what comes "
             "after are left out."
         ]
-        if self.left_out:
-            sentences.append(f"Not simulated: {', '.join(self.left_out)}.")
-        return sentences
+        if not self.left_out:
+            return [*sentences, "Every recorded call that moves data is simulated."]
+        return [*sentences, *(f"Not simulated: {described(one)}." for one in self.left_out)]
+
+
+def described(left_out: LeftOut) -> str:
+    """ "12 calls of MPI_Put, 4,800 bytes: the making of its window was not recorded"."""
+    what = left_out.function
+    if what.startswith("MPI_"):
+        what = f"call{'s' * (left_out.calls != 1)} of {what}"
+    size = f", {left_out.bytes:,} bytes" if left_out.bytes else ""
+    return f"{left_out.calls:,} {what}{size}: {left_out.reason}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,10 @@ class Simulated:
                 "complete": not self.recorded.incomplete,
                 "incomplete_ranks": [one.rank for one in self.recorded.incomplete],
                 "recorded_span_s": self.recorded.span_s,
-                "left_out": list(self.recorded.left_out),
+                "left_out": [
+                    {"function": one.function, "reason": one.reason, "calls": one.calls, "bytes": one.bytes}
+                    for one in self.recorded.left_out
+                ],
             }
         if self.circuit_policy is not None and isinstance(self.timeline, CircuitTimeline):
             values["circuits"] = circuit_values(self.circuit_policy, self.timeline)
@@ -217,7 +230,7 @@ def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> tuple[Progra
         plan.check_ranks(trace.ranks)
     incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
     replayed = replay_at(costs, trace, plan)
-    return replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.notes), incomplete)
+    return replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.left_out), incomplete)
 
 
 def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:

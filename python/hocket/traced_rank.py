@@ -49,6 +49,8 @@ class OwnCommunicator:
     remote: Sequence[int] = ()  # the other group of an inter-communicator
     made_by: int = -1  # function; -1: predefined, or first seen in use
     parent: int = -1  # place among the rank's communicators; -1: none or unknown
+    #: sources and destinations in its topology, ranks in the communicator, -1: MPI_PROC_NULL; None = it has none
+    neighbours: tuple[Sequence[int], Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class TracedRank:
                     rank=list(one.members).index(rank) if rank in one.members else -1,
                     members=list(one.members),
                     remote=list(one.remote),
+                    neighbours=None if one.neighbours is None else (list(one.neighbours[0]), list(one.neighbours[1])),
                 )
                 for one in self.communicators
             ],

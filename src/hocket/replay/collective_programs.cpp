@@ -5,59 +5,45 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "hocket/collectives/algorithm.hpp"
 #include "hocket/lowering/lower.hpp"
+#include "hocket/replay/direct_messages.hpp"
 #include "hocket/replay/textbook.hpp"
 
 namespace hocket::replay {
 
-namespace {
-
-void add(RankProgram& part, ProgramOpKind kind, std::size_t peer, std::int64_t bytes, std::int32_t after = -1) {
-    ProgramOp op{};
-    op.kind = kind;
-    op.peer = Rank{static_cast<std::int32_t>(peer)};
-    op.bytes = bytes;
-    if (after >= 0) {
-        part.add(op, {{after}});
-    } else {
-        part.add(op);
-    }
-}
-
-}  // namespace
-
 const RankProgram* CollectivePrograms::part(const CollectiveCall& call) {
-    const auto self = static_cast<std::size_t>(call.rank);
-    if (const auto collective = find_collective(call.name)) {
-        return &scheduled(*collective, call).ranks[self];
+    if (!call.remote.empty()) {
+        if (const RankProgram* composed = between_groups(call)) return composed;
+    } else if (const auto collective = find_collective(call.name)) {
+        return &scheduled(*collective, call);
+    } else if (call.name == "reduce_scatter" && !call.received.empty() &&
+               std::ranges::min(call.received) == std::ranges::max(call.received)) {
+        return &scheduled(Collective::reduce_scatter_block, call, call.received.front());
     }
-    if (call.name == "reduce_scatter") {  // the blocks of all ranks, the same list on each of them
-        if (call.received.empty()) {
-            return nullptr;
-        }
-        CollectiveCall even = call;
-        even.bytes = *std::ranges::max_element(call.received);
-        return &scheduled(Collective::reduce_scatter_block, even).ranks[self];
-    }
-    if (call.name == "scan" || call.name == "exscan") {
-        return chain(call);
-    }
-    return direct(call);
+    return add_direct(call, scratch_) ? &scratch_ : nullptr;
 }
 
-const Program& CollectivePrograms::scheduled(Collective collective, const CollectiveCall& call) {
-    const Key key{collective, call.members, call.bytes, call.root};
+const RankProgram& CollectivePrograms::scheduled(Collective collective, const CollectiveCall& call,
+                                                 std::int64_t bytes) {
+    return scheduled(
+        collective,
+        {call.name, call.group, call.members, call.rank, bytes, 0, {}, {}, {}, nullptr, !call.remote.empty()});
+}
+
+const RankProgram& CollectivePrograms::scheduled(Collective collective, const CollectiveCall& call) {
+    const auto self = static_cast<std::size_t>(call.rank);
+    const Key key{collective, call.group, call.bytes, call.root};
     const auto found = programs_.find(key);
-    if (found != programs_.end()) {
-        return found->second;
-    }
+    if (found != programs_.end()) return found->second.ranks[self];
     const auto num_ranks = static_cast<std::int32_t>(call.members.size());
     const Rank root{is_rooted(collective) ? std::clamp(call.root, 0, num_ranks - 1) : 0};
-    const PlanEntry* entry = entry_for(plan_, collective, call.members, call.bytes, root.value);
+    const PlanEntry* entry =
+        call.is_inner ? nullptr : entry_for(plan_, collective, call.members, call.bytes, root.value);
     double scale = 1;
-    if (entry == nullptr) {
+    if (entry == nullptr && !call.is_inner) {
         const auto model = std::ranges::find_if(native_, [&](const NativeModel& one) {
             return one.entry.collective == collective && serves_call(one.entry, call.bytes, root.value) &&
                    serves_members(one.entry, call.members);
@@ -74,51 +60,59 @@ const Program& CollectivePrograms::scheduled(Collective collective, const Collec
     const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();
     const Schedule schedule = whole_schedule(planned, root, segments_of(planned, call.bytes));
     const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
-    return programs_.emplace(key, lower(schedule, bytes)).first->second;
+    return programs_.emplace(key, lower(schedule, bytes)).first->second.ranks[self];
 }
 
-/// Each block straight from its owner to where it belongs. What a rank cannot know about the others' sizes it need not
-/// know: both ends of a message are told its size.
-const RankProgram* CollectivePrograms::direct(const CollectiveCall& call) {
-    scratch_ = {};
-    const std::size_t p = call.members.size(), self = static_cast<std::size_t>(call.rank);
-    const auto peer_after = [&](std::size_t i) { return (self + i) % p; };
-    const bool is_root = call.rank == call.root;
-    if (call.name == "gatherv" && !is_root) {
-        add(scratch_, ProgramOpKind::send, static_cast<std::size_t>(call.root), call.bytes);
-    } else if (call.name == "scatterv" && !is_root) {
-        add(scratch_, ProgramOpKind::recv, static_cast<std::size_t>(call.root), call.bytes);
-    } else if (call.name == "gatherv" || call.name == "allgatherv" || call.name == "alltoallv" ||
-               call.name == "alltoallw" || call.name == "scatterv") {
-        for (std::size_t i = 1; i < p; ++i) {
-            const std::size_t to = peer_after(i);
-            if (call.name == "allgatherv") {
-                add(scratch_, ProgramOpKind::send, to, call.bytes);
-            } else if (to < call.sent.size()) {
-                add(scratch_, ProgramOpKind::send, to, call.sent[to]);
-            }
-        }
-        for (std::size_t i = 1; i < p; ++i) {
-            const std::size_t from = peer_after(p - i);
-            if (from < call.received.size()) {
-                add(scratch_, ProgramOpKind::recv, from, call.received[from]);
-            }
-        }
+/// As MPICH and Open MPI do it: within each group by a collective with its rank 0, and between these two.
+const RankProgram* CollectivePrograms::between_groups(const CollectiveCall& call) {
+    const auto p = static_cast<std::int64_t>(call.members.size()), q = static_cast<std::int64_t>(call.remote.size());
+    const auto leader = static_cast<std::size_t>(p), root = leader + static_cast<std::size_t>(std::max(call.root, 0));
+    const bool leads = call.rank == 0, is_root = call.root == -3;
+    PartBuilder part(scratch_);
+    const auto within = [&](Collective collective, std::int64_t bytes) {
+        if (p > 1) part.graft(scheduled(collective, call, bytes));
+        part.await();
+    };
+    const auto exchange = [&](std::int64_t sent, std::int64_t received) {
+        if (!leads) return;
+        part.send(leader, sent);
+        part.recv(leader, received);
+        part.await();
+    };
+    if (call.name == "barrier") {
+        within(Collective::barrier, 0);
+        exchange(0, 0);
+        within(Collective::bcast, 0);
+    } else if (call.name == "allreduce") {
+        within(Collective::reduce, call.bytes);
+        exchange(call.bytes, call.bytes);
+        within(Collective::bcast, call.bytes);
+    } else if (call.name == "reduce_scatter_block") {
+        within(Collective::reduce, p * call.bytes);
+        exchange(p * call.bytes, p * call.bytes);
+        within(Collective::scatter, call.bytes);
+    } else if (call.name == "reduce_scatter") {
+        const std::int64_t all = std::accumulate(call.received.begin(), call.received.end(), std::int64_t{0});
+        within(Collective::reduce, all);
+        exchange(all, all);
+        for (std::size_t i = 1; leads && i < std::min(call.received.size(), leader); ++i)
+            part.send(i, call.received[i]);
+        if (!leads) part.recv(0, call.bytes);
+    } else if (call.name == "bcast" || call.name == "scatter") {
+        const bool scatters = call.name == "scatter";
+        if (is_root) part.send(leader, scatters ? q * call.bytes : call.bytes);
+        if (call.root < 0) return &scratch_;
+        if (leads) part.recv(root, scatters ? p * call.bytes : call.bytes);
+        part.await();
+        within(scatters ? Collective::scatter : Collective::bcast, call.bytes);
+    } else if (call.name == "reduce" || call.name == "gather") {
+        const bool gathers = call.name == "gather";
+        if (is_root) part.recv(leader, gathers ? q * call.bytes : call.bytes);
+        if (call.root < 0) return &scratch_;
+        within(gathers ? Collective::gather : Collective::reduce, call.bytes);
+        if (leads) part.send(root, gathers ? p * call.bytes : call.bytes);
     } else {
         return nullptr;
-    }
-    return &scratch_;
-}
-
-/// Rank r passes the result of ranks 0 .. r on.
-const RankProgram* CollectivePrograms::chain(const CollectiveCall& call) {
-    scratch_ = {};
-    const auto self = static_cast<std::size_t>(call.rank);
-    if (self > 0) {
-        add(scratch_, ProgramOpKind::recv, self - 1, call.bytes);
-    }
-    if (self + 1 < call.members.size()) {
-        add(scratch_, ProgramOpKind::send, self + 1, call.bytes, self > 0 ? 0 : -1);
     }
     return &scratch_;
 }

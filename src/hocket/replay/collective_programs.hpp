@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,34 +16,41 @@ namespace hocket::replay {
 
 /// One rank's call of a collective.
 struct CollectiveCall {
-    std::string_view name;                     ///< "bcast", "allgatherv", "exscan", ...
+    std::string_view name;                     ///< "bcast", "allgatherv", "exscan", "neighbor_alltoall", ...
+    std::int32_t group;                        ///< the same number for the same members
     const std::vector<std::int32_t>& members;  ///< world ranks, in communicator order
     std::int32_t rank;                         ///< in the communicator
     std::int64_t bytes;  ///< as in lower(); of a v-variant what this rank contributes (scatterv: gets)
-    std::int32_t root;   ///< -1: none
-    std::span<const std::int64_t> sent, received;  ///< sizes by rank, of v-variants
+    std::int32_t root;   ///< in the communicator, or in the remote group; -1: none, -3: this rank, of `remote`
+    std::span<const std::int64_t> sent, received;  ///< sizes of v-variants, by rank or neighbour
+    std::span<const std::int32_t> remote = {};     ///< the other group of an inter-communicator
+    const trace::Neighbours* neighbours = nullptr;
+    bool is_inner = false;  ///< a step of another collective, which no plan serves
 };
 
-/// The part of one rank in a collective, as a small Program. Whole schedules are built once and kept.
+/// The part of one rank in a collective, as a small Program. Its peers count through `members`, then `remote`. Whole
+/// schedules are built once and kept.
 class CollectivePrograms {
 public:
     CollectivePrograms(const Plan& plan, const std::vector<NativeModel>& native) : plan_(plan), native_(native) {}
 
-    /// Valid until the next call; null if the collective is not modelled.
+    /// Valid until the next call; null if the collective is not modelled, or its sizes or neighbours are not known.
     const RankProgram* part(const CollectiveCall&);
 
 private:
     struct Key {
         Collective collective;
-        std::vector<std::int32_t> members;
+        std::int32_t group;
         std::int64_t bytes;
         std::int32_t root;
         auto operator<=>(const Key&) const = default;
     };
 
-    const Program& scheduled(Collective, const CollectiveCall&);
-    const RankProgram* direct(const CollectiveCall&);
-    const RankProgram* chain(const CollectiveCall&);
+    const RankProgram& scheduled(Collective, const CollectiveCall&);
+    /// Of the local group alone.
+    const RankProgram& scheduled(Collective, const CollectiveCall&, std::int64_t bytes);
+    /// Null where it is not composed of collectives in both groups.
+    const RankProgram* between_groups(const CollectiveCall&);
 
     const Plan& plan_;
     const std::vector<NativeModel>& native_;

@@ -10,7 +10,7 @@ namespace hocket::replay {
 
 /// What a recorded function means to the replay.
 enum class FunctionKind : std::uint8_t {
-    local,  ///< no communication worth time: queries, datatypes, communicator management
+    local,  ///< no communication: queries, datatypes, polls that found nothing
     init,   ///< MPI_Init, MPI_Init_thread
     finalize,
     send,   ///< blocking
@@ -18,14 +18,40 @@ enum class FunctionKind : std::uint8_t {
     recv,
     irecv,
     sendrecv,
-    start,       ///< of persistent requests
-    complete,    ///< waits and tests
-    collective,  ///< on a communicator, any form
+    isendrecv,
+    partitioned_send,  ///< MPI_Psend_init
+    start,             ///< of persistent requests
+    ready,             ///< of partitions
+    complete,          ///< waits and tests
+    look,              ///< a request that is complete and stays: MPI_Request_get_status, MPI_Parrived
+    matched_probe,     ///< MPI_Mprobe, MPI_Improbe
+    collective,        ///< on a communicator, any form
+    one_sided,         ///< on a window
     file,
-    unsupported,  ///< communicates in a way that is not modelled
+    set_up,  ///< makes communicators, windows or processes, by messages of its own
 };
 
 /// `name` as MPI spells it, with or without "_c".
 FunctionKind kind_of(std::string_view name);
+
+/// What a function on a window does.
+enum class OneSidedKind : std::uint8_t {
+    none,    ///< opens an epoch without waiting, or is local
+    put,     ///< bytes to the target
+    get,     ///< bytes from the target
+    update,  ///< bytes to the target, which combines them with its own
+    fetch,   ///< bytes to the target and back
+    fence,
+    flush,      ///< one target, as at the end of a lock
+    flush_all,  ///< all targets
+    flush_local,
+    flush_local_all,
+    post,  ///< post, start, complete, wait: of an epoch between groups
+    start,
+    complete,
+    wait,
+};
+
+OneSidedKind one_sided_kind_of(std::string_view name);
 
 }  // namespace hocket::replay

@@ -28,6 +28,16 @@ public:
     /// messages get `tag`.
     Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, std::int32_t tag,
                   std::int32_t collective);
+    /// What goes on at a rank beside its calls, such as what a message to its memory causes: starts after `after` alone.
+    std::int32_t beside(Rank rank, const ProgramOp& op, std::span<const std::int32_t> after = {}) {
+        return program_.ranks[rank.at()].add(op, after);
+    }
+    /// What an op has to wait for that is to start after the rank's calls so far and `pending`.
+    [[nodiscard]] Pending behind(Rank rank, const Pending& pending) const {
+        Pending all = frontier_[rank.at()];
+        all.insert(all.end(), pending.begin(), pending.end());
+        return all;
+    }
     /// What the rank does from now on starts after `pending`.
     void await(Rank rank, const Pending& pending);
 

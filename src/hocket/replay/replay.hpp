@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "hocket/plan/plan.hpp"
 #include "hocket/program/program.hpp"
+#include "hocket/replay/left_out.hpp"
 #include "hocket/trace/trace.hpp"
 
 namespace hocket::replay {
@@ -27,15 +27,20 @@ struct ReplayOptions {
 struct Replayed {
     Program program;
     double recorded_span_s;  ///< from the first rank's return from MPI_Init to the last one's call of MPI_Finalize
-    std::vector<std::string> notes;  ///< what the program leaves out: "12 calls of MPI_Put"
+    std::vector<LeftOut> left_out;  ///< what the program lacks
 };
 
 /// The recorded program as a Program: what each rank computed between its MPI calls, its messages, and its collectives
-/// by the plan, else by the first of `native` that serves them, else by textbook_algorithm(). Messages that were not
-/// received before a recording was cut off are left out. Collectives of varying sizes (v-variants) become direct
-/// messages, scans a chain; one-sided and neighbourhood communication and collectives on inter-communicators are left
-/// out and told in `notes`; file access counts as computation. Calls of other threads than the main one are left out
-/// too.
+/// by the plan, else by the first of `native` that serves them, else by textbook_algorithm().
+///
+/// Wildcards are those that the recorded run met. Collectives of varying sizes (v-variants) and with neighbours become
+/// direct messages, scans a chain; those of an inter-communicator run within each group and between their ranks 0. A
+/// partitioned message leaves when its last partition is ready. File access counts as computation. One-sided calls: see
+/// OneSided.
+///
+/// `left_out` has what else moves data: calls of other threads than the main one, calls that failed, messages that were
+/// not received before a recording was cut off, the making of communicators and windows, and partners or sizes that the
+/// trace does not tell.
 Replayed replay(const Trace&, const Plan& plan = {}, const std::vector<NativeModel>& native = {},
                 const ReplayOptions& = {});
 

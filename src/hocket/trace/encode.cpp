@@ -101,6 +101,14 @@ private:
         for (const std::int32_t member : made.members) put(member);
         for (const std::int32_t member : made.remote) put(member);
         end(HOCKET_TRACE_COMMUNICATOR);
+        if (!made.neighbours) return;
+        begin(HOCKET_TRACE_NONE16);
+        put(id);
+        put(static_cast<std::uint32_t>(made.neighbours->sources.size()));
+        put(static_cast<std::uint32_t>(made.neighbours->destinations.size()));
+        for (const std::int32_t source : made.neighbours->sources) put(source);
+        for (const std::int32_t destination : made.neighbours->destinations) put(destination);
+        end(HOCKET_TRACE_NEIGHBOURS);
     }
 
     /// The signature, with the fields in the order of their bits, and then the times.

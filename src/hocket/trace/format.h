@@ -24,10 +24,14 @@
  *                 ids count up in the order of creation and belong to this rank's file.
  *   DATATYPE      u16 NONE16, u32 id, i64 size in bytes, name
  *   OPERATOR      u16 NONE16, u32 id, u32 commutative (0 or 1), name
+ *   NEIGHBOURS    u16 NONE16, u32 communicator, u32 n, u32 m, i32 sources[n], i32 destinations[m]: ranks in the
+ *                 communicator, -1 for MPI_PROC_NULL, in the order of neighbourhood collectives; stands behind the
+ *                 communicator if it has a topology
  *   FOOTER        u16 NONE16, u32 reason (enum hocket_trace_end), u64 number of calls
  *   RESET         nothing: all slots are empty from here on
  *
- * A definition stands before its first use. A reader skips kinds it does not know.
+ * A definition stands before its first use. A reader skips kinds and fields that it does not know: what is added to
+ * version 3 is a new kind of definition, or a field behind those known so far, and no reason for a new version.
  *
  * The other forms are a call. All of it but its times is its signature, and the signatures of earlier calls lie in slots:
  *
@@ -100,7 +104,8 @@ enum hocket_trace_kind {
     HOCKET_TRACE_OPERATOR = 4,
     HOCKET_TRACE_CALL = 5, /* versions 1 and 2 */
     HOCKET_TRACE_FOOTER = 6,
-    HOCKET_TRACE_RESET = 7
+    HOCKET_TRACE_RESET = 7,
+    HOCKET_TRACE_NEIGHBOURS = 8
 };
 
 enum hocket_trace_form {
@@ -141,7 +146,8 @@ enum hocket_trace_field {
     HOCKET_TRACE_COMM = 1 << 2,           /* u32: communicator the call acts on */
     HOCKET_TRACE_BYTES = 1 << 3,          /* i64: message of point-to-point, bcast, reduce, allreduce, scan, I/O and
                                              one-sided calls; block of one rank of the other collectives; for v-variants
-                                             the sum of what this rank contributes (Scatterv: of what it gets) */
+                                             the sum of what this rank contributes (Scatterv: of what it gets); Pready:
+                                             of the partitions that became ready */
     HOCKET_TRACE_COUNT = 1 << 4,          /* i64: elements of `datatype` in `bytes`; versions 1 and 2 */
     HOCKET_TRACE_TYPE = 1 << 5,           /* u32: datatype */
     HOCKET_TRACE_ROOT = 1 << 6,           /* i32: rank in the communicator; -1 MPI_PROC_NULL, -3 MPI_ROOT */
@@ -152,8 +158,9 @@ enum hocket_trace_field {
     HOCKET_TRACE_STATUS = 1 << 10,        /* i32 source, i32 tag, i64 bytes: what was received or found */
     HOCKET_TRACE_REQUEST = 1 << 11,       /* u64: the request made, started, completed or freed; counts from 1 */
     HOCKET_TRACE_REQUESTS = 1 << 12,      /* u32 n, n times hocket_trace_completion: started or completed */
-    HOCKET_TRACE_SEND_BYTES = 1 << 13,    /* u32 n, i64[n]: bytes sent to each rank, v-variants */
-    HOCKET_TRACE_RECEIVE_BYTES = 1 << 14, /* u32 n, i64[n]: bytes received from each rank; Reduce_scatter: blocks */
+    HOCKET_TRACE_SEND_BYTES = 1 << 13,    /* u32 n, i64[n]: bytes sent to each rank or neighbour, v-variants;
+                                             Win_post and Win_start: the group, as ranks of the window */
+    HOCKET_TRACE_RECEIVE_BYTES = 1 << 14, /* u32 n, i64[n]: bytes received from each; Reduce_scatter: blocks */
     HOCKET_TRACE_NEW_COMM = 1 << 15,      /* u32: the communicator that the call made */
     HOCKET_TRACE_WINDOW = 1 << 16,        /* u32: window, counts from 0 in this file */
     HOCKET_TRACE_FILE = 1 << 17,          /* u32: file handle, counts from 0 in this file */

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace hocket::trace {
 
@@ -74,6 +75,9 @@ void RankBuilder::define(std::uint32_t kind, std::uint16_t id, ByteReader& body)
             file_.operators.push_back({body.take_name(), commutative != 0});
             break;
         }
+        case HOCKET_TRACE_NEIGHBOURS:
+            define_neighbours(body);
+            break;
         case HOCKET_TRACE_FOOTER:
             footer(body);
             break;
@@ -130,6 +134,30 @@ void RankBuilder::define_communicator(std::uint16_t maker, ByteReader& body) {
     made.members = take_members(n, body);
     made.remote = take_members(m, body);
     file_.communicators.push_back(std::move(made));
+}
+
+void RankBuilder::define_neighbours(ByteReader& body) {
+    const auto id = known(body.take<std::uint32_t>("communicator"), file_.communicators.size(), "communicator", body);
+    LocalCommunicator& communicator = file_.communicators[static_cast<std::size_t>(id)];
+    const auto n = body.take<std::uint32_t>("sources");
+    const auto m = body.take<std::uint32_t>("destinations");
+    if (body.left() / 4 < std::uint64_t{n} + m)
+        body.fail(8, std::to_string(n) + " sources and " + std::to_string(m) + " destinations",
+                  "what the record holds");
+    const auto take = [&](std::uint32_t count) {
+        std::vector<std::int32_t> ranks(count);
+        for (auto& rank : ranks) {
+            rank = body.take<std::int32_t>("a neighbour");
+            if (rank < -1 || std::cmp_greater_equal(rank, communicator.members.size()))
+                body.fail(4, "neighbour " + std::to_string(rank),
+                          "-1 to " + std::to_string(communicator.members.size() - 1));
+        }
+        return ranks;
+    };
+    Neighbours neighbours;
+    neighbours.sources = take(n);
+    neighbours.destinations = take(m);
+    communicator.neighbours = std::move(neighbours);
 }
 
 void RankBuilder::footer(ByteReader& body) {

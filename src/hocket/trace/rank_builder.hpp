@@ -56,6 +56,7 @@ public:
 
 private:
     void define_communicator(std::uint16_t maker, ByteReader& body);
+    void define_neighbours(ByteReader& body);
     void footer(ByteReader& body);
     void lay_fold(Call& call, const hocket_trace_fold& fold, const ByteReader&);
     [[nodiscard]] std::int32_t function(std::uint64_t id, const ByteReader&) const;

@@ -168,7 +168,7 @@ private:
         if (kind == HOCKET_TRACE_RESET) {
             slots_.assign(HOCKET_TRACE_SLOTS, {});
             last_slot_ = 0;
-        } else if (kind < HOCKET_TRACE_RESET) {
+        } else if (kind <= HOCKET_TRACE_NEIGHBOURS) {
             const auto function = body.take<std::uint16_t>("function");
             to.define(kind, function, body);
         }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,14 +72,22 @@ struct Operator {
     bool operator==(const Operator&) const = default;
 };
 
+/// Of a rank in the topology of a communicator: ranks in that communicator, -1: MPI_PROC_NULL.
+struct Neighbours {
+    std::vector<std::int32_t> sources, destinations;
+
+    bool operator==(const Neighbours&) const = default;
+};
+
 /// A communicator as one rank saw it made.
 struct LocalCommunicator {
     std::int32_t made_by;  ///< function, -1: predefined, or first seen in use
     std::int32_t parent;   ///< -1: none or unknown
     bool inter;
     std::int32_t rank;
-    std::vector<std::int32_t> members;  ///< world ranks, -1 for a process outside this world
-    std::vector<std::int32_t> remote;   ///< of an inter-communicator
+    std::vector<std::int32_t> members;          ///< world ranks, -1 for a process outside this world
+    std::vector<std::int32_t> remote;           ///< of an inter-communicator
+    std::optional<Neighbours> neighbours = {};  ///< none: it has no topology, or that was not recorded
 
     bool operator==(const LocalCommunicator&) const = default;
 };

@@ -72,6 +72,7 @@ struct Trace::Merger {
 
     std::vector<std::int32_t> merge_communicators(std::vector<LocalCommunicator>& own,
                                                   const std::vector<std::int32_t>& functions) {
+        auto& neighbours = trace.neighbours_of_.emplace_back();
         std::map<Key, std::int32_t> made_before;
         std::vector<std::int32_t> to;
         for (LocalCommunicator& local : own) {
@@ -88,6 +89,7 @@ struct Trace::Merger {
             if (merged.made_by < 0 && local.made_by >= 0)
                 merged.made_by = functions[static_cast<std::size_t>(local.made_by)];
             if (merged.parent < 0 && local.parent >= 0) merged.parent = to[static_cast<std::size_t>(local.parent)];
+            if (local.neighbours) neighbours.emplace(entry->second, std::move(*local.neighbours));
             to.push_back(entry->second);
         }
         own.clear();
@@ -162,6 +164,12 @@ Trace Trace::make(const std::vector<RankFile>& files) {
     return trace;
 }
 
+const trace::Neighbours* Trace::neighbours(std::int32_t rank, std::int32_t communicator) const {
+    const auto& known = neighbours_of_.at(static_cast<std::size_t>(rank));
+    const auto found = known.find(communicator);
+    return found == known.end() ? nullptr : &found->second;
+}
+
 RankFile Trace::separate(std::int32_t rank) const {
     RankFile file = this->rank(rank);
     file.functions = functions_;
@@ -174,6 +182,7 @@ RankFile Trace::separate(std::int32_t rank) const {
     for (std::size_t i = 0; i < known.size(); ++i) {
         const trace::Communicator& merged = communicators_[static_cast<std::size_t>(known[i])];
         LocalCommunicator local{merged.made_by, number(merged.parent), merged.inter, 0, merged.members, merged.remote};
+        if (const trace::Neighbours* own = neighbours(rank, known[i])) local.neighbours = *own;
         auto own = std::find(local.members.begin(), local.members.end(), rank);
         if (own == local.members.end() &&
             std::find(local.remote.begin(), local.remote.end(), rank) != local.remote.end()) {

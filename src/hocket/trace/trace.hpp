@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ public:
     [[nodiscard]] const std::vector<trace::Operator>& operators() const { return operators_; }
     [[nodiscard]] const std::vector<trace::Communicator>& communicators() const { return communicators_; }
 
+    /// Null if the communicator has no topology, the rank is not in it, or its neighbours were not recorded.
+    [[nodiscard]] const trace::Neighbours* neighbours(std::int32_t rank, std::int32_t communicator) const;
+
     bool operator==(const Trace&) const = default;
 
 private:
@@ -69,6 +73,7 @@ private:
     std::vector<trace::Operator> operators_;
     std::vector<trace::Communicator> communicators_;
     std::vector<std::vector<std::int32_t>> communicators_of_;  ///< [rank] those that it knew, in the order of its file
+    std::vector<std::map<std::int32_t, trace::Neighbours>> neighbours_of_;  ///< [rank] by communicator
 };
 
 }  // namespace hocket

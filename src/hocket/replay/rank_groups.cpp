@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// What a rank does with others at once: collectives and windows.
+
+#include <algorithm>
+
+#include "hocket/replay/rank_replay.hpp"
+
+namespace hocket::replay {
+
+namespace {
+
+// MPI tags are not negative and -1 is none, so these are free. All ranks call the collectives of a communicator in the
+// same order, and messages match in the order of the ops, so one tag is enough for all of them.
+constexpr std::int32_t collective_tag = -2, data_tag = -3, answer_tag = -4, first_window_tag = -5;
+constexpr std::int32_t tags_of_window = 3;  // post, complete, fence
+
+}  // namespace
+
+void RankReplay::collective(const Call& call) {
+    const trace::Form form = shared_.collectives[static_cast<std::size_t>(call.function)].form;
+    if (form == trace::Form::blocking)
+        shared_.builder.await(rank_, collective_ops(call));
+    else
+        begin(call);
+}
+
+RankReplay::Pending RankReplay::collective_ops(const Call& call) {
+    if (call.communicator < 0) {
+        leave_out(call, "its communicator was not recorded");
+        return {};
+    }
+    // All members begin the collectives of a communicator in the same order.
+    return graft(call, shared_.collectives[static_cast<std::size_t>(call.function)].collective, call.communicator,
+                 shared_.tag(call.communicator, collective_tag), collectives_begun_[call.communicator]++);
+}
+
+RankReplay::Pending RankReplay::graft(const Call& call, std::string_view collective, std::int32_t communicator,
+                                      std::int32_t tag, std::int32_t before) {
+    const trace::Communicator& in = shared_.trace.communicators()[static_cast<std::size_t>(communicator)];
+    const auto& ranks = shared_.ranks_in[static_cast<std::size_t>(communicator)];
+    const bool second = in.inter && !ranks[0].contains(rank_.value);
+    const auto& members = second ? in.remote : in.members;
+    const auto& remote = second ? in.members : in.remote;
+    const auto own = ranks[second].find(rank_.value);
+    if (own == ranks[second].end() || ranks[second].size() != members.size() ||
+        ranks[!second].size() != remote.size()) {
+        leave_out(call, "some of its ranks are processes outside this trace");
+        return {};
+    }
+    const std::int32_t number = shared_.collective_call(tag, before);
+    if (members.size() == 1 && !in.inter && !collective.starts_with("neighbor")) return {};
+    const CollectiveCall asked{collective,
+                               2 * communicator + second,
+                               members,
+                               own->second,
+                               std::max<std::int64_t>(call.bytes, 0),
+                               call.root,
+                               vector_of(call, 0),
+                               vector_of(call, 1),
+                               remote,
+                               shared_.trace.neighbours(rank_.value, communicator)};
+    const RankProgram* part = shared_.programs.part(asked);
+    if (part == nullptr) {
+        leave_out(call, collective.starts_with("neighbor") ? "its neighbours or sizes were not recorded"
+                                                           : "its sizes were not recorded");
+        return {};
+    }
+    std::vector<Rank> peers(members.begin(), members.end());
+    for (const std::int32_t other : remote) peers.emplace_back(other);
+    return shared_.builder.graft(rank_, *part, peers, tag, number);
+}
+
+std::span<const std::int64_t> RankReplay::vector_of(const Call& call, int which) const {
+    if (call.blocks < 0) return {};
+    const std::int64_t* at = file_.blocks.data() + call.blocks;
+    if (which == 1) at += 1 + *at;
+    return {at + 1, static_cast<std::size_t>(*at)};
+}
+
+void RankReplay::note_window(const Call& call) {
+    if (call.window < 0 || call.communicator < 0) return;
+    window_[call.window] = {call.communicator, windows_made_[call.communicator]++, 0};
+}
+
+std::vector<Rank> RankReplay::group_of(const Call& call, const Window& window) const {
+    std::vector<Rank> group;
+    for (const std::int64_t member : vector_of(call, 0)) {
+        const Partner found = partner(window.communicator, static_cast<std::int32_t>(member));
+        if (found.rank.valid()) group.push_back(found.rank);
+    }
+    return group;
+}
+
+void RankReplay::one_sided(const Call& call) {
+    const OneSidedKind kind = shared_.one_sided_kinds[static_cast<std::size_t>(call.function)];
+    if (kind == OneSidedKind::wait && name(call).starts_with("MPI_Win_test") && !is_completed(call)) return;
+    const auto found = window_.find(call.window);
+    if (found == window_.end()) return leave_out(call, "the making of its window was not recorded");
+    Window& window = found->second;
+    const auto own_tag = [&](std::int32_t which) {
+        return shared_.tag(window.communicator, first_window_tag - tags_of_window * window.number - which);
+    };
+    const OneSided::Tags tags{shared_.tag(-1, data_tag), shared_.tag(-1, answer_tag), own_tag(0), own_tag(1)};
+    const auto await = [&](const Pending& pending) { shared_.builder.await(rank_, pending); };
+    switch (kind) {
+        case OneSidedKind::none:
+            return;
+        case OneSidedKind::put:
+        case OneSidedKind::get:
+        case OneSidedKind::update:
+        case OneSidedKind::fetch: {
+            const Partner target = partner(window.communicator, call.peer);
+            if (target.why != nullptr) leave_out(call, target.why);
+            if (!target.rank.valid()) return;
+            Pending begun = windows_.begin(kind, call.window, tags, target.rank, std::max<std::int64_t>(call.bytes, 0));
+            if (call.request != 0) pending_[call.request] = std::move(begun);
+            return;
+        }
+        case OneSidedKind::fence:
+            await(windows_.flush(call.window, tags, Rank{}, false));
+            return await(graft(call, "barrier", window.communicator, own_tag(2), window.fences++));
+        case OneSidedKind::flush:
+        case OneSidedKind::flush_local: {
+            const Partner target = partner(window.communicator, call.peer);
+            if (!target.rank.valid()) return;
+            return await(windows_.flush(call.window, tags, target.rank, kind == OneSidedKind::flush_local));
+        }
+        case OneSidedKind::flush_all:
+        case OneSidedKind::flush_local_all:
+            return await(windows_.flush(call.window, tags, Rank{}, kind == OneSidedKind::flush_local_all));
+        case OneSidedKind::post:
+        case OneSidedKind::start: {
+            if (call.blocks < 0) return leave_out(call, "its group was not recorded");
+            std::vector<Rank> group = group_of(call, window);
+            return await(kind == OneSidedKind::post ? windows_.post(call.window, tags, std::move(group))
+                                                    : windows_.start(call.window, tags, std::move(group)));
+        }
+        case OneSidedKind::complete:
+            return await(windows_.complete(call.window, tags));
+        case OneSidedKind::wait:
+            return await(windows_.wait(call.window, tags));
+    }
+}
+
+}  // namespace hocket::replay

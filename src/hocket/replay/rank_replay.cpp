@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/replay/rank_replay.hpp"
+
+#include <algorithm>
+
+#include "hocket/trace/format.h"
+
+namespace hocket::replay {
+
+namespace {
+
+constexpr double seconds_per_ns = 1e-9;
+constexpr std::int32_t any_source = -2, any_tag = -1;  // as recorded
+
+}  // namespace
+
+RankReplay::RankReplay(ReplayState& shared, Rank rank)
+    : shared_(shared), rank_(rank), file_(shared.trace.rank(rank.value)), windows_(shared.builder, rank) {
+    for (const trace::Completion& completion : file_.completions)
+        if (completion.source >= 0) received_[completion.request].push_back(completion);
+}
+
+void RankReplay::compute(std::int64_t ns) { shared_.builder.compute(rank_, static_cast<double>(ns) * seconds_per_ns); }
+
+void RankReplay::compute_between(const Call& before, const Call& after) {
+    const bool cpu_known = before.exit_cpu_ns >= 0 && after.enter_cpu_ns >= 0;
+    compute(shared_.options.cpu_time && cpu_known ? after.enter_cpu_ns - before.exit_cpu_ns
+                                                  : after.enter_ns - before.exit_ns);
+}
+
+void RankReplay::play() {
+    const Call* previous = nullptr;
+    for (const Call& call : file_.calls) {
+        if (call.thread > 0) {
+            if (kind(call) != FunctionKind::local) leave_out(call, "called by another thread than the main one");
+            continue;
+        }
+        if (previous != nullptr)
+            compute_between(*previous, call);
+        else
+            compute(call.exit_ns - shared_.start_ns);
+        compute(shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns);
+        if (kind(call) == FunctionKind::finalize) return;
+        if (call.error <= 0)
+            play(call);
+        else if (kind(call) != FunctionKind::local)
+            leave_out(call, "the call failed");
+        previous = &call;
+    }
+}
+
+void RankReplay::play(const Call& call) {
+    switch (kind(call)) {
+        case FunctionKind::local:
+        case FunctionKind::init:
+        case FunctionKind::finalize:
+            return;
+        case FunctionKind::file:
+            return compute(call.exit_ns - call.enter_ns);
+        case FunctionKind::set_up:
+            note_window(call);
+            return leave_out(call, "making communicators, windows and processes is not modelled");
+        case FunctionKind::send: {
+            const Pending sent = send(call);
+            if (call.bytes >= shared_.options.eager_bytes) shared_.builder.await(rank_, sent);
+            return;
+        }
+        case FunctionKind::recv: {
+            const std::int32_t communicator = call.communicator >= 0 || call.peer < 0
+                                                  ? call.communicator
+                                                  : communicator_of_matched(call.peer, call.tag);
+            return shared_.builder.await(rank_, receive(call, communicator, call.peer, call.tag, call.bytes));
+        }
+        case FunctionKind::sendrecv: {
+            Pending both = send(call);
+            const Pending received = receive_half(call);
+            both.insert(both.end(), received.begin(), received.end());
+            return shared_.builder.await(rank_, both);
+        }
+        case FunctionKind::isend:
+        case FunctionKind::irecv:
+        case FunctionKind::isendrecv:
+        case FunctionKind::partitioned_send:
+            return begin(call);
+        case FunctionKind::start:
+            return for_each_request(call, [&](std::uint64_t request) { restart(request); });
+        case FunctionKind::ready:
+            return make_ready(call);
+        case FunctionKind::complete:
+            return for_each_request(call, [&](std::uint64_t request) { complete(request); });
+        case FunctionKind::look:
+            return look(call);
+        case FunctionKind::matched_probe:
+            if (call.peer >= 0 && call.communicator >= 0) matched_[{call.peer, call.tag}].push_back(call.communicator);
+            return;
+        case FunctionKind::collective:
+            return collective(call);
+        case FunctionKind::one_sided:
+            return one_sided(call);
+    }
+}
+
+void RankReplay::begin(const Call& call) {
+    if ((call.flags & HOCKET_TRACE_PERSISTENT) != 0)
+        persistent_[call.request] = &call;
+    else
+        pending_[call.request] = post(call);
+}
+
+RankReplay::Pending RankReplay::post(const Call& call) {
+    switch (kind(call)) {
+        case FunctionKind::collective:
+            return collective_ops(call);
+        case FunctionKind::isendrecv: {
+            Pending both = send(call);
+            const Pending received = post_receive(call);
+            both.insert(both.end(), received.begin(), received.end());
+            return both;
+        }
+        case FunctionKind::irecv:
+            return post_receive(call);
+        default:
+            return send(call);
+    }
+}
+
+/// Where a wildcard was asked for, the completion tells what came. Else it is not asked: that of MPI_Isendrecv tells
+/// nothing with MPICH 4.0.
+RankReplay::Pending RankReplay::post_receive(const Call& call) {
+    const bool is_half = kind(call) == FunctionKind::isendrecv;
+    std::int32_t peer = is_half ? call.receive_peer : call.peer, tag = is_half ? call.receive_tag : call.tag;
+    const bool is_matched = !is_half && call.communicator < 0;  // MPI_Imrecv
+    std::int32_t communicator = call.communicator;
+    if (const auto found = received_.find(call.request); found != received_.end() && !found->second.empty()) {
+        const trace::Completion came = found->second.front();
+        found->second.pop_front();
+        if (peer == any_source || is_matched) peer = came.source;
+        if (tag == any_tag || is_matched) tag = came.tag;
+        if (is_matched) communicator = communicator_of_matched(peer, tag);
+    }
+    return receive(call, communicator, peer, tag, is_half ? call.receive_bytes : call.bytes);
+}
+
+void RankReplay::restart(std::uint64_t request) {
+    const auto found = persistent_.find(request);
+    if (found == persistent_.end()) return;
+    const Call& call = *found->second;
+    if (kind(call) == FunctionKind::partitioned_send && call.bytes > 0)
+        unready_bytes_[request] = call.bytes;
+    else
+        pending_[request] = post(call);
+}
+
+void RankReplay::make_ready(const Call& call) {
+    const auto unready = unready_bytes_.find(call.request);
+    if (unready == unready_bytes_.end()) return;
+    unready->second -= std::max<std::int64_t>(0, call.bytes);
+    if (unready->second > 0) return;
+    unready_bytes_.erase(unready);
+    pending_[call.request] = post(*persistent_[call.request]);
+}
+
+void RankReplay::complete(std::uint64_t request) {
+    // Other threads may have made partitions ready, but not later than here.
+    if (unready_bytes_.erase(request) > 0) pending_[request] = post(*persistent_[request]);
+    const auto found = pending_.find(request);
+    if (found == pending_.end()) return;
+    shared_.builder.await(rank_, found->second);
+    pending_.erase(found);
+}
+
+void RankReplay::look(const Call& call) {
+    if (!is_completed(call)) return;
+    const auto found = pending_.find(call.request);
+    if (found != pending_.end()) shared_.builder.await(rank_, found->second);
+}
+
+template <class Action>
+void RankReplay::for_each_request(const Call& call, Action action) {
+    if (call.completions < 0) {
+        if (call.request != 0 && (!name(call).starts_with("MPI_Test") || is_completed(call))) action(call.request);
+        return;
+    }
+    for (std::int64_t i = 0; i < call.num_completions; ++i)
+        action(file_.completions[static_cast<std::size_t>(call.completions + i)].request);
+}
+
+bool RankReplay::is_completed(const Call& call) { return (call.flags & HOCKET_TRACE_COMPLETED) != 0; }
+
+RankReplay::Partner RankReplay::partner(std::int32_t communicator, std::int32_t peer) const {
+    if (peer == -1) return {};  // MPI_PROC_NULL
+    if (communicator < 0 || peer < 0) return {{}, "its partner was not recorded"};
+    const trace::Communicator& in = shared_.trace.communicators()[static_cast<std::size_t>(communicator)];
+    const bool own_first = shared_.ranks_in[static_cast<std::size_t>(communicator)][0].contains(rank_.value);
+    const auto& group = in.inter && own_first ? in.remote : in.members;
+    if (static_cast<std::size_t>(peer) >= group.size()) return {{}, "its partner is no rank of the communicator"};
+    const Rank found{group[static_cast<std::size_t>(peer)]};
+    return {found, found.valid() ? nullptr : "its partner is a process outside this trace"};
+}
+
+RankReplay::Pending RankReplay::send(const Call& call) {
+    const Partner to = partner(call.communicator, call.peer);
+    if (to.why != nullptr) leave_out(call, to.why);
+    if (!to.rank.valid()) return {};
+    return shared_.builder.send(rank_, to.rank, shared_.tag(call.communicator, call.tag),
+                                std::max<std::int64_t>(call.bytes, 0));
+}
+
+RankReplay::Pending RankReplay::receive(const Call& call, std::int32_t communicator, std::int32_t peer,
+                                        std::int32_t tag, std::int64_t bytes) {
+    const Partner from = partner(communicator, peer);
+    if (from.why != nullptr) shared_.left_out.add(name(call), from.why, 1, bytes);
+    if (!from.rank.valid()) return {};
+    return shared_.builder.recv(rank_, from.rank, shared_.tag(communicator, tag), std::max<std::int64_t>(bytes, 0));
+}
+
+RankReplay::Pending RankReplay::receive_half(const Call& call) {
+    return receive(call, call.communicator, call.receive_peer, call.receive_tag, call.receive_bytes);
+}
+
+std::int32_t RankReplay::communicator_of_matched(std::int32_t source, std::int32_t tag) {
+    const auto found = matched_.find({source, tag});
+    if (found == matched_.end() || found->second.empty()) return -1;
+    const std::int32_t communicator = found->second.front();
+    found->second.pop_front();
+    return communicator;
+}
+
+}  // namespace hocket::replay
