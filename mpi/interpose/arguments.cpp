@@ -68,12 +68,10 @@ bool combines_type(MPI_Op op, MPI_Datatype type) {
 
 bool is_empty(const Buffer& buffer) { return buffer.count == 0; }
 
-/// Whether the rank's contribution lies where its result goes, as far as an MPI that forbids it looks for that.
-bool is_aliased(const Call& call, int rank) {
+/// Whether a rank's block lies where its result goes, as far as an MPI that forbids it looks for that.
+bool is_block_aliased(const Call& call, int rank) {
     const auto& [send, recv, op] = call.arguments;
-    if (is_empty(send) || is_empty(recv)) return false;
-    if (combines(call.collective)) return send.address == recv.address;
-    if (send.type != recv.type || send.count != recv.count) return false;
+    if (is_empty(send) || is_empty(recv) || send.type != recv.type || send.count != recv.count) return false;
     switch (call.collective) {
         case Collective::alltoall:
             return send.address == recv.address;
@@ -97,23 +95,33 @@ Verdict judge_at_root(const Buffer& buffer, int code) {
     return forgives_root && !is_looked_at ? Verdict{Verdict::refuse, code} : Verdict{Verdict::native};
 }
 
-Verdict judge_combining(const Call& call, bool is_root) {
+Verdict judge_bcast(const Call& call, int rank) {
+    const Buffer& buffer = call.arguments.recv;
+    if (buffer.in_place()) return {Verdict::native};
+    const int code = call.root == rank ? check_send(buffer) : check_receive(buffer);
+    return {code == MPI_SUCCESS ? Verdict::serve : Verdict::native};
+}
+
+Verdict judge_combining(const Call& call, int rank) {
     const auto& [send, recv, op] = call.arguments;
-    const bool rooted = call.collective == Collective::reduce;
-    if (rooted && !is_root && send.in_place()) return {Verdict::native};
+    const bool rooted = call.collective == Collective::reduce, has_result = !rooted || call.root == rank;
+    if (!has_result && send.in_place()) return {Verdict::native};
     if (!combines_type(op, recv.type)) return {Verdict::native};
-    const bool has_result = !rooted || is_root;
     if (has_result && recv.in_place()) return {Verdict::native};
     if (!send.in_place() && check_send(send) != MPI_SUCCESS) return {Verdict::native};
     if (!has_result) return {Verdict::serve};
     const int code = check_receive(recv);
-    if (code == MPI_SUCCESS) return {Verdict::serve};
-    return rooted ? judge_at_root(recv, code) : Verdict{Verdict::native};
+    if (code != MPI_SUCCESS) return rooted ? judge_at_root(recv, code) : Verdict{Verdict::native};
+    // Every MPI known refuses MPI_Reduce in one buffer.
+    const bool forbids_aliases = refuses_aliases || rooted;
+    const bool is_aliased = !is_empty(send) && !is_empty(recv) && send.address == recv.address;
+    return {forbids_aliases && is_aliased ? Verdict::native : Verdict::serve};
 }
 
 // Each rank sends and receives; of those that are rooted, the root alone has the many blocks.
-Verdict judge_moving(const Call& call, bool is_root) {
+Verdict judge_moving(const Call& call, int rank) {
     const auto& [send, recv, op] = call.arguments;
+    const bool is_root = call.root == rank;
     const bool scatters = call.collective == Collective::scatter, gathers = call.collective == Collective::gather;
     const bool has_send = !scatters || is_root, has_recv = !gathers || is_root;
     const bool may_send_in_place = !scatters && (!gathers || is_root), may_receive_in_place = scatters && is_root;
@@ -126,30 +134,27 @@ Verdict judge_moving(const Call& call, bool is_root) {
     // What an MPI does not look at before the first message ends in MPI_ERR_TRUNCATE where a block is too large, also
     // here.
     const bool checked = demands_equal_blocks && call.collective == Collective::alltoall && !send.in_place();
-    return {checked && bytes_of(send) != bytes_of(recv) ? Verdict::native : Verdict::serve};
+    if (checked && bytes_of(send) != bytes_of(recv)) return {Verdict::native};
+    const bool is_aliased = refuses_aliases && has_send && has_recv && is_block_aliased(call, rank);
+    return {is_aliased ? Verdict::native : Verdict::serve};
 }
 
 }  // namespace
 
 Verdict judge(const Call& call, int rank, int size) {
-    const auto& [send, recv, op] = call.arguments;
     if (call.root < 0 || call.root >= size) return {Verdict::native};
-    const bool is_root = call.root == rank;
     switch (call.collective) {
         case Collective::barrier:
             return {Verdict::serve};
         case Collective::bcast:
-            if (recv.in_place()) return {Verdict::native};
-            return {(is_root ? check_send(recv) : check_receive(recv)) == MPI_SUCCESS ? Verdict::serve
-                                                                                      : Verdict::native};
+            return judge_bcast(call, rank);
+        case Collective::reduce:
+        case Collective::allreduce:
+        case Collective::reduce_scatter_block:
+            return judge_combining(call, rank);
         default:
-            break;
+            return judge_moving(call, rank);
     }
-    const Verdict verdict = combines(call.collective) ? judge_combining(call, is_root) : judge_moving(call, is_root);
-    if (verdict.action != Verdict::serve || (is_rooted(call.collective) && !is_root)) return verdict;
-    // Every MPI known refuses MPI_Reduce in one buffer.
-    const bool forbidden = refuses_aliases || call.collective == Collective::reduce;
-    return forbidden && is_aliased(call, rank) ? Verdict{Verdict::native} : verdict;
 }
 
 void prepare_arguments() {

@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
+#include "interpose/next.hpp"
 #include "interpose/plan_in_force.hpp"
 #include "interpose/private_communicators.hpp"
 #include "interpose/settings.hpp"
@@ -116,6 +118,33 @@ Communicator* make(MPI_Comm comm) {
     return made;
 }
 
+/// Makes a new `private_comm` instead of the one that was. Collective. False if it has none.
+bool renew_private(Communicator& communicator) {
+    if (communicator.private_comm != MPI_COMM_NULL) private_communicators.release(&communicator.private_comm);
+    communicator.has_none = !private_communicators.make(communicator.program_comm, &communicator.private_comm);
+    return !communicator.has_none;
+}
+
+/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
+/// many. The ranks agree on it, since threads may have made them in different orders.
+void inherit(Communicator& communicator) {
+    if (communicator.has_inherited || !settings.checks_itself) return;
+    communicator.has_inherited = true;
+    std::vector<std::int64_t> mine;
+    for (const auto& routes : communicator.routes) {
+        for (const Route& route : routes) mine.push_back(entry_counts[route.index].num_slower);
+    }
+    std::vector<std::int64_t> all(mine.size());
+    const auto count = static_cast<int>(mine.size());
+    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
+        return;
+    std::size_t i = 0;
+    for (std::size_t c = 0; c < num_collectives; ++c) {
+        for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
+            communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
+    }
+}
+
 }  // namespace
 
 void prepare_communicators() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr); }
@@ -136,10 +165,15 @@ Communicator* find_communicator(MPI_Comm comm) {
     return communicator;
 }
 
-bool renew_private(Communicator& communicator) {
-    if (communicator.private_comm != MPI_COMM_NULL) private_communicators.release(&communicator.private_comm);
-    communicator.has_none = !private_communicators.make(communicator.program_comm, &communicator.private_comm);
-    return !communicator.has_none;
+bool number_call(Communicator& communicator) {
+    if (communicator.private_comm != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return true;
+    for (auto& routes : communicator.routes) {
+        for (Route& route : routes) route.operations.clear();
+    }
+    communicator.call = 0;
+    if (!renew_private(communicator)) return false;
+    inherit(communicator);
+    return true;
 }
 
 void prepare_world() {

@@ -23,12 +23,18 @@ namespace hocket::interpose {
 
 using selection::SelfCheck;
 
+/// A schedule that is ready for calls with this root and number of segments.
+struct Prepared {
+    Rank root;
+    std::int32_t asked_segments;  ///< as segments_of() has them
+    std::unique_ptr<runtime::Operation> operation;
+};
+
 /// A plan entry on a communicator that it serves.
 struct Route {
     const PlanEntry* entry;
-    std::size_t index;  ///< in the plan
-    std::vector<std::unique_ptr<runtime::Operation>>
-        operations;                       ///< by root and segments, the one used last at the end
+    std::size_t index;                    ///< in the plan
+    std::vector<Prepared> operations;     ///< those used last; the last one at the end
     std::optional<bool> preserves_order;  ///< known once asked, for the root `order_root`
     Rank order_root;
 };
@@ -57,8 +63,10 @@ struct Communicator {
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
-/// Makes a new `private_comm` instead of the one that was. Collective. False if it has none.
-bool renew_private(Communicator& communicator);
+/// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one
+/// that failed, some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not
+/// look at the arguments, because now and then it makes a communicator, which needs all ranks. False if there is none.
+bool number_call(Communicator& communicator);
 /// Makes that of the world, if the plan serves it. Collective. So a call there that one rank alone makes, for the MPI
 /// to refuse it, waits for nobody.
 void prepare_world();

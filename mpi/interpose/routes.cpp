@@ -3,6 +3,9 @@
 
 #include "interpose/routes.hpp"
 
+#include "interpose/entry_counts.hpp"
+#include "runtime/operation.hpp"
+
 namespace hocket::interpose {
 
 namespace {
@@ -26,7 +29,7 @@ std::int64_t size_of(MPI_Datatype type) {
 
 }  // namespace
 
-std::int64_t bytes_of(const Call& call, const Communicator& communicator) {
+std::int64_t signature_bytes(const Call& call, const Communicator& communicator) {
     if (call.collective == Collective::barrier) return 0;
     const Buffer& buffer = sizing_buffer(call, communicator);
     if (buffer.type == MPI_DATATYPE_NULL || buffer.count < 0) return -1;
@@ -40,6 +43,18 @@ Route* find_route(Communicator& communicator, const Call& call, std::int64_t byt
         if (serves_call(*route.entry, bytes, call.root)) return &route;
     }
     return nullptr;
+}
+
+bool keeps_order(Route& route, const Call& call) {
+    if (!combines(call.collective)) return true;
+    if (runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
+    if (runtime::is_commutative(call.arguments.op)) return true;
+    if (!route.preserves_order || route.order_root.value != call.root) {
+        route.order_root = Rank{call.root};
+        route.preserves_order = preserves_order(route.entry->schedule, route.order_root);
+    }
+    if (!*route.preserves_order) entry_counts[route.index].kept_native.fetch_add(1, std::memory_order_relaxed);
+    return *route.preserves_order;
 }
 
 }  // namespace hocket::interpose

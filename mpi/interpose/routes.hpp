@@ -12,9 +12,12 @@ namespace hocket::interpose {
 
 /// What all ranks see alike: bytes of the message, or of the block of one rank. Negative if there is no such size,
 /// which the MPI's own function will complain about.
-std::int64_t bytes_of(const Call& call, const Communicator& communicator);
+std::int64_t signature_bytes(const Call& call, const Communicator& communicator);
 
 /// The entry that serves a call of so many bytes, or null.
 Route* find_route(Communicator& communicator, const Call& call, std::int64_t bytes);
+
+/// Whether the route's schedule may combine with the operator and datatype of a call whose arguments are good.
+bool keeps_order(Route& route, const Call& call);
 
 }  // namespace hocket::interpose

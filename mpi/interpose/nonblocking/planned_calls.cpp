@@ -23,7 +23,7 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     if (call.comm == MPI_COMM_NULL) return nullptr;
     Communicator* const communicator = find_communicator(call.comm);
     if (communicator == nullptr || !communicator->queue) return nullptr;
-    const std::int64_t bytes = bytes_of(call, *communicator);
+    const std::int64_t bytes = signature_bytes(call, *communicator);
     const Route* const route = find_route(*communicator, call, bytes);
     if (route == nullptr) return nullptr;
     const bool combining = combines(call.collective);

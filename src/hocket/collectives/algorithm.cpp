@@ -63,8 +63,8 @@ std::int32_t segments_of_size(const Algorithm& algorithm, std::int32_t num_ranks
     if (bytes < 0 || segment_bytes < 1)
         throw InvalidInput("segments of " + std::to_string(segment_bytes) + " bytes in " + std::to_string(bytes) +
                            " bytes: expected segments of at least 1 byte, and no negative size");
-    const std::int64_t blocks = num_blocks(algorithm.collective, num_ranks);
-    const std::int64_t chunks = segments_for(algorithm, {num_ranks, 1}) * blocks;  // in one segment
+    // In one segment:
+    const std::int64_t chunks = segments_for(algorithm, {num_ranks, 1}) * num_blocks(algorithm.collective, num_ranks);
     if (!algorithm.pipelines) return 1;
     const std::int64_t most = std::max<std::int64_t>(1, max_messages / chunks);
     const auto rounded_up = [](std::int64_t n, std::int64_t unit) { return n / unit + (n % unit != 0 ? 1 : 0); };

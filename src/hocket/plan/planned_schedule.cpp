@@ -72,12 +72,14 @@ Schedule whole_schedule(const PlannedSchedule& planned, Rank root, std::int32_t 
 }
 
 bool preserves_order(const PlannedSchedule& planned, Rank root) {
-    if (planned.custom() != nullptr) return validate(*planned.custom()).preserves_order;
-    if (planned.algorithm()->preserves_order && root.value == 0 && planned.order().empty()) return true;
-    // The segments of a message are combined alike.
-    const std::int64_t p = planned.num_ranks();
-    if (p * p * schedule_segments(planned, planned.segments()) > max_validated) return false;
-    return validate(whole_schedule(planned, root, planned.segments())).preserves_order;
+    if (const collectives::Algorithm* const algorithm = planned.algorithm()) {
+        if (algorithm->preserves_order && root.value == 0 && planned.order().empty()) return true;
+        // The segments of a message are combined alike.
+        const std::int64_t p = planned.num_ranks();
+        if (p * p * schedule_segments(planned, planned.segments()) > max_validated) return false;
+    }
+    const Schedule whole = whole_schedule(planned, root, planned.segments());
+    return validate(whole).preserves_order;
 }
 
 std::string describe(const PlannedSchedule& planned) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "interpose/blocking/serve.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "interpose/entry_counts.hpp"
+#include "interpose/inside.hpp"
+
+namespace hocket::interpose {
+
+namespace {
+
+using runtime::Operation;
+
+// Prepared operations are kept for the roots and numbers of segments used last.
+constexpr std::size_t max_prepared = 8;
+
+Operation& operation_for(Route& route, const Communicator& communicator, Rank root, std::int64_t bytes) {
+    const PlannedSchedule& schedule = route.entry->schedule;
+    auto& operations = route.operations;
+    const std::int32_t asked_segments = segments_of(schedule, bytes);
+    const auto found = std::find_if(operations.begin(), operations.end(), [&](const Prepared& prepared) {
+        return prepared.root == root && prepared.asked_segments == asked_segments;
+    });
+    if (found != operations.end()) {
+        std::rotate(found, found + 1, operations.end());
+        return *operations.back().operation;
+    }
+    if (operations.size() == max_prepared) operations.erase(operations.begin());
+    const Rank self{communicator.rank};
+    const runtime::Role role{route.entry->collective, communicator.size, root, self,
+                             schedule_segments(schedule, asked_segments)};
+    auto graph = std::make_shared<const runtime::RankGraph>(rank_schedule(schedule, root, self, asked_segments));
+    operations.push_back(
+        {root, asked_segments, std::make_unique<Operation>(role, std::move(graph), communicator.private_comm)});
+    return *operations.back().operation;
+}
+
+int execute(const Decision& by, const Call& call) noexcept {
+    try {
+        Operation& operation = operation_for(*by.route, *by.communicator, Rank{call.root}, by.bytes);
+        return operation.execute(call.arguments, by.communicator->call);
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    } catch (const std::exception&) {
+        return MPI_ERR_INTERN;
+    }
+}
+
+}  // namespace
+
+int serve(const Decision& decision, const Call& call) {
+    const Inside inside;
+    const int code = decision.refused != MPI_SUCCESS ? decision.refused : execute(decision, call);
+    entry_counts[decision.route->index].rerouted.fetch_add(1, std::memory_order_relaxed);
+    // The private communicator returns errors; the error handler of the program's communicator decides what follows.
+    if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
+    return code;
+}
+
+}  // namespace hocket::interpose
