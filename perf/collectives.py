@@ -144,11 +144,11 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--mpis", nargs="+", help="labels such as mpich-4.0.2 (default: all of this machine)")
     parser.add_argument("--collectives", nargs="+", choices=[*LARGE, "barrier"])
     parser.add_argument("--bytes", nargs="+", type=int, help="of the message; the blocks of all ranks together")
-    parser.add_argument("--chunks", nargs="+", type=int, help="sizes of pieces to choose from, in bytes")
+    parser.add_argument("--chunks", nargs="+", type=int, help="sizes of segments to choose from, in bytes")
     parser.add_argument(
-        "--algorithms", nargs="+", help="each of them instead of what advise takes, cut as --pieces say"
+        "--algorithms", nargs="+", help="each of them instead of what advise takes, cut as --segments say"
     )
-    parser.add_argument("--pieces", nargs="+", type=int, default=[1])
+    parser.add_argument("--segments", "--pieces", dest="segments", nargs="+", type=int, default=[1])
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--timeout", type=seconds, default=300.0)
     parser.add_argument("--json", action="store_true")
@@ -212,10 +212,10 @@ def chosen_entries(options: argparse.Namespace, network: Network, rendezvous_byt
             groups.append(CallGroup(collective, members, num_bytes, num_bytes, (0,), 1, True))
     if options.algorithms:
         return [
-            PlanEntry(g.collective, members, g.bytes_min, g.bytes_max, name, pieces, depth_first(network), g.root)
+            PlanEntry(g.collective, members, g.bytes_min, g.bytes_max, name, segments, depth_first(network), g.root)
             for g in groups
             for name in options.algorithms
-            for pieces in options.pieces
+            for segments in options.segments
             if (g.collective, name) in KNOWN
         ]
     costs = CostModel.usual().replace(rendezvous_bytes=rendezvous_bytes)
@@ -230,7 +230,7 @@ def depth_first(network: Network) -> tuple[int, ...]:
 
 def describe(entry: PlanEntry) -> str:
     schedule = entry.schedule()
-    return f"{schedule.algorithm} in {schedule.pieces}"
+    return f"{schedule.algorithm} in {schedule.segments}"
 
 
 def limit_of(network: Network | None, entry: PlanEntry) -> float | None:

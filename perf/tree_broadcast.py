@@ -3,7 +3,7 @@
 
 """Tables 5 and 6 of [Hourai] again: broadcasts of 1 MB on its three kinds of clusters, emulated.
 
-For each cluster and MPI, in turns: MPI_Bcast from rank 0 and from rank 1, the optimal schedule of one piece, and the
+For each cluster and MPI, in turns: MPI_Bcast from rank 0 and from rank 1, the optimal schedule of one segment, and the
 pipelined one that `hocket schedule bcast` finds; beside what the paper measured, the search predicts and the wire
 allows.
 """

@@ -197,7 +197,7 @@ class _Replay:
             if self.num_blocks < 1:
                 self.problems.append("has no blocks")
             if isinstance(pieces, int) and collective in ("bcast", "reduce") and self.num_blocks != pieces:
-                self.problems.append(f"has {self.num_blocks} blocks: expected {pieces} pieces")
+                self.problems.append(f"has {self.num_blocks} blocks: expected {pieces} segments")
             if pieces is None and collective in ("bcast", "reduce") and self.num_blocks != 1:
                 self.problems.append(f"has {self.num_blocks} blocks: expected one")
             self._same(self.block_bytes * self.num_blocks, self.bytes, "the size of all blocks")

@@ -21,7 +21,7 @@ class CostRequest:
     collective: str
     bytes: int
     ranks: int | None = None  #: None = all of the network
-    pieces: int = 1
+    segments: int = 1
     root: int = 0
     network: NetworkSource | None = None
     bandwidth_bytes_per_s: float | None = None
@@ -33,7 +33,7 @@ class CostTable:
     collective: str
     ranks: int
     bytes: int
-    pieces: int
+    segments: int
     latency_s: float
     bandwidth_bytes_per_s: float
     hockney_s: dict[str, float]  # by algorithm, fastest first
@@ -92,9 +92,11 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
     times: dict[str, float] = {}
     for algorithm in algorithms():
         if algorithm.collective == collective:
-            cut = request.pieces if algorithm.pipelines else 1
+            cut = request.segments if algorithm.pipelines else 1
             times[algorithm.name] = hockney_s(
                 collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, segments=cut
             )
     fastest_first = dict(sorted(times.items(), key=lambda item: item[1]))
-    return CostTable(collective, ranks, size, request.pieces, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s)
+    return CostTable(
+        collective, ranks, size, request.segments, latency_s, bandwidth_bytes_per_s, fastest_first, limit_s
+    )

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hocket.errors import InvalidInput
+from hocket.json_input import with_current_names
 from hocket.reporter import SILENT, Reporter
 
 #: The name of a request in JSON -> its module and class.
@@ -105,6 +106,7 @@ def _encoded(value: Any) -> Any:
 
 def _of_fields(kind: Any, values: dict[str, Any], where: str) -> Any:
     hints = typing.get_type_hints(kind)
+    values = with_current_names(values, hints)
     for name in values:
         if name not in hints:
             raise InvalidInput(f"{where}: unknown {name!r}", f"accepted: {', '.join(hints)}")

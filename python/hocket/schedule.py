@@ -94,7 +94,7 @@ def summary(schedule: Schedule) -> dict[str, object]:
         "algorithm": schedule.algorithm,
         "ranks": schedule.num_ranks,
         "root": schedule.root,
-        "pieces": schedule.segments,
+        "segments": schedule.segments,
         "messages": len(sends),
         "chunks_sent": sum(count for op in sends for _, count in op.chunks),
         "ok": validation.ok,

@@ -30,7 +30,7 @@ class ScheduleRequest:
     algorithm: str | None = None
     ranks: int | None = None
     root: int = 0
-    pieces: int = 1
+    segments: int = 1
     order: tuple[int, ...] | None = None
 
 
@@ -120,7 +120,7 @@ def build(request: ScheduleRequest) -> Built:
     if request.ranks is None:
         raise InvalidInput("the number of ranks is missing", "add --ranks 8")
     order = None if request.order is None else list(request.order)
-    return Built(Schedule.build(request.what, request.algorithm, request.ranks, request.root, request.pieces, order))
+    return Built(Schedule.build(request.what, request.algorithm, request.ranks, request.root, request.segments, order))
 
 
 def search(request: SearchRequest) -> OnNetwork:

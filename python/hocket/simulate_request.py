@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OF_PATTERNS = frozenset({"ranks", "in_flight", "threads", "links"})
 #: What is simulated -> the values of a request that mean something for it; the others of _CONDITIONAL do not.
 APPLICABLE: dict[str, frozenset[str]] = {
-    "collective": frozenset({"bytes", "root", "pieces", "order", "threads", "costs", "circuit_policy", "pin"}),
+    "collective": frozenset({"bytes", "root", "segments", "order", "threads", "costs", "circuit_policy", "pin"}),
     "schedule": frozenset({"bytes", "costs", "circuit_policy", "pin"}),
     "program": frozenset({"costs", "circuit_policy", "pin"}),
     "trace": frozenset({"plan", "costs", "circuit_policy", "pin"}),
@@ -46,7 +46,7 @@ class SimulateRequest:
     costs: CostSource = OF_NETWORK  #: of a pattern `sharing` alone
     bytes: int | None = None
     root: int = 0
-    pieces: int = 1
+    segments: int = 1
     order: str = "rank"  #: or "depth-first"
     plan: Path | None = None  #: of the collectives of a trace
     ranks: int | None = None  #: of a pattern, as the following
@@ -155,7 +155,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
     found, refused = simulate_what(
         request.what,
         network,
-        Request(request.bytes, request.root, request.pieces, request.order == "depth-first"),
+        Request(request.bytes, request.root, request.segments, request.order == "depth-first"),
         costs,
         plan,
         ProgramOptions(

@@ -37,7 +37,7 @@ class Request:
 
     size_bytes: int | None = None
     root: int = 0
-    pieces: int = 1
+    segments: int = 1
     depth_first: bool = False  # rank order
 
 
@@ -274,7 +274,7 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
             name,
             network.num_ranks,
             root=request.root,
-            segments=request.pieces if pipelines else 1,
+            segments=request.segments if pipelines else 1,
             order=order,
         )
         for name, pipelines in names.items()

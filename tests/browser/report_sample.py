@@ -45,7 +45,9 @@ def write_sample(folder: Path, hostile: bool = False) -> Result:
         _entry(folder, network, 0, "bcast", 1_000_000, ("binomial", 1, None), ("pipelined_chain", 64, order)),
         _entry(folder, network, 1, "allreduce", 65_536, ("recursive_doubling", 1, None), ("ring", 1, order)),
     ]
-    dropped = replace(collectives[1], bytes=8, kept=False, reason="not faster in the measurement", pieces=1, order=None)
+    dropped = replace(
+        collectives[1], bytes=8, kept=False, reason="not faster in the measurement", segments=1, order=None
+    )
     collectives.append(replace(dropped, algorithm="recursive_doubling", timelines=TimelineFiles()))
     collectives.append(
         CollectiveResult("barrier", list(range(8)), 0, None, 2, "dissemination", 1, None, [], [], None, None, False,
@@ -90,12 +92,12 @@ def _entry(
     new: tuple[str, int, list[int] | None],
 ) -> CollectiveResult:
     makespans_s, files = [], []
-    for name, (algorithm, pieces, order) in (("native", old), ("tuned", new)):
-        program = lower(Schedule.build(collective, algorithm, 8, root=0, pieces=pieces, order=order), size_bytes)
+    for name, (algorithm, segments, order) in (("native", old), ("tuned", new)):
+        program = lower(Schedule.build(collective, algorithm, 8, root=0, segments=segments, order=order), size_bytes)
         timeline = simulate(program, network, record_links=True)
         makespans_s.append(timeline.makespan_s)
         files.append(f"timelines/{number:02}-{name}.json")
-        title = f"{algorithm} in {pieces} segments" if pieces > 1 else algorithm
+        title = f"{algorithm} in {segments} segments" if segments > 1 else algorithm
         write_timeline(timeline_of(program, timeline, network, title), folder / files[-1])
     return CollectiveResult(
         collective=collective,
@@ -104,7 +106,7 @@ def _entry(
         root=0 if collective == "bcast" else None,
         calls=10,
         algorithm=new[0],
-        pieces=new[1],
+        segments=new[1],
         order=new[2],
         native_s=[factor * makespans_s[0] for factor in (1.18, 1.2, 1.24)],
         tuned_s=[factor * makespans_s[1] for factor in (1.01, 1.02, 1.05)],

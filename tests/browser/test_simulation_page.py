@@ -44,7 +44,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (program,), _ = simulate_what(
         "bcast:pipelined_chain",
         network,
-        Request(10**6, pieces=16),
+        Request(10**6, segments=16),
         CostModel.usual(),
         None,
         ProgramOptions(record=True),

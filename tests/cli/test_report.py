@@ -77,7 +77,7 @@ def test_many_collectives_stay_below_a_megabyte(hocket_cli: Callable, folder: Pa
     """As a result of an older version with timelines of each collective; the page has those of most time."""
     network = Network.generate("tree:4x4x4", bandwidth="1 Gbit/s", latency="10 us")
     (folder / "network.toml").write_text(network.to_toml())
-    program = lower(Schedule.build("bcast", "pipelined_chain", 64, pieces=36), 1 << 20)
+    program = lower(Schedule.build("bcast", "pipelined_chain", 64, segments=36), 1 << 20)
     timeline = timeline_of(program, simulate(program, network, record_links=True), network, "pipelined_chain")
     assert len(timeline.bars) > 4000
     write_timeline(timeline, folder / "one.json")

@@ -22,7 +22,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_list_json_and_goal(tmp_path):
-    listed = run("bcast", "--ranks", "3", "--algorithm", "pipelined_chain", "--pieces", "2", "--order", "0,2,1")
+    listed = run("bcast", "--ranks", "3", "--algorithm", "pipelined_chain", "--segments", "2", "--order", "0,2,1")
     assert listed.returncode == 0
     assert "  1  send to 1  chunks 0  after 0" in listed.stdout
 

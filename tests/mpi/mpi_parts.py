@@ -35,7 +35,7 @@ def entry(
     collective: str,
     members: list[int],
     algorithm: str,
-    pieces: int = 1,
+    segments: int = 1,
     bytes_min: int = 0,
     bytes_max: int = 2**40,
 ) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def entry(
         "bytes_min": bytes_min,
         "bytes_max": bytes_max,
         "root": None,
-        "schedule": {"algorithm": algorithm, "segments": pieces},
+        "schedule": {"algorithm": algorithm, "segments": segments},
     }
 
 

@@ -90,7 +90,7 @@ def test_wrong_calls_end_as_the_native_ones(runner: MpiRunner, tmp_path: Path) -
     parts = build_mpi_parts(runner.mpi)
     program = compile_check(runner, parts, "arguments_check")
     world = list(range(RANKS))
-    entries = [entry(collective, world, name, pieces=2) for collective, name in ALGORITHMS.items()]
+    entries = [entry(collective, world, name, segments=2) for collective, name in ALGORITHMS.items()]
     found = outcomes(runner, program, parts.interpose, write_plan(tmp_path, RANKS, entries))
     assert len(found) > 80
     wrong = []

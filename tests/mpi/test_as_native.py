@@ -289,7 +289,8 @@ def test_datatypes_of_nothing(runner: MpiRunner, parts: MpiParts, tmp_path: Path
     world = [0, 1, 2]
     algorithms = {"bcast": "pipelined_chain", "allgather": "ring", "gather": "binomial", "alltoall": "pairwise"}
     entries = [
-        entry(name, world, algorithm, pieces=2, bytes_min=0 if served else 8) for name, algorithm in algorithms.items()
+        entry(name, world, algorithm, segments=2, bytes_min=0 if served else 8)
+        for name, algorithm in algorithms.items()
     ]
     env = {"HOCKET_PLAN": str(write_plan(tmp_path, 3, entries)), "HOCKET_VERBOSE": "1"}
     result = runner.run(3, runner.compile(TYPES_OF_NOTHING), libraries=[parts.interpose], env=env)

@@ -94,7 +94,7 @@ def test_a_plan_serves_coarray_programs(runner: MpiRunner, tmp_path: Path) -> No
     images = 3
     program = compiled(runner, "coarrays_check.F90", "linked")
     entries = [
-        entry("bcast", [0, 1, 2], "pipelined_chain", pieces=2),
+        entry("bcast", [0, 1, 2], "pipelined_chain", segments=2),
         entry("allreduce", [0, 1, 2], "recursive_doubling"),
         entry("reduce", [0, 1, 2], "binomial"),
     ]

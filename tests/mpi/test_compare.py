@@ -72,21 +72,21 @@ def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: 
 @pytest.mark.timeout(120)
 def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     # Receives are posted from piece 0 on. Each piece but the first waits for the answer to another one.
-    pieces = 50
-    sent, received = pieces, 2 * pieces  # first chunk of the block that rank 0 sends, that it receives
+    segments = 50
+    sent, received = segments, 2 * segments  # first chunk of the block that rank 0 sends, that it receives
     entries = []
-    for after in (-1, 1):  # pieces go from first to last, from last to first
-        asks = [["recv", 1, [received + k, 1], []] for k in range(pieces)]
-        asks += [["send", 1, [sent + k, 1], [k + after] if 0 <= k + after < pieces else []] for k in range(pieces)]
-        answers = [["recv", 0, [sent + k, 1], []] for k in range(pieces)]
-        answers += [["send", 0, [received + k, 1], [k]] for k in range(pieces)]
+    for after in (-1, 1):  # segments go from first to last, from last to first
+        asks = [["recv", 1, [received + k, 1], []] for k in range(segments)]
+        asks += [["send", 1, [sent + k, 1], [k + after] if 0 <= k + after < segments else []] for k in range(segments)]
+        answers = [["recv", 0, [sent + k, 1], []] for k in range(segments)]
+        answers += [["send", 0, [received + k, 1], [k]] for k in range(segments)]
         custom = {
             "format": "hocket.schedule/1",
             "collective": "alltoall",
             "algorithm": "ask and answer",
             "num_ranks": 2,
             "root": 0,
-            "pieces": pieces,
+            "segments": segments,
             "ranks": [asks, answers],
         }
         planned = entry("alltoall", [0, 1], "linear", bytes_max=800)

@@ -33,7 +33,7 @@ def varied_entries(ranks: int) -> list[dict[str, Any]]:
     for algorithm in algorithms():
         by_collective.setdefault(algorithm.collective, []).append(algorithm.name)
     return [
-        entry(collective, members, names[(ranks + i) % len(names)], pieces=1 + (ranks + i) % 5)
+        entry(collective, members, names[(ranks + i) % len(names)], segments=1 + (ranks + i) % 5)
         for collective, names in by_collective.items()
         for i, members in enumerate(groups)
     ]
@@ -190,7 +190,7 @@ int main(int argc, char **argv) {
 
 
 def test_a_rank_that_dies_ends_the_program(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
-    plan = write_plan(tmp_path, 4, [entry("bcast", [0, 1, 2, 3], "pipelined_chain", pieces=50)])
+    plan = write_plan(tmp_path, 4, [entry("bcast", [0, 1, 2, 3], "pipelined_chain", segments=50)])
     program = runner.compile(KILLED)
     env = {"HOCKET_PLAN": str(plan)}
     try:
@@ -203,7 +203,7 @@ def test_a_rank_that_dies_ends_the_program(runner: MpiRunner, parts: MpiParts, t
 @pytest.mark.timeout(300)
 def test_threads(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     world = [0, 1, 2]
-    entries = [entry("bcast", world, "pipelined_chain", pieces=7), entry("allreduce", world, "ring")]
+    entries = [entry("bcast", world, "pipelined_chain", segments=7), entry("allreduce", world, "ring")]
     plan = write_plan(tmp_path, 3, entries)
     env = {"HOCKET_PLAN": str(plan), "HOCKET_STATISTICS": str(tmp_path / "statistics.json")}
     result = runner.run(

@@ -58,9 +58,9 @@ def test_every_mode_is_measured_as_often(runner: MpiRunner, parts: MpiParts, com
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_collective_leaves_the_native_data(runner: MpiRunner, parts: MpiParts, collective: str) -> None:
     # Several at once, on ranks that are no power of two; 1001 B are summed as bytes.
-    for size, pieces in ((1001, 1), (24_000, 3)):
+    for size, segments in ((1001, 1), (24_000, 3)):
         arguments = ["--collective", collective, "--bytes", size, "--in-flight", 3, "--repetitions", 1]
-        arguments += ["--algorithm", ALGORITHMS[collective], "--pieces", pieces]
+        arguments += ["--algorithm", ALGORITHMS[collective], "--segments", segments]
         times = _run(runner, parts, 3, *arguments)
         assert len(times["modes"]) == len(MODES)
 

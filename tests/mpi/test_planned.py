@@ -112,10 +112,10 @@ def count_broadcasts(
     **env: str,
 ) -> dict[str, Any]:
     """What the plan's entry for broadcasts on two ranks has counted."""
-    algorithm, pieces = schedule
+    algorithm, segments = schedule
     program = runner.compile(STARTS, name="starts")
     statistics = runner.folder / "statistics.json"
-    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], algorithm, pieces)])
+    plan = write_plan(runner.folder, 2, [entry("bcast", [0, 1], algorithm, segments)])
     settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on", "HOCKET_STATISTICS": str(statistics), **env}
     result = runner.run(2, program, calls, *arguments, libraries=[parts.interpose], env=settings, timeout=200)
     assert "wrong 0" in result.stdout, result.stdout + result.stderr

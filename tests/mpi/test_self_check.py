@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_of_each_family
 
 BYTES = 32768
 # Far slower than any MPI's own, also where ranks wait for a core: each byte is a message of its own.
-BAD = {"algorithm": "pipelined_chain", "pieces": BYTES}
+BAD = {"algorithm": "pipelined_chain", "segments": BYTES}
 
 # Preloaded behind the interposed library: sees which broadcasts are native, and can make them slow.
 BEHIND = r"""
@@ -228,11 +228,14 @@ def test_many_communicators(runner: MpiRunner, tmp_path: Path) -> None:
     parts = build_mpi_parts(runner.mpi)
     program = compile_check(runner, parts, "fall_back_check")
     world = [0, 1, 2]
-    bad = {"algorithm": "pipelined_chain", "pieces": 5000}  # more of them only take longer: it is left at the same call
+    bad = {
+        "algorithm": "pipelined_chain",
+        "segments": 5000,
+    }  # more of them only take longer: it is left at the same call
     entries = [
         {**entry("bcast", world, "linear", bytes_min=20000), "schedule": bad},
         entry("bcast", world, "binomial", bytes_max=19999),
-        entry("allreduce", world, "ring", pieces=500),
+        entry("allreduce", world, "ring", segments=500),
         entry("bcast", [1, 0], "linear"),
     ]
     statistics = tmp_path / "statistics.json"

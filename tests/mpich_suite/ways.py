@@ -38,7 +38,7 @@ def plan_entries(ranks: int) -> list[dict[str, Any]]:
     for algorithm in algorithms():
         names.setdefault(algorithm.collective, []).append(algorithm.name)
     return [
-        entry(collective, list(members), of[(ranks + i) % len(of)], pieces=1 + (ranks + i) % 5)
+        entry(collective, list(members), of[(ranks + i) % len(of)], segments=1 + (ranks + i) % 5)
         for collective, of in names.items()
         for i, members in enumerate(members_served(ranks))
     ]

@@ -125,7 +125,7 @@ def multiply(left: Data, right: Data) -> Data:
 
 def before(schedule, data: np.ndarray) -> list[dict[int, Data]]:
     """What each rank holds at the start."""
-    p, c, kind = schedule.num_ranks, schedule.pieces, schedule.collective
+    p, c, kind = schedule.num_ranks, schedule.segments, schedule.collective
     every = range(schedule.num_chunks)
     held: list[Iterable[int]]
     if kind in ("bcast", "scatter"):
@@ -141,7 +141,7 @@ def before(schedule, data: np.ndarray) -> list[dict[int, Data]]:
 
 def after(schedule, data: np.ndarray, combine: Combine) -> list[dict[int, Data]]:
     """What each rank must hold at the end, from numpy alone."""
-    p, c, kind, root = schedule.num_ranks, schedule.pieces, schedule.collective, schedule.root
+    p, c, kind, root = schedule.num_ranks, schedule.segments, schedule.collective, schedule.root
     every = range(schedule.num_chunks)
     if kind in ("bcast", "scatter"):
         whole = data[root]

@@ -45,7 +45,7 @@ def test_every_algorithm_on_data(collective, name):
     print(f"seed {seed}")
     chance = random.Random(seed)
     for p in (1, 2, 3, 4, 6, 7, 8):
-        schedule = hocket.Schedule.build(collective, name, p, pieces=2)
+        schedule = hocket.Schedule.build(collective, name, p, segments=2)
         assert is_right(schedule, chance), p
 
 

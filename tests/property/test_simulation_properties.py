@@ -21,11 +21,11 @@ ALGORITHMS = st.sampled_from([(a.collective, a.name, a.pipelines) for a in algor
 
 
 @given(tree_texts(), ALGORITHMS, st.integers(0, 100_000), st.integers(1, 8), SHARING)
-def test_no_schedule_beats_the_wire_limit(text, algorithm, size_bytes, pieces, sharing) -> None:
+def test_no_schedule_beats_the_wire_limit(text, algorithm, size_bytes, segments, sharing) -> None:
     network = Network.from_text(text)
     ranks = list(range(network.num_ranks))
     collective, name, pipelines = algorithm
-    schedule = Schedule.build(collective, name, len(ranks), pieces=pieces if pipelines else 1)
+    schedule = Schedule.build(collective, name, len(ranks), segments=segments if pipelines else 1)
     timeline = simulate(lower(schedule, size_bytes), network, sharing=sharing)
     limit_s = wire_limit_s(collective, network, ranks, size_bytes)
     assert timeline.makespan_s >= limit_s * (1 - 1e-9)

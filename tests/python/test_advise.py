@@ -198,10 +198,10 @@ def test_no_two_ranks_exchange_messages_that_wait_for_their_receiver():
                 assert max(exchanged) >= 64 << 10, collective
 
 
-def test_alltoall_in_pieces_is_right_for_any_number_of_ranks():
+def test_alltoall_in_segments_is_right_for_any_number_of_ranks():
     for ranks in (1, 2, 3, 7, 8):
-        for pieces in (1, 2, 5):
-            schedule = Schedule.build("alltoall", "linear", ranks, pieces=pieces)
+        for segments in (1, 2, 5):
+            schedule = Schedule.build("alltoall", "linear", ranks, segments=segments)
             assert validate(schedule).ok
             sends = sum(op.kind == "send" for rank in range(ranks) for op in schedule.ops(rank))
-            assert sends == ranks * (ranks - 1) * pieces
+            assert sends == ranks * (ranks - 1) * segments

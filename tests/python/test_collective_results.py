@@ -24,10 +24,10 @@ def results_of(entries):
 
 
 def test_calls_that_a_derived_entry_serves_are_not_called_native():
-    (found,) = results_of([PlanEntry("bcast", WORLD, 50_000, 200_000, "pipelined_chain", pieces=7)])
+    (found,) = results_of([PlanEntry("bcast", WORLD, 50_000, 200_000, "pipelined_chain", segments=7)])
     assert found.kept
     assert found.derived
-    assert (found.algorithm, found.pieces, found.reason) == ("pipelined_chain", 7, "no time to measure it")
+    assert (found.algorithm, found.segments, found.reason) == ("pipelined_chain", 7, "no time to measure it")
     (row,) = rows_of([found], 8)
     assert row.schedule == "pipelined_chain in 7 segments, derived"
 

@@ -77,7 +77,7 @@ SIMULATIONS = {
         "nearest-neighbour", STAR, CostSource(sharing="equal"), grid=(2, 2), periodic=True, links=True
     ),
     ("bcast", "--bytes", "1 MB", "--segments", "8", "--root", "1", "--order", "depth-first"): SimulateRequest(
-        "bcast", STAR, bytes=1_000_000, pieces=8, root=1, order="depth-first"
+        "bcast", STAR, bytes=1_000_000, segments=8, root=1, order="depth-first"
     ),
     ("bcast:binomial", "--bytes", "1 kB", "--send-overhead", "3 us", "--rendezvous", "1 kB"): SimulateRequest(
         "bcast:binomial", STAR, CostSource(send_overhead_s=3e-6, rendezvous_bytes=1000), bytes=1000
@@ -93,9 +93,17 @@ def test_simulate(printed: Callable[..., Any], arguments: tuple[str, ...], reque
 
 
 SCHEDULES = {
-    ("bcast", "--algorithm", "pipelined_chain", "--ranks", "4", "--pieces", "3", "--order", "0,2,1,3"): ScheduleRequest(
-        "bcast", "pipelined_chain", 4, pieces=3, order=(0, 2, 1, 3)
-    ),
+    (
+        "bcast",
+        "--algorithm",
+        "pipelined_chain",
+        "--ranks",
+        "4",
+        "--segments",
+        "3",
+        "--order",
+        "0,2,1,3",
+    ): ScheduleRequest("bcast", "pipelined_chain", 4, segments=3, order=(0, 2, 1, 3)),
     ("allgather", "--bytes", "64 KiB", *ON_STAR): SearchRequest("allgather", STAR, 65536),
     ("barrier", *ON_STAR): SearchRequest("barrier", STAR),
     ("bcast", "--bytes", "1 MB", "--optimal", "--root", "2", *ON_STAR): OptimalRequest("bcast", STAR, 1_000_000, 2),
@@ -117,7 +125,7 @@ SCHEDULES = {
         "5ms",
         "--teardown",
         "5ms",
-        "--pieces",
+        "--segments",
         "1",
     ): CircuitScheduleRequest(CircuitInstance("bcast", 6, 2, bytes=1000, s=5e-3, d=5e-3, alpha=1e-4, beta=1 / 125e6)),
 }
@@ -133,8 +141,8 @@ COSTS = {
     ("bcast", "--ranks", "8", "--bytes", "1 MB", "--latency", "50 us", "--bandwidth", "1 Gbit/s"): CostRequest(
         "bcast", 1_000_000, 8, bandwidth_bytes_per_s=125e6, latency_s=50e-6
     ),
-    ("allreduce", "--bytes", "1 MB", "--pieces", "4", "--network", "star:4", "--latency", "50 us"): CostRequest(
-        "allreduce", 1_000_000, pieces=4, network=NetworkSource("star:4", latency="50 us"), latency_s=50e-6
+    ("allreduce", "--bytes", "1 MB", "--segments", "4", "--network", "star:4", "--latency", "50 us"): CostRequest(
+        "allreduce", 1_000_000, segments=4, network=NetworkSource("star:4", latency="50 us"), latency_s=50e-6
     ),
 }
 
@@ -165,7 +173,7 @@ def test_a_network_and_costs_as_values_are_plain_in_a_request() -> None:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (SimulateRequest("shift", STAR, pieces=2), "pieces does not apply to shift"),
+        (SimulateRequest("shift", STAR, segments=2), "segments does not apply to shift"),
         (SimulateRequest("shift", STAR, CostSource(send_overhead_s=1e-6)), "costs beside sharing do not apply"),
         (SimulateRequest("bcast", STAR, messages=2), "messages does not apply to collective"),
     ],
@@ -189,6 +197,13 @@ def test_what_means_nothing_for_a_simulation_is_refused(request_: SimulateReques
 def test_json_that_is_no_request_is_refused(text: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         from_json(text)
+
+
+def test_pieces_in_requests_of_earlier_versions_are_segments() -> None:
+    text = '{"request": "cost", "collective": "bcast", "bytes": 8, "%s": 3}'
+    assert from_json(text % "pieces") == from_json(text % "segments") == CostRequest("bcast", 8, segments=3)
+    with pytest.raises(InvalidInput, match="unknown 'pieces'"):
+        from_json('{"request": "cost", "collective": "bcast", "bytes": 8, "pieces": 3, "segments": 3}')
 
 
 def test_every_kind_is_a_frozen_value_with_a_function_that_runs_it() -> None:

@@ -23,7 +23,7 @@ from hocket.tune.training import training_entries
 def _point(**changes: object) -> Point:
     point = Point(
         network="star:8", mpi="MPICH 5.0.2", placement="in order", collective="bcast", algorithm="binomial",
-        bytes=1 << 20, pieces=1, predicted_s=0.9, measured_s=1.0, measured_launches_s=(1.0,), native_s=2.0,
+        bytes=1 << 20, segments=1, predicted_s=0.9, measured_s=1.0, measured_launches_s=(1.0,), native_s=2.0,
         beside_native_s=1.0, wire_limit_s=0.8, ratio_interval=(1.9, 2.1), first=True, kept=True, equal=True,
     )  # fmt: skip
     return replace(point, **changes)  # type: ignore[arg-type]

@@ -64,10 +64,10 @@ class Msccl:
     def at(self, rank, buffer, offset):
         """In place, input and output are one memory."""
         if self.algo.get("inplace") == "1" and buffer in "io":
-            pieces = int(self.algo[rank].get("i_chunks"))
+            segments = int(self.algo[rank].get("i_chunks"))
             outputs = int(self.algo[rank].get("o_chunks"))
             if self.algo.get("coll") == "allgather" and buffer == "i":
-                offset += rank * pieces
+                offset += rank * segments
             if self.algo.get("coll") == "reduce_scatter" and buffer == "o":
                 offset += rank * outputs
             return rank, "io", offset
@@ -115,22 +115,24 @@ class Msccl:
 def check_msccl(schedule):
     machine = Msccl(to_msccl_xml(schedule))
     machine.run()
-    ranks, pieces, collective = schedule.num_ranks, schedule.pieces, schedule.collective
+    ranks, segments, collective = schedule.num_ranks, schedule.segments, schedule.collective
 
     def output(rank, chunk):
         return machine.memory[machine.at(rank, "o", chunk)]
 
     for rank in range(ranks):
         if collective == "bcast":
-            assert all(output(rank, c) == {(schedule.root, c): 1} for c in range(pieces))
+            assert all(output(rank, c) == {(schedule.root, c): 1} for c in range(segments))
         elif collective == "allreduce" or (collective == "reduce" and rank == schedule.root):
-            assert all(output(rank, c) == {(r, c): 1 for r in range(ranks)} for c in range(pieces))
+            assert all(output(rank, c) == {(r, c): 1 for r in range(ranks)} for c in range(segments))
         elif collective == "allgather":
-            assert all(output(rank, c) == {(c // pieces, c % pieces): 1} for c in range(ranks * pieces))
+            assert all(output(rank, c) == {(c // segments, c % segments): 1} for c in range(ranks * segments))
         elif collective == "reduce_scatter_block":
-            assert all(output(rank, c) == {(r, rank * pieces + c): 1 for r in range(ranks)} for c in range(pieces))
+            assert all(output(rank, c) == {(r, rank * segments + c): 1 for r in range(ranks)} for c in range(segments))
         elif collective == "alltoall":
-            assert all(output(rank, c) == {(c // pieces, rank * pieces + c % pieces): 1} for c in range(ranks * pieces))
+            assert all(
+                output(rank, c) == {(c // segments, rank * segments + c % segments): 1} for c in range(ranks * segments)
+            )
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 8])
@@ -139,10 +141,10 @@ def test_every_algorithm_runs_as_msccl(ranks):
     for algorithm in algorithms():
         if algorithm.collective in ("scatter", "gather", "barrier"):
             continue
-        for pieces in (1, 3) if algorithm.pipelines else (1,):
+        for segments in (1, 3) if algorithm.pipelines else (1,):
             order = [(3 * r + 1) % ranks for r in range(ranks)] if ranks % 3 else None
             root = ranks - 1 if algorithm.collective in ("bcast", "reduce") else 0
-            check_msccl(Schedule.build(algorithm.collective, algorithm.name, ranks, root, pieces, order))
+            check_msccl(Schedule.build(algorithm.collective, algorithm.name, ranks, root, segments, order))
             checked.add(algorithm.collective)
     assert len(checked) == 6
 
@@ -172,7 +174,7 @@ def test_what_msccl_cannot_do_is_refused():
     with pytest.raises(InvalidInput, match="MSCCL has no scatter"):
         to_msccl_xml(Schedule.build("scatter", "linear", 4))
     with pytest.raises(InvalidInput, match="at most 256 in a thread block"):
-        to_msccl_xml(Schedule.build("bcast", "pipelined_chain", 4, pieces=300))
+        to_msccl_xml(Schedule.build("bcast", "pipelined_chain", 4, segments=300))
     with pytest.raises(InvalidInput, match="600 ranks are too many for MSCCL: at most 513"):
         to_msccl_xml(Schedule.build("bcast", "linear", 600))
     text = to_msccl_xml(Schedule.build("bcast", "linear", 2), name='a "<b>"', max_bytes=1 << 20)

@@ -59,6 +59,15 @@ def test_an_older_result_without_costs_is_read(tmp_path: Path) -> None:
     assert read_result(tmp_path) == replace(RESULT, costs=None)
 
 
+def test_an_older_result_with_pieces_is_read(tmp_path: Path) -> None:
+    def older(document: Any) -> None:
+        entry = document["collectives"][0]
+        entry["pieces"] = entry.pop("segments")
+
+    _changed(tmp_path, older)
+    assert read_result(tmp_path) == RESULT
+
+
 def test_an_older_result_without_evidence_is_read(tmp_path: Path) -> None:
     def older(document: Any) -> None:
         for key in ("ratio", "ratio_interval", "launches"):

@@ -19,7 +19,7 @@ WORLD = list(range(8))
 
 def entry(collective="bcast", members=WORLD, size=1024, root=0, calls=10, reason=None, recorded_s=0.01, **more):
     measured = {"native_s": [2e-3], "tuned_s": [1e-3], "ratio": 2.0, "ratio_interval": (1.5, 2.5)}
-    given = {"algorithm": "ring", "pieces": 1, **({} if reason else measured), **more}
+    given = {"algorithm": "ring", "segments": 1, **({} if reason else measured), **more}
     return CollectiveResult(
         collective=collective, members=list(members), bytes=size, root=root, calls=calls, order=None,
         predicted_s=1e-3, wire_limit_s=5e-4, kept=reason is None, reason=reason, recorded_s=recorded_s,
@@ -105,7 +105,7 @@ def test_communicators_that_share_a_measurement_have_it_once():
 
 
 def test_neighbouring_sizes_with_one_outcome_are_one_row():
-    sizes = [entry(size=1024 << i, root=None, pieces=1 + i, recorded_s=0.01 * 2**i) for i in range(4)]
+    sizes = [entry(size=1024 << i, root=None, segments=1 + i, recorded_s=0.01 * 2**i) for i in range(4)]
     sizes[0] = replace(sizes[0], bytes_min=600)
     left = entry(size=1 << 20, root=None, reason="not shown to be faster: 1.01 times (0.9 to 1.1)", recorded_s=0.001)
     beyond = entry(size=1 << 21, root=None, recorded_s=0.0001)

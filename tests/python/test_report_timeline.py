@@ -17,10 +17,10 @@ MEGABYTE = 1_000_000
 
 
 def _timeline(
-    collective: str, algorithm: str, ranks: int, size_bytes: int, pieces: int = 1, max_bars: int = 5000
+    collective: str, algorithm: str, ranks: int, size_bytes: int, segments: int = 1, max_bars: int = 5000
 ) -> TimelineData:
     network = Network.generate(f"star:{ranks}", bandwidth="8 Mbit/s")  # 1 s for a megabyte
-    program = lower(Schedule.build(collective, algorithm, ranks, pieces=pieces), size_bytes)
+    program = lower(Schedule.build(collective, algorithm, ranks, segments=segments), size_bytes)
     timeline = simulate(program, network, record_links=True)
     return timeline_of(program, timeline, network, algorithm, max_bars)
 
@@ -44,8 +44,8 @@ def test_chain_of_three_by_hand() -> None:
 
 
 def test_messages_of_a_pair_do_not_overlap() -> None:
-    # Two pieces of half a megabyte, 0.5 s each on the wire, one after the other on each connection.
-    timeline = _timeline("bcast", "pipelined_chain", 2, MEGABYTE, pieces=2)
+    # Two segments of half a megabyte, 0.5 s each on the wire, one after the other on each connection.
+    timeline = _timeline("bcast", "pipelined_chain", 2, MEGABYTE, segments=2)
     for kind in ("send", "recv"):
         spans = sorted((start, end) for _, k, _, start, end, _ in _rows(timeline) if k == kind)
         assert [start for start, _ in spans] == pytest.approx([0, 0.5])
@@ -64,8 +64,8 @@ def test_links_carry_what_the_schedule_sends() -> None:
 
 @pytest.mark.parametrize("max_bars", [40, 200, 1000])
 def test_merging_keeps_the_bytes_and_the_bound(max_bars: int) -> None:
-    whole = _timeline("bcast", "pipelined_chain", 8, MEGABYTE, pieces=256)
-    merged = _timeline("bcast", "pipelined_chain", 8, MEGABYTE, pieces=256, max_bars=max_bars)
+    whole = _timeline("bcast", "pipelined_chain", 8, MEGABYTE, segments=256)
+    merged = _timeline("bcast", "pipelined_chain", 8, MEGABYTE, segments=256, max_bars=max_bars)
     assert len(whole.bars) == whole.num_operations == 2 * 7 * 256
     assert len(merged.bars) <= max_bars
     assert sum(merged.bars.count) == merged.num_operations == whole.num_operations
@@ -87,7 +87,7 @@ def test_very_many_ranks_are_sampled() -> None:
 
 
 def test_a_long_course_keeps_its_bytes() -> None:
-    timeline = _timeline("bcast", "pipelined_chain", 3, MEGABYTE, pieces=2000)
+    timeline = _timeline("bcast", "pipelined_chain", 3, MEGABYTE, segments=2000)
     for link in timeline.links:
         assert len(link.use) <= 480
         assert sum((end - start) * rate for start, end, rate in link.use) == pytest.approx(link.bytes, rel=1e-6)

@@ -119,7 +119,7 @@ def test_best_segments_is_the_minimum_of_the_formula():
 def test_the_formula_is_hockneys():
     for ranks, chunks in ((3, 1), (8, 10), (64, 62)):
         wire_s = 1_000_000 / 125e6
-        expected = hockney_s("bcast", "pipelined_chain", ranks, 1_000_000, 5e-5, 125e6, pieces=chunks)
+        expected = hockney_s("bcast", "pipelined_chain", ranks, 1_000_000, 5e-5, 125e6, segments=chunks)
         # hockney_s counts the last rank's k chunks as k messages, as all do: k + n - 2 messages of D/k bytes each.
         assert pipelined_chain_s(wire_s, ranks, chunks, 5e-5) == pytest.approx(expected, rel=0.02)
 

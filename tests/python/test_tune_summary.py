@@ -25,8 +25,8 @@ def entry(size, members=(0, 1, 2, 3), **more):
         "native_s": [0.02], "tuned_s": [0.01], "ratio": 2.0, "ratio_interval": (1.5, 2.5), "kept": True, **more
     }  # fmt: skip
     return CollectiveResult(
-        collective="bcast", members=list(members), bytes=size, root=0, calls=30, algorithm="pipelined_chain", pieces=8,
-        order=None, predicted_s=0.009, wire_limit_s=0.008, recorded_s=0.02, **given,
+        collective="bcast", members=list(members), bytes=size, root=0, calls=30, algorithm="pipelined_chain",
+        segments=8, order=None, predicted_s=0.009, wire_limit_s=0.008, recorded_s=0.02, **given,
     )  # fmt: skip
 
 

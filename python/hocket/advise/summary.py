@@ -57,7 +57,7 @@ def to_dict(advice: Advice) -> dict[str, Any]:
                 "bytes": choice.group.bytes_max,
                 "calls": choice.group.calls,
                 "algorithm": choice.best.algorithm,
-                "pieces": choice.best.segments,
+                "segments": choice.best.segments,
                 "order": list(choice.best.order),
                 "predicted_s": choice.predicted_s,
                 "textbook_algorithm": choice.native_model.algorithm,

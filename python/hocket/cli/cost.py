@@ -30,7 +30,7 @@ _OF_CIRCUITS = ("setup_s", "teardown_s", "accounting", "whole", "figures", "maps
     "-b", "--bytes", "bytes_text", required=True, metavar="BYTES", help='"1 MB", "64 KiB"; see `hocket simulate`.'
 )
 @click.option(
-    "--segments", "--pieces", "pieces", type=click.IntRange(1), default=1, show_default=True,
+    "--segments", "--pieces", "segments", type=click.IntRange(1), default=1, show_default=True,
     help="Segments of a pipelined algorithm.",
 )  # fmt: skip
 @click.option("--root", type=click.IntRange(0), default=0, show_default=True)
@@ -65,7 +65,7 @@ def command(
     collectives: tuple[str, ...],
     ranks: int | None,
     bytes_text: str,
-    pieces: int,
+    segments: int,
     root: int,
     network_text: str | None,
     bandwidth: str | None,
@@ -95,7 +95,7 @@ def command(
     """
     network = _network(network_text, bandwidth, latency)
     if ports is not None or (network is not None and _has_circuits(network)):
-        refuse_given({"root", "pieces"}, "does not apply to circuits", "leave it out: no closed form depends on it")
+        refuse_given({"root", "segments"}, "does not apply to circuits", "leave it out: no closed form depends on it")
         request = _circuit_request(
             collectives, ranks, bytes_text, ports, setup_s, teardown_s, network, bandwidth, latency, accounting, whole
         )
@@ -112,7 +112,7 @@ def command(
             collectives[0],
             parse_bytes(bytes_text, "--bytes"),
             ranks,
-            pieces,
+            segments,
             root,
             network,
             None if bandwidth is None else parse_bandwidth(bandwidth, "--bandwidth"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hocket.errors import InvalidInput
-from hocket.json_input import refuse_duplicates
+from hocket.json_input import refuse_duplicates, with_current_names
 
 T = TypeVar("T")
 
@@ -91,6 +91,7 @@ def _decode_object(kind: type, value: Any, file: str, key: str) -> Any:
     hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     prefix = f"{key}." if key else ""
+    value = with_current_names(value, fields)
     for name in value:
         if name not in fields:
             raise InvalidInput(f'{file}unknown key "{prefix}{name}"', f"accepted keys: {', '.join(fields)}")

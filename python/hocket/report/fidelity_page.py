@@ -103,7 +103,7 @@ def _scatter(
 def _told(point: dict[str, Any]) -> str:
     return (
         f"{point['collective']} of {text.byte_count(point['bytes'])}, "
-        f"{point['algorithm']}, segments: {point['pieces']}; "
+        f"{point['algorithm']}, segments: {point['segments']}; "
         f"{point['network']} {point['placement']}, {point['mpi']}: predicted {text.seconds(point['predicted_s'])}, "
         f"measured {text.seconds(point['measured_s'])}, native {text.seconds(point['native_s'])}"
     )

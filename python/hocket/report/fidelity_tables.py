@@ -50,7 +50,7 @@ def worst(document: dict[str, Any], most: int, badness: Callable[[dict[str, Any]
         (
             *(str(point[name]) for name in ("network", "mpi", "placement", "collective")),
             text.byte_count(point["bytes"]),
-            point["algorithm"] + (f", {point['pieces']} segments" if point["pieces"] > 1 else ""),
+            point["algorithm"] + (f", {point['segments']} segments" if point["segments"] > 1 else ""),
             *(text.seconds(point[name]) for name in ("predicted_s", "measured_s", "native_s", "wire_limit_s")),
         )
         for point in points

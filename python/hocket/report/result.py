@@ -85,7 +85,7 @@ class CollectiveResult:
     root: int | None  #: rank in the communicator
     calls: int  #: by the program, in one run
     algorithm: str  #: of the new schedule; "custom" when a search found it
-    pieces: int
+    segments: int
     order: list[int] | None  #: ranks of the communicator; None = 0 .. p-1
     native_s: list[float]  #: time of one call, measured in isolation: maximum over the ranks; empty = not measured
     tuned_s: list[float]
@@ -110,8 +110,8 @@ class CollectiveResult:
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise InvalidInput(f"{name}: found {value}, expected a time of at least 0 s")
-        if self.bytes < 0 or self.calls < 0 or self.pieces < 1:
-            raise InvalidInput("bytes and calls must be at least 0, and pieces at least 1")
+        if self.bytes < 0 or self.calls < 0 or self.segments < 1:
+            raise InvalidInput("bytes and calls must be at least 0, and segments at least 1")
         if (self.ratio is None) != (self.ratio_interval is None):
             raise InvalidInput("ratio_interval: found one of ratio and its interval, expected both or none")
         if self.ratio is not None and self.ratio_interval is not None:

@@ -129,12 +129,14 @@ class Row:
     @property
     def schedule(self) -> str:
         """ "ring in 2 to 8 segments"; of what is in the plan, or else of what was measured."""
-        entries = sorted([entry for entry in self.entries if entry.kept] or self.measured, key=lambda one: one.pieces)
+        entries = sorted([entry for entry in self.entries if entry.kept] or self.measured, key=lambda one: one.segments)
         if not entries:
             return ""
         names = {"found by search" if one.algorithm == "custom" else one.algorithm for one in entries}
         found = ", ".join(sorted(names))
-        segments = f" in {text.span([str(one.pieces) for one in entries])} segments" if entries[-1].pieces > 1 else ""
+        segments = (
+            f" in {text.span([str(one.segments) for one in entries])} segments" if entries[-1].segments > 1 else ""
+        )
         derived = [one.derived for one in entries]
         return found + segments + (", derived" if all(derived) else ", some derived" if any(derived) else "")
 

@@ -72,7 +72,7 @@ def _collective(entry: CollectiveResult) -> dict[str, Any]:
         "calls": entry.calls,
         "nonblocking_calls": entry.nonblocking_calls,
         "algorithm": entry.algorithm,
-        "pieces": entry.pieces,
+        "segments": entry.segments,
         "native_s": _median(entry.native_s),
         "tuned_s": _median(entry.tuned_s),
         "ratio": entry.ratio,

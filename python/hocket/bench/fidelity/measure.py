@@ -113,7 +113,7 @@ class Bench:
                     collective=case.collective,
                     algorithm=choice.best.algorithm,
                     bytes=case.size_bytes,
-                    pieces=choice.best.segments,
+                    segments=choice.best.segments,
                     predicted_s=simulate_call(
                         choice.best.schedule(0), choice.group.members, choice.group.bytes_max, self.emulated, costs
                     ),

@@ -25,7 +25,7 @@ class Point:
     collective: str
     algorithm: str
     bytes: int  # the buffer of a rank
-    pieces: int
+    segments: int
     predicted_s: float
     measured_s: float
     measured_launches_s: tuple[float, ...]  # the medians of the launches

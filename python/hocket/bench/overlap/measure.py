@@ -36,7 +36,7 @@ class OverlapOptions:
     ranks: int
     modes: tuple[str, ...] = ()  # none = all
     algorithm: str | None = None  # None = as ALGORITHMS
-    pieces: int = 1
+    segments: int = 1
     core: str = "any"
     ratio: float = 1.0  # computation / communication
     launches: int = 3
@@ -68,7 +68,7 @@ def _arguments(case: Case, options: OverlapOptions) -> list[str]:
         "compute": case.compute_model,
         "ratio": options.ratio,
         "algorithm": options.algorithm or ALGORITHMS[case.collective],
-        "pieces": options.pieces,
+        "segments": options.segments,
         "core": options.core,
         "repetitions": options.repetitions,
         "seconds": options.seconds,

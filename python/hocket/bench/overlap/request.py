@@ -33,7 +33,7 @@ class OverlapRequest:
     ratio: float = 1.0  #: computation / the MPI's own communication
     modes: tuple[str, ...] = ()  #: none = all
     algorithm: str | None = None  #: None = one as LibNBC has it
-    pieces: int = 1
+    segments: int = 1
     core: str = "any"
     launches: int = 3
     repetitions: int = 5  #: of each mode in a launch
@@ -64,7 +64,7 @@ def run(request: OverlapRequest, reporter: Reporter = SILENT) -> OverlapResult:
         network.num_ranks if network is not None else request.ranks or 2,
         request.modes,
         request.algorithm,
-        request.pieces,
+        request.segments,
         request.core,
         request.ratio,
         request.launches,

@@ -130,7 +130,7 @@ def fidelity(
 @click.option("--mode", "modes", multiple=True, metavar="NAME", help="Only these, and MPI.  [default: all]")
 @click.option("--algorithm", help="Of the schedules.  [default: one as LibNBC has it]")
 @click.option(
-    "--segments", "--pieces", "pieces", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True,
+    "--segments", "--pieces", "segments", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True,
     help="Of the algorithm.",
 )  # fmt: skip
 @click.option(
@@ -162,7 +162,7 @@ def overlap(
     ratio: float,
     modes: tuple[str, ...],
     algorithm: str | None,
-    pieces: int,
+    segments: int,
     core: str,
     launches: int,
     repetitions: int,
@@ -200,7 +200,7 @@ def overlap(
         ratio,
         modes,
         algorithm,
-        pieces,
+        segments,
         core,
         launches,
         repetitions,

@@ -18,7 +18,7 @@ def run(
     ranks: int | None,
     algorithm: str | None,
     root: int,
-    pieces: int,
+    segments: int,
     order: str | None,
     form: str | None,
     bytes_text: str | None,
@@ -34,7 +34,9 @@ def run(
         return 0
     ranks_in_order = schedules.parse_order(order)
     built = build(
-        ScheduleRequest(what, algorithm, ranks, root, pieces, None if ranks_in_order is None else tuple(ranks_in_order))
+        ScheduleRequest(
+            what, algorithm, ranks, root, segments, None if ranks_in_order is None else tuple(ranks_in_order)
+        )
     )
     if as_json:
         values = built.values

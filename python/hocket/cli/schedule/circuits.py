@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _TABLE_ROWS = 40
 _OF_ONE = {
     "ranks", "root", "bandwidth", "latency", "bytes_text", "ports", "setup_s", "teardown_s", "accounting", "injection",
-    "stop", "controller", "pieces",
+    "stop", "controller", "segments",
 }  # fmt: skip
 _ANSWERS = {"circuits", "as_json", "time_limit_s"}
 _OF_TRACE = {"circuits", "as_json", "ports", "setup_s", "teardown_s", "accounting", "bandwidth", "latency", "used"}
@@ -83,9 +83,9 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
         hint = f"accepted: {', '.join(COLLECTIVES)}, or the folder of a trace"
         raise InvalidInput(f"{what}: no collective on circuits, and no such folder", hint)
     if what not in ("bcast", "reduce"):
-        refuse_given({"root", "pieces"}, f"does not apply to {what} --circuits", "it goes with bcast and reduce")
-    pieces = "auto" if is_default("pieces") else given["pieces"]
-    return _one(_instance(what, **given | {"pieces": pieces}), limit_s, given["as_json"])
+        refuse_given({"root", "segments"}, f"does not apply to {what} --circuits", "it goes with bcast and reduce")
+    segments = "auto" if is_default("segments") else given["segments"]
+    return _one(_instance(what, **given | {"segments": segments}), limit_s, given["as_json"])
 
 
 def _refuse_options_beside(context: click.Context, accepted: set[str]) -> None:
@@ -98,7 +98,7 @@ def _refuse_options_beside(context: click.Context, accepted: set[str]) -> None:
 def _instance(
     what: str,
     *,
-    pieces: int | str,
+    segments: int | str,
     ranks: int | None,
     root: int,
     bandwidth: str | None,
@@ -137,7 +137,7 @@ def _instance(
             "stop": stop,
             "accounting": accounting,
             "controller": controller,
-            "pieces": pieces if divides or pieces != "auto" else 1,
+            "pieces": segments if divides or segments != "auto" else 1,
             "root": root,
         }
     )
@@ -205,8 +205,8 @@ def _print(answer: CircuitAnswer) -> None:
     one = answer.instance
     how = "the least" if answer.optimal else f"none takes less than {text.seconds(answer.lower_bound_s)}"
     blocks = answer.schedule["blocks"]
-    pieces = f", {blocks} segments" if one.collective in ("bcast", "reduce") and blocks > 1 else ""
-    print(f"{one.collective}: {text.seconds(answer.makespan_s)} by {answer.algorithm}{pieces}; {how}")
+    segments = f", {blocks} segments" if one.collective in ("bcast", "reduce") and blocks > 1 else ""
+    print(f"{one.collective}: {text.seconds(answer.makespan_s)} by {answer.algorithm}{segments}; {how}")
     print(f"model: {one.model()}")
     messages, circuits = answer.schedule["messages"], answer.schedule["circuits"]
     configurations = len({circuit["configuration"] for circuit in circuits})

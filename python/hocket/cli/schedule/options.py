@@ -23,7 +23,7 @@ _OPTIMAL = _ON_NETWORK | {"optimal", "method", "time_limit_s"}
 _APPLICABLE = {
     "a list of algorithms": set[str](),
     "FILE.json": {"bytes_text", "network_text", "form"},
-    "--algorithm": {"algorithm", "ranks", "root", "pieces", "order", "bytes_text", "form"},
+    "--algorithm": {"algorithm", "ranks", "root", "segments", "order", "bytes_text", "form"},
     "--network": _ON_NETWORK | {"chunks"},
     "--optimal": _OPTIMAL | {"chunks", "gap", "threads"},
     "--method paper": _OPTIMAL | {"chunks", "cuts"},
@@ -45,7 +45,7 @@ _APPLICABLE = {
         "bandwidth",
         "latency",
         "bytes_text",
-        "pieces",
+        "segments",
         "time_limit_s",
     },
 }
@@ -61,7 +61,7 @@ def schedule_options(function: Function) -> Function:
         click.option(
             "--segments",
             "--pieces",
-            "pieces",
+            "segments",
             type=click.IntRange(1),
             default=1,
             show_default=True,

@@ -32,7 +32,7 @@ from hocket.cli.simulate.progress import ended, watched
 @click.option(
     "--segments",
     "--pieces",
-    "pieces",
+    "segments",
     type=click.IntRange(1, 2**31 - 1),
     default=1,
     show_default=True,

@@ -74,7 +74,7 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
         click.echo(f"{one['name']}: not simulated: {one['reason']}")
     for sentence in done.recorded.sentences if done.recorded else ():
         click.echo(sentence)
-    if request.pieces == 1 and request.kind == "collective":
+    if request.segments == 1 and request.kind == "collective":
         collective = what.partition(":")[0]
         pipelined = {a.name for a in algorithms() if a.collective == collective and a.pipelines}
         if pipelined & {one["name"] for one in found}:
