@@ -228,10 +228,8 @@ def test_many_communicators(runner: MpiRunner, tmp_path: Path) -> None:
     parts = build_mpi_parts(runner.mpi)
     program = compile_check(runner, parts, "fall_back_check")
     world = [0, 1, 2]
-    bad = {
-        "algorithm": "pipelined_chain",
-        "segments": 5000,
-    }  # more of them only take longer: it is left at the same call
+    # More segments only take longer: the entry is left at the same call.
+    bad = {"algorithm": "pipelined_chain", "segments": 5000}
     entries = [
         {**entry("bcast", world, "linear", bytes_min=20000), "schedule": bad},
         entry("bcast", world, "binomial", bytes_max=19999),
