@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -14,12 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from layers.sources import HEADERS, Tree
+from layers.units import all_includes
 
 
 def check_headers(tree: Tree) -> list[str]:
     """Compiles headers alone: all but those that a source file includes first, which the build compiles so. Those of
     the MPI parts need an MPI ($MPICC or mpicc), those of the bindings nanobind in this Python; without, they are left
-    out."""
+    out. What has compiled once with the same texts and flags is not compiled again: build/headers remembers it."""
     with tempfile.TemporaryDirectory() as generated:
         return _problems(tree, Path(generated))
 
@@ -33,6 +35,10 @@ def _problems(tree: Tree, generated: Path) -> list[str]:
     mpi_flags = _mpi_flags(os.environ.get("MPICC", "mpicc"))
     if mpi_flags is not None and (root / "mpi/pmpi").exists():
         mpi_flags += _generated_wrappers(root / "mpi/pmpi/generate.py", mpi_flags, generated)
+
+    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=True).stdout
+    wrappers = "".join(path.read_text() for path in sorted(generated.rglob("*")) if path.is_file())
+    remembered = root / "build/headers"
 
     def compile_alone(path: Path) -> str:
         in_mpi = tree.module(path)[0] == "mpi"
@@ -50,8 +56,16 @@ def _problems(tree: Tree, generated: Path) -> list[str]:
             *(binding_flags if in_bindings else []),
             "-",
         ]
+        asked = [compiler, *(word for word in command if str(generated) not in word), wrappers if in_mpi else ""]
+        asked += [tree.texts[one] for one in sorted({path, *all_includes(tree, path)}) if one in tree.texts]
+        good = remembered / hashlib.sha256("\0".join([tree.name(path), *asked]).encode()).hexdigest()
+        if good.exists():
+            return ""
         result = subprocess.run(command, input=f'#include "{path}"\n', capture_output=True, text=True, check=False)
         if result.returncode == 0:
+            if remembered.parent.is_dir():
+                remembered.mkdir(exist_ok=True)
+                good.touch()
             return ""
         line = next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200])
         return f"{tree.name(path)}: does not compile alone: {line}"

@@ -51,7 +51,7 @@ def _blank(match: re.Match[str]) -> str:
 def _uses(tree: Tree, code: dict[Path, str]) -> Iterator[tuple[Path, str, Path, int]]:
     """(user, name, definer, line of the first use) of each name that a header without a source file declares."""
     paired = {path.with_suffix("") for path in code if path.suffix not in HEADERS}
-    includes = {path: _reached(tree, path) for path in code}
+    includes = {path: all_includes(tree, path) for path in code}
     for header in (path for path in code if path.with_suffix("") not in paired):
         declared = _names(DECLARATION, code[header])
         near = [path for path in code if path != header and header in includes[path]]
@@ -64,7 +64,7 @@ def _uses(tree: Tree, code: dict[Path, str]) -> Iterator[tuple[Path, str, Path, 
                     yield path, name, definers[name][0], code[path].count("\n", 0, used[name]) + 1
 
 
-def _reached(tree: Tree, path: Path) -> set[Path]:
+def all_includes(tree: Tree, path: Path) -> set[Path]:
     """The files that `path` includes, and those that these include."""
     reached: set[Path] = set()
     ahead = [path]
