@@ -20,6 +20,7 @@ from clusters import BYTES, Cluster, RandomTree, dual, star, two_clusters, unequ
 
 from hocket import Network
 from hocket.cli.common import message, print_table
+from hocket.cli.options import seconds
 from hocket.search.optimal import optimal_schedule
 
 CUTS = ("none", "sender", "receiver", "both")
@@ -53,7 +54,7 @@ LARGE: list[Cluster | RandomTree] = [
 ]
 
 
-def seconds(value: float, is_done: bool) -> str:
+def time_text(value: float, is_done: bool) -> str:
     return ("" if is_done else "> ") + f"{value:.3g}"
 
 
@@ -78,7 +79,7 @@ def outside(network: Network, limit_s: float) -> dict[str, Any] | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--limit", type=float, default=10, help="seconds for each search")
+    parser.add_argument("--limit", type=seconds, default=10.0, metavar="TIME", help="for each search")
     parser.add_argument("--scale", action="store_true", help="larger trees instead of the published ones")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
@@ -92,13 +93,13 @@ def main() -> int:
             {"cluster": cluster.name, "ranks": network.num_ranks, "latency": cluster.latency, "hocket": ours}
         )
         row = [cluster.name, str(network.num_ranks), f"{ours['makespan_s'] * 1e3:.1f}"]
-        row += [seconds(ours["seconds"], ours["optimal"]), f"{ours['gap']:.2%}", f"{ours['states']:,}"]
+        row += [time_text(ours["seconds"], ours["optimal"]), f"{ours['gap']:.2%}", f"{ours['states']:,}"]
         if not given.scale:
             theirs = {cuts: search(network, given.limit, method="paper", cuts=cuts) for cuts in CUTS}
             exact = outside(network, given.limit)
             results[-1] |= {"paper_method": theirs, "published_s": published, "cp_sat": exact}
-            row += [seconds(one["seconds"], one["optimal"]) for one in theirs.values()] + list(published)
-            row.append("" if exact is None else seconds(exact["seconds"], exact["optimal"]))
+            row += [time_text(one["seconds"], one["optimal"]) for one in theirs.values()] + list(published)
+            row.append("" if exact is None else time_text(exact["seconds"], exact["optimal"]))
         rows.append(row)
     if given.json:
         print(json.dumps({"bytes": BYTES, "limit_s": given.limit, "results": results}, indent=1))

@@ -26,9 +26,10 @@ from typing import Any
 from mpi_programs import PROGRAMS, MpiProgram, prepare
 from plan_reuse_summary import COLUMNS, KINDS, row, sentences, summary
 
-from hocket import Network, parse_duration
+from hocket import Network
 from hocket.cli.common import message, print_json, print_table
-from hocket.errors import Error, InvalidInput
+from hocket.cli.options import seconds
+from hocket.errors import Error
 from hocket.measure.runner import Runner
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
@@ -266,10 +267,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind at each point; default: 5")
     parser.add_argument(
         "--time",
-        type=_seconds,
+        type=seconds,
         default=3600.0,
-        metavar="T",
-        help="begin nothing after that, such as 1800 or 1800s; default: 3600",
+        metavar="TIME",
+        help="begin nothing after that, such as 1800 or 30min; default: 1h",
     )
     parser.add_argument("--folder", type=Path, default=ROOT / "build/plan-reuse", help="default: build/plan-reuse")
     parser.add_argument("--show", action="store_true", help="measure nothing, show all that the folder has")
@@ -296,19 +297,6 @@ def _network(text: str, parser: argparse.ArgumentParser) -> Path:
         if path.is_file():
             return path.resolve()
     parser.error(f"--network {text}: no such file, and networks/ has none of that name")
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            seconds = parse_duration(text)
-        except InvalidInput as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-    if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: the time must be above 0")
-    return seconds
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from hocket import Network
 from hocket.cli.common import print_table
+from hocket.cli.options import seconds
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import with_preload
@@ -33,7 +34,7 @@ NETWORKS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpis", nargs="+", help="labels such as mpich-4.0.2 (default: all of this machine)")
-    parser.add_argument("--seconds", type=float, default=0.3, help="of each kind of call")
+    parser.add_argument("--seconds", type=seconds, default=0.3, metavar="TIME", help="for each kind of call")
     options = parser.parse_args()
     rows = []
     for mpi in (mpi for mpi in MPIS if not options.mpis or mpi.label in options.mpis):
@@ -49,9 +50,9 @@ def main() -> int:
     return 0
 
 
-def times_s(mpi: Mpi, bed: Testbed, program: Path, seconds: float, yields: bool) -> dict[str, float]:
+def times_s(mpi: Mpi, bed: Testbed, program: Path, measured_s: float, yields: bool) -> dict[str, float]:
     libraries = [*build_mpi_parts(mpi).workarounds, *([bed.preloaded] if yields else [])]
-    command = [str(mpi.mpiexec), "-n", "8", str(program), str(seconds)]
+    command = [str(mpi.mpiexec), "-n", "8", str(program), str(measured_s)]
     changed, needed = with_preload(command, mpi, libraries, {"LD_PRELOAD": ""})
     done = bed.run(changed, env=needed, mpi=mpi, timeout=300)
     if done.returncode != 0:

@@ -24,6 +24,7 @@ from loggopsim import find_loggopsim, run_loggopsim
 from measure import Case, DifferentTraffic, Measured, Way, measure, ratios
 
 from hocket.cli.common import message, print_json, print_table
+from hocket.cli.options import seconds
 
 SHAPES = {1024: "8x8x16", 3456: "12x12x24", 16000: "20x20x40", 65536: "32x32x64"}
 RING, PERMUTATION = "random-ring", "random-permutation"
@@ -41,7 +42,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="small networks, less than two minutes")
     parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of tables")
     parser.add_argument("--nodes", type=int, action="append", choices=sorted(SHAPES), help="only these sizes")
-    parser.add_argument("--limit", type=float, default=600, help="user seconds after which a peer is cut off")
+    parser.add_argument(
+        "--limit", type=seconds, default=600.0, metavar="TIME", help="user time after which a peer is cut off"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="runs of each (3 above 16,000 nodes)")
     parser.add_argument("--folder", type=Path, default=Path("build/peers"))
     arguments = parser.parse_args()

@@ -71,7 +71,7 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
         )
     known = {algorithm.collective: True for algorithm in algorithms()}
     if collective not in known:
-        raise InvalidInput(f'"{collective}" is no collective; accepted: {", ".join(known)}')
+        raise InvalidInput(f'"{collective}" is not a collective; accepted: {", ".join(known)}')
     limit_s = None
     latency_s = bandwidth_bytes_per_s = 0.0
     if request.network is not None:

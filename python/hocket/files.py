@@ -20,7 +20,7 @@ from hocket.errors import InvalidInput
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Writes aside and renames; through a symbolic link, and straight into what is no file, as a device or a pipe is.
+    """Writes aside and renames; through a symbolic link, and straight into what is not a file, as a device or a pipe.
 
     Raises OSError, and leaves the old content then.
     """
@@ -45,7 +45,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def printable(path: str) -> str:
-    """The path with what is no UTF-8 in it visible, as in a text that others read."""
+    """The path with what is not UTF-8 in it visible, as in a text that others read."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -66,7 +66,7 @@ def check_room(folder: Path) -> None:
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(1 << 16))
         file.flush()
-        os.fsync(file.fileno())  # some file systems tell only then that they are full
+        os.fsync(file.fileno())  # some file systems report only then that they are full
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class Pattern:
 
     name: str  #: of PARAMETERS
     matrix_file: Path | None = None
-    ranks: int | None = None  #: None = all of the network; a grid or a matrix tells itself
+    ranks: int | None = None  #: None = all of the network; a grid or a matrix has its own
     messages: int = 1
     bytes: int = 1_000_000
     spread: float = 0

@@ -70,12 +70,12 @@ def to_json(request: Any) -> str:
     own = f"{type(request).__module__}:{type(request).__name__}"
     kind = next((kind for kind, where in KINDS.items() if where == own), None)
     if kind is None:
-        raise TypeError(f"{type(request).__name__} is no request that has a form in JSON")
+        raise TypeError(f"{type(request).__name__} is not a request that has a form in JSON")
     return json.dumps({"request": kind, **_encoded(request)}, allow_nan=False)
 
 
 def from_json(text: str) -> Any:
-    """@raises InvalidInput if it is no request, or a value of it is none that the request knows."""
+    """@raises InvalidInput if it is not a request, or a value of it is none that the request knows."""
     try:
         values = json.loads(text)
     except ValueError as error:

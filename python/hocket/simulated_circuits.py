@@ -61,7 +61,7 @@ def _pinned(ranks: int, pins: str) -> tuple[tuple[int, int], ...]:
     for text in pins.split(","):
         ends = text.strip().split("-")
         if len(ends) != 2 or not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
-            raise InvalidInput(f"--pin: {text[:40]!r} is no pair of ranks", _PINS_HINT)
+            raise InvalidInput(f"--pin: {text[:40]!r} is not a pair of ranks", _PINS_HINT)
         if any(int(end) >= ranks for end in ends):
             raise InvalidInput(f"--pin: {text.strip()}: the network has ranks 0 to {ranks - 1}", _PINS_HINT)
         pairs.append((int(ends[0]), int(ends[1])))

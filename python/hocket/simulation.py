@@ -75,7 +75,7 @@ class Simulated:
     name: str
     program: Program
     timeline: Timeline
-    recorded: Recorded | None = None  #: None = it is no trace
+    recorded: Recorded | None = None  #: None = it is not a trace
     circuit_policy: str | None = None
 
     @property

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What a simulation is told by: quantiles of finish times, and the links that are used most."""
+"""Summary of a simulation: quantiles of finish times, and the links that are used most."""
 
 from __future__ import annotations
 

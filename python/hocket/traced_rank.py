@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What one rank of a program did, told by another tool than hocket's recorder: what `Trace.create` makes a trace of."""
+"""What one rank of a program did, as another tool has recorded it: what `Trace.create` makes a trace of."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan
 def read_traffic_matrix(path: Path) -> NDArray[np.int64]:
     """Row i, column j: the bytes that rank i sends to rank j.
 
-    @raises InvalidInput with the line, if it is no square matrix of whole numbers from 0 to 2^52.
+    @raises InvalidInput with the line, if it is not a square matrix of whole numbers from 0 to 2^52.
     """
     try:
         with _opened(path) as file:
@@ -46,7 +46,7 @@ def _opened(path: Path) -> IO[bytes]:
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise InvalidInput(f"{path}: the traffic matrix is no regular file", "write it to a file, and give its name")
+        raise InvalidInput(f"{path}: the traffic matrix is not a regular file", "write it to a file, and give its name")
     return os.fdopen(number, "rb")
 
 
@@ -129,7 +129,7 @@ def _from_array(path: Path, file: IO[bytes]) -> NDArray[np.int64]:
     matrix = np.empty(array.shape, dtype=np.int64)
     for number, row in enumerate(array):
         if array.dtype.kind == "f":
-            row = row.astype(np.float64)  # the limit is no number of half precision
+            row = row.astype(np.float64)  # the limit is not a number of half precision
         with np.errstate(invalid="ignore"):
             wrong = ~((row >= 0) & (row <= MOST_BYTES) & (row == np.floor(row)))
         if wrong.any():

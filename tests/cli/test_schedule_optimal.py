@@ -161,7 +161,7 @@ def test_names_that_launchers_would_read_otherwise(tmp_path: Path, host: str, fo
     done = run("allgather", "--network", named(tmp_path, "x", host), "--bytes", "1kB", "--format", form)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert f"{host!r} is no name of a host" in done.stderr
+    assert f"{host!r} is not a name of a host" in done.stderr
 
 
 def test_no_bound_is_no_proof() -> None:

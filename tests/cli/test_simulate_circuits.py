@@ -99,7 +99,7 @@ def test_pinned_circuits_take_no_further_set_up(hocket_cli: Any, optical: str) -
     [
         (("--circuit-policy", "eager"), "'eager' is not one of 'naive', 'batch', 'lazy', 'pinned'"),
         (("--pin", "hypercube"), "no port or wavelength is left"),
-        (("--pin", "0"), "'0' is no pair of ranks"),
+        (("--pin", "0"), "'0' is not a pair of ranks"),
         (("--pin", "0-8"), "0-8: the network has ranks 0 to 7"),
         (("--sharing", "equal"), "--sharing does not apply to optical, which has circuits"),
         (("--rendezvous", "0B"), "--rendezvous does not apply to optical, which has circuits"),

@@ -231,7 +231,7 @@ def test_a_matrix_is_a_regular_file(hocket_cli: Callable[..., Any], tmp_path: Pa
     os.mkfifo(tmp_path / "pipe.npy")
     for name in ("/dev/zero", "pipe.txt", "pipe.npy", "."):
         done = hocket_cli("simulate", f"matrix:{name}", "--network", "star:8")
-        refused(done, f"{name}: the traffic matrix is no regular file")
+        refused(done, f"{name}: the traffic matrix is not a regular file")
 
 
 def test_a_byte_order_mark_is_no_number(simulate: Callable[..., Any], tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_the_diagonal_of_a_matrix_takes_no_time(simulate: Callable[..., Any], tm
         (("random-ring", "--routing", "ecmp"), ("routing",)),
         (("random-ring", "--reference", "-o", "out"), ("the reference records neither",)),
         (("random-ring", "-o", "no/such/folder"), ("no such folder",)),
-        (("nearest-neighbour", "--grid", "4x"), ("--grid: '4x': '' is no number of points", "16x16x8")),
+        (("nearest-neighbour", "--grid", "4x"), ("--grid: '4x': '' is not a number of points", "16x16x8")),
         (("nearest-neighbour", "--grid", "0x4"), ("--grid: '0x4': 0 is not in 1..",)),
         (("nearest-neighbour", "--grid", "9" * 30), ("is not in 1..",)),
         (("nearest-neighbour", "--grid", "1x" * 40 + "1"), ("41 dimensions; accepted: 1 to 16",)),

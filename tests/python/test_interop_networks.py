@@ -120,7 +120,7 @@ def test_a_node_of_two_switches_forwards_nothing(imported: Import) -> None:
         ("SwitchName=s0 Nodes=n" + "[1]" * 2000, "more than 1024 characters"),
         ("SwitchName=s0 Nodes=a,,b", "a name of the host list"),
         ("SwitchName=s0 Nodes=n[0-1] Speed=3", ':1: unknown key "Speed"\naccepted: SwitchName, Switches, Nodes'),
-        ("SwitchName=s0 nodes=a,b\nfoo", ':2: "foo" is no KEY=VALUE'),
+        ("SwitchName=s0 nodes=a,b\nfoo", ':2: "foo" is not a KEY=VALUE'),
         ("SwitchName=s0 Nodes=a\nSwitchName=s0 Nodes=b", ':2: a second line describes "s0"; the first is line 1'),
         ("SwitchName=s0 Switches=s7", ':1: Switches of "s0": no line describes the switch "s7"'),
         ("SwitchName=s0 Nodes=s0", '"s0" is a switch'),
@@ -226,7 +226,7 @@ def test_a_node_name_map_names_cards_and_switches(imported: Import, tmp_path: Pa
     network = imported(text, names=str(names), bandwidth="10 Gbit/s").network
     assert [node.name for node in network.nodes] == ["first", "second", "rack 1 leaf"]
     names.write_text("no guid\n")
-    assert f'{names}:1: "no guid" is no GUID and name' in refusal(lambda: imported(text, names=str(names)))
+    assert f'{names}:1: "no guid" is not a GUID and name' in refusal(lambda: imported(text, names=str(names)))
 
 
 def test_remarks_between_the_nodes_are_no_matter(imported: Import) -> None:
@@ -346,7 +346,7 @@ def test_ranks_are_where_they_are_wanted_and_allowed(imported: Import) -> None:
         ('<topology version="2.0">\n</topology>', "it has 0 objects of type Machine"),
         (machine(""), "the machine has no processor"),
         (machine('<object type="PU" cpuset="12"/>', "", 'allowed_cpuset="0x1"'), 'cpuset is "12"'),
-        (machine(numa(2), '<distances2 type="NUMANode" indexing="os" kind="x"/>'), '"x" is no number'),
+        (machine(numa(2), '<distances2 type="NUMANode" indexing="os" kind="x"/>'), '"x" is not a number'),
         (
             machine(numa(2), '<distances2 type="NUMANode" indexing="os"><indexes>0 1</indexes></distances2>'),
             "2 objects and 0",

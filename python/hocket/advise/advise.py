@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hocket import CostModel, Network
 
 # A schedule must be predicted to win this much over what the MPI is assumed to do, as a share and in seconds: the model
-# does not tell smaller differences, and where latency alone decides (barriers, small messages) the library's own path
+# does not show smaller differences, and where latency alone decides (barriers, small messages) the library's own path
 # is the shorter one.
 LEAST_GAIN = 0.1
 LEAST_GAIN_S = 100e-6
@@ -94,7 +94,7 @@ def advise(
 ) -> Advice:
     """Chooses schedules for the calls of a program of `ranks` ranks, rank r of which sits on rank r of the network.
 
-    `recorded_here`: the trace was taken on this very network, so its times tell how fast the MPI's own algorithms are.
+    `recorded_here`: the trace was taken on this very network, so its times show how fast the MPI's own algorithms are.
     `limits`: of schedules, `Limits.of_plan` if None.
     """
     check_ranks(network, ranks)

@@ -105,8 +105,8 @@ def measure_alone(count: int, measure: Measure, seed: int, report: Report = repo
     empty_s[ends] = np.median(probed[:, :-1], axis=(0, 1))
     least_s = probed[:, :-1].min(axis=(0, 1))
     taken, sizes, probe_s = _measure_long(pairs, measure, report, least_s, probed[:, -1])
-    # What both sizes have in common is no part of the rate: latency, the start, what a token bucket lets through.
-    # A message that carries no more than twice what it seems to is too short to tell them apart.
+    # What both sizes have in common is not a part of the rate: latency, the start, what a token bucket lets through.
+    # A message that carries no more than twice what it seems to is too short to distinguish them.
     rounds = np.zeros((len(taken), count, count))
     for rate, some_s in zip(rounds, taken, strict=True):
         rate[ends] = np.minimum((sizes - PROBE_BYTES) / np.maximum(some_s - probe_s, 1e-9), 2 * sizes / some_s)

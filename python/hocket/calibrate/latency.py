@@ -21,7 +21,7 @@ def leveled(empty_s: np.ndarray, swept_s: Mapping[tuple[int, int], float]) -> tu
     """Empty messages of all pairs as they are among others of their pair, and how many times as long they took.
 
     `empty_s`: n x n, 0 where not measured, of few messages that came between those of other pairs. `swept_s`: of some
-    pairs by many messages, which tell by how much the others are off. None gets below the least of these by that.
+    pairs by many messages, which show by how much the others are off. None gets below the least of these by that.
     """
     pairs = [pair for pair in swept_s if empty_s[pair] > 0]
     offset_s = float(np.median([swept_s[pair] - empty_s[pair] for pair in pairs]))

@@ -76,8 +76,8 @@ def message(text: str) -> None:
 def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
     """A progress bar on standard error while something above a second runs.
 
-    Yields a function to call after each of the `total` steps, with what comes next. Where standard error is no terminal
-    it prints a line for each step that has a name and is not as the one before.
+    Yields a function to call after each of the `total` steps, with what comes next. Where standard error is not a
+    terminal it prints a line for each step that has a name and is not as the one before.
     """
     if not sys.stderr.isatty():
         latest = ""
@@ -113,7 +113,7 @@ def progress(text: str, total: int | None = None) -> Iterator[Callable[[str], No
 def progress_in_time(text: str, at_most_s: float) -> Iterator[Callable[[str], None]]:
     """Shows something that takes a while and ends in time: a bar on standard error that fills in `at_most_s` seconds.
 
-    Yields a function to call with what comes next. Where standard error is no terminal it prints a line for each.
+    Yields a function to call with what comes next. Where standard error is not a terminal it prints a line for each.
     """
     started = time.monotonic()
 

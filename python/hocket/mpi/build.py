@@ -240,7 +240,7 @@ def _require_tools() -> None:
 def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
     """Builds in a folder beside `target` and renames at the end: a target that exists is complete.
 
-    An interrupted build leaves that folder, and the next one goes on there: its name tells that nothing has changed.
+    An interrupted build leaves that folder, and the next one goes on there: its name shows that nothing has changed.
     """
     folder, log = target.with_name(f".{target.name}"), target.with_name(f"{target.name}.log")
     source, tool = source_folder(), _program("ninja") or _program("make")
@@ -294,5 +294,5 @@ def _run_logged(command: list[str], log: Path, mpi: Mpi, steps: Steps) -> None:
     extract = "\n".join(f"    {line}" for line in lines[first : first + 12])
     raise Error(
         f"the MPI parts for {mpi.name} ({mpi.mpicc}) could not be built ({status}):\n{extract}",
-        f"the whole output is in {log}; `hocket doctor` tells what is installed",
+        f"the whole output is in {log}; `hocket doctor` reports what is installed",
     )

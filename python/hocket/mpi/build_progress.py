@@ -34,7 +34,7 @@ def run_build(
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
 ) -> int:
-    """Appends what `command` prints to `log`, and calls `steps(done, total)` for each step that it tells of.
+    """Appends what `command` prints to `log`, and calls `steps(done, total)` for each step that it reports.
 
     The exit status; negative: the signal that ended it, SIGKILL after `timeout_s`. Leaves no process behind.
     """
@@ -61,7 +61,7 @@ def run_build(
 
 @contextmanager
 def shown_steps(title: str) -> Iterator[Steps]:
-    """A progress bar with the elapsed time on standard error; a line every few seconds where that is no terminal."""
+    """A progress bar with the elapsed time on standard error; a line every few seconds where that is not a terminal."""
     if not sys.stderr.isatty():
         yield _lines(title)
         return

@@ -108,7 +108,7 @@ def _remove_if_nobody_uses(path: Path) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(path, ignore_errors=True)
-    except OSError:  # in use, or a file system where that cannot be told
+    except OSError:  # in use, or a file system where that cannot be found out
         return
     finally:
         os.close(folder)

@@ -41,7 +41,7 @@ def link_flags(parts: MpiParts) -> list[str]:
 def compile_command(command: Sequence[str], report: Callable[[str], None] | None = None) -> list[str]:
     """The compiler wrapper's command with what links hocket's collectives in."""
     mpi = mpi_of_wrapper(command[0])
-    if len(command) == 1:  # it tells how it is used
+    if len(command) == 1:  # it prints its usage
         return list(command)
     return [*command, *link_flags(build_mpi_parts(mpi, report=report))]
 
@@ -84,7 +84,7 @@ def coarray_libraries(command: Sequence[str], parts: MpiParts) -> list[Path]:
     """What to preload so that the program of `command` has hocket's collectives: nothing, unless it needs libcaf."""
     try:
         program = shutil.which(command[program_index(command)])
-    except InvalidInput:  # a program that cannot be found; starting it will tell
+    except InvalidInput:  # a program that cannot be found; starting it reports that
         program = None
     if program is None:
         return []

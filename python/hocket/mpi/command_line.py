@@ -51,7 +51,7 @@ def with_program(command: Sequence[str], program: Sequence[str]) -> list[str]:
 
 
 def with_hosts(command: Sequence[str], hosts: str, family: str) -> tuple[str, ...]:
-    """The launcher told to start ranks on these hosts, `a,b,c`, by the option of its MPI's family."""
+    """The launcher with these hosts to start ranks on, `a,b,c`, by the option of its MPI's family."""
     names = hosts.split(",")
     if not all(names):
         raise InvalidInput(f"--hosts {hosts}: a name is empty", "expected names with commas between them: a,b,c")

@@ -106,7 +106,7 @@ def default_mpi() -> Mpi:
 def inspect_mpi(mpicc: Path) -> Mpi:
     """What the compiler wrapper `mpicc` belongs to.
 
-    Raises InvalidInput if it is no working wrapper, or if its library or launcher is missing.
+    Raises InvalidInput if it is not a working wrapper, or if its library or launcher is missing.
     """
     path = shutil.which(mpicc)
     if path is None:

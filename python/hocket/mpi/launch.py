@@ -113,7 +113,7 @@ def _options(launcher: str, part: Sequence[str]) -> Sequence[str]:
     """The launcher's options, without the program's name and its arguments."""
     try:
         return part[: program_index([launcher, *part]) - 1]
-    except InvalidInput:  # a program that cannot be found; starting it will tell
+    except InvalidInput:  # a program that cannot be found; starting it reports that
         return part
 
 
@@ -256,7 +256,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def die_with_parent() -> None:
-    # In the child, between fork and exec: if hocket itself is killed, the launcher is told to end its ranks.
+    # In the child, between fork and exec: if hocket itself is killed, the launcher gets a signal to end its ranks.
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

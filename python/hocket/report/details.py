@@ -23,7 +23,7 @@ from hocket.report.rows import MAX_DRAWN, rows_of, time_s
 from hocket.report.timeline import TimelineData, read_timeline
 
 MAX_LINK_ROWS = 50
-MAX_BARS = 2000  #: of a timeline: more cannot be told apart on a screen
+MAX_BARS = 2000  #: of a timeline: more cannot be distinguished on a screen
 # What charts and drawings of all details together may take in the page. With the script that draws them, the tables and
 # the rest a report stays below 1 MB. There is always one.
 MAX_PACKED_BYTES = 150_000

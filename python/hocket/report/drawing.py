@@ -39,7 +39,7 @@ class Arrow:
     source: int
     target: int
     label: str
-    title: str  #: what a pointer is told
+    title: str  #: what a pointer shows
 
 
 @dataclass
@@ -284,7 +284,7 @@ def _arc_depth(a: _Box, b: _Box) -> float:
 
 
 def _draw_arrow(a: _Box, b: _Box, floor: float, arrow: Arrow) -> Markup:
-    """From the bottom of one box to that of the other, a little apart so that both ways can be told from each other."""
+    """From the bottom of one box to that of the other, a little apart so that both ways can be distinguished."""
     shift = BOX_WIDTH / 6 * (1 if a.x < b.x else -1)
     x1, x2 = a.x + shift, b.x - shift
     y1, y2 = a.y + BOX_HEIGHT / 2, b.y + BOX_HEIGHT / 2 + 2

@@ -69,7 +69,7 @@ def _scatter(
                 "name": plain(mpi),
                 "x": [point["bytes"] for point, _ in points],
                 "y": [y for _, y in points],
-                "text": [plain(_told(point)) for point, _ in points],
+                "text": [plain(_hover_text(point)) for point, _ in points],
                 "hovertemplate": "%{text}<extra></extra>",
                 "marker": {
                     "color": colour,
@@ -100,7 +100,7 @@ def _scatter(
     }
 
 
-def _told(point: dict[str, Any]) -> str:
+def _hover_text(point: dict[str, Any]) -> str:
     return (
         f"{point['collective']} of {text.byte_count(point['bytes'])}, "
         f"{point['algorithm']}, segments: {point['segments']}; "

@@ -52,7 +52,7 @@ def _bars(
             "name": plain(mpi),
             "x": [factor * row[key] for row in own],
             "y": [plain(row["mode"]) for row in own],
-            "text": [plain(_told(row)) for row in own],
+            "text": [plain(_hover_text(row)) for row in own],
             "textposition": "none",
             "hovertemplate": "%{text}<extra></extra>",
             "marker": {"color": colour, "line": {"width": 0}},
@@ -83,7 +83,7 @@ def _bars(
     }
 
 
-def _told(row: dict[str, Any]) -> str:
+def _hover_text(row: dict[str, Any]) -> str:
     low, high = map(text.seconds, row["time_quartiles_s"])
     return (
         f"{row['mode']}, {row['mpi']}: {text.seconds(row['time_s'])} ({low} to {high}), "

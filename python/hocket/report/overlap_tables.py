@@ -62,8 +62,8 @@ def _fastest(rows: list[dict[str, Any]]) -> str:
     others = [
         row["mode"] for row in rows if row is not best and row["speedup_quartiles"][1] >= best["speedup_quartiles"][0]
     ]
-    told = f"{best['mode']} is fastest, {text.ratio(best['speedup'])}"
-    return told + (f", not told apart from {', '.join(others)}" if others else "")
+    sentence = f"{best['mode']} is fastest, {text.ratio(best['speedup'])}"
+    return sentence + (f", not told apart from {', '.join(others)}" if others else "")
 
 
 def _doubts(rows: list[dict[str, Any]]) -> list[str]:

@@ -99,7 +99,7 @@ class CollectiveResult:
     ratio_interval: tuple[float, float] | None = None  #: of 95 % confidence
     launches: int = 0  #: of the measuring program; 0 = not measured, or not known
     nonblocking_calls: int = 0  #: of `calls`; their times here are those of calls that are waited for at once
-    bytes_min: int | None = None  #: of the smallest of the calls; None = not told by an older hocket
+    bytes_min: int | None = None  #: of the smallest of the calls; None = by an older hocket
     recorded_s: float | None = None  #: median time of a call in the recorded run, once all its ranks had come
     derived: bool = False  #: in the plan by the model, not by evidence; `reason` says why there is none
 

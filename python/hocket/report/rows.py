@@ -94,10 +94,10 @@ class Row:
     def calls_text(self) -> str:
         """ "30", "30 each", "30 non-blocking", or "30, 10 non-blocking"."""
         least, most = self.calls
-        told = text.span([str(least), str(most)]) + (" each" if len(self.communicators) > 1 else "")
+        shown = text.span([str(least), str(most)]) + (" each" if len(self.communicators) > 1 else "")
         if self.nonblocking_calls in (0, most):
-            return f"{told}{' non-blocking' if self.nonblocking_calls else ''}"
-        return f"{told}, {self.nonblocking_calls} non-blocking"
+            return f"{shown}{' non-blocking' if self.nonblocking_calls else ''}"
+        return f"{shown}, {self.nonblocking_calls} non-blocking"
 
     @property
     def reason_kind(self) -> str:
@@ -194,7 +194,7 @@ def run_s(result: Result) -> float:
 
 
 def shown(result: Result) -> list[Row]:
-    """The rows to show; of the others `left_native` tells."""
+    """The rows to show; `left_native` has the others."""
     found = rows_of(result.collectives, result.ranks)
     return [
         row

@@ -27,7 +27,7 @@ MOST_ARROWS, MOST_BARS, MOST_RANKS, MOST_ROWS = 48, 4000, 64, 400
 
 @dataclass(frozen=True)
 class DrawnSchedule:
-    """What the page tells of a schedule, wherever it comes from."""
+    """What the page shows of a schedule, wherever it comes from."""
 
     title: str  # "bcast of 1 MB from rank 0"
     makespan_s: float

@@ -35,7 +35,7 @@ def where_time_goes(time: TimeSplit) -> str:
 def possible_gain(time: TimeSplit, native_s: float) -> str:
     """Over native runs that take `native_s`, so that people see why a program with few collectives is left as it is.
 
-    A recorded run may take longer to start, as the first one does, which is no part of what can be gained.
+    A recorded run may take longer to start, as the first one does, which is not a part of what can be gained.
     """
 
     def gain(at_best_s: float) -> str:

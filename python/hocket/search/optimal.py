@@ -84,7 +84,7 @@ def optimal_schedule(
     ten times a second; where it returns False, the best schedule by then is the result.
 
     Stops after `time_limit_s` seconds, or when the schedule is proven to take at most (1 + `gap`) times the least.
-    Raises InvalidInput for other collectives, networks with cycles, and a root that is no rank.
+    Raises InvalidInput for other collectives, networks with cycles, and a root that is not a rank.
     """
     from hocket import _core
 

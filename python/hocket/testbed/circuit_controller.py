@@ -13,7 +13,7 @@ and get
     go SECONDS                 the time, by CLOCK_MONOTONIC
     open NUMBER...             circuits that are up
     over SECONDS TIMES...      from go to the last teardown; set-up, open, teardown and down of each circuit
-    error TEXT                 nothing more comes of this run; the controller tells the user
+    error TEXT                 nothing more comes of this run; the controller informs the user
 Between two runs, and after an error, the switch connects all hosts: MPI starts, meets and ends then.
 """
 

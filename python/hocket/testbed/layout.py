@@ -135,7 +135,7 @@ def make_circuit_layout(network: Network) -> Layout:
     """The same with a circuit switch between the hosts. Raises InvalidInput for a network other than a star."""
     layout = make_layout(network)
     if len(layout.switches) != 1 or layout.relays or set(layout.rank_hosts) != {host.name for host in layout.hosts}:
-        raise InvalidInput(f"network {network.name} is no star of hosts around one switch", "for instance star:8")
+        raise InvalidInput(f"network {network.name} is not a star of hosts around one switch", "for instance star:8")
     if len(layout.rank_hosts) != len(layout.hosts):
         raise InvalidInput(f"network {network.name} has hosts with several ranks", "circuits join hosts of one rank")
     return dataclasses.replace(layout, circuits=True)

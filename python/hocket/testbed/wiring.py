@@ -64,7 +64,7 @@ def _index(netlink: Any, name: str) -> int:
 
 
 def _add_bridge(netlink: Any, name: str) -> None:
-    # Without snooping it joins no multicast group, which it would tell over the cables among the counted bytes.
+    # Without snooping it joins no multicast group, which it would report over the cables among the counted bytes.
     netlink.link("add", ifname=name, kind="bridge", br_mcast_snooping=0)
 
 

@@ -55,7 +55,7 @@ def ratio_of(launches: Sequence[Launch], confidence: float = CONFIDENCE, resampl
     calls, since calls of one launch are more alike than those of two [Davison97, section 3.8]; the interval is between
     percentiles of the ratios. Of few launches that is too narrow if they differ: with three, and a spread of 5 %
     between them, 9 % of schedules as fast as native would pass. So also Student's interval of the mean logarithm of the
-    launches' ratios. The interval of a single launch tells nothing of the next one.
+    launches' ratios. The interval of a single launch says nothing about the next one.
     """
     import numpy as np
 

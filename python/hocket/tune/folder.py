@@ -22,7 +22,7 @@ def result_folder(target: Path) -> Iterator[Path]:
     """A folder to write into; becomes `target` when the block ends without an error.
 
     An older result there is replaced; anything else is refused at once. What has come there in the meantime is left
-    alone: the result then keeps a name of its own, which the Error tells.
+    alone: the result then keeps a name of its own, which the Error names.
     """
     check_target(target)
     target = target.resolve()  # a symbolic link stays one

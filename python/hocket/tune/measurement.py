@@ -16,7 +16,7 @@ from hocket.plan import Evidence, PlanEntry
 from hocket.report.text import significant
 from hocket.tune.evidence import Ratio, ratio_of, slower_on_average
 
-# The interval of a single launch tells nothing of the next one.
+# The interval of a single launch says nothing about the next one.
 LEAST_LAUNCHES = 2
 # An entry must save this share of the program's time: what it saves in isolation is no promise for a busy network.
 LEAST_SHARE = 0.005

@@ -20,7 +20,7 @@ _SHOWN = 70  # characters of a line in a remark
 def compare_output(native: Sequence[Path], tuned: Sequence[Path]) -> tuple[bool | None, str]:
     """Whether the runs printed the same (None: it cannot be said), and a remark for the user, if not empty.
 
-    Lines that differ among the native runs themselves, such as times, tell nothing about the plan and are left out.
+    Lines that differ among the native runs themselves, such as times, show nothing about the plan and are left out.
     """
     if not any(_has_text(path) for path in (*native, *tuned)):
         return None, ""

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from hocket.plan import PlanEntry
 
 
-# One launch does not tell how much launches differ: where one decides, a schedule must be faster by this factor.
+# One launch does not show how much launches differ: where one decides, a schedule must be faster by this factor.
 ONE_LAUNCH_MARGIN = 1.2
-# Of fewer the interval says nothing: one launch cannot tell how the next differs, two hardly.
+# Of fewer the interval says nothing: one launch cannot show how the next differs, two hardly can.
 ENOUGH_LAUNCHES = 3
 
 # Calls of less take a few milliseconds at most, and differ from launch to launch.

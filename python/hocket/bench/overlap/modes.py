@@ -51,7 +51,9 @@ def check_choices(collective: str, algorithm: str | None, modes: Sequence[str], 
         raise InvalidInput(f"--collective: {collective} is none of {', '.join(COLLECTIVES)}")
     known = [one.name for one in algorithms() if one.collective == collective]
     if algorithm is not None and algorithm not in known:
-        raise InvalidInput(f"--algorithm: {algorithm} is no algorithm of {collective}; accepted: {', '.join(known)}")
+        raise InvalidInput(
+            f"--algorithm: {algorithm} is not an algorithm of {collective}; accepted: {', '.join(known)}"
+        )
     for mode in modes:
         if mode not in MODES:
             raise InvalidInput(f"--mode: {mode} is none of {', '.join(MODES)}")

@@ -44,7 +44,7 @@ class OverlapRequest:
 @dataclass(frozen=True)
 class OverlapResult:
     values: dict[str, Any]  #: the document of format hocket.overlap/1; its rows may be none
-    attempts: int  #: of which `values["failures"]` tells
+    attempts: int  #: `values["failures"]` has those that failed
 
 
 def run(request: OverlapRequest, reporter: Reporter = SILENT) -> OverlapResult:

@@ -194,7 +194,7 @@ def _check(path: Path, instances: Path | None) -> int:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")  # a line that is no UTF-8 is told as such
+        return path.read_bytes().decode("utf-8", "surrogateescape")  # a line that is not UTF-8 is reported as such
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}") from None
 

@@ -166,5 +166,5 @@ def _chunks(context: click.Context, parameter: click.Parameter, text: str | None
     if text is None or text == "auto":
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) < 2**31):
-        raise InvalidInput(f"--chunks: {text!r} is no number of chunks", "write a number such as 32, or auto")
+        raise InvalidInput(f"--chunks: {text!r} is not a number of chunks", "write a number such as 32, or auto")
     return int(text)

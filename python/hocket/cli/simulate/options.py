@@ -146,7 +146,7 @@ def _grid(context: click.Context, parameter: click.Parameter, text: str | None) 
     fields = text.split("x")
     for field in fields:
         if not re.fullmatch("[0-9]{1,100}", field):
-            raise InvalidInput(f"--grid: {text[:60]!r}: {field[:20]!r} is no number of points", hint)
+            raise InvalidInput(f"--grid: {text[:60]!r}: {field[:20]!r} is not a number of points", hint)
         if not 0 < int(field) < 2**31:
             raise InvalidInput(f"--grid: {text[:60]!r}: {field} is not in 1..{2**31 - 1}", hint)
     if len(fields) > MOST_DIMENSIONS:

@@ -70,7 +70,7 @@ def _choices(ranges: str, refuse: Refuse) -> list[str]:
     for element in ranges.split(","):
         found = _RANGE.fullmatch(element)
         if found is None:
-            refuse(f"{quoted(element)} in brackets is no number and no range of numbers", EXPECTED)
+            refuse(f"{quoted(element)} in brackets is neither a number nor a range of numbers", EXPECTED)
         first, last = found[1], found[2] or found[1]
         if int(last) < int(first):
             refuse(f"the range {quoted(element)} ends before it begins", EXPECTED)

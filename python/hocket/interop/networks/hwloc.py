@@ -3,7 +3,7 @@
 
 """One machine, from hwloc's XML: what shares a cache, a memory or a socket is behind one switch; each core is a rank.
 
-hwloc [Broquedis10] knows which parts share what, but seldom how fast: the bandwidth of memory where the firmware tells
+hwloc [Broquedis10] knows which parts share what, but seldom how fast: the bandwidth of memory if the firmware reports
 it, distances between memories as numbers without a unit. A level that has one part only is left out.
 """
 

@@ -119,7 +119,7 @@ def _number(text: str, element: Element, draft: Draft) -> float:
         number = -1.0
     if not 0 <= number <= 1e15:
         draft.refuse(
-            element.line, f"{quoted(text)} is no number in 0..1e15", "export the machine again: lstopo machine.xml"
+            element.line, f"{quoted(text)} is not a number in 0..1e15", "export the machine again: lstopo machine.xml"
         )
     return number
 

@@ -132,7 +132,9 @@ def _read_names(path: str) -> dict[str, str]:
             continue
         found = re.fullmatch(r'(?:[HSR]-|0x)?([0-9a-fA-F]{1,16})\s+(?:"([^"]+)"|([^"\s]+)).*', content)
         if found is None:
-            raise InvalidInput(f"{path}:{number}: {quoted(content)} is no GUID and name", 'expected: 0x0002c9 "node1"')
+            raise InvalidInput(
+                f"{path}:{number}: {quoted(content)} is not a GUID and name", 'expected: 0x0002c9 "node1"'
+            )
         names[found[1].lower().zfill(16)] = found[2] or found[3]
     return names
 

@@ -32,7 +32,7 @@ def read(content: Content, draft: Draft, options: Options) -> None:
     platform = Platform(draft)
     platform.read(root)
     hosts = _hosts(platform, options)
-    if not hosts:  # told with the other formats
+    if not hosts:  # reported with the other formats
         return
     few = len(hosts) <= MOST_HOSTS_WITH_ROUTES and len(hosts) ** 2 * _typical_steps(hosts) <= MOST_STEPS
     pairs = list(permutations(hosts, 2)) if few else _sample(hosts)

@@ -55,7 +55,7 @@ def build(zone: NodeZone, topology: str, parameters: str, num_hosts: int, make: 
 
     numbers = _numbers(parameters)
     if numbers is None:
-        refuse("it is no list of positive numbers")
+        refuse("it is not a list of positive numbers")
         return
     hosts = kinds[topology](zone, numbers, make)
     if hosts is None:

@@ -39,7 +39,7 @@ KINDS = {"full": FullZone, "floyd": GraphZone, "dijkstra": GraphZone, "dijkstrac
 # Of what runs and when, of processors and disks: nothing that a network has.
 SKIPPED = {"config", "random", "trace", "trace_connect", "process", "actor", "prop", "storage_type", "storage", "mount",
            "disk", "model_prop"}  # fmt: skip
-# What `hocket network import` says once, with the attributes that tell of it.
+# What `hocket network import` says once, with the attributes that stand for it.
 LEFT_OUT = {
     "speeds of hosts": {(tag, key) for tag in ("host", "cluster", "cabinet", "peer") for key in ("speed", "power")},
     "disks": {("disk", "id"), ("storage", "id")},

@@ -4,7 +4,7 @@
 """Slurm's topology.conf and topology.yaml: which switch has which nodes and switches.
 
 A list of switches is read as cables, and so two switches that list each other are joined once, and lists that form
-rings give a network that is no tree, as tools that write these files from a multi-path fabric make them.
+rings give a network that is not a tree, as tools that write these files from a multi-path fabric make them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _values(content: str, line: int, draft: Draft) -> dict[str, str]:
     for word in content.split():
         key, equals, value = word.partition("=")
         if not equals:
-            draft.refuse(line, f"{quoted(word)} is no KEY=VALUE", accepted)
+            draft.refuse(line, f"{quoted(word)} is not a KEY=VALUE", accepted)
         if key.lower() == "include":
             draft.refuse(line, "Include is not followed", "put the included text into one file")
         if key.lower() not in {known.lower() for known in KEYS}:

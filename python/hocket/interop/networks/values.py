@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What a file leaves open: bandwidths and latencies from options, else assumed ones, which are told."""
+"""What a file leaves open: bandwidths and latencies from options, else assumed ones, which are reported."""
 
 from __future__ import annotations
 

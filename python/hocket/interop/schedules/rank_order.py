@@ -59,5 +59,5 @@ def _hosts(network: Network, order: Sequence[int]) -> list[str]:
     hosts = [nodes[beside.get(node, node)].name for node in (network.rank_nodes[rank] for rank in order)]
     for name in hosts:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]*", name):  # launchers would read another host, or more of them
-            raise InvalidInput(f"{name!r} is no name of a host", "letters, digits, dots, - and _ make up such names")
+            raise InvalidInput(f"{name!r} is not a name of a host", "letters, digits, dots, - and _ make up such names")
     return hosts
