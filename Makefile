@@ -21,9 +21,9 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
     $(shell find src/hocket python/bindings python/preload -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
 # Tests side by side, but not many: most start several ranks themselves.
-SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist load
+SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan \
+.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
@@ -81,6 +81,12 @@ unit-tests-locked:
 	@$(VENV)/bin/cmake --preset dev -DHOCKET_CORE_LIBRARY="$$PWD/build/libhocket_core.a" > build/dev-configure.log 2>&1 || { cat build/dev-configure.log; exit 1; }
 	@$(VENV)/bin/cmake --build build/dev
 	@$(VENV)/bin/ctest --preset dev
+
+# More random calls, and all MPIs where `make test` takes one of each family: see tests/mpis.py. An hour on two cores.
+test-long: build  ## run the tests of MPI and of the command with more random calls and every version of each MPI
+	@$(LOCKED) second-mpi-locked
+	@$(PYTHON) tests/mpis.py
+	@HOCKET_LONG_TESTS=1 $(PYTHON) -m pytest $(SIDE_BY_SIDE) tests/mpi tests/cli
 
 asan: build  ## run the unit tests and the MPI tests with the address and undefined-behaviour sanitizers
 	@$(LOCKED) asan-locked

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 """The MPIs of this machine as fixtures: every test that takes `mpi` runs once for each of them, or, where it is marked
-`one_of_each_family`, with one Open MPI and one MPICH: what it tests does not depend on the version."""
+`one_of_each_family`, with one Open MPI and one MPICH: what it tests does not depend on the version. With
+`usually=True` that is so in `make test`, and `make test-long` runs it with all."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import hypothesis
 import pytest
 
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, LIMIT_S, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
+from mpis import ALL_MPIS, LIMIT_S, LONG, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
 
 # A suite that nohup or a shell's background started has these ignored, and so would be all that the tests start.
 for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
@@ -36,7 +37,9 @@ def pytest_report_header() -> list[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mpi" in metafunc.fixturenames:
         none = pytest.param(None, marks=pytest.mark.skip("no MPI was found on this machine"), id="no-mpi")
-        mpis = ONE_OF_EACH_FAMILY if metafunc.definition.get_closest_marker("one_of_each_family") else MPIS
+        marker = metafunc.definition.get_closest_marker("one_of_each_family")
+        few = marker is not None and not (LONG and marker.kwargs.get("usually"))
+        mpis = ONE_OF_EACH_FAMILY if few else MPIS
         metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in mpis] or [none], scope="session")
 
 

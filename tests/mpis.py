@@ -32,6 +32,21 @@ ALL_MPIS = find_mpis()
 MPIS = [mpi for mpi in ALL_MPIS if not _wanted or mpi.label in _wanted]
 ONE_OF_EACH_FAMILY = list({mpi.family: mpi for mpi in MPIS}.values())
 
+# `make test-long`: as many random calls as a test names, not a third, and with all MPIs what is `usually` with one of
+# each family.
+LONG = bool(os.environ.get("HOCKET_LONG_TESTS"))
+
+
+def rounds(count: int) -> int:
+    """How often a test makes its random calls, whose seed its program prints: `count` times in `make test-long`."""
+    return count if LONG else (count + 2) // 3
+
+
+def usually_one_of_each_family(mpi: Mpi) -> None:
+    """For some parameters of a test what its mark `one_of_each_family(usually=True)` is for all."""
+    if not LONG and mpi not in ONE_OF_EACH_FAMILY:
+        pytest.skip("one MPI of each family does; `make test-long` takes all")
+
 
 # Seen once: Open MPI 5's launcher ends with this before it starts any rank. Why is not known.
 _NOT_STARTED = "The PMIx server's listener thread failed to start"
@@ -45,7 +60,7 @@ MPICH_SHARING_CORES = {
 
 
 # For what ends of itself: many times what it takes, since the machine may be busy with other things.
-LIMIT_S = 100.0
+LIMIT_S = 250.0
 NUM_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
@@ -72,7 +87,7 @@ class MpiRunner:
         if kept.exists():
             shutil.copy(kept, program)
             return program
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
         assert result.returncode == 0, f"{shlex.join(command)}\n{result.stderr}"
         aside = kept.with_suffix(f".{os.getpid()}")
         shutil.copy(program, aside)

@@ -20,6 +20,7 @@ import pytest
 import hocket
 from hocket.cli import main as cli_main
 from hocket.cli.options import Duration
+from mpis import LIMIT_S
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 
@@ -266,7 +267,9 @@ def test_ctrl_c_while_the_command_is_imported_shows_no_traceback(tmp_path):
     # Its first import of any module stands still until the signal has come.
     (tmp_path / "click.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([HOCKET, "--help"], capture_output=True, text=True, timeout=60, check=False, env=environment)
+    done = subprocess.run(
+        [HOCKET, "--help"], capture_output=True, text=True, timeout=LIMIT_S, check=False, env=environment
+    )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
@@ -309,7 +312,7 @@ def interrupted():
 hocket.cli.main.main = interrupted
 main()
 """)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -7,6 +7,10 @@ import os
 import pytest
 
 from hocket.plan import Evidence, Plan, PlanEntry, write_plan
+from mpis import LIMIT_S
+
+# The library is the same with each MPI (tests/mpi); what the command does with a plan does not depend on the version.
+same_with_all = pytest.mark.one_of_each_family(usually=True)
 
 
 def plan_file(folder, ranks, entries=(), progress="off"):
@@ -30,38 +34,36 @@ int main(int argc, char** argv) {
     MPI_Reduce(&sum, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%ld\\n", all);
     MPI_Finalize();
-    return argc > 1 ? 3 : 0;
+    return argc > 1 && rank == 0 ? 3 : 0;
 }
 """
 
 
-@pytest.mark.timeout(300)
 def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tmp_path):
     program = runner.compile(PROGRAM)
     entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
     plan = plan_file(tmp_path, 4, [entry])
-    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program))
     assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
     assert "hocket: 1 collective call(s) of a rank rerouted, by 1 of 1 entries of the plan\n" in done.stderr
-    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail", timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail")
     assert done.returncode not in (0, 2)
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.timeout(300)
+@same_with_all
 def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
     plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 7, 7, "linear")])
-    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, runner.compile(PROGRAM)), timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, runner.compile(PROGRAM)), timeout=LIMIT_S)
     assert done.returncode == 0
     assert "no call was one that the plan is for" in done.stderr
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.one_of_each_family
 def test_an_empty_plan_leaves_all_calls_native(runner, hocket_cli, tmp_path):
     """On whatever hosts the ranks are."""
     (tmp_path / "empty.json").write_text(Plan(2, "test", (), hosts=("elsewhere", "elsewhere")).to_json())
-    done = hocket_cli("run", "--plan", "empty.json", "--", *runner.command(2, runner.compile(PROGRAM)), timeout=240)
+    done = hocket_cli("run", "--plan", "empty.json", "--", *runner.command(2, runner.compile(PROGRAM)), timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     assert "hocket: the plan has no entries: all collective calls stayed native\n" in done.stderr
     assert "other hosts" not in done.stderr
@@ -84,29 +86,30 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.timeout(300)
+@same_with_all
 def test_calls_are_counted_of_one_rank(runner, hocket_cli, tmp_path):
     entries = [PlanEntry("bcast", members, 0, 1 << 20, "linear") for members in ((0, 1), (2, 3), (0, 1, 2, 3))]
     plan = plan_file(tmp_path, 4, entries)
     command = runner.command(4, runner.compile(HALVES))
-    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command)
     assert done.returncode == 0, done.stderr
     # Ranks 0 and 1 make 3 + 2 calls, ranks 2 and 3 make 5 + 2: no rank makes 3 + 5 + 2.
     assert "hocket: 7 collective call(s) of a rank rerouted, by 3 of 3 entries of the plan\n" in done.stderr
 
 
+# Each byte of 16384 is a message of its own with the plans below: far slower than any MPI's own.
 MANY_BROADCASTS = """
 #include <mpi.h>
 #include <stdio.h>
 int main(int argc, char** argv) {
-    static char data[32768];
+    static char data[16384];
     int rank, sum = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 100; ++i) {
-        data[32767] = rank == 0 ? (char)i : -1;
-        MPI_Bcast(data, 32768, MPI_CHAR, 0, MPI_COMM_WORLD);
-        sum += data[32767];
+        data[16383] = rank == 0 ? (char)i : -1;
+        MPI_Bcast(data, 16384, MPI_CHAR, 0, MPI_COMM_WORLD);
+        sum += data[16383];
     }
     if (rank == 1) printf("%d\\n", sum);
     MPI_Finalize();
@@ -114,29 +117,27 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.one_of_each_family  # as tests/mpi/test_self_check.py
 @pytest.mark.parametrize(("option", "falls_back"), [((), True), (("--no-self-check",), False)])
 def test_an_entry_that_is_slower_is_left(runner, hocket_cli, tmp_path, option, falls_back):
     program = runner.compile(MANY_BROADCASTS)
-    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768)])
-    done = hocket_cli("run", *option, "--plan", plan, "--", *runner.command(2, program), timeout=240)
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 16384)])
+    done = hocket_cli("run", *option, "--plan", plan, "--", *runner.command(2, program))
     assert (done.returncode, done.stdout) == (0, f"{99 * 100 // 2}\n"), done.stderr
     told = [line for line in done.stderr.splitlines() if "native from its call" in line]
     assert len(told) == falls_back, done.stderr
     assert ("hocket: 100 collective call(s) of a rank rerouted" in done.stderr) == (not falls_back)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.one_of_each_family
 def test_evidence_of_another_mpi_is_none(runner, hocket_cli, tmp_path):
     program = runner.compile(MANY_BROADCASTS)
 
     def fallen_back(mpi):
         evidence = Evidence(mpi, 3, 5, 1.8, (1.7, 1.9))  # a native call would cost a hundredth of 80
-        entry = PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 32768, evidence=evidence)
+        entry = PlanEntry("bcast", (0, 1), 0, 1 << 20, "pipelined_chain", 16384, evidence=evidence)
         plan = plan_file(tmp_path, 2, [entry])
-        done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), timeout=240)
+        done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program))
         assert done.returncode == 0, done.stderr
         notes = [line for line in done.stderr.splitlines() if "`hocket tune` again" in line]
         return notes, "native from its call" in done.stderr
@@ -171,29 +172,29 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.timeout(400)
+@same_with_all
 def test_progress_with_and_without_a_plan(runner, hocket_cli, tmp_path):
     command = runner.command(2, runner.compile(OVERLAPS))
-    done = hocket_cli("run", "--progress", "on", "--progress-core", "idle", "--", *command, timeout=240)
+    done = hocket_cli("run", "--progress", "on", "--progress-core", "idle", "--", *command)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
     assert "rerouted" not in done.stderr
     plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
-    done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command, timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--progress", "auto", "--", *command)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "of 40 non-blocking calls of all ranks in the background" in done.stderr
     assert "collective call(s) of a rank rerouted, by 1 of 1 entries of the plan" in done.stderr
 
 
-@pytest.mark.timeout(400)
+@same_with_all
 def test_progress_because_the_plan_says_so(runner, hocket_cli, tmp_path):
     command = runner.command(2, runner.compile(OVERLAPS))
     plan = plan_file(tmp_path, 2, [PlanEntry("alltoall", (0, 1), 0, 1 << 20, "linear")], progress="on")
-    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command, timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--no-self-check", "--", *command)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "hocket: 40 of 40 non-blocking calls of all ranks in the background" in done.stderr
     assert "hocket: 20 collective call(s) of a rank rerouted, by 1 of 1 entries of the plan" in done.stderr
-    done = hocket_cli("run", "--plan", plan, "--progress", "off", "--", *command, timeout=240)
+    done = hocket_cli("run", "--plan", plan, "--progress", "off", "--", *command)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "in the background" not in done.stderr
 
@@ -228,6 +229,7 @@ def refused(done, message, status=2):
     assert "Traceback" not in done.stderr
 
 
+@same_with_all
 def test_a_plan_for_other_ranks_starts_nothing(runner, hocket_cli, tmp_path):
     touched = tmp_path / "touched"
     plan = plan_file(tmp_path, 8)
@@ -262,6 +264,8 @@ def test_no_command(hocket_cli, tmp_path):
     refused(hocket_cli("run", "--plan", plan_file(tmp_path, 2)), "")
 
 
+# Of one rank alone: where several fail at once, the launcher of Open MPI 5.0.11 may end with 213, its own "silent
+# error" (-43), or not at all.
 ENDS = """
 #include <mpi.h>
 #include <signal.h>
@@ -275,23 +279,21 @@ int main(int argc, char** argv) {
     if (rank == 1 && strcmp(argv[1], "signal") == 0) raise(SIGKILL);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
-    return argc > 1 ? atoi(argv[1]) : 0;
+    return rank == 1 ? atoi(argv[1]) : 0;
 }
 """
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize("end", ["abort", "signal", "5"])
 def test_the_exit_status_is_what_the_launcher_gives_without_hocket(runner, hocket_cli, tmp_path, end):
     program = runner.compile(ENDS)
-    native = runner.run(2, program, end, check=False, timeout=60).returncode
+    native = runner.run(2, program, end, check=False).returncode
     assert native != 0
     done = hocket_cli("run", "--plan", plan_file(tmp_path, 2), "--", *runner.command(2, program), end, timeout=300)
     assert done.returncode == (native if native > 0 else 128 - native)
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.timeout(400)
 def test_several_programs_in_one_command(runner, hocket_cli, tmp_path):
     """`mpiexec -n 2 a : -n 2 b`: recorded and run as one; refused by tune before anything is started."""
     program = runner.compile(PROGRAM)
@@ -302,9 +304,9 @@ def test_several_programs_in_one_command(runner, hocket_cli, tmp_path):
     assert "of 4 rank(s)" in done.stderr
     entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 20, "pipelined_chain", 4, (0, 2, 1, 3))
     plan = plan_file(tmp_path, 4, [entry])
-    done = hocket_cli("run", "--plan", plan, "--", *command, timeout=100, env={"HOCKET_VERBOSE": "1"})
+    done = hocket_cli("run", "--plan", plan, "--", *command, env={"HOCKET_VERBOSE": "1"})
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
     assert "1 calls rerouted" in done.stderr
-    done = hocket_cli("tune", "--network", "star:4", "--", *command, timeout=60)
+    done = hocket_cli("tune", "--network", "star:4", "--", *command)
     refused(done, "the command starts several programs")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(("hocket", "."))) == []

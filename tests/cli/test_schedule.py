@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 import hocket
+from mpis import LIMIT_S
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
 
 
 def test_list_json_and_goal(tmp_path):

@@ -26,7 +26,9 @@ F14 = ("--network", str(NETWORKS / "hourai-f14.toml"), "--bytes", "1MB", "--opti
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
 
 
 @pytest.mark.parametrize(("name", "optimum_s"), [("f12", 22.4e-3), ("f13", 32.5e-3), ("f14", 184.3e-3)])
@@ -131,7 +133,7 @@ def test_a_picture_that_cannot_be_written_leaves_the_old(tmp_path: Path) -> None
     path = tmp_path / "schedule.png"
     path.write_text("old")
     limited = f"ulimit -f 8; exec {HOCKET} schedule bcast --network star:4 --bytes 1kB --draw {path}"
-    done = subprocess.run(["bash", "-c", limited], capture_output=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 1
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
@@ -271,7 +273,7 @@ def test_fewer_threads_than_asked_for_are_enough(tmp_path: Path) -> None:
     result = subprocess.run(
         [HOCKET, "schedule", "bcast", "--network", "uneven.toml", "--bytes", "1 MB", "--optimal", "--threads", "400",
          "--time-limit", "3", "--json"],
-        capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=LIMIT_S, cwd=tmp_path,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )  # fmt: skip
     assert result.returncode == 0, result.stderr

@@ -333,7 +333,7 @@ def _in_a_small_file_system(folder: Path, size: str, *arguments: str) -> subproc
     hocket = Path(sys.executable).with_name("hocket")
     mount = f"mount -t tmpfs -o {size} none small && exec {hocket} simulate {' '.join(arguments)}"
     command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT_S)
 
 
 @pytest.mark.parametrize("option", ["-o small/out", "--trace-json small/trace.json"])

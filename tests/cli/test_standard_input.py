@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from hocket.testbed import available
-from mpis import MpiRunner
+from mpis import LIMIT_S, MpiRunner
 
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -60,15 +60,15 @@ def verbs(tmp_path: Path) -> list[list[str]]:
     return [["record", "--force"], ["run", "--plan", "plan.json"], *emulated]
 
 
-@pytest.mark.timeout(300)
 def test_a_pipe_reaches_the_program(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
     command = runner.command(2, runner.compile(SUM))
     for verb in verbs(tmp_path):
-        done = hocket_cli(*verb, "--", *command, stdin=NUMBERS, timeout=80)
+        done = hocket_cli(*verb, "--", *command, stdin=NUMBERS)
         assert (done.returncode, done.stdout) == (0, f"sum {TOTAL}\n"), (verb, done.stderr)
 
 
-@pytest.mark.timeout(300)
+# The terminal is passed on by the launcher of a family, in the same way in its versions.
+@pytest.mark.one_of_each_family(usually=True)
 def test_what_is_typed_reaches_the_program(runner: MpiRunner, tmp_path: Path) -> None:
     command = runner.command(2, runner.compile(SUM))
     for verb in verbs(tmp_path):
@@ -76,7 +76,7 @@ def test_what_is_typed_reaches_the_program(runner: MpiRunner, tmp_path: Path) ->
         assert "sum 42" in shown, (verb, shown)
 
 
-def _type(text: str, command: list[str], folder: Path, limit_s: float = 80) -> str:
+def _type(text: str, command: list[str], folder: Path, limit_s: float = LIMIT_S) -> str:
     """What the command shows on a terminal where the text is typed."""
     process, terminal = pty.fork()
     if process == 0:
@@ -100,7 +100,6 @@ def _type(text: str, command: list[str], folder: Path, limit_s: float = 80) -> s
     return shown.decode()
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.one_of_each_family
 @pytest.mark.parametrize("where", [[], pytest.param(["--testbed"], marks=needs_namespaces)], ids=["here", "testbed"])
 def test_each_run_of_tune_gets_all_of_it(runner: MpiRunner, hocket_cli: Any, tmp_path: Path, where: list[str]) -> None:

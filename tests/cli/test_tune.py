@@ -78,12 +78,11 @@ def test_a_command_without_the_dashes_before_it(hocket_cli):
     assert "write -- before the command" in done.stderr
 
 
-@pytest.mark.timeout(300)
 def test_a_program_that_fails(runner, hocket_cli, tmp_path):
     program = runner.compile(
         "#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Abort(MPI_COMM_WORLD, 7); return 0; }"
     )
-    done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, program), timeout=240)
+    done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, program))
     refused(done, "the program failed", 1)
     assert left_behind(tmp_path) == []
 
@@ -105,9 +104,8 @@ def test_an_earlier_result_is_kept(runner, hocket_cli, tmp_path):
     assert (tmp_path / "mine/result.json").read_text() == "{}"
 
 
-@pytest.mark.timeout(300)
 def test_a_program_without_mpi_calls_for_us(runner, hocket_cli, tmp_path):
-    done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, "true"), timeout=240)
+    done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, "true"))
     refused(done, "", 1 if done.returncode == 1 else 2)
     assert left_behind(tmp_path) == []
 
@@ -126,7 +124,6 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.timeout(400)
 def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(runner, hocket_cli, tmp_path):
     (tmp_path / 'my "net\'work".toml').write_text(NETWORK.read_text())
     compiled = runner.compile(ONE_BROADCAST)
@@ -146,12 +143,11 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
     folder = tmp_path / 'my "res\'ult" dir'
     assert "Nothing was changed" in (folder / "report.html").read_text()
     assert Plan.from_file(folder / "plan.json").entries == ()
-    done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c", timeout=100)
+    done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c")
     assert (done.returncode, done.stdout) == (0, "a 'b\" c\n"), done.stderr
     assert left_behind(tmp_path) == []
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("script", "reason", "source", "send_overhead_s"),
     [
@@ -181,7 +177,6 @@ def test_measuring_what_messages_cost_may_fail(runner, tmp_path, monkeypatch, sc
     assert read_result(tmp_path / "result") == result
 
 
-@pytest.mark.timeout(300)
 def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tmp_path):
     program = runner.compile(ONE_BROADCAST)
     command = ["--", *runner.command(2, program, "words")]
@@ -192,7 +187,7 @@ def test_costs_that_are_given_or_refused_are_not_measured(runner, hocket_cli, tm
         ("calibrated.toml", ["--force", "--no-fit"], "calibrated", 7e-6),
         (NETWORK, ["--force", "--no-fit"], "usual", 15e-6),
     ):
-        done = hocket_cli("tune", "--json", "--network", network, *options, *command, timeout=100)
+        done = hocket_cli("tune", "--json", "--network", network, *options, *command)
         assert done.returncode == 0, done.stderr
         assert "measuring what messages cost" not in done.stderr
         found = json.loads(done.stdout)["costs"]
@@ -209,12 +204,10 @@ SLOWER_WITH_A_PLAN = SLOWER_WITH_A_PLAN.replace(
 )
 
 
-@pytest.mark.timeout(300)
 def test_a_plan_with_which_the_program_is_slower_is_withdrawn(runner, hocket_cli, tmp_path):
     command = runner.command(2, runner.compile(SLOWER_WITH_A_PLAN), "words")
-    done = hocket_cli(
-        "tune", "--no-fit", "--progress", "on", "--json", "--network", NETWORK, "--", *command, timeout=240
-    )
+    options = ["--no-fit", "--progress", "on", "--json"]
+    done = hocket_cli("tune", *options, "--network", NETWORK, "--", *command)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["speedup_quartiles"][1] < 1

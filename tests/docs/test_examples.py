@@ -16,6 +16,7 @@ import click
 import pytest
 
 from hocket.cli.main import cli
+from mpis import LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -78,7 +79,7 @@ def test_every_command_parses(page: str, command: str) -> None:
 def test_cheap_commands_run(command: str) -> None:
     words = shlex.split(command)
     words[0] = str(Path(sys.executable).with_name("hocket"))
-    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     assert result.returncode == 0, result.stderr
     assert result.stdout
 

@@ -151,7 +151,6 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.timeout(200)
 @pytest.mark.parametrize("way", ["native", "blocking", "nonblocking", "unserved"])
 def test_a_call_refused_on_one_rank_is_none(runner: MpiRunner, parts: MpiParts, tmp_path: Path, way: str) -> None:
     """Its repeat is the call that the other ranks are in."""

@@ -17,7 +17,7 @@ from hocket.errors import InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries, compile_command, mpi_of_wrapper
 from hocket.mpi.discover import Mpi
-from mpis import MpiRunner
+from mpis import LIMIT_S, MpiRunner, rounds
 
 # What OpenCoarrays 2.10 does wrong by itself: of each element that is of no MPI type it broadcasts the first byte.
 WRONG_ALONE = {"array of derived type", "section of derived type", "row of derived type", "real(10)", "complex(10)"}
@@ -66,19 +66,17 @@ def run(runner: MpiRunner, images: int, program: Path, *arguments: object) -> st
     env = {"OMPI_MCA_osc": "pt2pt"} if runner.mpi.family == "openmpi" and images == 1 else {}
     if program.name.endswith("mpich-4.0.2-no"):  # otherwise it crashes in MPI_Reduce: see coarrays.c
         env = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_REDUCE_INTRA_ALGORITHM": "binomial"}
-    return runner.run(images, program, *map(str, arguments), libraries=libraries, env=env, timeout=120).stdout
+    return runner.run(images, program, *map(str, arguments), libraries=libraries, env=env).stdout
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("ours", "mode"), [("linked", "differing"), ("preloaded", "differing"), ("no", "alone")])
 def test_random_sections_of_every_type(runner: MpiRunner, ours: str, mode: str) -> None:
     program = compiled(runner, "coarrays_check.F90", ours)
-    for images, rounds in ((1, 20), (2, 60), (3, 30), (4, 20)):
-        output = run(runner, images, program, 100 + images, rounds, mode)
-        assert f"seed {100 + images}: {8 * rounds} calls, 0 wrong" in output, output
+    for images, count in ((1, 20), (2, 60), (3, 30), (4, 20)):
+        output = run(runner, images, program, 100 + images, rounds(count), mode)
+        assert f"seed {100 + images}: {8 * rounds(count)} calls, 0 wrong" in output, output
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("ours", ["linked", "preloaded", "no"])
 def test_types_teams_and_what_is_left_to_opencoarrays(runner: MpiRunner, ours: str) -> None:
     program = compiled(runner, "coarrays_cases.f90", ours)
@@ -89,7 +87,6 @@ def test_types_teams_and_what_is_left_to_opencoarrays(runner: MpiRunner, ours: s
         assert wrong == (WRONG_ALONE if ours == "no" and images > 1 else set())
 
 
-@pytest.mark.timeout(300)
 def test_a_plan_serves_coarray_programs(runner: MpiRunner, tmp_path: Path) -> None:
     images = 3
     program = compiled(runner, "coarrays_check.F90", "linked")
@@ -100,23 +97,22 @@ def test_a_plan_serves_coarray_programs(runner: MpiRunner, tmp_path: Path) -> No
     ]
     parts = build_mpi_parts(runner.mpi)
     env = {"HOCKET_PLAN": str(write_plan(tmp_path, images, entries)), "HOCKET_SUMMARY": "1"}
-    done = runner.run(images, program, 7, 40, "differing", libraries=[parts.interpose], env=env, timeout=120)
+    done = runner.run(images, program, 7, 40, "differing", libraries=[parts.interpose], env=env)
     assert "seed 7: 320 calls, 0 wrong" in done.stdout
     rerouted = re.search(r"(\d+) collective call\(s\) of a rank rerouted, by 3 of 3 entries", done.stderr)
     assert rerouted, done.stderr
     assert int(rerouted[1]) > 200
 
 
-@pytest.mark.timeout(300)
 def test_hocket_coarrays_compiles_and_runs(runner, hocket_cli, tmp_path) -> None:
     wrapper = wrapper_of(runner.mpi)
     (tmp_path / "a.f90").write_text("integer :: i(9)\ni = 1\ncall co_sum(i)\nprint *, i(9)\nend\n")
-    done = hocket_cli("coarrays", "--", wrapper, "-c", "a.f90", timeout=240)
+    done = hocket_cli("coarrays", "--", wrapper, "-c", "a.f90")
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
-    assert hocket_cli("coarrays", "--", wrapper, "a.o", "-o", "a", timeout=240).returncode == 0
+    assert hocket_cli("coarrays", "--", wrapper, "a.o", "-o", "a").returncode == 0
     flags = hocket_cli("coarrays", "--flags", "--", wrapper).stdout.split()
     # A makefile may have them before the objects.
-    subprocess.run([wrapper, *flags, "a.o", "-o", "b"], cwd=tmp_path, check=True, timeout=100)
+    subprocess.run([wrapper, *flags, "a.o", "-o", "b"], cwd=tmp_path, check=True, timeout=LIMIT_S)
     for name in ("a", "b"):
         assert b"hocket coarrays" not in (tmp_path / name).read_bytes()  # the text of the library to be preloaded
         symbols = subprocess.run(["nm", name], cwd=tmp_path, capture_output=True, text=True, check=True).stdout

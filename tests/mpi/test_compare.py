@@ -27,7 +27,6 @@ def parts(runner: MpiRunner) -> MpiParts:
     return build_mpi_parts(runner.mpi)
 
 
-@pytest.mark.timeout(300)
 def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     members = ([0, 1, 2, 3], [3, 1], [2, 0, 1])
     entries = []
@@ -39,7 +38,7 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
             )
         )
     plan = write_plan(tmp_path, 4, entries)
-    result = runner.run(4, parts.compare, "--plan", plan, "--repetitions", 2, "--seconds", 0.1, timeout=200)
+    result = runner.run(4, parts.compare, "--plan", plan, "--repetitions", 2, "--seconds", 0.1)
     compared = json.loads(result.stdout)
     assert compared["format"] == "hocket.comparison/1"
     assert compared["ranks"] == 4
@@ -54,7 +53,6 @@ def test_every_algorithm_gives_the_native_data(runner: MpiRunner, parts: MpiPart
         assert measured["rerouted_calls"] >= 2 + len(measured["tuned_s"])  # data are compared before and after
 
 
-@pytest.mark.timeout(120)
 def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     # In these, messages without chunks tell when a link is free again.
     network = Network.generate("two-clusters:3+3")
@@ -65,11 +63,10 @@ def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: 
         planned = entry(collective, [5, 1, 2, 0, 4, 3], "linear", bytes_min=50_000, bytes_max=50_000)
         entries.append({**planned, "root": 1, "schedule": {"custom": json.loads(schedule.to_json())}})
     plan = write_plan(tmp_path, 6, entries)
-    result = runner.run(6, parts.compare, "--plan", plan, "--repetitions", 3, timeout=100)
+    result = runner.run(6, parts.compare, "--plan", plan, "--repetitions", 3)
     assert [measured["equal"] for measured in json.loads(result.stdout)["entries"]] == [True, True]
 
 
-@pytest.mark.timeout(120)
 def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     # Receives are posted from piece 0 on. Each piece but the first waits for the answer to another one.
     segments = 50
@@ -92,7 +89,7 @@ def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_p
         planned = entry("alltoall", [0, 1], "linear", bytes_max=800)
         entries.append({**planned, "schedule": {"custom": custom}})
     plan = write_plan(tmp_path, 2, entries)
-    result = runner.run(2, parts.compare, "--plan", plan, "--repetitions", 30, timeout=100)
+    result = runner.run(2, parts.compare, "--plan", plan, "--repetitions", 30)
     in_turn, out_of_turn = json.loads(result.stdout)["entries"]
     assert in_turn["equal"]
     assert out_of_turn["equal"]
@@ -113,7 +110,6 @@ def test_only_schedules(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> N
         assert measured["equal"] is None
 
 
-@pytest.mark.timeout(120)
 def test_all_entries_within_a_time(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, 3, [entry("bcast", [0, 1, 2], "binomial", bytes_max=size) for size in range(8)])
     few = ("--repetitions", 5, "--least", 2)

@@ -31,14 +31,13 @@ def parts_with_modules(runner: MpiRunner) -> MpiParts:
     return parts
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("flags", [("-Wall", "-Werror"), ("-Wall", "-Werror", "-DF08", "-O2")], ids=["mpi", "mpi_f08"])
 def test_many_requests_in_flight(runner: MpiRunner, flags: tuple[str, ...]) -> None:
     program = compiled(runner, HERE / "fortran_check.F90", *flags)
     for engine in ENGINES:
         # A thread that always looks takes the cores from the ranks.
         for ranks in (1, 2) if engine == "spin" else (1, 2, 3):
-            result = runner.run(ranks, program, engine, timeout=120)
+            result = runner.run(ranks, program, engine)
             assert result.stdout.endswith("111 checks, 0 wrong\n"), result.stdout + result.stderr
 
 
@@ -55,7 +54,6 @@ end program
 """
 
 
-@pytest.mark.timeout(300)
 def test_who_does_not_ask_for_the_status_is_ended_by_a_failure(runner: MpiRunner) -> None:
     result = runner.run(1, compiled(runner, WITHOUT_STATUS), check=False)
     assert result.returncode != 0
@@ -63,7 +61,6 @@ def test_who_does_not_ask_for_the_status_is_ended_by_a_failure(runner: MpiRunner
     assert "magic" in result.stderr
 
 
-@pytest.mark.timeout(300)
 def test_modules_are_in_the_folder_of_the_header(runner: MpiRunner) -> None:
     parts = parts_with_modules(runner)
     names = {path.name for path in parts.include.iterdir()}

@@ -12,7 +12,6 @@ from hocket.mpi.build import build_mpi_parts
 from mpis import ROOT, MpiRunner
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("engine", ["function", "thread", "queue"])
 def test_wrong_calls(runner: MpiRunner, engine: str) -> None:
     program = compile_check(runner, build_mpi_parts(runner.mpi), "misuse_check", "-lhocket")

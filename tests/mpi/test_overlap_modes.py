@@ -80,7 +80,7 @@ def test_ratio_and_core_are_heeded(runner: MpiRunner, parts: MpiParts) -> None:
 
 def test_lost_data_are_an_error(runner: MpiRunner, parts: MpiParts) -> None:
     library = runner.compile(LOSES_DATA, "-shared", "-fPIC", name="loses.so")
-    result = runner.run(2, parts.overlap, "--modes", "native-ovlp-notest", libraries=[library], timeout=60, check=False)
+    result = runner.run(2, parts.overlap, "--modes", "native-ovlp-notest", libraries=[library], check=False)
     assert result.returncode != 0
     assert "native-ovlp-notest left data that differ from those of the MPI's own collective" in result.stderr
     assert result.stdout.strip() == "" or "overlap-times" not in result.stdout

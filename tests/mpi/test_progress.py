@@ -14,9 +14,15 @@ import pytest
 from mpi_parts import compile_check
 
 from hocket.mpi.build import MpiParts, build_mpi_parts
-from mpis import MpiRunner
+from mpis import MpiRunner, rounds, usually_one_of_each_family
 
 MODES = ("on", "auto")
+
+
+def auto_usually_with_one_of_each_family(runner: MpiRunner, mode: str) -> None:
+    """It starts the same engine as "on" or leaves calls native, and does not know the MPI."""
+    if mode == "auto":
+        usually_one_of_each_family(runner.mpi)
 
 
 @pytest.fixture
@@ -25,13 +31,13 @@ def parts(runner: MpiRunner) -> MpiParts:
 
 
 def check(
-    runner: MpiRunner, parts: MpiParts, ranks: int, mode: str, scenario: str, seed: int, rounds: int, **env: str
+    runner: MpiRunner, parts: MpiParts, ranks: int, mode: str, scenario: str, seed: int, count: int, **env: str
 ) -> dict[str, Any]:
     """Runs a scenario of progress_check; what the library has counted."""
     program = compile_check(runner, parts, "progress_check")
     statistics = runner.folder / "statistics.json"
     settings = {"HOCKET_PROGRESS": mode, "HOCKET_STATISTICS": str(statistics), **env}
-    result = runner.run(ranks, program, scenario, seed, rounds, libraries=[parts.interpose], env=settings, timeout=200)
+    result = runner.run(ranks, program, scenario, seed, count, libraries=[parts.interpose], env=settings)
     assert f"{scenario} seed {seed}: wrong 0" in result.stdout, f"{ranks} ranks: {result.stdout}{result.stderr}"
     assert "hocket:" not in result.stderr
     progress: dict[str, Any] = json.loads(statistics.read_text())["progress"]
@@ -39,31 +45,31 @@ def check(
     return progress
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("mode", MODES)
 def test_mixed_requests(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
     """Collectives and messages in flight together, completed by every function that completes requests."""
-    for ranks, rounds in ((1, 100), (2, 200), (3, 120), (5, 30), (8, 12)):
-        progress = check(runner, parts, ranks, mode, "mixed", 40 + ranks, rounds)
+    auto_usually_with_one_of_each_family(runner, mode)
+    for ranks, calls in ((1, 100), (2, 200), (3, 120), (5, 30), (8, 12)):
+        progress = check(runner, parts, ranks, mode, "mixed", 40 + ranks, rounds(calls))
         counts = {call["function"]: call for call in progress["calls"]}
         assert {"MPI_Ialltoall", "MPI_Ibarrier", "MPI_Iscatterv", "MPI_Irecv"} <= counts.keys()
         if mode == "on":
             assert all(call["in_background"] == call["calls"] for call in progress["calls"])
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("mode", MODES)
 def test_persistent_collectives(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
-    for ranks, rounds in ((1, 100), (2, 300), (3, 150), (5, 25)):
-        progress = check(runner, parts, ranks, mode, "persistent", 60 + ranks, rounds)
+    auto_usually_with_one_of_each_family(runner, mode)
+    for ranks, starts in ((1, 100), (2, 300), (3, 150), (5, 25)):
+        progress = check(runner, parts, ranks, mode, "persistent", 60 + ranks, rounds(starts))
         if progress["calls"]:  # not with Open MPI 4, which has none
-            assert sum(call["calls"] for call in progress["calls"]) > rounds * ranks * 5
+            assert sum(call["calls"] for call in progress["calls"]) > rounds(starts) * ranks * 5
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("handles", ["communicators", "types"])
 def test_handles_freed_while_pending(runner: MpiRunner, parts: MpiParts, mode: str, handles: str) -> None:
+    auto_usually_with_one_of_each_family(runner, mode)
     if runner.mpi.family == "openmpi" and handles == "communicators":
         pytest.skip(f"{runner.mpi.name} crashes with such a program, without hocket too")
     for ranks in (2, 3, 5):
@@ -82,6 +88,7 @@ def test_a_late_rank(runner: MpiRunner, parts: MpiParts) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_threads(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
+    auto_usually_with_one_of_each_family(runner, mode)
     check(runner, parts, 2, mode, "threads", 11, 30)
     check(runner, parts, 3, mode, "threads", 12, 15)
 
@@ -262,6 +269,7 @@ int main(int argc, char **argv) {
 @pytest.mark.parametrize("mode", MODES)
 def test_what_the_program_leaves_to_exit(runner: MpiRunner, parts: MpiParts, mode: str, tmp_path: Path) -> None:
     """A function that it has given to atexit before MPI_Init runs after ours."""
+    auto_usually_with_one_of_each_family(runner, mode)
     env = {"HOCKET_PROGRESS": mode}
     program = runner.compile(LEAVES_IT_TO_EXIT, name="leaves")
     (tmp_path / "ended").mkdir()

@@ -36,13 +36,11 @@ def check(runner: MpiRunner, parts: MpiParts, ranks: int, program: str, scenario
     return counts
 
 
-@pytest.mark.timeout(200)
 @pytest.mark.parametrize("ranks", [4, 6, 7])
 def test_mixed_requests_of_more_ranks(runner: MpiRunner, parts: MpiParts, ranks: int) -> None:
     check(runner, parts, ranks, "progress_check", "mixed", 5)
 
 
-@pytest.mark.timeout(100)
 def test_large_counts(runner: MpiRunner, parts: MpiParts) -> None:
     counts = check(runner, parts, 3, "progress_more_check", "large", 20)
     if not counts:
@@ -53,7 +51,6 @@ def test_large_counts(runner: MpiRunner, parts: MpiParts) -> None:
         assert counts[f"MPI_I{name}"] == (60, 60)
 
 
-@pytest.mark.timeout(100)
 def test_operators_of_the_program(runner: MpiRunner, parts: MpiParts) -> None:
     """They run beside the program only if it has asked for MPI_THREAD_MULTIPLE."""
     for ranks in (2, 3):
@@ -63,7 +60,6 @@ def test_operators_of_the_program(runner: MpiRunner, parts: MpiParts) -> None:
         assert all(counts[f"MPI_I{name}"] == (40 * ranks, 40 * ranks) for name in ("allreduce", "reduce", "scan"))
 
 
-@pytest.mark.timeout(100)
 def test_collectives_of_neighbours(runner: MpiRunner, parts: MpiParts) -> None:
     for ranks in (4, 6):
         counts = check(runner, parts, ranks, "progress_more_check", "neighbours", 10)
@@ -98,7 +94,6 @@ if rank == 0:
 """
 
 
-@pytest.mark.timeout(100)
 def test_mpi4py(runner: MpiRunner, parts: MpiParts) -> None:
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")

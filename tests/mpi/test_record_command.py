@@ -19,7 +19,7 @@ import pytest
 
 from hocket import Trace
 from hocket.mpi.build import build_mpi_parts
-from mpis import MpiRunner
+from mpis import LIMIT_S, MpiRunner
 
 # The command line over the recorder, which tests/mpi/test_record.py runs with all.
 pytestmark = pytest.mark.one_of_each_family
@@ -47,7 +47,7 @@ def refused(done: subprocess.CompletedProcess[str], status: int) -> str:
 
 def test_record_and_show(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
     command = runner.command(2, runner.compile(ENDINGS))
-    done = hocket_cli("record", "-o", "trace", "--", *command, timeout=100)
+    done = hocket_cli("record", "-o", "trace", "--", *command)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n"))[-2:] == ["rank 0 done", "rank 1 done"]
     assert "calls of 2 rank(s)" in done.stderr
@@ -64,7 +64,7 @@ def test_record_and_show(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> 
     assert re.search(r"MPI_Bcast +0 \(2 ranks\) +4 +200 ", table.stdout)
 
     assert "exists and is not empty" in refused(hocket_cli("record", "-o", "trace", "--", *command), 2)
-    assert hocket_cli("record", "--force", "-o", "trace", "--", *command, timeout=100).returncode == 0
+    assert hocket_cli("record", "--force", "-o", "trace", "--", *command).returncode == 0
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").touch()
     assert "found thesis.txt in it" in refused(hocket_cli("record", "--force", "-o", "mine", "--", *command), 2)
@@ -80,7 +80,7 @@ def _outside(profile: dict[str, list[dict[str, float]]]) -> float:
 @pytest.mark.parametrize("how", ["crash", "exit"])
 def test_a_program_that_fails(runner: MpiRunner, hocket_cli: Cli, how: str) -> None:
     command = runner.command(2, runner.compile(ENDINGS), how)
-    message = refused(hocket_cli("record", "-o", "trace", "--", *command, timeout=100), 1)
+    message = refused(hocket_cli("record", "-o", "trace", "--", *command), 1)
     expected = r"was ended by SIGSEGV|exit status 11\b" if how == "crash" else "ended with exit status 5"
     assert re.search(expected, message)
     assert re.search(r"the trace up to there is kept: .*/trace, 2\d\d calls of 2 rank", message)
@@ -95,7 +95,7 @@ def test_a_program_that_fails(runner: MpiRunner, hocket_cli: Cli, how: str) -> N
 
 
 def test_a_program_without_mpi(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
-    message = refused(hocket_cli("record", "-o", "trace", "--", *runner.command(2, "hostname"), timeout=100), 1)
+    message = refused(hocket_cli("record", "-o", "trace", "--", *runner.command(2, "hostname")), 1)
     assert "made no MPI calls that can be recorded" in message
     assert not (tmp_path / "trace").exists()
 
@@ -109,7 +109,7 @@ def test_a_full_disk_is_told(runner: MpiRunner, tmp_path: Path) -> None:
     (tmp_path / "small").rmdir()
     command = shlex.join([HOCKET, "record", "-o", "small/trace", "--", *runner.command(2, runner.compile(ENDINGS))])
     done = subprocess.run(
-        [*own, f"{mount} && {command}"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+        [*own, f"{mount} && {command}"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert "small/trace: the trace was not written: the file system is full" in refused(done, 1)
     assert "runs on unrecorded" in done.stderr
@@ -120,7 +120,7 @@ def test_a_full_disk_is_told(runner: MpiRunner, tmp_path: Path) -> None:
 def test_names_that_are_no_utf_8(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
     """The kernel lets a host have any bytes as its name."""
     command = runner.command(2, runner.compile(ENDINGS))
-    assert hocket_cli("record", "-o", "trace", "--", *command, timeout=100).returncode == 0
+    assert hocket_cli("record", "-o", "trace", "--", *command).returncode == 0
     file = tmp_path / "trace/rank-000001.bin"
     name = os.uname().nodename.encode()
     data = file.read_bytes()
@@ -141,7 +141,9 @@ def test_a_missing_launcher(hocket_cli: Cli, tmp_path: Path) -> None:
 def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiRunner) -> None:
     assert "cannot be read" in refused(hocket_cli("trace", "show", "nothing"), 2)
     assert (
-        hocket_cli("record", "-o", "good", "--", *runner.command(2, runner.compile(ENDINGS)), timeout=100).returncode
+        hocket_cli(
+            "record", "-o", "good", "--", *runner.command(2, runner.compile(ENDINGS)), timeout=LIMIT_S
+        ).returncode
         == 0
     )
 

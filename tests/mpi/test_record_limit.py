@@ -27,7 +27,7 @@ def told(stderr: str) -> list[str]:
 @pytest.mark.one_of_each_family
 def test_a_trace_stops_at_its_limit(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
     command = runner.command(2, runner.compile(MANY_C), "20000")
-    done = hocket_cli("record", "-o", "trace", "--limit", "20 kB", "--", *command, timeout=100)
+    done = hocket_cli("record", "-o", "trace", "--limit", "20 kB", "--", *command)
     assert done.returncode == 0, done.stderr
     (line,) = told(done.stderr)
     assert "the trace of 2 ranks, first that of rank " in line
@@ -36,7 +36,8 @@ def test_a_trace_stops_at_its_limit(runner: MpiRunner, hocket_cli: Any, tmp_path
     for rank in range(2):
         assert 0.9 * LIMIT_BYTES < (trace.folder / f"rank-{rank:06d}.bin").stat().st_size <= LIMIT_BYTES + 64
         assert (trace.core.end(rank), trace.complete(rank)) == ("limit", False)
-        assert 500 < int((trace.names(rank) == "MPI_Send").sum()) < 6000
+        # Of 20,000 sends. How many fit depends on how alike their times are; none takes less than two bytes.
+        assert 500 < int((trace.names(rank) == "MPI_Send").sum()) < LIMIT_BYTES / 2
     assert {row.collective for row in trace.collectives()} == {"bcast"}
 
     shown = hocket_cli("trace", "show", "trace", "--json")
@@ -51,7 +52,7 @@ def test_a_trace_stops_at_its_limit(runner: MpiRunner, hocket_cli: Any, tmp_path
 @pytest.mark.one_of_each_family
 def test_without_need_nobody_talks_of_a_limit(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
     command = runner.command(2, runner.compile(MANY_C), "20000")
-    done = hocket_cli("record", "-o", "trace", "--", *command, timeout=100)
+    done = hocket_cli("record", "-o", "trace", "--", *command)
     assert done.returncode == 0, done.stderr
     assert "limit" not in done.stderr
     assert Trace.open(tmp_path / "trace").complete(0)
@@ -60,12 +61,11 @@ def test_without_need_nobody_talks_of_a_limit(runner: MpiRunner, hocket_cli: Any
 @pytest.mark.one_of_each_family
 def test_a_program_that_fails_beyond_the_limit(runner: MpiRunner, hocket_cli: Any) -> None:
     command = runner.command(2, runner.compile(MANY_C), "20000", "fail")
-    done = hocket_cli("record", "-o", "trace", "--limit", "20 kB", "--", *command, timeout=100)
+    done = hocket_cli("record", "-o", "trace", "--limit", "20 kB", "--", *command)
     assert done.returncode == 1
     assert "the trace up to there is kept" in done.stderr
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.one_of_each_family
 def test_tune_says_that_its_trace_is_a_part(runner: MpiRunner, hocket_cli: Any) -> None:
     command = runner.command(2, runner.compile(MANY_C), "20000")
@@ -104,7 +104,7 @@ def test_threads_go_on_beyond_the_limit(runner: MpiRunner) -> None:
 def test_a_wrong_limit_is_refused(
     runner: MpiRunner, hocket_cli: Any, tmp_path: Path, arguments: list[str], env: dict[str, str], message: str
 ) -> None:
-    done = hocket_cli("record", "-o", "trace", *arguments, "--", *runner.command(2, "true"), env=env, timeout=100)
+    done = hocket_cli("record", "-o", "trace", *arguments, "--", *runner.command(2, "true"), env=env)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -39,7 +39,7 @@ def test_another_tool_counts_what_the_recorder_records(runner: MpiRunner, place:
 
 def kept(runner: MpiRunner, hocket_cli: Any, tmp_path: Path, *options: str) -> tuple[Trace, str]:
     command = runner.command(4, runner.compile(SOURCES / "calls.c"))
-    done = hocket_cli("record", "--force", "-o", "trace", *options, "--", *command, timeout=100)
+    done = hocket_cli("record", "--force", "-o", "trace", *options, "--", *command)
     assert done.returncode == 0, done.stderr
     return Trace.open(tmp_path / "trace"), done.stderr
 
@@ -73,7 +73,7 @@ def test_filters(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
 
 @pytest.mark.one_of_each_family
 def test_a_filter_of_nothing_known_is_refused(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
-    done = hocket_cli("record", "-o", "trace", "--only", "sends", "--", *runner.command(2, "true"), timeout=100)
+    done = hocket_cli("record", "-o", "trace", "--only", "sends", "--", *runner.command(2, "true"))
     assert done.returncode == 2
     assert "HOCKET_TRACE_ONLY: found 'sends'; accepted: p2p, collective, rma, io, communicator, other" in done.stderr
     assert not (tmp_path / "trace").exists()

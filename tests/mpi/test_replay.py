@@ -78,7 +78,6 @@ def trace(runner, tmp_path):
     return Trace.open(folder)
 
 
-@pytest.mark.timeout(300)
 def test_moves_the_same_bytes_and_ends(trace):
     replayed = replay(trace)
     (made,) = replayed.left_out
@@ -92,7 +91,6 @@ def test_moves_the_same_bytes_and_ends(trace):
     assert with_cpu_time.makespan_s < timeline.makespan_s  # sleeping takes no CPU time
 
 
-@pytest.mark.timeout(300)
 def test_what_is_told_of_a_trace(trace):
     (found,), _ = simulate_what(str(trace.folder), Network.generate(f"star:{RANKS}"), Request(), CostModel.usual())
     assert found.recorded.span_s == replay(trace).recorded_span_s
@@ -106,7 +104,6 @@ def test_what_is_told_of_a_trace(trace):
     assert row == {"function": "MPI_Comm_split", "reason": why, "calls": 4, "bytes": 0}
 
 
-@pytest.mark.timeout(300)
 def test_bytes_of_native_models_are_scaled(trace):
     network = Network.generate(f"star:{RANKS}", bandwidth="100 GB/s", latency="0")
     halves = [c.members for c in trace.communicators if len(c.members) == 2]
@@ -121,7 +118,6 @@ def test_bytes_of_native_models_are_scaled(trace):
     )
 
 
-@pytest.mark.timeout(300)
 def test_what_a_plan_does_not_change_takes_what_it_took(trace, monkeypatch):
     costs = CostModel.usual().replace(send_overhead_s=0, receive_overhead_s=0)
     slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
@@ -145,7 +141,6 @@ def test_what_a_plan_does_not_change_takes_what_it_took(trace, monkeypatch):
     assert 1 < predict_program(trace, wall_s, plan, slow, costs) < same_s - 0.01
 
 
-@pytest.mark.timeout(300)
 def test_where_the_program_does_not_wait_for_calls_those_measured_alone_count(trace, monkeypatch):
     costs = CostModel.usual().replace(send_overhead_s=0, receive_overhead_s=0)
     slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
@@ -160,7 +155,6 @@ def test_where_the_program_does_not_wait_for_calls_those_measured_alone_count(tr
     assert 1 < faster_s < same_s - 0.01
 
 
-@pytest.mark.timeout(300)
 def test_a_plan_takes_the_place_of_the_textbook_algorithm(trace):
     slow = Network.generate(f"star:{RANKS}", bandwidth="1 MB/s", latency="0")
     halves = [c.members for c in trace.communicators if len(c.members) == 2]

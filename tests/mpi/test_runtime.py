@@ -12,15 +12,14 @@ import pytest
 from mpi_parts import compile_check, ranks_for
 
 from hocket.mpi.build import build_mpi_parts
-from mpis import MpiRunner
+from mpis import MpiRunner, rounds
 
 
-@pytest.mark.timeout(900)
 def test_every_algorithm(runner: MpiRunner) -> None:
     program = compile_check(runner, build_mpi_parts(runner.mpi), "runtime_check", "-lhocket")
     for ranks in ranks_for(runner):
         seed = 100 + ranks
-        result = runner.run(ranks, program, seed, 2 if ranks < 5 else 1, timeout=300)
+        result = runner.run(ranks, program, seed, rounds(2) if ranks < 5 else 1, timeout=300)
         found = re.search(r"seed \d+: (\d+) calls, (\d+) refused, (\d+) wrong", result.stdout)
         assert found, result.stdout + result.stderr
         calls, refused, wrong = map(int, found.groups())

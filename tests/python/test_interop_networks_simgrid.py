@@ -13,6 +13,7 @@ import pytest
 
 from hocket import InvalidInput, Network
 from hocket.interop.networks import Imported, Options, import_network
+from mpis import LIMIT_S
 
 SIMGRID_ROUTES = Path(__file__).parents[2] / "build/peers/drivers/simgrid_routes"
 
@@ -153,7 +154,12 @@ def test_routes_cost_what_they_do_in_simgrid(tmp_path: Path, name: str) -> None:
     pairs = list(permutations(range(network.num_ranks), 2))
     text = "".join(f"{names(network)[a]}\t{names(network)[b]}\n" for a, b in pairs)
     done = subprocess.run(
-        [SIMGRID_ROUTES, tmp_path / "platform.xml"], input=text, capture_output=True, text=True, check=True, timeout=60
+        [SIMGRID_ROUTES, tmp_path / "platform.xml"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT_S,
     )
     theirs = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
     assert len(theirs) == len(pairs)

@@ -19,6 +19,8 @@ PERF = Path(__file__).resolve().parents[2] / "perf"
 sys.path.insert(0, str(PERF))
 from plan_reuse_summary import row, sentences, summary  # noqa: E402
 
+from mpis import LIMIT_S  # noqa: E402
+
 POINT = {"network": "star", "mpi": "MPI", "program": "ft", "factor": 1.5, "other": False}
 
 
@@ -65,7 +67,7 @@ def test_a_folder_is_shown_without_what_an_interrupt_left(tmp_path: Path) -> Non
     text = "\n".join(map(json.dumps, lines))
     (tmp_path / "points.jsonl").write_text(text[:-9])
     command = [sys.executable, str(PERF / "plan_reuse.py"), "--show", "--json", "--folder", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)
     assert (point["point"], point["rounds"], point["first_gain"], point["share"]) == ("x1.5", 1, 1.5, 0.25)
@@ -83,7 +85,7 @@ def test_a_folder_is_shown_without_what_an_interrupt_left(tmp_path: Path) -> Non
 )
 def test_what_is_refused(options: list[str], message: str) -> None:
     command = [sys.executable, str(PERF / "plan_reuse.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

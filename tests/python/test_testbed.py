@@ -230,14 +230,14 @@ def test_an_ordinary_user_needs_no_root(network: Network, tmp_path: Path) -> Non
             "with Testbed(Layout.from_json(json.load(open('layout.json')))) as bed:\n"
             "    script = os.path.abspath('stream.py')\n"
             f"    stream = f'ssh h3 {PYTHON} {{script}} receive h3 5000 & {PYTHON} {{script}} send h3 5000; wait'\n"
-            "    result = bed.run(['sh', '-c', f'hostname; id -u; {stream}'], timeout=100)\n"
+            "    result = bed.run(['sh', '-c', f'hostname; id -u; {stream}'], timeout=250)\n"
             "    print(result.stdout, result.stderr)\n"
         )
         os.chown(home, 65534, 65534)
         environment = {"HOME": str(home), "PATH": os.defpath, "PYTHONPATH": f"{package}{os.pathsep}{site}"}
         command = [*as_nobody, "try.py"]
         done = subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, text=True, timeout=60, check=False
+            command, cwd=home, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
         )
     finally:
         shutil.rmtree(home)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hocket.mpi.build import workarounds_for
 from hocket.testbed import available
 from hocket.testbed.names import names
 from mpis import MpiRunner
@@ -45,8 +46,8 @@ def test_an_mpi_program_ends(hocket_cli: Any, runner: MpiRunner) -> None:
     source = "#include <mpi.h>\nint main(void) { int r, s; MPI_Init(0, 0); MPI_Comm_rank(MPI_COMM_WORLD, &r);"
     source += "MPI_Allreduce(&r, &s, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Finalize(); return s != 28; }"
     program = runner.compile(source)
-    for _ in range(3):
-        done = hocket_cli("testbed", "run", "star:8", "--timeout", 50, "--", *runner.command(8, program))
+    for _ in range(3 if workarounds_for(runner.mpi) else 1):
+        done = hocket_cli("testbed", "run", "star:8", "--timeout", 200, "--", *runner.command(8, program))
         assert done.returncode == 0, done.stderr
 
 

@@ -18,6 +18,7 @@ from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import with_preload
 from hocket.testbed import Testbed, available
 from hocket.testbed.preload import library
+from mpis import LIMIT_S
 
 AVAILABLE, REASON = available()
 on_testbed = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
@@ -103,7 +104,7 @@ def network(ranks_of_a_host: int) -> Network:
 def counter(folder: Path) -> Path:
     source, made = folder / "counter.c", folder / "libcounter.so"
     source.write_text(COUNTER)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(made), str(source)], check=True, timeout=60)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(made), str(source)], check=True, timeout=LIMIT_S)
     return made
 
 
@@ -119,7 +120,7 @@ def test_a_rank_that_waits_yields(mpi: Mpi, runner: Any, tmp_path: Path, ranks_o
             [*workarounds_for(mpi), bed.preloaded, counter(tmp_path)],
             {},
         )
-        result = bed.run(command, env=needed, mpi=mpi, timeout=60)
+        result = bed.run(command, env=needed, mpi=mpi, timeout=LIMIT_S)
     assert (result.returncode, result.stdout) == (0, "received 7\n"), result.stderr
 
 
@@ -158,11 +159,11 @@ def test_a_plug_in_may_bring_the_library_that_is_asked(tmp_path: Path) -> None:
         ["-shared", "-fPIC", "-o", "plugin.so", "plugin.c", "./libucx.so"],
         ["-o", "opens", "opens.c", "-ldl"],
     ):
-        subprocess.run(["cc", *words], cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(["cc", *words], cwd=tmp_path, check=True, timeout=LIMIT_S)
     preloaded = {"LD_PRELOAD": str(library())}
     command = [str(tmp_path / "opens"), str(tmp_path / "plugin.so")]
     result = subprocess.run(
-        command, cwd=tmp_path, env=preloaded, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=tmp_path, env=preloaded, capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert (result.stdout, result.returncode) == ("42\n", 0), result.stderr
 
@@ -172,7 +173,7 @@ def test_all_ranks_are_in_one_session_and_may_have_groups_of_their_own(mpi: Mpi,
     """Linux may share cores between sessions, so that a yield does not leave them."""
     with Testbed(network(2)) as bed:
         command = runner.command(4, "sh", "-c", "cat /proc/$$/stat; cat /proc/self/autogroup 2> /dev/null || true")
-        result = bed.run(command, mpi=mpi, timeout=60)
+        result = bed.run(command, mpi=mpi, timeout=LIMIT_S)
     lines = result.stdout.splitlines()
     processes = [line.rpartition(")")[2].split() for line in lines if ")" in line]
     assert len(processes) == 4, result.stderr
@@ -185,9 +186,9 @@ def test_all_ranks_are_in_one_session_and_may_have_groups_of_their_own(mpi: Mpi,
 def test_what_is_a_wait(tmp_path: Path) -> None:
     source, program, counting = tmp_path / "polling.c", tmp_path / "polling", counter(tmp_path)
     source.write_text(POLLING)
-    subprocess.run(["cc", "-o", str(program), str(source), str(counting)], check=True, timeout=60)
+    subprocess.run(["cc", "-o", str(program), str(source), str(counting)], check=True, timeout=LIMIT_S)
     preloaded = {"LD_PRELOAD": f"{library()} {counting}"}
-    result = subprocess.run([program], env=preloaded, capture_output=True, text=True, check=True, timeout=60)
+    result = subprocess.run([program], env=preloaded, capture_output=True, text=True, check=True, timeout=LIMIT_S)
     assert result.stdout.splitlines() == [
         "at once: yields",
         "after computing: 0",
@@ -209,5 +210,5 @@ def test_a_session_is_a_process_group() -> None:
         "    os._exit(1)\n"
     )
     command, preloaded = [sys.executable, "-c", script], {"LD_PRELOAD": str(library())}
-    result = subprocess.run(command, env=preloaded, capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(command, env=preloaded, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     assert (result.stdout, result.returncode) == ("0\n", 0), result.stderr
