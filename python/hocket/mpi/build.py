@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from hocket.mpi.build_progress import Steps, run_build, shown_steps
 from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
-# The modules of the core that are compiled into the MPI parts, as in mpi/CMakeLists.txt.
-CORE_MODULES = ("base", "schedule", "collectives", "plan")
-_OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"(hocket/[^"]+)"', re.MULTILINE)
+_CORE = "mpi-core"  # what mpi/core makes for all MPIs, in the cache folder
+_OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
 
@@ -114,18 +113,31 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
     `report` is called with a sentence when something takes long; with it, the progress is shown on standard error. Safe
     to call from many processes at once. Raises Error if a tool is missing or the compiler fails.
     """
-    from filelock import FileLock, Timeout
-
     target = make_cache_folder() / _name(mpi)
     if not force and use(target):
         return MpiParts(target)
     _require_tools()
     report_it = report or (lambda text: None)
-    lock = FileLock(target.with_name(f"{mpi.label}.lock"))
+    with _locked(mpi.label, f"builds the MPI parts for {mpi.name}", report_it):
+        if force or not use(target):
+            report_it(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
+            with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
+                _build(mpi, target, _built_core(mpi, steps, report_it), steps)
+            use(target)
+            remove_unused(target.parent, mpi.label)
+    return MpiParts(target)
+
+
+@contextmanager
+def _locked(label: str, does: str, report: Callable[[str], None]) -> Iterator[None]:
+    """Holds LABEL.lock in the cache folder; what the process that has it `does` is reported."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(cache_folder() / f"{label}.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        report_it(f"waiting for another hocket that builds the MPI parts for {mpi.name}")
+        report(f"waiting for another hocket that {does}")
         try:
             lock.acquire(timeout=BUILD_TIMEOUT_S)
         except Timeout as error:
@@ -133,15 +145,9 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
                 f"another process has held {lock.lock_file} for {BUILD_TIMEOUT_S} s", "end it and try again"
             ) from error
     try:
-        if force or not use(target):
-            report_it(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
-            with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
-                _build(mpi, target, steps)
-            use(target)
-            remove_unused(target.parent, mpi.label)
+        yield
     finally:
         lock.release()
-    return MpiParts(target)
 
 
 def built_mpi_parts(mpi: Mpi) -> MpiParts | None:
@@ -163,8 +169,7 @@ def _name(mpi: Mpi) -> str:
 
 def _key(mpi: Mpi) -> str:
     """Changes when anything that the result depends on changes."""
-    digest = hashlib.sha256()
-    for text in (
+    return _digest(
         str(mpi.mpicc.resolve()),
         str(mpi.library.resolve()),
         mpi.version,
@@ -175,25 +180,50 @@ def _key(mpi: Mpi) -> str:
         os.environ.get("CFLAGS", ""),
         os.environ.get("CXXFLAGS", ""),
         os.environ.get("HOCKET_SANITIZE", ""),
-    ):
+        sources=_sources(source_folder()),
+    )
+
+
+def _core_name() -> str:
+    """Changes when anything changes that the core is made of."""
+    variables = [os.environ.get(name, "") for name in ("CXXFLAGS", "HOCKET_SANITIZE")]
+    compiler = os.environ.get("CXX", "c++")
+    key = _digest(compiler, _compiler_version(compiler), *variables, sources=_core_sources(source_folder()))
+    return f"{_CORE}-{key}"
+
+
+def _digest(*texts: str, sources: set[Path]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
         digest.update(text.encode() + b"\0")
     source = source_folder()
-    for path in sorted(_sources(source)):
+    for path in sorted(sources):
         digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _sources(source: Path) -> set[Path]:
-    """What the MPI parts are made of: their own files, those of CORE_MODULES, and what these include of the core."""
-    folders = [source / "mpi", source / "third_party/nlohmann_json"]
-    found = {path for folder in folders for path in folder.rglob("*") if path.parent.name != "__pycache__"}
-    found |= {path for module in CORE_MODULES for path in (source / "src/hocket" / module).glob("*.cpp")}
-    found = {path for path in found if path.is_file()}
+    """What the MPI parts are made of: their own files, those of the core, and what these include of src/hocket."""
+    own = {path for path in (source / "mpi").rglob("*") if path.parent.name != "__pycache__"}
+    return _with_includes(source, own) | _core_sources(source)
+
+
+def _core_sources(source: Path) -> set[Path]:
+    """What mpi/core makes: the files that its lists name, and what these include."""
+    lists = {path for path in (source / "mpi/core").glob("*.txt") if path.name != "CMakeLists.txt"}
+    found = {path for names in lists for name in names.read_text("utf-8").split() for path in source.glob(name)}
+    found |= lists | {source / "mpi/core/CMakeLists.txt", source / "mpi/options.cmake"}
+    return _with_includes(source, found | {*(source / "third_party/nlohmann_json").rglob("*")})
+
+
+def _with_includes(source: Path, paths: set[Path]) -> set[Path]:
+    """Those of `paths` that are files, and all that they include by names relative to src/ or mpi/."""
+    found = {path for path in paths if path.is_file()}
     looked_into: set[Path] = set()
     while left := {path for path in found if source / "third_party" not in path.parents} - looked_into:
         names = {name.decode() for path in left for name in _OWN_INCLUDE.findall(path.read_bytes())}
         looked_into |= left
-        found |= {path for name in names if (path := source / "src" / name).is_file()}
+        found |= {path for name in names for top in ("src", "mpi") if (path := source / top / name).is_file()}
     return found
 
 
@@ -237,7 +267,29 @@ def _require_tools() -> None:
             )
 
 
-def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
+def _built_core(mpi: Mpi, steps: Steps, report: Callable[[str], None]) -> Path:
+    """The folder of what all MPIs share (mpi/core), built now if it is not there."""
+    target = cache_folder() / _core_name()
+    if not use(target):
+        with _locked(_CORE, "builds what the MPI parts share", report):
+            if not use(target):
+                _run_cmake("mpi/core", target, [], mpi, steps)
+                use(target)
+                remove_unused(target.parent, _CORE)
+    return target
+
+
+def _build(mpi: Mpi, target: Path, core: Path, steps: Steps) -> None:
+    settings = [
+        f"-DMPI_C_COMPILER={mpi.mpicc}",
+        f"-DHOCKET_MPIFORT={mpi.mpifort or ''}",
+        f"-DPython3_EXECUTABLE={sys.executable}",
+        f"-DHOCKET_MPI_CORE={core}",
+    ]
+    _run_cmake("mpi", target, settings, mpi, steps)
+
+
+def _run_cmake(project: str, target: Path, settings: list[str], mpi: Mpi, steps: Steps) -> None:
     """Builds in a folder beside `target` and renames at the end: a target that exists is complete.
 
     An interrupted build leaves that folder, and the next one goes on there: its name shows that nothing has changed.
@@ -246,22 +298,21 @@ def _build(mpi: Mpi, target: Path, steps: Steps) -> None:
     source, tool = source_folder(), _program("ninja") or _program("make")
     configure = [
         str(cmake_program()),
-        *("-S", str(source / "mpi")),
+        *("-S", str(source / project)),
         *("-B", str(folder / "build")),
         *("-G", "Ninja" if _program("ninja") else "Unix Makefiles"),
         f"-DCMAKE_MAKE_PROGRAM={tool}",
-        f"-DMPI_C_COMPILER={mpi.mpicc}",
-        f"-DHOCKET_MPIFORT={mpi.mpifort or ''}",
-        f"-DPython3_EXECUTABLE={sys.executable}",
         f"-DHOCKET_CORE_SOURCE={source / 'src'}",
         f"-DHOCKET_THIRD_PARTY={source / 'third_party'}",
         f"-DHOCKET_OUTPUT={folder / 'output'}",
         f"-DHOCKET_SANITIZE={os.environ.get('HOCKET_SANITIZE', '')}",
+        *settings,
     ]
     # Not `cmake --build`, which would let the tool go on after its own end.
     compile_ = [str(tool), "-C", str(folder / "build"), "-j", str(len(os.sched_getaffinity(0)))]
     cache = folder / "build/CMakeCache.txt"
-    if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={source / 'mpi'}\n" not in cache.read_text(errors="replace"):
+    begun_from = f"CMAKE_HOME_DIRECTORY:INTERNAL={source / project}\n"
+    if cache.exists() and begun_from not in cache.read_text(errors="replace"):
         shutil.rmtree(folder)  # it was begun from another copy of the same sources, which CMake does not go on with
     log.write_text("", encoding="utf-8")
     try:
