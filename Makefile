@@ -82,7 +82,7 @@ unit-tests-locked:
 	@$(VENV)/bin/cmake --build build/dev
 	@$(VENV)/bin/ctest --preset dev
 
-# More random calls, and all MPIs where `make test` takes one of each family: see tests/mpis.py. An hour on two cores.
+# More random calls, and all MPIs where `make test` takes one of each family: see tests/mpis.py.
 test-long: build  ## run the tests of MPI and of the command with more random calls and every version of each MPI
 	@$(LOCKED) second-mpi-locked
 	@$(PYTHON) tests/mpis.py
