@@ -35,6 +35,7 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "runtime": ("common", "include", "selection"),
     "interpose": ("common", "runtime", "selection"),
     "probes": ("common", "include", "interpose", "runtime"),
+    "bench": ("common", "include"),
     "fortran": ("include",),
     "coarrays": ("include",),
 }

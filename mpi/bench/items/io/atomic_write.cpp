@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// Atomic writes of all ranks to one place with holes in it: afterwards all the data there are of one rank.
+
+#include <algorithm>
+#include <memory>
+
+#include "bench/items/data.hpp"
+#include "bench/items/io/file.hpp"
+#include "bench/items/outcome.hpp"
+#include "bench/items/registry.hpp"
+
+namespace hocket::bench {
+
+namespace {
+
+constexpr int num_blocks = 64;
+constexpr int checked_rounds = 40;  // Open MPI 4.1's OMPIO tears 9 to 23 of them, 2 to 4 ranks on 2 cores
+
+class AtomicWrite : public Pattern {
+public:
+    explicit AtomicWrite(const Setting& setting)
+        : setting_(setting), file_(setting), data_(static_cast<std::size_t>(num_blocks * setting.bytes)) {
+        file_.open();
+        const int size = static_cast<int>(setting.bytes);
+        call(MPI_Type_vector(num_blocks, size, 2 * size, MPI_BYTE, &type_), "MPI_Type_vector");
+        call(MPI_Type_commit(&type_), "MPI_Type_commit");
+        call(MPI_File_set_view(file_.handle(), 0, MPI_BYTE, type_, "native", MPI_INFO_NULL), "MPI_File_set_view");
+        call(MPI_File_set_atomicity(file_.handle(), 1), "MPI_File_set_atomicity");
+        int is_atomic = 0;
+        call(MPI_File_get_atomicity(file_.handle(), &is_atomic), "MPI_File_get_atomicity");
+        if (is_atomic == 0) throw Failure(Status::unsupported, "the file does not become atomic");
+        std::fill(data_.begin(), data_.end(), static_cast<unsigned char>(1 + setting.rank));
+    }
+
+    void run() override {
+        call(MPI_File_write_at(file_.handle(), 0, data_.data(), static_cast<int>(data_.size()), MPI_BYTE,
+                               MPI_STATUS_IGNORE),
+             "MPI_File_write_at");
+    }
+
+    /// Of many rounds: a single one may be whole by luck.
+    void verify() override {
+        int torn = 0;
+        Bytes found(data_.size());
+        for (int round = 0; round < checked_rounds; ++round) {
+            call(MPI_Barrier(setting_.comm), "MPI_Barrier");
+            run();
+            call(MPI_Barrier(setting_.comm), "MPI_Barrier");
+            call(MPI_File_read_at(file_.handle(), 0, found.data(), static_cast<int>(found.size()), MPI_BYTE,
+                                  MPI_STATUS_IGNORE),
+                 "MPI_File_read_at");
+            if (std::count(found.begin(), found.end(), found[0]) != static_cast<std::ptrdiff_t>(found.size())) ++torn;
+        }
+        if (torn == 0) return;
+        throw Failure(Status::wrong_data, "atomic writes were torn in " + std::to_string(torn) + " of " +
+                                              std::to_string(checked_rounds) +
+                                              " rounds: data of several ranks stand side by side");
+    }
+
+    void finish() override {
+        call(MPI_Type_free(&type_), "MPI_Type_free");
+        file_.remove();
+    }
+
+    [[nodiscard]] std::int64_t bytes_moved() const override { return num_blocks * setting_.bytes; }
+
+private:
+    Setting setting_;
+    File file_;
+    Bytes data_;
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+void add_atomic_writes(Items& items) {
+    items.push_back({"io.write_at.atomic_strided",
+                     "MPI_File_write_at of all ranks to the same 64 strided blocks of a file in atomic mode",
+                     1,
+                     2,
+                     false,
+                     {{"file", "shared", "shared"}},
+                     [](const Setting& setting) { return std::make_unique<AtomicWrite>(setting); }});
+}
+
+}  // namespace hocket::bench

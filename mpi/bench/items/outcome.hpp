@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <mpi.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace hocket::bench {
+
+/// How the attempt to run an item ended on this MPI, if not well.
+enum class Status { ok, unsupported, error, crash, hang, wrong_data };
+
+[[nodiscard]] const char* status_name(Status status);
+
+/// An attempt that ended badly.
+class Failure : public std::runtime_error {
+public:
+    Failure(Status how, const std::string& message) : std::runtime_error(message), status(how) {}
+    Status status;
+};
+
+/// @throws Failure  unsupported or error, as the error's class says, if `code` is not MPI_SUCCESS
+void call(int code, const char* function);
+
+}  // namespace hocket::bench

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "bench/runner/journal.hpp"
+#include "bench/runner/options.hpp"
+#include "bench/runner/plan.hpp"
+#include "bench/runner/team.hpp"
+#include "bench/runner/visit.hpp"
+#include "bench/runner/watchdog.hpp"
+
+namespace hocket::bench {
+
+/// One launch of a suite. Rank 0 decides what is next, the others follow.
+class Session {
+public:
+    /// Collective over MPI_COMM_WORLD. @param key  of the suite, its options and the launch
+    Session(Suite suite, const Options& options, const std::string& key);
+
+    /// Until the launch is complete. Returns an exit status. Does not return where an item leaves the MPI broken.
+    int run();
+
+private:
+    enum class Kind : int { end, probe, visit };
+    struct Command {
+        Kind kind = Kind::end;
+        int index = 0;  ///< of the variant or the point
+        double limit_s = 0;
+        std::uint64_t seed = 0;
+    };
+
+    void direct();  // rank 0
+    void follow();  // the others
+    void take_known();
+    void probe_all();
+    void visit_all(int launch);
+    [[nodiscard]] double visit_round(int launch, int round, const std::vector<int>& points, double left_s);
+    [[nodiscard]] std::vector<int> runnable() const;
+    [[nodiscard]] std::vector<int> uncertain(const std::vector<int>& points) const;
+
+    /// On all ranks. What it found on rank 0; none if it failed, which has been recorded then.
+    std::optional<Chunk> carry_out(const Command& command);
+    [[nodiscard]] std::string variant_of(const Command& command) const;
+    void record_failure(const Attempt& attempt, const Failure& failure);
+    [[noreturn]] void give_up() const;
+
+    void write_header(int launch);
+    void write_chunk(int launch, int round, int point, const Chunk& chunk);
+    void print_table() const;
+    void progress(const std::string& text);
+
+    Suite suite_;
+    Options options_;
+    std::string key_;
+    int rank_ = 0, ranks_ = 0;
+    Plan plan_;
+    Journal journal_;
+    Watchdog watchdog_;
+    Attempt current_;
+    Visitor visitor_;
+    std::map<int, Team> teams_;
+    std::map<Attempt, std::pair<std::string, std::string>> outcomes_;
+    std::map<int, std::map<int, std::vector<double>>> medians_;
+    double last_progress_s_ = 0;
+};
+
+}  // namespace hocket::bench

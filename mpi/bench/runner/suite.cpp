@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "bench/runner/suite.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "bench/items/registry.hpp"
+#include "hocket/base/toml_reader.hpp"
+
+namespace hocket::bench {
+
+namespace {
+
+constexpr std::string_view format = "hocket.suite/1";
+constexpr std::string_view extent_keys[] = {"bytes", "ranks", "launches", "rounds", "samples", "target", "budget_s"};
+constexpr std::string_view item_keys[] = {"use", "number", "bytes", "ranks"};
+
+std::vector<std::string_view> with(base::Keys keys, std::initializer_list<std::string_view> more) {
+    std::vector<std::string_view> all(keys.begin(), keys.end());
+    all.insert(all.end(), more);
+    return all;
+}
+
+class SuiteReader : base::TomlReader {
+public:
+    explicit SuiteReader(std::string_view source) : TomlReader(source) {}
+
+    Suite read(std::string_view text, bool is_quick) {
+        const toml::table file = parse(text);
+        check_keys(file, "a suite", with(extent_keys, {"format", "name", "seed", "quick", "items"}));
+        if (text_of(file, "format", "\"" + std::string(format) + "\"") != format) {
+            refuse(*file.get("format"), "the format is not \"" + std::string(format) + '"');
+        }
+        Suite suite;
+        suite.name = text_of(file, "name", "the name of the suite");
+        if (const auto* seed = file.get("seed")) suite.seed = static_cast<std::uint64_t>(whole(*seed, "seed", 0));
+        read_extent(file, suite.extent);
+        Extent quick = suite.extent;
+        if (const auto* node = file.get("quick")) {
+            const toml::table& table = table_of(*node, "quick");
+            check_keys(table, "[quick]", extent_keys);
+            read_extent(table, quick);
+        }
+        if (is_quick) suite.extent = quick;
+        for (const toml::table* table : tables_of(file, "items")) read_item(*table, suite, is_quick);
+        if (suite.selections.empty()) refuse(file, "the suite has no items; expected: tables [[items]]");
+        return suite;
+    }
+
+private:
+    [[nodiscard]] std::int64_t whole(const toml::node& node, std::string_view key, std::int64_t least) const {
+        const auto* number = node.as_integer();
+        if (number == nullptr || number->get() < least || number->get() > std::numeric_limits<int>::max()) {
+            refuse(node, std::string(key) + " is " + kind_of(node) + "; accepted: a whole number from " +
+                             std::to_string(least) + " on");
+        }
+        return number->get();
+    }
+    [[nodiscard]] double number(const toml::node& node, std::string_view key) const {
+        const double value = node.is_number() ? node.value_or(0.0) : 0.0;
+        if (!(value > 0) || value > 1e9) {
+            refuse(node, std::string(key) + " is " + kind_of(node) + "; accepted: a number above 0");
+        }
+        return value;
+    }
+    /// A value, or a list of values.
+    template <class Read>
+    auto list(const toml::node& node, std::string_view key, const Read& read) const {
+        std::vector<decltype(read(node))> values;
+        if (const auto* array = node.as_array()) {
+            for (const toml::node& element : *array) values.push_back(read(element));
+        } else {
+            values.push_back(read(node));
+        }
+        if (values.empty()) refuse(node, std::string(key) + " is an empty list");
+        return values;
+    }
+    [[nodiscard]] std::vector<std::int64_t> sizes(const toml::node& node) const {
+        return list(node, "bytes", [this](const toml::node& one) {
+            const std::string text = text_of(one, "bytes", "a size such as \"64 KiB\"");
+            const std::int64_t bytes = base::parse_bytes(text, at(one.source()) + "bytes");
+            if (bytes > std::numeric_limits<int>::max()) refuse(one, "bytes is above 2147483647 B, an int of MPI");
+            return bytes;
+        });
+    }
+    [[nodiscard]] std::vector<int> rank_numbers(const toml::node& node) const {
+        return list(node, "ranks", [this](const toml::node& one) { return static_cast<int>(whole(one, "ranks", 1)); });
+    }
+
+    void read_extent(const toml::table& table, Extent& extent) const {
+        if (const auto* node = table.get("bytes")) extent.bytes = sizes(*node);
+        if (const auto* node = table.get("ranks")) extent.ranks = rank_numbers(*node);
+        if (const auto* node = table.get("launches")) extent.launches = static_cast<int>(whole(*node, "launches", 1));
+        if (const auto* node = table.get("rounds")) extent.rounds = static_cast<int>(whole(*node, "rounds", 1));
+        if (const auto* node = table.get("samples")) extent.samples = static_cast<int>(whole(*node, "samples", 3));
+        if (const auto* node = table.get("target")) extent.target = number(*node, "target");
+        if (const auto* node = table.get("budget_s")) extent.budget_s = number(*node, "budget_s");
+    }
+
+    /// The items that the pattern `use` names, each with the options of the table.
+    void read_item(const toml::table& table, Suite& suite, bool is_quick) const {
+        const std::string use = text_of(table, "use", "the name of an item, or a pattern such as \"io.read*\"");
+        bool found = false;
+        for (const Item& item : items()) {
+            if (fnmatch(use.c_str(), item.name.c_str(), 0) != 0) continue;
+            if (found && table.contains("number")) refuse(table, "one number for several items");
+            found = true;
+            suite.selections.push_back(selection(item, table, suite.extent, is_quick));
+        }
+        if (found) return;
+        std::vector<std::string_view> names;
+        for (const Item& item : items()) names.push_back(item.name);
+        refuse(*table.get("use"), "there is no item " + base::quoted(use), base::did_you_mean(use, names));
+    }
+
+    [[nodiscard]] Selection selection(const Item& item, const toml::table& table, const Extent& extent,
+                                      bool is_quick) const {
+        auto accepted = with(item_keys, {});
+        for (const Option& option : item.options) accepted.push_back(option.name);
+        check_keys(table, "item " + item.name, accepted);
+        Selection selected{&item, {}, extent.bytes, extent.ranks, {}};
+        if (const auto* node = table.get("number")) selected.number = static_cast<int>(whole(*node, "number", 1));
+        if (const auto* node = table.get("ranks")) selected.ranks = rank_numbers(*node);
+        const auto* bytes = table.get("bytes");
+        if (bytes != nullptr && !item.has_bytes()) refuse(*bytes, item.name + " has no size");
+        // The sizes of a quick run are those of [quick], where both give some.
+        if (bytes != nullptr && !(is_quick && extent.bytes.size() < sizes(*bytes).size())) {
+            selected.bytes = sizes(*bytes);
+        }
+        if (!item.has_bytes()) selected.bytes = {0};
+        if (selected.bytes.empty()) refuse(table, item.name + " has no bytes", "give it, or the suite, bytes = [...]");
+        for (const std::int64_t size : selected.bytes) {
+            if (size >= item.min_bytes) continue;
+            refuse(table, item.name + " with " + base::print_bytes(size) +
+                              "; accepted: " + base::print_bytes(item.min_bytes) + " and more");
+        }
+        for (const Option& option : item.options) {
+            const auto* node = table.get(option.name);
+            std::vector<std::string> values{std::string(option.initial)};
+            if (node != nullptr) {
+                values = list(*node, option.name, [&](const toml::node& one) { return option_value(one, option); });
+            }
+            selected.options.emplace_back(option.name, values);
+        }
+        return selected;
+    }
+
+    [[nodiscard]] std::string option_value(const toml::node& node, const Option& option) const {
+        if (option.accepted.empty()) return std::to_string(whole(node, option.name, 1));
+        std::string text;
+        if (const auto* truth = node.as_boolean()) text = truth->get() ? "true" : "false";
+        if (const auto* given = node.as_string()) text = given->get();
+        const std::string all = '|' + std::string(option.accepted) + '|';
+        if (!text.empty() && text.find('|') == std::string::npos && all.find('|' + text + '|') != std::string::npos) {
+            return text;
+        }
+        refuse(node, std::string(option.name) + " is " + (text.empty() ? kind_of(node) : base::quoted(text)) +
+                         "; accepted: " + std::string(option.accepted));
+    }
+};
+
+}  // namespace
+
+Suite read_suite(std::string_view text, std::string_view source, bool is_quick) {
+    return SuiteReader(source).read(text, is_quick);
+}
+
+}  // namespace hocket::bench

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "bench/runner/visit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "common/clock.hpp"
+#include "common/mpi_calls.hpp"
+
+namespace hocket::bench {
+
+namespace {
+
+constexpr int readings = 10000;
+// A run shorter than 50 steps of the clock is measured many at a time, so that a sample is 500 steps: the first reading
+// after a barrier finds cold caches on a busy machine, which cost an empty pattern 0.9 us, 45 steps (MPICH 4.0).
+constexpr double least_steps = 50, sample_steps = 500;
+constexpr int trial_runs = 16;
+constexpr int least_samples = 3;
+
+std::int64_t timed(Pattern& pattern, const Team& team, int runs) {
+    team.start_together();
+    const std::int64_t begin_ns = now_ns();
+    for (int i = 0; i < runs; ++i) pattern.run();
+    return now_ns() - begin_ns;
+}
+
+double slowest(double own, const Team& team) {
+    double most = 0;
+    require(PMPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, team.control), "MPI_Allreduce");
+    return most;
+}
+
+}  // namespace
+
+Timer Timer::calibrate() {
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t begin = now_ns();
+    std::int64_t last = begin;
+    for (int i = 0; i < readings; ++i) {
+        const std::int64_t now = now_ns();
+        if (now > last) step = std::min(step, now - last);
+        last = now;
+    }
+    return {static_cast<double>(step), static_cast<double>(last - begin) / readings};
+}
+
+/// What fails on one rank fails on all.
+template <class Function>
+void Visitor::together(const Team& team, const Function& function) const {
+    std::optional<Failure> failure;
+    try {
+        function();
+    } catch (const Failure& error) {
+        failure = error;
+    } catch (const std::exception& error) {
+        failure = Failure(Status::error, error.what());
+    }
+    team.agree(failure, alone_);
+}
+
+void Visitor::probe(const Point& point, const Team& team) const { visit(point, team, 0, 0, 1); }
+
+Chunk Visitor::visit(const Point& point, const Team& team, int samples, double limit_s, std::uint64_t seed) const {
+    const double begin_s = now_s();
+    Chunk chunk;
+    Pattern* pattern = nullptr;  // lost where its MPI call fails: to free it might wait for ever
+    const auto check = [&](std::uint64_t of) {
+        together(team, [&] {
+            if (pattern == nullptr) {
+                pattern = point.item->make({team.pattern, team.rank, team.ranks, point.bytes, point.options, folder_})
+                              .release();
+            }
+            pattern->prepare(of);
+            pattern->before();
+            const std::int64_t took_ns = timed(*pattern, team, 1);
+            if (chunk.first_ns == 0) chunk.first_ns = took_ns;
+            pattern->verify();
+        });
+    };
+    const auto finish = [&] {
+        together(team, [&] { pattern->finish(); });
+        delete pattern;
+    };
+    try {
+        check(seed);
+        if (samples > 0) {
+            together(team, [&] {
+                pattern->before();
+                double run_ns = slowest(static_cast<double>(timed(*pattern, team, 1)), team);
+                if (point.item->batched && run_ns < sample_steps * timer_.step_ns) {
+                    run_ns = slowest(static_cast<double>(timed(*pattern, team, trial_runs)) / trial_runs, team);
+                }
+                if (point.item->batched && run_ns < least_steps * timer_.step_ns) {
+                    chunk.runs = static_cast<int>(std::ceil(sample_steps * timer_.step_ns / std::max(run_ns, 1.0)));
+                }
+                const double measure_s = now_s();
+                int wanted = std::min(samples, least_samples);
+                chunk.samples_ns.resize(static_cast<std::size_t>(samples));
+                for (int i = 0; i < wanted; ++i) {
+                    pattern->before();
+                    watchdog_.alive();
+                    chunk.samples_ns[static_cast<std::size_t>(i)] = timed(*pattern, team, chunk.runs);
+                    if (i + 1 != least_samples) continue;
+                    // What the ranks do next they must know together; once, since to ask costs time.
+                    const double each_s = slowest(now_s() - measure_s, team) / least_samples;
+                    const double left_s = slowest(begin_s + limit_s - now_s(), team);
+                    wanted = std::clamp(static_cast<int>(std::min(left_s / each_s, 1e6)) + wanted, wanted, samples);
+                }
+                chunk.samples_ns.resize(static_cast<std::size_t>(wanted));
+            });
+            check(seed + 1);
+        }
+    } catch (const Failure& failure) {
+        if (failure.status == Status::wrong_data) finish();
+        throw;
+    }
+    std::int64_t moved = pattern->bytes_moved();
+    chunk.operations = pattern->operations();
+    finish();
+    if (samples == 0) return chunk;
+    auto own = chunk.samples_ns;
+    require(PMPI_Reduce(own.data(), chunk.samples_ns.data(), static_cast<int>(own.size()), MPI_INT64_T, MPI_MAX, 0,
+                        team.control),
+            "MPI_Reduce");
+    require(PMPI_Reduce(&moved, &chunk.bytes_moved, 1, MPI_INT64_T, MPI_SUM, 0, team.control), "MPI_Reduce");
+    chunk.first_ns = static_cast<std::int64_t>(slowest(static_cast<double>(chunk.first_ns), team));
+    chunk.took_s = now_s() - begin_s;
+    return chunk;
+}
+
+}  // namespace hocket::bench
