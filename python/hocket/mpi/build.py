@@ -128,6 +128,25 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
     return MpiParts(target)
 
 
+def build_bench(mpi: Mpi, report: Callable[[str], None] | None = None) -> Path:
+    """The program hocket-bench for `mpi`, as `build_mpi_parts`; apart from these, since few need it."""
+    label = f"bench_{mpi.label}"
+    target = make_cache_folder() / f"{label}-{_key(mpi, _bench_sources)}"
+    if not use(target):
+        _require_tools()
+        report_it = report or (lambda text: None)
+        with _locked(label, f"builds hocket-bench for {mpi.name}", report_it):
+            if not use(target):
+                report_it(
+                    f"building hocket-bench for {mpi.name}, once, into {target.parent}; takes about half a minute"
+                )
+                with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
+                    _run_cmake("mpi/bench", target, [f"-DMPI_C_COMPILER={mpi.mpicc}"], mpi, steps)
+                use(target)
+                remove_unused(target.parent, label)
+    return target / "bin/hocket-bench"
+
+
 @contextmanager
 def _locked(label: str, does: str, report: Callable[[str], None]) -> Iterator[None]:
     """Holds LABEL.lock in the cache folder; what the process that has it `does` is reported."""
@@ -164,10 +183,10 @@ def source_folder() -> Path:
 
 
 def _name(mpi: Mpi) -> str:
-    return f"{mpi.label}-{_key(mpi)}"
+    return f"{mpi.label}-{_key(mpi, _sources)}"
 
 
-def _key(mpi: Mpi) -> str:
+def _key(mpi: Mpi, sources: Callable[[Path], set[Path]]) -> str:
     """Changes when anything that the result depends on changes."""
     return _digest(
         str(mpi.mpicc.resolve()),
@@ -180,7 +199,7 @@ def _key(mpi: Mpi) -> str:
         os.environ.get("CFLAGS", ""),
         os.environ.get("CXXFLAGS", ""),
         os.environ.get("HOCKET_SANITIZE", ""),
-        sources=_sources(source_folder()),
+        sources=sources(source_folder()),
     )
 
 
@@ -205,7 +224,16 @@ def _digest(*texts: str, sources: set[Path]) -> str:
 def _sources(source: Path) -> set[Path]:
     """What the MPI parts are made of: their own files, those of the core, and what these include of src/hocket."""
     own = {path for path in (source / "mpi").rglob("*") if path.parent.name != "__pycache__"}
+    own -= {*(source / "mpi/bench").rglob("*")}
     return _with_includes(source, own) | _core_sources(source)
+
+
+def _bench_sources(source: Path) -> set[Path]:
+    """What hocket-bench is made of; its suites are read when it runs."""
+    own = {*(source / "mpi/bench").rglob("*")} - {*(source / "mpi/bench/suites").rglob("*")}
+    own |= {*(source / "mpi/common").glob("*.cpp"), *(source / "src/hocket/base").glob("*.cpp")}
+    own |= {source / "mpi/options.cmake", *(source / "third_party/nlohmann_json").rglob("*")}
+    return _with_includes(source, own | {*(source / "third_party/tomlplusplus").rglob("*")})
 
 
 def _core_sources(source: Path) -> set[Path]:

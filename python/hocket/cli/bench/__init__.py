@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from hocket.cli.bench.circuits import circuits
+from hocket.cli.bench.suites import compare, run, show
 from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
 from hocket.cli.reporter import TerminalReporter
@@ -25,6 +26,7 @@ def command() -> None:
 
     \b
     Examples:
+      hocket bench run mbl2-io --quick -- mpiexec -n 2
       hocket bench fidelity --quick
       hocket bench overlap --network star:2 --bandwidth "200 Mbit/s" --mpi mpich-5
       hocket bench circuits --mpi mpich-5
@@ -218,7 +220,8 @@ def overlap(
         raise Error(f"{len(failures)} of {done.attempts} measurements failed, as reported above")
 
 
-command.add_command(circuits)
+for _command in (circuits, run, show, compare):
+    command.add_command(_command)
 
 
 def _print_overlap(document: dict[str, object]) -> None:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Two results side by side: which points became faster or slower, which stayed the same, and which cannot be told.
+
+A launch is the unit of evidence: samples of one launch are more alike than those of two. A difference must be shown by
+the rank test of Mann and Whitney on the medians of launches, corrected for the number of points by Holm's method. The
+interval of the ratio is from a hierarchical bootstrap of launches and of chunks within them [Davison97].
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from hocket.bench.mpi.results import Point, Results
+
+CONFIDENCE = 0.95
+RESAMPLES = 2000
+SEED = 1
+VERDICTS = ("faster", "slower", "same", "undecided")
+
+# The medians of chunks of each launch.
+Launches = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of one point that both results have."""
+
+    variant: str
+    number: int | None
+    bytes: int | None
+    before_s: float
+    after_s: float
+    ratio: float  # after / before: below 1 is faster
+    low: float  # of the ratio's interval
+    high: float
+    p: float  # of the rank test, corrected
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    differences: list[Difference]
+    only_before: list[str]  # variants that only one result has measured, with the reason of the other
+    only_after: list[str]
+    least_p: float  # that the rank test can give with so few launches
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {
+            "format": "hocket.bench-comparison/1",
+            "differences": [asdict(one) for one in self.differences],
+            "only_before": self.only_before,
+            "only_after": self.only_after,
+            "least_p": self.least_p,
+        }
+
+
+def compare(before: Results, after: Results, within: float) -> Comparison:
+    """`within`: a point is the same if its ratio is between 1 - within and 1 / (1 - within), with CONFIDENCE."""
+    after_points = {point.key: point for point in after.points if after.chunks.get(point.index)}
+    before_points = {point.key: point for point in before.points if before.chunks.get(point.index)}
+    pairs = [(point, after_points[key]) for key, point in before_points.items() if key in after_points]
+    launches = [(_medians(before, one), _medians(after, other)) for one, other in pairs]
+    p_values = holm([rank_test(*of_point) for of_point in launches])
+    differences = [
+        _difference(point, *of_point, p, within)
+        for (point, _), of_point, p in zip(pairs, launches, p_values, strict=True)
+    ]
+    least = min((least_p(len(one), len(other)) for one, other in launches), default=1.0)
+    return Comparison(
+        differences,
+        _missing(before_points, after_points, after),
+        _missing(after_points, before_points, before),
+        min(1.0, least * len(pairs)),
+    )
+
+
+def rank_test(before: Launches, after: Launches) -> float:
+    """The two-sided p-value of Mann and Whitney's test on the medians of launches."""
+    from scipy.stats import mannwhitneyu
+
+    ends = [[statistics.median(chunks) for chunks in launches] for launches in (before, after)]
+    exact = len(set(ends[0] + ends[1])) == len(ends[0] + ends[1])  # without ties
+    method: Literal["exact", "asymptotic"] = "exact" if exact else "asymptotic"
+    return float(mannwhitneyu(ends[0], ends[1], alternative="two-sided", method=method).pvalue)
+
+
+def least_p(before: int, after: int) -> float:
+    """What the test gives at best for so many launches: one order of two samples, and its reverse, of all."""
+    from math import comb
+
+    return 2 / comb(before + after, before)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Corrected for the number of tests [Holm79]."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    corrected = [1.0] * len(p_values)
+    largest = 0.0
+    for place, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[i]))
+        corrected[i] = largest
+    return corrected
+
+
+def ratio_interval(before: Launches, after: Launches) -> tuple[float, float]:
+    """Of the ratio of the medians, after / before."""
+    import numpy as np
+
+    random = np.random.default_rng(SEED)
+    middles = [_resampled(launches, random) for launches in (before, after)]
+    low, high = np.quantile(middles[1] / middles[0], [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+def _resampled(launches: Launches, random: Any) -> Any:
+    """Median of launch medians in each resample: launches with replacement, and chunks within each."""
+    import numpy as np
+
+    count, width = len(launches), max(len(chunks) for chunks in launches)
+    sizes = np.array([len(chunks) for chunks in launches])
+    table = np.zeros((count, width))
+    for i, chunks in enumerate(launches):
+        table[i, : len(chunks)] = chunks
+    drawn = random.integers(count, size=(RESAMPLES, count))
+    medians = np.empty((RESAMPLES, count))
+    for size in np.unique(sizes):  # a launch gives as many chunks as it has
+        rows, places = np.nonzero(sizes[drawn] == size)
+        chosen = random.integers(size, size=(len(rows), int(size)))
+        medians[rows, places] = np.median(table[drawn[rows, places][:, None], chosen], axis=1)
+    return np.median(medians, axis=1)
+
+
+def _difference(point: Point, before: Launches, after: Launches, p: float, within: float) -> Difference:
+    ends = [statistics.median(statistics.median(chunks) for chunks in launches) for launches in (before, after)]
+    low, high = ratio_interval(before, after)
+    if low >= 1 - within and high <= 1 / (1 - within) and min(len(before), len(after)) > 1:
+        verdict = "same"
+    elif p <= 1 - CONFIDENCE and not low <= 1 <= high:
+        verdict = "faster" if high < 1 else "slower"
+    else:
+        verdict = "undecided"
+    ratio = ends[1] / ends[0]
+    return Difference(
+        point.variant, point.number, point.size_bytes, ends[0], ends[1], ratio, min(low, ratio), max(high, ratio), p,
+        verdict,
+    )  # fmt: skip
+
+
+def _medians(results: Results, point: Point) -> list[list[float]]:
+    return [[statistics.median(chunk.run_s) for chunk in launch] for launch in results.launches(point)]
+
+
+def _missing(there: dict[Any, Point], here: dict[Any, Point], results: Results) -> list[str]:
+    """Variants of `there` of which no point is in `here`, with what `results`, whose points these are, says of them."""
+    found = {point.variant for point in here.values()}
+    lines = {}
+    for point in there.values():
+        if point.variant in found or point.variant in lines:
+            continue
+        outcome = results.outcomes.get((point.variant, None))
+        lines[point.variant] = f"{outcome.status}: {outcome.message}" if outcome else "not in the suite"
+    return [f"{variant} ({reason})" for variant, reason in lines.items()]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What samples say of a point, and how sure that is.
+
+Neighbouring samples resemble each other: a disturbance lasts for many of them. An interval that takes them as
+independent is far too narrow. So the samples of a point come in chunks that are spread over the launch, and the median
+of a chunk is one observation. Blocks of neighbouring chunks are about ten, of all launches together; with six launches
+or more a block is a launch. The interval is between order statistics of the block medians: the k-th least and the k-th
+largest of n enclose the median unless fewer than k of n lie on one side of it, which is a matter of coin tosses. But
+blocks of one launch resemble each other too: of two to five launches the interval is between the outermost blocks. For
+5 recorded launches of 2 chunks on a busy machine (tests/samples/bench-launches.jsonl.gz) the second least and largest
+of 10 would cover the median of 7 other launches in 86 to 89 % of the trials, the outermost in 93 to 94 %.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hocket.bench.mpi.results import Chunk
+
+CONFIDENCE = 0.95
+BLOCKS = 10
+LEAST_LAUNCHES = 6  # whose medians alone give an interval: the least and the largest of six enclose with 96.9 %
+TRIMMED = 0.1  # of the samples at either end that a trimmed mean leaves out
+AVERAGES = ("median", "mean", "trimmed", "harmonic")
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Of one point, in seconds of a run."""
+
+    samples: int
+    chunks: int
+    launches: int
+    median_s: float  # of the medians of chunks
+    interval_s: Interval | None  # that holds the median with CONFIDENCE; None: too few chunks
+    least_s: float
+    percentiles_s: dict[int, float]  # 5, 25, 50, 75, 95 and 99, of all samples
+    most_s: float
+    averages_s: dict[str, float]  # by AVERAGES, of all samples
+    first_s: float  # median of the first runs after a set-up
+    autocorrelation: float  # of neighbouring samples in a chunk
+    bytes_per_s: float | None  # all bytes moved / all time
+    operations: int
+
+    def is_known(self, target: float) -> bool:
+        """Whether half of the interval is at most this part of the median."""
+        return self.interval_s is not None and self.interval_s[1] - self.interval_s[0] <= 2 * target * self.median_s
+
+
+def summarize(launches: Sequence[Sequence[Chunk]]) -> Summary:
+    """Of at least one chunk."""
+    chunks = [chunk for launch in launches for chunk in launch]
+    samples = sorted(value for chunk in chunks for value in chunk.run_s)
+    medians = [[statistics.median(chunk.run_s) for chunk in launch] for launch in launches]
+    total_s = math.fsum(1e-9 * sum(chunk.samples_ns) for chunk in chunks)
+    moved = sum(chunk.bytes_moved * chunk.runs * len(chunk.samples_ns) for chunk in chunks)
+    cut = int(TRIMMED * len(samples))
+    return Summary(
+        samples=len(samples),
+        chunks=len(chunks),
+        launches=len(launches),
+        median_s=statistics.median(value for launch in medians for value in launch),
+        interval_s=interval(medians),
+        least_s=samples[0],
+        percentiles_s={percent: _percentile(samples, percent) for percent in (5, 25, 50, 75, 95, 99)},
+        most_s=samples[-1],
+        averages_s={
+            "median": statistics.median(samples),
+            "mean": statistics.fmean(samples),
+            "trimmed": statistics.fmean(samples[cut : len(samples) - cut]),
+            "harmonic": statistics.harmonic_mean(samples),
+        },
+        first_s=1e-9 * statistics.median(chunk.first_ns for chunk in chunks),
+        autocorrelation=_autocorrelation([chunk.run_s for chunk in chunks]),
+        bytes_per_s=moved / total_s if moved and total_s > 0 else None,
+        operations=chunks[0].operations,
+    )
+
+
+def interval(launches: Sequence[Sequence[float]]) -> Interval | None:
+    """Of the median, from the medians of each launch's chunks; None with too few of them for CONFIDENCE.
+
+    As mpi/bench/runner/statistics.cpp, which decides with it when a point is known.
+    """
+    blocks = sorted(block_medians(launches))
+    # 2 P(fewer than k of n coins show heads) is the chance that the interval misses the median.
+    n, k, outside = len(blocks), 0, 0.0
+    while k < n // 2 and outside + 2 * math.comb(n, k) * 0.5**n <= 1 - CONFIDENCE:
+        outside += 2 * math.comb(n, k) * 0.5**n
+        k += 1
+    if k and 1 < len(launches) < LEAST_LAUNCHES:
+        k = 1
+    return (blocks[k - 1], blocks[n - k]) if k else None
+
+
+def block_medians(launches: Sequence[Sequence[float]]) -> list[float]:
+    of_each = 1 if len(launches) >= LEAST_LAUNCHES else math.ceil(BLOCKS / len(launches))
+    found = []
+    for chunks in launches:
+        blocks = min(of_each, len(chunks))
+        ends = [i * len(chunks) // blocks for i in range(blocks + 1)]
+        found += [statistics.median(chunks[begin:end]) for begin, end in pairwise(ends)]
+    return found
+
+
+def _percentile(ordered: Sequence[float], percent: int) -> float:
+    """With linear interpolation between neighbours."""
+    place = (len(ordered) - 1) * percent / 100
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def _autocorrelation(chunks: Sequence[Sequence[float]]) -> float:
+    values = [value for chunk in chunks for value in chunk]
+    mean = statistics.fmean(values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / len(values)
+    products = [(one - mean) * (other - mean) for chunk in chunks for one, other in pairwise(chunk)]
+    return statistics.fmean(products) / variance if products and variance > 0 else 0.0

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket bench run`, `show` and `compare`: suites of MPI functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli.common import command_argument, json_option, print_json, print_table
+from hocket.cli.options import Duration, FiniteRange, OutputPath
+from hocket.cli.reporter import TerminalReporter
+
+if TYPE_CHECKING:
+    from hocket.bench.mpi.request import BenchResult, PlanResult
+
+_AVERAGES = ("median", "mean", "trimmed", "harmonic")
+_average_option = click.option(
+    "--average", type=click.Choice(_AVERAGES), default="median", show_default=True, help="In the table."
+)
+
+
+@click.command()
+@click.argument("suite")
+@click.option("--quick", is_flag=True, help="Fewer sizes and one launch: two minutes for the suites that come along.")
+@click.option("--launches", type=click.IntRange(1, 1000), help="Instead of the suite's.")
+@click.option(
+    "--budget", "budget_s", type=Duration(1), metavar="TIME", help="For all launches, instead of the suite's."
+)
+@click.option(
+    "--timeout", "timeout_s", type=Duration(1), default=20.0, show_default="20s", metavar="TIME",
+    help="An item that shows no life for so long has hung.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the points and the time that they take.")
+@click.option("--probe-again", is_flag=True, help="Find out again what the MPI can do.")
+@_average_option
+@click.option(
+    "-o", "--output", type=OutputPath(), default=Path("hocket-bench"), show_default=True, help="Result folder."
+)
+@click.option("--force", is_flag=True, help="Begin anew: remove the results that are there.")
+@json_option
+@command_argument
+def run(
+    suite: str,
+    quick: bool,
+    launches: int | None,
+    budget_s: float | None,
+    timeout_s: float,
+    dry_run: bool,
+    probe_again: bool,
+    average: str,
+    output: Path,
+    force: bool,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Measure MPI functions as a suite says.
+
+    SUITE is a file, or mbl2-io or mbl2-rma, which come along. The command is the launcher with its options, without a
+    program. Every item is tried first: one that crashes, hangs or leaves wrong data is reported, and the others go on.
+    An interrupted run continues when the same command is given again.
+
+    \b
+    Examples:
+      hocket bench run mbl2-rma --quick -- mpiexec -n 2
+      hocket bench run my-suite.toml -o cluster -- srun -N 4 -n 64
+    """
+    from hocket.bench.mpi.request import BenchRequest, BenchResult, PlanResult
+    from hocket.bench.mpi.request import run as run_request
+
+    request = BenchRequest(
+        suite, command, output, quick, launches, budget_s, timeout_s, dry_run, probe_again, force,
+    )  # fmt: skip
+    done = run_request(request, TerminalReporter())
+    if isinstance(done, PlanResult):
+        _print_plan(done, as_json)
+    elif isinstance(done, BenchResult):
+        _print(done, average, as_json)
+        if not as_json:
+            click.echo(f"{output / 'results.jsonl'}: every sample")
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@_average_option
+@click.option("--as", "kind", type=click.Choice(["table", "csv", "openmetrics", "parquet"]), default="table",
+              show_default=True, help="Parquet needs --output and pyarrow.")  # fmt: skip
+@click.option("-o", "--output", type=OutputPath(), help="Write there instead of printing.")
+@json_option
+def show(results: Path, average: str, kind: str, output: Path | None, as_json: bool) -> None:
+    """Print the results of `hocket bench run`, or write them for another tool.
+
+    \b
+    Examples:
+      hocket bench show hocket-bench
+      hocket bench show hocket-bench --as csv -o results.csv
+    """
+    from hocket.bench.mpi.request import BenchResult, ShowRequest
+    from hocket.bench.mpi.request import run as run_request
+
+    done = run_request(ShowRequest(results))
+    assert isinstance(done, BenchResult)
+    if kind == "table":
+        _print(done, average, as_json)
+        return
+    from hocket.bench.mpi.export import write
+
+    text = write(done, kind, output)
+    if text is not None:
+        click.echo(text, nl=False)
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@click.option(
+    "--within", type=FiniteRange(0, 0.5, min_open=True), default=0.05, show_default=True,
+    help="Times that differ by at most this part are the same.",
+)  # fmt: skip
+@click.option("--fail-if", type=click.Choice(["slower", "different"]), help="End with status 3 if a point is.")
+@click.option("--all", "shows_all", is_flag=True, help="Also the points that are the same or undecided.")
+@json_option
+@click.pass_context
+def compare(
+    context: click.Context,
+    before: Path,
+    after: Path,
+    within: float,
+    fail_if: str | None,
+    shows_all: bool,
+    as_json: bool,
+) -> None:
+    """Compare two results: faster, slower, the same, or undecided, for each point of both.
+
+    A difference must show between launches: with fewer than 4 in each result none can be proven, and with many points
+    more are needed; the table says so.
+
+    \b
+    Examples:
+      hocket bench compare before after
+      hocket bench compare before after --fail-if slower
+    """
+    from hocket.bench.mpi.comparison import VERDICTS, Comparison
+    from hocket.bench.mpi.request import CompareRequest
+    from hocket.bench.mpi.request import run as run_request
+    from hocket.bench.mpi.tables import COMPARED, compared_rows
+
+    comparison = run_request(CompareRequest(before, after, within))
+    assert isinstance(comparison, Comparison)
+    counts = dict.fromkeys(VERDICTS, 0)
+    for one in comparison.differences:
+        counts[one.verdict] += 1
+    if as_json:
+        print_json(comparison.values)
+    else:
+        rows = compared_rows(comparison, VERDICTS if shows_all else VERDICTS[:2])
+        if rows:
+            print_table(COMPARED, rows)
+        click.echo(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+        if comparison.least_p > 0.05:
+            click.echo("too few launches to prove a difference for so many points: measure more with --launches")
+        for name, missing in (("before", comparison.only_before), ("after", comparison.only_after)):
+            for variant in missing:
+                click.echo(f"only {name}: {variant}")
+    if (fail_if and counts["slower"]) or (fail_if == "different" and counts["faster"]):
+        context.exit(3)
+
+
+def _print(result: BenchResult, average: str, as_json: bool) -> None:
+    from hocket.bench.mpi.tables import COLUMNS, rows, sentences
+
+    if as_json:
+        print_json(result.values)
+        return
+    columns = [average if name == "median" else name for name in COLUMNS]
+    run_ = result.results.runs[0] if result.results.runs else {}
+    title = f"{result.results.suite['name']}: {run_.get('mpi', '')}, {run_.get('ranks', '')} ranks"
+    print_table(columns, rows(result, average), title)
+    for line in sentences(result):
+        click.echo(line)
+
+
+def _print_plan(plan: PlanResult, as_json: bool) -> None:
+    values = plan.values
+    if as_json:
+        print_json(values)
+        return
+    rows = [
+        (
+            point["number"] or "",
+            point["item"],
+            " ".join(f"{name}={value}" for name, value in point["options"].items()),
+            "" if point["bytes"] is None else point["bytes"],
+            point["ranks"],
+            point["obstacle"],
+        )
+        for point in values["points"]
+    ]
+    print_table(("no.", "item", "options", "bytes", "ranks", "left out"), rows)
+    each_s = values["budget_s"] / values["visits"]
+    click.echo(
+        f"{len(rows)} points, {values['launches']} launches of {values['rounds']} rounds: {values['visits']} visits of "
+        f"{each_s:.2f} s, {values['budget_s'] / 60:.1f} min in all"
+    )

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket bench show` and `compare` on recorded launches, and what `hocket bench run` refuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from hocket.bench.mpi.suites import shipped_suites
+
+RECORDED = Path(__file__).parents[1] / "samples/bench-launches.jsonl.gz"
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    (tmp_path / "before").mkdir()
+    path = tmp_path / "before/results.jsonl"
+    path.write_bytes(gzip.decompress(RECORDED.read_bytes()))
+    return path
+
+
+def test_a_table_and_files_for_other_tools(recorded: Path, hocket_cli, tmp_path: Path) -> None:
+    table = hocket_cli("bench", "show", "before").stdout
+    assert "rma.put epoch=lock ranks=2" in table
+    assert "12 known" in table or " wide" in table
+    shown = json.loads(hocket_cli("bench", "show", "before", "--json").stdout)
+    assert shown["complete"]
+    assert len(shown["points"]) == 12
+    assert hocket_cli("bench", "show", "before", "--as", "csv", "-o", "found.csv").stdout == ""
+    rows = list(csv.DictReader((tmp_path / "found.csv").open()))
+    for row, point in zip(rows, shown["points"], strict=True):
+        assert row["item"] == point["item"]
+        assert float(row["median_s"]) == point["measured"]["median_s"]
+        assert float(row["low_s"]) <= float(row["median_s"]) <= float(row["high_s"])
+        assert int(row["samples"]) >= 12 * 3
+    text = hocket_cli("bench", "show", "before", "--as", "openmetrics").stdout
+    assert text.endswith("# EOF\n")
+    line = next(line for line in text.splitlines() if line.startswith("hocket_bench_median_seconds{"))
+    assert float(line.rpartition(" ")[2]) == shown["points"][0]["measured"]["median_s"]
+    assert 'item="p2p.isend_irecv",bytes="8",ranks="2"' in line
+
+
+def test_a_slower_result_ends_with_status_3(recorded: Path, hocket_cli, tmp_path: Path) -> None:
+    same = hocket_cli("bench", "compare", "before", "before", "--fail-if", "slower")
+    assert same.returncode == 0, same.stderr
+    assert same.stdout.startswith("0 faster, 0 slower, ")
+    (tmp_path / "after").mkdir()
+    records = [json.loads(line) for line in recorded.read_text().splitlines()]
+    for record in records:
+        if record["type"] == "chunk" and record["point"] == 0:
+            record["samples_ns"] = [1000 * sample for sample in record["samples_ns"]]
+    (tmp_path / "after/results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    result = hocket_cli("bench", "compare", "before", "after", "--fail-if", "slower", "--json")
+    assert result.returncode == 3
+    first = json.loads(result.stdout)["differences"][0]
+    assert first["verdict"] == "slower"
+    assert first["ratio"] == pytest.approx(1000)
+    assert hocket_cli("bench", "compare", "after", "before", "--fail-if", "slower").returncode == 0
+
+
+def test_what_is_refused(hocket_cli, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text('{"type": "shopping list"}\n')
+    (tmp_path / "taken").write_text("mine")
+    suites = ", ".join(shipped_suites())
+    for arguments, message in (
+        (["run", "mbl3", "--", "mpiexec", "-n", "2"], f"name a file, or one of {suites}"),
+        (["run", "mbl2-rma", "--", "ls"], "ls is not an MPI launcher"),
+        (["run", "mbl2-rma", "-o", "taken", "--", "mpiexec", "-n", "2"], "taken: is no folder"),
+        (["show", "nothing"], "nothing: cannot be read"),
+        (["show", "mine.jsonl"], "mine.jsonl:1: no record of hocket.bench/1"),
+        (["compare", "nothing", "nothing"], "nothing: cannot be read"),
+    ):
+        result = hocket_cli("bench", *arguments)
+        assert result.returncode == 2, arguments
+        assert message in result.stderr, result.stderr
+        assert "Traceback" not in result.stderr
+    assert (tmp_path / "taken").read_text() == "mine"

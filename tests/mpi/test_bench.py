@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""hocket-bench and `hocket bench run` with real MPIs: what is measured, what fails, and what survives a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import hocket.bench.mpi as package
+from hocket.bench.mpi.results import read_results
+from hocket.bench.mpi.statistics import summarize
+from hocket.bench.mpi.suites import shipped_suites
+from hocket.mpi.build import build_bench
+from hocket.mpi.discover import Mpi
+from hocket.mpi.launch import launch_environment, start_process, stop_process_group
+from mpis import MpiRunner
+
+SCHEMA = json.loads((Path(package.__file__).parent / "records.schema.json").read_text())
+HEAD = 'format = "hocket.suite/1"\nname = "test"\nlaunches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n'
+
+
+@pytest.fixture
+def program(mpi: Mpi) -> Path:
+    return build_bench(mpi)
+
+
+def suite(folder: Path, items: str, head: str = HEAD) -> Path:
+    path = folder / "suite.toml"
+    path.write_text(head + items)
+    return path
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def outcomes(path: Path) -> dict[str, tuple[str, str]]:
+    return {
+        record["variant"]: (record["status"], record["message"])
+        for record in records(path)
+        if record["type"] == "outcome"
+    }
+
+
+def small(name: str) -> str:
+    """A shipped suite with one size and as few samples as there can be."""
+    text = shipped_suites()[name].read_text().replace("\n[quick]", "\n[unused]")
+    text = text[: text.index("[unused]")]
+    for key, value in (("bytes", '["1 KiB"]'), ("launches", "1"), ("rounds", "1"), ("budget_s", "0.01\nsamples = 3")):
+        text = re.sub(rf"(?m)^{key} = .*$", f"{key} = {value}", text)
+    return text
+
+
+@pytest.mark.parametrize(("name", "numbers"), [("mbl2-io", 58), ("mbl2-rma", 25)])
+def test_every_item_of_mbl2_runs(runner: MpiRunner, program: Path, name: str, numbers: int) -> None:
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, small(name), head="")
+    runner.run(2, program, "--quiet", "--timeout", "100", "-o", path, given, timeout=280)
+    written = records(path)
+    for record in written:
+        jsonschema.validate(record, SCHEMA)
+    assert [record["number"] for record in written if record["type"] == "point"] == list(range(1, numbers + 1))
+    found = outcomes(path)
+    assert {variant: outcome for variant, outcome in found.items() if outcome[0] != "ok"} == {}
+    results = read_results(path)
+    assert all(len(results.chunks[point.index][0].samples_ns) == 3 for point in results.points)
+    assert [entry.name for entry in runner.folder.iterdir() if entry.name.startswith("hocket-bench")] == []
+
+
+def test_what_crashes_hangs_and_tears_is_reported_and_the_rest_goes_on(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    """ROMIO inside Open MPI jumps to address 0 in the collective non-blocking functions; OMPIO of Open MPI 4 accepts
+    atomic mode and tears the writes. A hang: rank 0 waits for a message that nobody sends."""
+    items = "".join(
+        f'[[items]]\nuse = "{use}"\nbytes = "1 KiB"\n'
+        for use in ("io.iread_all", "io.iwrite_at_all", "io.write_at_all", "io.write_at.atomic_strided")
+    )
+    env = {}
+    if mpi.family == "openmpi":
+        env["OMPI_MCA_io"] = "romio321" if mpi.major < 5 else "romio341"
+    path = suite(tmp_path, items)
+    command = ["bench", "run", path, "-o", "found", "--json", "--", mpi.mpiexec, "-n", "2"]
+    result = hocket_cli(*command, env=env)
+    assert result.returncode == 0, result.stderr
+    found = outcomes(tmp_path / "found/results.jsonl")
+    expected = "crash" if mpi.family == "openmpi" else "ok"
+    for variant in ("io.iread_all ranks=2", "io.iwrite_at_all ranks=2"):
+        assert found[variant][0] == expected
+        assert expected == "ok" or "SIGSEGV" in found[variant][1]
+    assert found["io.write_at_all ranks=2"] == ("ok", "")
+    rows = {row["variant"]: row for row in json.loads(result.stdout)["points"]}
+    assert rows["io.write_at_all ranks=2"]["measured"]["samples"] == 3
+    assert (rows["io.iread_all ranks=2"]["measured"] is None) == (expected == "crash")
+    assert not (tmp_path / "found/scratch").exists()
+    # What was found is known the next time.
+    again = hocket_cli(*command[:-5], "-o", "again", *command[-5:], env=env)
+    assert again.returncode == 0, again.stderr
+    assert sum(record["type"] == "run" for record in records(tmp_path / "again/results.jsonl")) == 1
+
+
+def test_torn_atomic_writes_are_wrong_data(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, '[[items]]\nuse = "io.write_at.atomic_strided"\nbytes = "64 B"\n')
+    runner.run(3, program, "--quiet", "-o", path, given)
+    status, message = outcomes(path)["io.write_at.atomic_strided ranks=3"]
+    if mpi.family == "openmpi" and mpi.major < 5:
+        assert status == "wrong_data"
+        assert re.fullmatch(r"atomic writes were torn in \d+ of 40 rounds: .*", message)
+    else:
+        assert (status, message) == ("ok", "")
+
+
+def test_a_kill_loses_no_finished_chunk(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    head = HEAD.replace("rounds = 1", "rounds = 40").replace("budget_s = 0.01", "budget_s = 600\ntarget = 1e9")
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = ["8 B", "1 KiB"]\n', head)
+    command = runner.command(2, program, "--quiet", "-o", path, given)
+    process = start_process(command, env={**os.environ, **launch_environment(command, mpi)})
+    try:
+        end_s = time.monotonic() + 60
+        while time.monotonic() < end_s and not (path.exists() and path.read_text().count('"chunk"') >= 10):
+            time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        stop_process_group(process)
+    before = path.read_text()
+    whole = before[: before.rindex("\n") + 1]
+    path.write_text(before + '{"type": "chu')  # as if the kill had come within a record
+    runner.run(2, program, "--quiet", "-o", path, given)
+    assert path.read_text().startswith(whole)
+    visits = [(record["round"], record["point"]) for record in records(path) if record["type"] == "chunk"]
+    assert sorted(visits) == [(i, k) for i in range(40) for k in range(2)]
+    assert records(path)[-1] == {"type": "launch_end", "launch": 1}
+
+
+@pytest.mark.one_of_each_family
+def test_an_attempt_that_twice_ends_the_program_is_a_crash(runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\n[[items]]\nuse = "nothing"\n')
+    runner.run(2, program, "--quiet", "-o", path, given)
+    lines = path.read_text().splitlines()
+    (start,) = [line for line in lines if '"run"' in line]
+    head = lines[: lines.index(start)]
+    attempt = '{"type": "attempt", "variant": "p2p.isend_irecv partners=both-ways ranks=2", "point": null}'
+    attempt = attempt.replace(" partners=both-ways", "")
+    for deaths, status in ((1, "ok"), (2, "crash")):
+        path.write_text("\n".join([*head, *[start, attempt] * deaths, ""]))
+        runner.run(2, program, "--quiet", "-o", path, given)
+        assert outcomes(path)["p2p.isend_irecv ranks=2"][0] == status
+        assert outcomes(path)["nothing ranks=2"][0] == "ok"
+    path.write_text("\n".join([*head, *[start, attempt, '{"type": "interrupted"}'] * 3, ""]))
+    runner.run(2, program, "--quiet", "-o", path, given)
+    assert outcomes(path)["p2p.isend_irecv ranks=2"][0] == "ok"
+
+
+@pytest.mark.one_of_each_family
+def test_the_runner_itself_takes_less_than_two_steps_of_the_clock(runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    runner.run(2, program, "--quiet", "-o", path, suite(runner.folder, '[[items]]\nuse = "nothing"\n'))
+    results = read_results(path)
+    (chunk,) = results.chunks[0]
+    assert chunk.runs > 1
+    assert min(chunk.run_s) < 2e-9 * results.runs[0]["timer"]["step_ns"]
+
+
+@pytest.mark.one_of_each_family
+def test_intervals_are_those_of_the_python_side(runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    head = (
+        HEAD.replace("rounds = 1", "rounds = 13")
+        .replace("launches = 1", "launches = 2")
+        .replace("0.01", "60\ntarget = 1e9")
+    )
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\n', head)
+    assert runner.run(2, program, "-o", path, given, check=False).returncode == 75  # the second launch is to come
+    table = runner.run(2, program, "-o", path, given).stdout
+    results = read_results(path)
+    summary = summarize(results.launches(results.points[0]))
+    assert summary.interval_s is not None
+    printed = re.search(r" B +([\d.]+) us +([\d.]+) to ([\d.]+)", table)
+    assert printed is not None, table
+    expected = [1e6 * value for value in (summary.median_s, *summary.interval_s)]
+    assert [float(text) for text in printed.groups()] == pytest.approx(expected, abs=6e-4)
+
+
+@pytest.mark.one_of_each_family
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[[items]]\nuse = 'p2p.isend'\nbytes='1 B'\n", 'suite.toml:8: there is no item "p2p.isend"'),
+        ("[[items]]\nuse = 'io.read_at'\n", "io.read_at has no bytes"),
+        ("[[items]]\nuse = 'io.read_at'\nbytes = '0 B'\n", "io.read_at with 0 B; accepted: 1 B and more"),
+        ("[[items]]\nuse = 'io.read_at'\nbytes = 5\n", 'bytes is the number 5; expected: a size such as "64 KiB"'),
+        ("[[items]]\nuse = 'io.seek'\nbytes = '1 B'\n", "io.seek has no size"),
+        ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\nepoch = 'fance'\n", '"fance"; accepted: fence|pscw|lock'),
+        ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\noperations = 0\n", "operations is the number 0"),
+        ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\ncolour = 1\n", 'unknown key "colour" in item rma.put'),
+        ("speed = 1\n", 'unknown key "speed" in a suite'),
+        ("", "the suite has no items"),
+        ("[[items\n", "not TOML"),
+    ],
+)
+def test_broken_suites_are_one_message(mpi: Mpi, program: Path, tmp_path: Path, content: str, message: str) -> None:
+    from hocket.mpi.launch import run_command
+
+    path = suite(tmp_path, content)
+    result = run_command([program, "--dry-run", path], capture=True, cwd=tmp_path, env=launch_environment(["x"], mpi))
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert result.stderr.count("error: ") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.one_of_each_family
+def test_where_nothing_can_be_written_is_told_at_once(runner: MpiRunner, program: Path) -> None:
+    given = suite(runner.folder, '[[items]]\nuse = "nothing"\n')
+    for output, message in (
+        ("/dev/full", "/dev/full: cannot be written: No space left on device"),
+        (runner.folder / "none/results.jsonl", "none/results.jsonl: cannot be written: No such file or directory"),
+        (runner.folder, "cannot be written: Is a directory"),
+    ):
+        result = runner.run(2, program, "--quiet", "-o", output, given, check=False)
+        assert result.returncode != 0
+        assert message in result.stderr
+    (runner.folder / "other.jsonl").write_text('{"type": "suite", "key": "0"}\n')
+    result = runner.run(2, program, "--quiet", "-o", runner.folder / "other.jsonl", given, check=False)
+    assert "holds the results of another suite" in result.stderr
+    (runner.folder / "other.jsonl").write_text("mine\n")
+    result = runner.run(2, program, "--quiet", "-o", runner.folder / "other.jsonl", given, check=False)
+    assert "other.jsonl:1: not JSON" in result.stderr or "other.jsonl:1" in result.stderr
+    assert (runner.folder / "other.jsonl").read_text() == "mine\n"
+
+
+@pytest.mark.one_of_each_family
+def test_points_for_more_ranks_than_there_are(runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\nranks = [1, 2, 3, 64]\n')
+    runner.run(3, program, "--quiet", "-o", path, given)
+    found = outcomes(path)
+    assert found["p2p.isend_irecv ranks=1"] == ("unsupported", "needs 2 ranks")
+    assert found["p2p.isend_irecv ranks=64"] == ("unsupported", "needs 64 ranks; the launch has 3")
+    assert found["p2p.isend_irecv ranks=2"][0] == found["p2p.isend_irecv ranks=3"][0] == "ok"
+    assert statistics.median(read_results(path).chunks[1][0].run_s) > 0
