@@ -6,6 +6,7 @@
 // the batch before are set up.
 
 #include <algorithm>
+#include <set>
 
 #include "hocket/circuits/transport.hpp"
 

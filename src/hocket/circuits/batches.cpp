@@ -244,28 +244,29 @@ bool Filling::add(HostPair pair) {
 }
 
 Program with_teardowns(const Program& program) {
-    std::set<std::int32_t> tags;
+    std::int32_t tag = 0;
     for (const RankProgram& rank : program.ranks)
-        for (const ProgramOp& op : rank.ops) tags.insert(op.tag);
-    const std::int32_t tag = tags.empty() ? 0 : *tags.rbegin() + 1;
+        for (const ProgramOp& op : rank.ops) tag = std::max(tag, op.tag + 1);
     Program result{std::vector<RankProgram>(program.ranks.size())};
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
         const RankProgram& before = program.ranks[r];
         RankProgram& after = result.ranks[r];
         const auto num_ops = static_cast<std::int32_t>(before.ops.size());
-        std::vector<std::int32_t> call_of(before.ops.size(), -1);
+        std::vector<std::int32_t> call_of(before.ops.size(), -1), waits;
         for (std::size_t i = 0; i < before.calls.size(); ++i)
             std::fill_n(call_of.begin() + before.calls[i].first_op, before.calls[i].num_ops,
                         static_cast<std::int32_t>(i));
         for (std::int32_t op = 0; op < num_ops; ++op) {
             const auto own = static_cast<std::size_t>(op);
-            std::set<std::int32_t> waits;
+            waits.clear();
             for (const std::int32_t other : before.dependencies_of(before.ops[own])) {
                 const std::int32_t call = call_of[static_cast<std::size_t>(other)];
-                waits.insert(other);
-                if (call >= 0 && call != call_of[own]) waits.insert(num_ops + 2 * call + 1);
+                waits.push_back(other);
+                if (call >= 0 && call != call_of[own]) waits.push_back(num_ops + 2 * call + 1);
             }
-            after.add(before.ops[own], std::vector<std::int32_t>(waits.begin(), waits.end()));
+            std::sort(waits.begin(), waits.end());
+            waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+            after.add(before.ops[own], waits);
         }
         const Rank self{static_cast<std::int32_t>(r)};
         for (const RankProgram::Call& call : before.calls) {

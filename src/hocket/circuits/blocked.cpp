@@ -16,11 +16,11 @@ namespace hocket::circuits {
 void CircuitTransport::take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready) {
     for (const NodeId host : hosts) {
         const auto wishes = hosts_[host.at()].wishes;
-        for (const auto& [sequence, c] : wishes) {
-            Connection& connection = at(c);
+        for (const Wish& wish : wishes) {
+            Connection& connection = at(wish.connection);
             for (auto& waiting : connection.waiting) {
                 for (const Message& message : waiting) {
-                    cleared_[static_cast<std::size_t>(message.number)] = true;
+                    sent_[static_cast<std::size_t>(message.number)].is_cleared = true;
                     by_electrical_.insert(message.number);
                     waiting_s_ += now_s_ - message.ready_s;
                     ready.push_back(message.number);
@@ -28,9 +28,7 @@ void CircuitTransport::take_electrical(const std::vector<NodeId>& hosts, std::ve
                 num_waiting_ -= static_cast<std::int64_t>(waiting.size());
                 waiting.clear();
             }
-            for (const NodeId end : {connection.hosts.first, connection.hosts.second})
-                hosts_[end.at()].wishes.erase({sequence, c});
-            connection.wish = -1;
+            forget_wish(wish.connection);
         }
     }
 }

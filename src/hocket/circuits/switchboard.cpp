@@ -13,6 +13,7 @@ Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optio
       paths_(&paths),
       ports_(network.nodes().size()),
       fibres_(network.links().size() / 2),
+      taken_(network.nodes().size(), 0),
       closing_(network.nodes().size(), 0) {
     for (std::size_t n = 0; n < ports_.size(); ++n)
         if (network.nodes()[n].kind == NodeKind::host) ports_[n].number = rules_->ports;
@@ -43,6 +44,7 @@ bool Switchboard::advance(double now_s, std::vector<NodeId>& hosts) {
         freed_.pop();
         for (const NodeId host : {NodeId{circuit.a}, NodeId{circuit.b}}) {
             --closing_[host.at()];
+            --taken_[host.at()];
             hosts.push_back(host);
         }
     }
@@ -132,7 +134,9 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
     const double controller_free_s = controller_free_s_;
     std::vector<std::int32_t> numbers;
     for (const auto& [a, b] : pairs) {
-        const std::int32_t port_a = free_slot(ports_[a.at()]), port_b = free_slot(ports_[b.at()]);
+        const bool have_ports = has_port(a) && has_port(b);
+        const std::int32_t port_a = have_ports ? free_slot(ports_[a.at()]) : -1;
+        const std::int32_t port_b = have_ports ? free_slot(ports_[b.at()]) : -1;
         std::optional<std::int32_t> wavelength;
         if (port_a >= 0 && port_b >= 0 && has_wavelengths_) {
             paths_->find(a, b, path_);
@@ -142,6 +146,10 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
         }
         if (!wavelength) {
             for (auto one = before_.rbegin(); one != before_.rend(); ++one) *one->first = one->second;
+            for (std::size_t i = first; i < circuits_.size(); ++i) {
+                --taken_[static_cast<std::size_t>(circuits_[i].a)];
+                --taken_[static_cast<std::size_t>(circuits_[i].b)];
+            }
             circuits_.resize(first);
             controller_free_s_ = controller_free_s;
             return std::nullopt;
@@ -159,6 +167,8 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
             // A teardown that runs beside this set-up ends before it.
             circuit.open_s = std::max(circuit.open_s, slot.free_s);
         });
+        ++taken_[a.at()];
+        ++taken_[b.at()];
         numbers.push_back(static_cast<std::int32_t>(circuits_.size()));
         circuits_.push_back(circuit);
     }
@@ -171,7 +181,11 @@ void Switchboard::disconnect(std::int32_t number, double now_s) {
     closed.teardown_s = now_s;
     closed.down_s = controlled_s(now_s, rules_->times.teardown_s);
     for_each_slot(closed, [&](Slot& slot) { slot = {false, now_s, closed.down_s}; });
-    if (rules_->times.accounting == Accounting::hidden || !(closed.down_s > now_s)) return;
+    if (rules_->times.accounting == Accounting::hidden || !(closed.down_s > now_s)) {
+        --taken_[static_cast<std::size_t>(closed.a)];
+        --taken_[static_cast<std::size_t>(closed.b)];
+        return;
+    }
     freed_.push({closed.down_s, number});
     ++closing_[static_cast<std::size_t>(closed.a)];
     ++closing_[static_cast<std::size_t>(closed.b)];

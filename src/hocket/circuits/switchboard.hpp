@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -40,7 +41,10 @@ public:
         return fibre.has_limit ? std::optional(fibre.number) : std::nullopt;
     }
     /// Whether a host has a port that can be taken.
-    [[nodiscard]] bool has_port(NodeId host) const { return free_slot(ports_[host.at()]) >= 0; }
+    [[nodiscard]] bool has_port(NodeId host) const {
+        const Slots& ports = ports_[host.at()];
+        return taken_[host.at()] < std::min(ports.number, static_cast<std::int32_t>(ports.slots.size()));
+    }
     /// Whether one of its ports becomes free by itself.
     [[nodiscard]] bool is_closing(NodeId host) const { return closing_[host.at()] > 0; }
     /// Begins to set up a circuit, if each of both hosts has a port and the cables between have a wavelength.
@@ -89,6 +93,7 @@ private:
     bool has_wavelengths_ = false;
     std::vector<Slots> ports_;           ///< [node]
     std::vector<Slots> fibres_;          ///< [cable]
+    std::vector<std::int32_t> taken_;    ///< [node] ports that have a circuit or are being torn down
     std::vector<std::int32_t> closing_;  ///< [node] ports that are being torn down
     std::vector<Circuit> circuits_;
     using Freed = std::pair<double, std::int32_t>;  // when, circuit

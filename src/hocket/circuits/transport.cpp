@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
@@ -26,6 +27,7 @@ CircuitTransport::CircuitTransport(const Network& network, Policy policy, Collec
       plan_(std::move(collectives)),
       filling_(network, board_, paths_),
       hosts_(network.nodes().size()),
+      blocked_pass_(network.nodes().size(), -1),
       next_s_(never) {
     if (rules_.blocked == network::Blocked::electrical) electrical_.emplace(network, true);
     for (const Collectives::One& one : plan_.all) collectives_.push_back({.messages_left = one.num_messages});
@@ -46,9 +48,7 @@ CircuitTransport::CircuitTransport(const Network& network, Policy policy, Collec
 }
 
 std::int32_t CircuitTransport::connection_of(HostPair pair) {
-    const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(pair.first.value)} << 32U |
-                              static_cast<std::uint32_t>(pair.second.value);
-    const auto [found, is_new] = numbers_.try_emplace(key, static_cast<std::int32_t>(connections_.size()));
+    const auto [number, is_new] = numbers_.number_of(pair);
     if (is_new) {
         connections_.push_back({.hosts = pair});
         paths_.find(pair.first, pair.second, path_);
@@ -56,7 +56,7 @@ std::int32_t CircuitTransport::connection_of(HostPair pair) {
         paths_.find(pair.second, pair.first, path_);
         connections_.back().latency_s[1] = paths_.latency_s(path_);
     }
-    return found->second;
+    return number;
 }
 
 const std::int32_t* CircuitTransport::batch_of(const TransportMessage& message) const {
@@ -76,17 +76,18 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
         return true;
     }
     const auto number = static_cast<std::size_t>(message.number);
-    if (cleared_.size() <= number) cleared_.resize(number + 1 + number / 2, false);
-    if (electrical_ && !cleared_[number] && !paths_.joins(from, to)) {
-        cleared_[number] = true;
+    if (sent_.size() <= number) sent_.resize(number + 1 + number / 2);
+    Sent& sent = sent_[number];
+    if (electrical_ && !sent.is_cleared && !paths_.joins(from, to)) {
+        sent.is_cleared = true;
         by_electrical_.insert(message.number);
     }
-    if (cleared_[number]) {
+    if (sent.is_cleared) {
         const bool is_electrical = by_electrical_.contains(message.number);
         (is_electrical ? *electrical_ : paths_).find(from, to, links);
         return true;
     }
-    const std::int32_t c = connection_of(pair_of(from, to));
+    const std::int32_t c = sent.connection = connection_of(pair_of(from, to));
     const std::int32_t* batch = batch_of(message);
     const std::size_t direction = from == at(c).hosts.first ? 0 : 1;
     if (goes_at_once(at(c), direction, *batch)) {
@@ -110,7 +111,7 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
 void CircuitTransport::end(const TransportMessage& message, double now_s) {
     const NodeId from = network_.host_of(message.source), to = network_.host_of(message.target);
     if (from == to || by_electrical_.erase(message.number) > 0) return;
-    const std::int32_t c = connection_of(pair_of(from, to));
+    const std::int32_t c = sent_[static_cast<std::size_t>(message.number)].connection;
     const std::int32_t direction = from == at(c).hosts.first ? 0 : 1;
     const double arrival_s = now_s + at(c).latency_s[static_cast<std::size_t>(direction)];
     arrivals_.push({arrival_s, message.number, c, direction, *batch_of(message), collective_of(message)});
@@ -152,11 +153,8 @@ void CircuitTransport::connected(std::int32_t c, std::int32_t circuit, std::int3
     connection.is_used = {};
     board_.circuit(circuit).configuration = owner >= 0 ? owner : circuit;
     openings_.push({board_.circuit(circuit).open_s, c});
-    for (const NodeId host : {connection.hosts.first, connection.hosts.second}) {
-        hosts_[host.at()].live.push_back(c);
-        if (connection.wish >= 0) hosts_[host.at()].wishes.erase({connection.wish, c});
-    }
-    connection.wish = -1;
+    for (const NodeId host : {connection.hosts.first, connection.hosts.second}) hosts_[host.at()].live.push_back(c);
+    forget_wish(c);
 }
 
 void CircuitTransport::disconnect(std::int32_t c, double now_s) {
@@ -171,24 +169,14 @@ void CircuitTransport::disconnect(std::int32_t c, double now_s) {
     connection.circuit = -1;
     connection.is_open = false;
     connection.owner = nobody;
-    for (const NodeId host : {connection.hosts.first, connection.hosts.second}) std::erase(hosts_[host.at()].live, c);
+    for (const NodeId host : {connection.hosts.first, connection.hosts.second}) {
+        std::erase(hosts_[host.at()].live, c);
+        if (std::exchange(blocked_pass_[host.at()], -1) == pass_) unblocked_.push_back(host);
+    }
     want_circuit(c);
     change(connection);
     for (const std::int32_t other : lack_wavelength_) change(at(other));
     lack_wavelength_.clear();
-}
-
-/// If a message waits for a circuit of its own.
-void CircuitTransport::want_circuit(std::int32_t c) {
-    Connection& connection = at(c);
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    for (const auto& waiting : connection.waiting)
-        for (const Message& message : waiting)
-            if (takes_any(*message.batch)) first = std::min(first, message.sequence);
-    if (first == std::numeric_limits<std::int64_t>::max() || connection.wish >= 0) return;
-    connection.wish = first;
-    for (const NodeId host : {connection.hosts.first, connection.hosts.second})
-        hosts_[host.at()].wishes.insert({first, c});
 }
 
 bool CircuitTransport::may_go(const Connection& connection, std::size_t direction, const Message& message) {
@@ -207,65 +195,6 @@ bool CircuitTransport::has_use(const Connection& connection) {
             if (may_go(connection, direction, message)) return true;
     }
     return false;
-}
-
-/// The circuit of this host that was not used for longest, of those that may be torn down; -1: none.
-std::int32_t CircuitTransport::idle_at(NodeId host) {
-    std::int32_t found = -1;
-    if (policy_ == Policy::naive) return found;
-    for (const std::int32_t c : hosts_[host.at()].live) {
-        if (at(c).owner != nobody || has_use(at(c))) continue;
-        if (found < 0 || at(c).last_used_s < at(found).last_used_s) found = c;
-    }
-    return found;
-}
-
-void CircuitTransport::make_fibre(Connection& connection, double now_s) {
-    if (policy_ == Policy::naive || connection.room_s > now_s) return;
-    std::int32_t found = -1;
-    for (std::size_t i = 0; i < connections_.size(); ++i) {
-        const auto c = static_cast<std::int32_t>(i);
-        if (at(c).circuit < 0 || at(c).owner != nobody || has_use(at(c))) continue;
-        if (found >= 0 && at(c).last_used_s >= at(found).last_used_s) continue;
-        if (board_.shares_fibre(at(c).hosts, connection.hosts)) found = c;
-    }
-    if (found < 0) return;
-    const std::int32_t circuit = at(found).circuit;
-    disconnect(found, now_s);
-    connection.room_s = board_.circuit(circuit).down_s;
-}
-
-/// Whether it has its circuit now.
-bool CircuitTransport::grant(std::int32_t c, double now_s) {
-    const auto [a, b] = at(c).hosts;
-    // Nothing is torn down for a circuit that would lack a port at its other end.
-    for (const NodeId host : {a, b})
-        if (!board_.has_port(host) && !board_.is_closing(host) && idle_at(host) < 0) return false;
-    for (const NodeId host : {a, b})
-        if (!board_.has_port(host) && !board_.is_closing(host)) disconnect(idle_at(host), now_s);
-    if (!board_.has_port(a) || !board_.has_port(b)) return false;
-    auto circuit = board_.connect(at(c).hosts, now_s);
-    if (!circuit) {
-        lack_wavelength_.push_back(c);
-        make_fibre(at(c), now_s);
-        circuit = board_.connect(at(c).hosts, now_s);
-    }
-    if (circuit) connected(c, *circuit, nobody);
-    return circuit.has_value();
-}
-
-/// Of the hosts that have changed, in the order in which the messages became ready.
-void CircuitTransport::grant_wishes(const std::vector<NodeId>& changed, double now_s) {
-    std::vector<std::pair<std::int64_t, std::int32_t>> wishes;
-    for (const NodeId host : changed) {
-        const Host& here = hosts_[host.at()];
-        if (here.wishes.empty() || (!board_.has_port(host) && idle_at(host) < 0)) continue;
-        wishes.insert(wishes.end(), here.wishes.begin(), here.wishes.end());
-    }
-    std::sort(wishes.begin(), wishes.end());
-    wishes.erase(std::unique(wishes.begin(), wishes.end()), wishes.end());
-    for (const auto& [sequence, c] : wishes)
-        if (at(c).wish == sequence) grant(c, now_s);
 }
 
 /// Its circuit is up, and no message of its host waits for the injector. Others of its direction may wait for their
@@ -312,7 +241,7 @@ bool CircuitTransport::clear_next(NodeId host, std::vector<std::int32_t>& ready)
     --num_waiting_;
     waiting_s_ += now_s_ - message.ready_s;
     go(connection, direction);
-    cleared_[static_cast<std::size_t>(message.number)] = true;
+    sent_[static_cast<std::size_t>(message.number)].is_cleared = true;
     ready.push_back(message.number);
     return true;
 }

@@ -7,14 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
-#include <set>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "hocket/circuits/batches.hpp"
+#include "hocket/circuits/pair_numbers.hpp"
 #include "hocket/circuits/switchboard.hpp"
 #include "hocket/simulation/transport.hpp"
 
@@ -75,13 +74,33 @@ private:
         std::array<bool, 2> is_used{};                     ///< naive: one has been, and the next needs another circuit
         std::array<std::vector<Message>, 2> waiting = {};  ///< [direction] in their order
         std::int64_t wish = -1;                            ///< sequence of the message that wants a circuit
+        std::int64_t wish_pass = -1;                       ///< in which it began to
         double room_s = 0;                                 ///< when what was torn down for its wavelength is down
     };
+    /// For a circuit, by a message. Each message has at most one.
+    struct Wish {
+        std::int64_t sequence;
+        std::int32_t connection;
+        NodeId other;  ///< than the host in whose list it is
+        bool operator<(const Wish& later) const { return sequence < later.sequence; }
+    };
     struct Host {
-        std::int32_t sending = 0;                                     ///< messages on their way
-        std::vector<std::int32_t> live = {};                          ///< connections with a circuit
-        std::set<std::pair<std::int64_t, std::int32_t>> wishes = {};  ///< (sequence, connection)
+        std::int32_t sending = 0;             ///< messages on their way
+        std::vector<std::int32_t> live = {};  ///< connections with a circuit
+        std::vector<Wish> wishes = {};        ///< sorted
         bool has_changed = false;
+        std::int64_t asking_pass = -1;  ///< in which its wishes are looked at
+        std::int64_t queued_pass = -1;  ///< in which one of them is in next_wishes_
+    };
+    struct NextWish {
+        Wish wish;
+        NodeId host;
+        std::size_t index;  ///< in its list, when it was looked at
+        bool operator>(const NextWish& other) const { return other.wish < wish; }
+    };
+    struct Sent {
+        std::int32_t connection = -1;
+        bool is_cleared = false;
     };
     struct Batch {
         std::int32_t collective;
@@ -125,16 +144,24 @@ private:
     void arrive(const Arrival&);
     void connected(std::int32_t c, std::int32_t circuit, std::int32_t owner);
     void disconnect(std::int32_t c, double now_s);
-    void want_circuit(std::int32_t c);
-    void grant_wishes(const std::vector<NodeId>& changed, double now_s);
-    bool grant(std::int32_t c, double now_s);
-    [[nodiscard]] std::int32_t idle_at(NodeId);
-    void make_fibre(Connection&, double now_s);
     [[nodiscard]] bool has_use(const Connection&);
     [[nodiscard]] bool may_go(const Connection&, std::size_t direction, const Message&);
     bool clear_next(NodeId, std::vector<std::int32_t>& ready);
     [[nodiscard]] bool goes_at_once(const Connection&, std::size_t direction, std::int32_t batch);
     void go(Connection&, std::size_t direction);
+
+    // grants.cpp
+    void want_circuit(std::int32_t c);
+    void forget_wish(std::int32_t c);
+    void grant_wishes(const std::vector<NodeId>& changed, double now_s);
+    void grant(std::int32_t c, double now_s);
+    [[nodiscard]] std::int32_t idle_at(NodeId);
+    [[nodiscard]] bool is_blocked(NodeId);
+    [[nodiscard]] std::optional<NextWish> wish_after(NodeId, const Wish&, std::size_t index) const;
+    void put_wish(const NextWish&);
+    void put_after(NodeId, const Wish&);
+    NextWish take_wish();
+    void make_fibre(Connection&, double now_s);
 
     // blocked.cpp
     void refuse_wait() const;
@@ -170,12 +197,16 @@ private:
     std::vector<std::int32_t> next_batches_;  // wanted, in the order in which nothing hindered them any longer
     std::vector<Collective> collectives_;
     std::vector<Connection> connections_;
-    std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // of connections
-    std::vector<Host> hosts_;                                  // [node]
+    PairNumbers numbers_;                     // of connections
+    std::vector<Host> hosts_;                 // [node]
+    std::int64_t pass_ = 0;                   // of grant_wishes()
+    std::vector<std::int64_t> blocked_pass_;  // [node] in which it was found blocked
+    std::vector<NextWish> next_wishes_;       // a heap: of hosts the first that has not been looked at
+    std::vector<NodeId> unblocked_;           // since the last look
     std::vector<NodeId> changed_;
     std::vector<NodeId> freed_, seen_, senders_;  // in update()
     std::vector<std::int32_t> lack_wavelength_;   // connections
-    std::vector<bool> cleared_;                   // [message]
+    std::vector<Sent> sent_;                      // [message]
     std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> openings_;
     std::priority_queue<Opening, std::vector<Opening>, std::greater<>> downs_;  // of collectives
