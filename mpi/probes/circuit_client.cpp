@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <compare>
 #include <cstring>
 #include <iomanip>
 #include <string_view>
@@ -19,6 +20,27 @@ namespace hocket::probes {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a packet
+
+/// The order of set-ups and teardowns in the schedule, each by the number of its circuit.
+std::vector<std::size_t> turns_of(const CircuitRun& run) {
+    struct Turn {
+        double begin_s, end_s;
+        int configuration;
+        bool is_teardown;
+        std::size_t circuit;
+        auto operator<=>(const Turn&) const = default;
+    };
+    std::vector<Turn> turns;
+    for (std::size_t i = 0; i < run.circuits.size(); ++i) {
+        const Circuit& one = run.circuits[i];
+        turns.push_back({one.setup_s, one.setup_s + run.setup_s, one.configuration, false, i});
+        turns.push_back({one.teardown_s, one.teardown_s + run.teardown_s, one.configuration, true, i});
+    }
+    std::sort(turns.begin(), turns.end());
+    std::vector<std::size_t> numbers;
+    for (const Turn& turn : turns) numbers.push_back(turn.circuit);
+    return numbers;
+}
 
 }  // namespace
 
@@ -42,9 +64,11 @@ void CircuitClient::begin(const CircuitRun& run) {
     packet << "begin" << std::setprecision(12);
     if (node_ == 0) {
         packet << ' ' << run.ports << ' ' << run.setup_s << ' ' << run.teardown_s << ' ' << run.stop << ' '
-               << run.accounting;
+               << (run.is_serial ? "serial" : run.accounting);
         for (const Circuit& circuit : run.circuits)
             packet << ' ' << circuit.a << ':' << circuit.b << ':' << circuit.configuration;
+        if (run.is_serial)
+            for (const std::size_t turn : turns_of(run)) packet << ' ' << turn;
     }
     send(packet.str());
 }

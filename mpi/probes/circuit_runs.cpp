@@ -37,7 +37,7 @@ public:
         run.stop = instance_.value("stop", "all");
         run.accounting = instance_.value("accounting", "equations");
         run.one_at_a_time = instance_.value("injection", "one") == "one";
-        require(instance_.value("controller", "parallel") == "parallel", "controller must be parallel");
+        run.is_serial = instance_.value("controller", "parallel") == "serial";
         run.blocks = number(schedule_.at("blocks"), "blocks", 0, std::numeric_limits<int>::max());
         const double block_bytes = std::ceil(schedule_.at("block_bytes").get<double>());
         require(block_bytes >= 0 && block_bytes * std::max(run.blocks, 1) <= static_cast<double>(most_bytes_of_rank),
@@ -70,7 +70,7 @@ private:
         return {number(nodes.at(0), "a node of a circuit", 0, run.nodes - 1),
                 number(nodes.at(1), "a node of a circuit", 0, run.nodes - 1),
                 number(circuit.at("configuration"), "a configuration", 0, std::numeric_limits<int>::max()),
-                circuit.at("setup_s").at(0).get<double>()};
+                circuit.at("setup_s").at(0).get<double>(), circuit.at("teardown_s").at(0).get<double>()};
     }
 
     static CircuitMessage parse_message(const Json& message, const CircuitRun& run) {

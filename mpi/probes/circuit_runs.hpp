@@ -13,7 +13,7 @@ namespace hocket::probes {
 struct Circuit {
     int a, b;
     int configuration;
-    double setup_s;  ///< in the schedule: gives the order
+    double setup_s, teardown_s;  ///< when they begin in the schedule: gives the order
 };
 
 struct CircuitMessage {
@@ -34,6 +34,7 @@ struct CircuitRun {
     double setup_s, teardown_s;
     std::string stop;        ///< "all" or "circuit"
     std::string accounting;  ///< "equations" or "hidden"
+    bool is_serial;          ///< the controller does one thing at a time
     bool one_at_a_time;      ///< of the messages that a node sends
     int blocks;
     std::int64_t block_bytes;  ///< rounded up

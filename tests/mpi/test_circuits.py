@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -72,6 +73,8 @@ def _found() -> list[Schedule]:
         {},
         {"injection": "all", "stop": "circuit"},
         {"p": 3, "k": 1, "stop": "circuit", "accounting": "hidden"},
+        {"controller": "serial"},
+        {"controller": "serial", "stop": "circuit"},
     ]
     of_rooted: list[dict[str, Any]] = [{"root": 2, "pieces": 3}]
     for collective in COLLECTIVES:
@@ -79,6 +82,21 @@ def _found() -> list[Schedule]:
             answer = solve(_instance(collective, **more), 0.2)
             made.append((asdict(answer.instance), answer.schedule))
     return made
+
+
+@pytest.mark.one_of_each_family
+def test_a_serial_controller_does_one_thing_at_a_time(place: TestbedRunner, parts: MpiParts) -> None:
+    schedules = [
+        (asdict(answer.instance), answer.schedule)
+        for stop in ("all", "circuit")
+        for answer in (solve(_instance("reduce", controller="serial", stop=stop, root=1), 0.2),)
+    ]
+    for (one,) in run_schedules(schedules, 1, place, parts, LIMIT_S):
+        setup_s, open_s, teardown_s, down_s = (one.circuits_s[i::4] for i in range(4))
+        works = sorted([*zip(setup_s, open_s, strict=True), *zip(teardown_s, down_s, strict=True)])
+        assert len(works) == 2 * (RANKS - 1)
+        for (_, end_s), (begin_s, _) in itertools.pairwise(works):
+            assert begin_s >= end_s - 2e-6  # times come in microseconds
 
 
 def test_schedules_leave_the_right_data_and_go_on_circuits(place: TestbedRunner, parts: MpiParts) -> None:
@@ -117,8 +135,6 @@ def test_what_the_switch_or_the_program_refuses(place: TestbedRunner, parts: Mpi
     schedule = schedule_of(instance, "ring").schedule
     with pytest.raises(Error, match="configuration 0 needs 2 ports of node 0, which has 1"):
         run_schedules([({**asdict(instance), "k": 1}, schedule)], 1, place, parts, LIMIT_S)
-    with pytest.raises(Error, match="run 0: controller must be parallel"):
-        run_schedules([({**asdict(instance), "controller": "serial"}, schedule)], 1, place, parts, LIMIT_S)
     with pytest.raises(Error, match="run 0: p is 5; accepted: 1 to 4"):
         run_schedules([({**asdict(instance), "p": 5}, schedule)], 1, place, parts, LIMIT_S)
 

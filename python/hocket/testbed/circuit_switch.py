@@ -8,6 +8,7 @@ All times come in and go out as numbers, so that a delay of this process does no
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ class SwitchPlan:
     together: bool  #: the circuits of a configuration are torn down together; otherwise each by itself
     hidden: bool  #: a teardown is hidden behind the next set-up: max(s, d) between circuits instead of s + d
     circuits: tuple[tuple[int, int, int], ...]  #: two nodes and the configuration
+    #: The order in which a controller that does one thing at a time works: each circuit is set up at its first turn and
+    #: torn down at its second one. Empty: all at once.
+    turns: tuple[int, ...] = ()
 
 
 @dataclass
@@ -63,6 +67,8 @@ class CircuitSwitch:
         self._queue: list[int] = []  # wanted by both ends
         self._order = sorted({circuit.configuration for circuit in self.circuits})  # of configurations
         self._turn = _Port()  # the configuration at the head of `_order` is set up then
+        self._turns = list(plan.turns)  # that are left
+        self._controller_free_s = 0.0
 
     def want(self, node: int, number: int, now_s: float) -> None:
         circuit = self._of(node, number)
@@ -78,18 +84,13 @@ class CircuitSwitch:
         if not circuit.reported or node in circuit.released:
             raise Error(f"node {node} releases circuit {number}, which it does not have")
         circuit.released.add(node)
-        if len(circuit.released) < 2:
-            return
-        if not self._plan.together:
-            self._tear_down(number, now_s)
-        else:
-            members = [i for i, one in enumerate(self.circuits) if one.configuration == circuit.configuration]
-            if any(len(self.circuits[i].released) < 2 for i in members):
-                return
-            for i in members:
-                self._tear_down(i, now_s)
-            self._order.pop(0)
-            self._turn = self._free_after(now_s)
+        if not self._plan.turns and self._is_released(circuit):
+            for i, one in enumerate(self.circuits):
+                if i == number or (self._plan.together and one.configuration == circuit.configuration):
+                    self._tear_down(i, now_s)
+            if self._plan.together:
+                self._order.pop(0)
+                self._turn = self._free_after(now_s)
         self._start(now_s)
 
     def opened(self, now_s: float) -> list[int]:
@@ -116,7 +117,10 @@ class CircuitSwitch:
         return self.circuits[number]
 
     def _start(self, now_s: float) -> None:
-        """Set up what is wanted by both ends and has ports, first come, first served."""
+        """Set up what is wanted by both ends and has ports, first come, first served, or in its turn."""
+        if self._plan.turns:
+            self._take_turns(now_s)
+            return
         for number in list(self._queue):
             circuit = self.circuits[number]
             if self._plan.together and circuit.configuration != self._order[0]:
@@ -131,6 +135,33 @@ class CircuitSwitch:
                 port.free_s = math.inf
             self._held[number] = ports
             self._queue.remove(number)
+
+    def _take_turns(self, now_s: float) -> None:
+        """As far as the next turn is one of a circuit that is wanted, or released, by both ends."""
+        while self._turns:
+            number = self._turns[0]
+            circuit = self.circuits[number]
+            begin_s = max(now_s, self._controller_free_s)
+            if circuit.started:
+                if not self._is_released(circuit):
+                    return
+                self._tear_down(number, begin_s)
+                self._controller_free_s = circuit.down_s
+            else:
+                ports = [min(self._ports[node], key=lambda port: port.free_s) for node in circuit.nodes]
+                if len(circuit.wanted) < 2 or any(port.free_s == math.inf for port in ports):
+                    return
+                circuit.setup_s = begin_s
+                circuit.open_s = self._controller_free_s = begin_s + self._plan.setup_s
+                for port in ports:
+                    port.free_s = math.inf
+                self._held[number] = ports
+            self._turns.pop(0)
+
+    def _is_released(self, circuit: Circuit) -> bool:
+        """By both ends, with all that are torn down with it."""
+        members = self.circuits if self._plan.together else [circuit]
+        return all(len(one.released) == 2 for one in members if one.configuration == circuit.configuration)
 
     def _tear_down(self, number: int, now_s: float) -> None:
         circuit = self.circuits[number]
@@ -148,9 +179,14 @@ class CircuitSwitch:
 
 def _check(plan: SwitchPlan, num_nodes: int) -> None:
     used: Counter[tuple[int, int]] = Counter()
+    for turn in plan.turns:
+        if not 0 <= turn < len(plan.circuits):
+            raise Error(f"a turn of circuit {turn} of {len(plan.circuits)}")
     for number, (a, b, configuration) in enumerate(plan.circuits):
         if a == b or not 0 <= min(a, b) <= max(a, b) < num_nodes:
             raise Error(f"circuit {number} joins nodes {a} and {b} of {num_nodes}")
+        if plan.turns and plan.turns.count(number) != 2:
+            raise Error(f"circuit {number} has {plan.turns.count(number)} turns: expected a set-up and a teardown")
         used.update([(configuration, a), (configuration, b)])
     if plan.ports < 1:
         raise Error("a node without ports has no circuits")
@@ -163,17 +199,24 @@ def _check(plan: SwitchPlan, num_nodes: int) -> None:
 
 
 def plan_from_words(words: Sequence[str]) -> SwitchPlan:
-    """`PORTS SETUP_S TEARDOWN_S all|circuit equations|hidden A:B:CONFIGURATION...`. Raises Error."""
+    """`PORTS SETUP_S TEARDOWN_S all|circuit equations|hidden|serial A:B:CONFIGURATION... [TURN...]`. Raises Error.
+
+    A serial controller does one thing at a time, in the order of the turns: each is the number of a circuit.
+    """
     try:
-        ports, setup, teardown, stop, accounting, *circuits = words
+        ports, setup, teardown, stop, between, *rest = words
+        circuits = list(itertools.takewhile(lambda word: ":" in word, rest))
         ends = [tuple(map(int, circuit.split(":"))) for circuit in circuits]
-        if stop not in ("all", "circuit") or accounting not in ("equations", "hidden"):
+        turns = tuple(map(int, rest[len(circuits) :]))
+        if stop not in ("all", "circuit") or between not in ("equations", "hidden", "serial"):
+            raise ValueError
+        if (between == "serial") != bool(turns) and ends:
             raise ValueError
         delays = float(setup), float(teardown)
         if not all(0 <= delay < math.inf for delay in delays):
             raise ValueError
         return SwitchPlan(
-            int(ports), *delays, stop == "all", accounting == "hidden", tuple((a, b, c) for a, b, c in ends)
+            int(ports), *delays, stop == "all", between == "hidden", tuple((a, b, c) for a, b, c in ends), turns
         )
     except ValueError:
         raise Error(f"a plan that the switch cannot read: {' '.join(words)[:100]!r}") from None

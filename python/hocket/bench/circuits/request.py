@@ -35,6 +35,7 @@ class CircuitBenchRequest:
     setup_s: float = 5e-3
     teardown_s: float = 5e-3
     accounting: str = "equations"
+    controller: str = "parallel"  #: or "serial": one set-up or teardown at a time
     bandwidth: str = "100 Mbit/s"  #: of the link of a host
     collectives: tuple[str, ...] = COLLECTIVES
     rounds: int = 5
@@ -139,6 +140,7 @@ def _cases(request: CircuitBenchRequest, collective: str, cost: MessageCost) -> 
             cost.alpha_s,
             cost.beta_s_per_byte,
             accounting=request.accounting,
+            controller=request.controller,
         )
 
     cases = []

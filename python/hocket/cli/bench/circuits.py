@@ -30,6 +30,10 @@ from hocket.errors import Error
     "--accounting", type=click.Choice(["equations", "hidden"]), default="equations", show_default=True,
     help="Set-up and teardown one after the other, or a teardown hidden behind the next set-up.",
 )  # fmt: skip
+@click.option(
+    "--controller", type=click.Choice(["parallel", "serial"]), default="parallel", show_default=True,
+    help="Set-ups and teardowns at once, or one at a time.",
+)  # fmt: skip
 @click.option("--bandwidth", default="100 Mbit/s", show_default=True, help="Of the link of a host.")
 @click.option(
     "-b", "--bytes", "bytes_text", default="128 KiB", show_default=True, metavar="BYTES",
@@ -49,6 +53,7 @@ def circuits(
     setup_s: float,
     teardown_s: float,
     accounting: str,
+    controller: str,
     bandwidth: str,
     bytes_text: str,
     collectives: tuple[str, ...],
@@ -78,6 +83,7 @@ def circuits(
         setup_s,
         teardown_s,
         accounting,
+        controller,
         bandwidth,
         collectives or COLLECTIVES,
         rounds,
