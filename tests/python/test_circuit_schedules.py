@@ -291,3 +291,38 @@ def test_values_are_refused_by_name() -> None:
             _instance(**values)
     with pytest.raises(InvalidInput, match="not divided"):
         solve(_instance(collective="allgather", pieces=2))
+
+
+@pytest.mark.parametrize("collective", ["allgather", "alltoall"])
+def test_one_port_takes_the_fewest_rounds_of_pairs(collective: str) -> None:
+    """[Knodel]: ceil(log2 p) rounds, and one more for an odd number of nodes."""
+    for p in range(2, 21):
+        answer = solve(_instance(collective=collective, p=p, k=1, bytes=1, s=1.0, d=0.0), time_limit_s=0.1)
+        assert (
+            len({circuit["configuration"] for circuit in answer.schedule["circuits"]}) == (p - 1).bit_length() + p % 2
+        )
+        assert answer.gap < 0.01
+        assert check_answer(answer.values) == ()
+
+
+def test_a_circuit_of_its_own_waits_for_its_ports_only() -> None:
+    """A batch that is torn down together is never faster, whatever the algorithm."""
+    print(f"seed {_SEED}")
+    chance = random.Random(_SEED)
+    for _ in range(40):
+        rules = {
+            "collective": chance.choice(["allgather", "allreduce", "alltoall"]), "p": chance.randint(3, 12),
+            "k": chance.randint(1, 3), "bytes": chance.choice([1, 10**5]), "s": chance.choice([1e-5, 1e-3]),
+            "d": chance.choice([1e-5, 1e-3]), "accounting": chance.choice(["equations", "hidden"]),
+            "injection": chance.choice(["one", "all"]),
+        }  # fmt: skip
+        together, alone = (solve(_instance(stop=stop, **rules), time_limit_s=0.1) for stop in ("all", "circuit"))
+        assert alone.makespan_s <= together.makespan_s * (1 + 1e-9), rules
+        assert check_answer(alone.values) == (), rules
+
+
+def test_a_reduction_with_one_port_goes_in_parts() -> None:
+    rules = {"collective": "reduce", "p": 16, "k": 1, "bytes": 10**6, "s": 1e-4, "d": 1e-4}
+    whole, parts = (solve(_instance(pieces=pieces, **rules), time_limit_s=0.2) for pieces in (1, "auto"))
+    assert parts.makespan_s < 0.6 * whole.makespan_s
+    assert check_answer(parts.values) == ()

@@ -16,18 +16,23 @@ public:
         : draft_(draft),
           rules_(rules),
           sender_free_s_(static_cast<std::size_t>(rules.num_nodes), 0),
-          receiver_free_s_(sender_free_s_) {}
+          receiver_free_s_(sender_free_s_),
+          fresh_ports_(static_cast<std::size_t>(rules.num_nodes), rules.ports),
+          free_ports_s_(static_cast<std::size_t>(rules.num_nodes)),
+          up_(static_cast<std::size_t>(rules.num_nodes)) {}
 
-    CircuitSchedule run() {
+    /// `alone`: each circuit is torn down by itself, when a port of it is wanted, or at the end.
+    CircuitSchedule run(bool alone) {
         result_.block_bytes = draft_.block_bytes;
         for (std::size_t first = 0; first < draft_.messages.size();) {
             std::size_t last = first;
             while (last < draft_.messages.size() &&
                    draft_.messages[last].configuration == draft_.messages[first].configuration)
                 ++last;
-            configuration(first, last);
+            alone ? circuits_alone(first, last) : configuration(first, last);
             first = last;
         }
+        if (alone) tear_down_all();
         return std::move(result_);
     }
 
@@ -65,6 +70,93 @@ private:
             result_.makespan_s = std::max(result_.makespan_s, circuit.down_s);
         }
         ++number_;
+    }
+
+    using Pair = std::pair<std::int32_t, std::int32_t>;
+
+    /// A configuration of which circuits that are up stay, and each other one is set up when its nodes have ports.
+    void circuits_alone(std::size_t first, std::size_t last) {
+        std::map<Pair, std::int32_t> circuits;
+        std::vector<Pair> order;
+        for (std::size_t i = first; i < last; ++i) {
+            const Pair ends = std::minmax(draft_.messages[i].from, draft_.messages[i].to);
+            if (!circuits.try_emplace(ends, -1).second) continue;
+            for (const std::int32_t c : up_[static_cast<std::size_t>(ends.first)])
+                if (ends_of(c) == ends) circuits[ends] = c;
+            if (circuits[ends] < 0) order.push_back(ends);
+        }
+        for (const Pair& ends : order) {
+            for (const std::int32_t node : {ends.first, ends.second})
+                if (fresh_ports_[static_cast<std::size_t>(node)] == 0 &&
+                    free_ports_s_[static_cast<std::size_t>(node)].empty())
+                    tear_down_for(node, circuits);
+            circuits[ends] = set_up(ends);
+        }
+        direction_free_s_.resize(2 * result_.circuits.size(), 0);
+        for (std::size_t i = first; i < last; ++i) {
+            const Draft::Send& send = draft_.messages[i];
+            if (i > first && send.step != draft_.messages[i - 1].step) end_step();
+            const std::int32_t c = circuits.at(std::minmax(send.from, send.to));
+            double& end_s = result_.circuits[static_cast<std::size_t>(c)].teardown_s;  // not before
+            end_s = std::max(end_s, message(send, c));
+        }
+        end_step();
+        ++number_;
+    }
+
+    [[nodiscard]] Pair ends_of(std::int32_t circuit) const {
+        const Circuit& one = result_.circuits[static_cast<std::size_t>(circuit)];
+        return {one.a, one.b};
+    }
+
+    std::int32_t set_up(const Pair& ends) {
+        double begin_s = rules_.controller == Controller::serial ? controller_free_s_ : 0;
+        const auto number = static_cast<std::int32_t>(result_.circuits.size());
+        for (const std::int32_t node : {ends.first, ends.second}) {
+            up_[static_cast<std::size_t>(node)].push_back(number);
+            if (fresh_ports_[static_cast<std::size_t>(node)] > 0) {
+                --fresh_ports_[static_cast<std::size_t>(node)];
+                continue;
+            }
+            std::vector<double>& ports_s = free_ports_s_[static_cast<std::size_t>(node)];
+            const auto port_s = std::ranges::min_element(ports_s);
+            begin_s = std::max(begin_s, *port_s);
+            ports_s.erase(port_s);
+        }
+        const double open_s = controller_free_s_ = begin_s + rules_.times.setup_s;
+        result_.circuits.push_back({ends.first, ends.second, number_, begin_s, open_s, open_s, 0});
+        return number;
+    }
+
+    /// Of this node's circuits that the configuration does not have the one that is not used for longest.
+    void tear_down_for(std::int32_t node, const std::map<Pair, std::int32_t>& kept) {
+        std::int32_t found = -1;
+        for (const std::int32_t c : up_[static_cast<std::size_t>(node)])
+            if (!kept.contains(ends_of(c)) && (found < 0 || unused_s(c) < unused_s(found))) found = c;
+        tear_down(found);
+    }
+    void tear_down_all() {
+        std::vector<std::int32_t> all;
+        for (const std::vector<std::int32_t>& of_node : up_) all.insert(all.end(), of_node.begin(), of_node.end());
+        std::ranges::sort(all);
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        std::ranges::stable_sort(all, {}, [&](std::int32_t c) { return unused_s(c); });
+        for (const std::int32_t c : all) tear_down(c);
+    }
+    [[nodiscard]] double unused_s(std::int32_t circuit) const {
+        return result_.circuits[static_cast<std::size_t>(circuit)].teardown_s;
+    }
+    void tear_down(std::int32_t number) {
+        Circuit& circuit = result_.circuits[static_cast<std::size_t>(number)];
+        if (rules_.controller == Controller::serial)
+            circuit.teardown_s = std::max(circuit.teardown_s, controller_free_s_);
+        circuit.down_s = controller_free_s_ = circuit.teardown_s + rules_.times.teardown_s;
+        result_.makespan_s = std::max(result_.makespan_s, circuit.down_s);
+        for (const std::int32_t node : {circuit.a, circuit.b}) {
+            std::erase(up_[static_cast<std::size_t>(node)], number);
+            free_ports_s_[static_cast<std::size_t>(node)].push_back(circuit.teardown_s + rules_.exchange_s() -
+                                                                    rules_.times.setup_s);
+        }
     }
 
     double message(const Draft::Send& send, std::int32_t circuit) {
@@ -114,6 +206,10 @@ private:
     std::int32_t number_ = 0;  // of the configuration
     double teardown_begin_s_ = 0;
     std::vector<double> sender_free_s_, receiver_free_s_;
+    double controller_free_s_ = 0;                     // a serial one
+    std::vector<std::int32_t> fresh_ports_;            // [node] that have had no circuit
+    std::vector<std::vector<double>> free_ports_s_;    // [node] when a set-up on each other free port may begin
+    std::vector<std::vector<std::int32_t>> up_;        // [node] circuits
     std::vector<double> direction_free_s_;             // of each circuit, from the lower node and from the higher one
     std::unordered_map<std::int64_t, double> held_s_;  // since when a node holds a block that it was sent
     std::unordered_map<std::int64_t, double> sent_s_;  // when a node began to send a block last
@@ -126,7 +222,13 @@ private:
 
 }  // namespace
 
-CircuitSchedule timed(const Draft& draft, const Rules& rules) { return Clock(draft, rules).run(); }
+CircuitSchedule timed(const Draft& draft, const Rules& rules) {
+    if (rules.stop == Stop::all) return Clock(draft, rules).run(false);
+    CircuitSchedule alone = Clock(draft, rules).run(true);
+    if (rules.controller == Controller::parallel) return alone;  // all begins as early, or earlier
+    CircuitSchedule together = Clock(draft, rules).run(false);
+    return together.makespan_s < alone.makespan_s ? together : alone;
+}
 
 CircuitSchedule reversed(const CircuitSchedule& schedule) {
     CircuitSchedule result = schedule;

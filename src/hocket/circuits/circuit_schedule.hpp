@@ -61,7 +61,8 @@ struct Draft {
     std::vector<Send> messages;
 };
 
-/// Starts all as early as the rules and the order of the messages allow. Circuits that carry nothing do not exist.
+/// Starts all as early as the rules and the order of the messages allow. Circuits that carry nothing do not exist. With
+/// Stop::circuit one that the next configuration has too stays up, and others until their ports are wanted.
 CircuitSchedule timed(const Draft&, const Rules&);
 
 /// Backwards in time: a broadcast becomes a reduction, a set-up a teardown. What was made with s and d exchanged is

@@ -109,11 +109,35 @@ Steps neighbor_exchange_allgather(std::int32_t p, double bytes) {
     return result;
 }
 
+/// Nodes that meet give each other all that the other lacks.
+Steps knodel_allgather(std::int32_t p, double bytes) {
+    Steps result{"knodel", bytes, p, {}};
+    std::vector<std::vector<char>> has(static_cast<std::size_t>(p), std::vector<char>(static_cast<std::size_t>(p), 0));
+    for (std::int32_t i = 0; i < p; ++i) has[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)] = 1;
+    for (const auto& pairs : knodel_rounds(p)) {
+        Step& step = result.steps.emplace_back();
+        for (const auto& [a, b] : pairs) {
+            auto &of_a = has[static_cast<std::size_t>(a)], &of_b = has[static_cast<std::size_t>(b)];
+            Blocks from_a, from_b;
+            for (std::int32_t block = 0; block < p; ++block) {
+                char &there_a = of_a[static_cast<std::size_t>(block)], &there_b = of_b[static_cast<std::size_t>(block)];
+                if (there_a > there_b) from_a.push_back(block);
+                if (there_b > there_a) from_b.push_back(block);
+                there_a = there_b = there_a > there_b ? there_a : there_b;
+            }
+            if (!from_a.empty()) step.push_back(plain(a, b, std::move(from_a)));
+            if (!from_b.empty()) step.push_back(plain(b, a, std::move(from_b)));
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<Steps> allgather_steps(std::int32_t p, double bytes, std::int32_t ports) {
     std::vector<Steps> all{ring_allgather(p, bytes), bruck_allgather(p, bytes), doubling_allgather(p, bytes)};
     if (p % 2 == 0) all.push_back(neighbor_exchange_allgather(p, bytes));
+    if (p % 2 == 0 && power_below(p) != p) all.push_back(knodel_allgather(p, bytes));
     for (std::int32_t k = 2; k <= std::min(ports, p - 1); k += 2) all.push_back(wide_allgather(p, k, bytes));
     return all;
 }

@@ -180,12 +180,54 @@ Steps hypercube_alltoall(std::int32_t p, double bytes) {
     return result;
 }
 
+/// A block waits at a node as long as it can reach its destination from there in the rounds that are left.
+Steps knodel_alltoall(std::int32_t p, double bytes) {
+    Steps result{"knodel", bytes, p * p, {}};
+    const auto rounds = knodel_rounds(p);
+    // [round][node * p + destination]: whether a block at the node before this round gets there.
+    const auto at = [p](std::int32_t node, std::int32_t to) { return static_cast<std::size_t>(node * p + to); };
+    std::vector<std::vector<char>> arrives(rounds.size() + 1, std::vector<char>(at(p, 0), 0));
+    for (std::int32_t i = 0; i < p; ++i) arrives.back()[at(i, i)] = 1;
+    for (std::size_t round = rounds.size(); round-- > 0;) {
+        arrives[round] = arrives[round + 1];
+        for (const auto& [a, b] : rounds[round])
+            for (std::int32_t to = 0; to < p; ++to)
+                if (arrives[round + 1][at(a, to)] != 0 || arrives[round + 1][at(b, to)] != 0)
+                    arrives[round][at(a, to)] = arrives[round][at(b, to)] = 1;
+    }
+    std::vector<Blocks> held(static_cast<std::size_t>(p));
+    for (std::int32_t block = 0; block < p * p; ++block) held[static_cast<std::size_t>(block / p)].push_back(block);
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+        Step& step = result.steps.emplace_back();
+        for (const auto& [a, b] : rounds[round]) {
+            std::vector<Blocks> gives;
+            for (const std::int32_t node : {a, b}) {
+                Blocks& own = held[static_cast<std::size_t>(node)];
+                const auto leaves = std::stable_partition(own.begin(), own.end(), [&](std::int32_t block) {
+                    return arrives[round + 1][at(node, block % p)] != 0;
+                });
+                gives.emplace_back(leaves, own.end());
+                own.erase(leaves, own.end());
+            }
+            for (const std::size_t end : {0U, 1U}) {
+                const std::int32_t from = end == 0 ? a : b, to = end == 0 ? b : a;
+                if (gives[end].empty()) continue;
+                Blocks& there = held[static_cast<std::size_t>(to)];
+                there.insert(there.end(), gives[end].begin(), gives[end].end());
+                step.push_back(plain(from, to, std::move(gives[end])));
+            }
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<Steps> alltoall_steps(std::int32_t p, double bytes, std::int32_t ports) {
     std::vector<Steps> all{direct_alltoall("pairwise", circle(p), p, bytes), bruck_alltoall(p, bytes),
                            hypercube_alltoall(p, bytes)};
     if (p % 2 == 1) all.push_back(direct_alltoall("rotations", rotations(p), p, bytes));
+    if (p % 2 == 0 && power_below(p) != p) all.push_back(knodel_alltoall(p, bytes));
     std::vector<std::int32_t> sizes;
     std::vector<std::vector<std::int32_t>> grids;
     factor(p, p, sizes, grids);

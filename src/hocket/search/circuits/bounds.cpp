@@ -24,6 +24,12 @@ double width(const Rules& rules) {
     return rules.injection == Injection::one ? 1 : std::min(rules.ports, rules.num_nodes - 1);
 }
 
+/// Messages that all nodes together can send at a time.
+double lanes(const Rules& rules) {
+    const std::int64_t p = rules.num_nodes, ends = p * std::min<std::int64_t>(rules.ports, p - 1);
+    return static_cast<double>(std::min<std::int64_t>(ends / 2 * 2, rules.injection == Injection::one ? p : ends));
+}
+
 Rules with_message(const Rules& rules, double message_s) {
     Rules result = rules;
     result.latency_s = message_s;
@@ -48,6 +54,47 @@ double spread_bound_s(const Rules& rules, double message_s) {
     const double spread_s = broadcast_one_segment(with_message(rules, message_s), 0).makespan_s;
     if (rules.controller == Controller::parallel) return spread_s;
     return std::max(spread_s, serial_bound_s(rules, message_s));
+}
+
+/* Something that every node must get from every other one, in messages of at least `message_s` each. With one port and
+   an odd number of nodes, the first circuit of some node begins where another one with a message has ended: its other
+   end has had a circuit before, since the first circuits of all nodes are no matching. */
+double exchange_bound_s(const Rules& rules, double message_s) {
+    const double spread_s = spread_bound_s(rules, message_s);
+    if (rules.num_nodes % 2 == 0 || rules.ports > 1) return spread_s;
+    const Rules alone = with_message(rules, message_s);
+    const double after_s = message_s + alone.exchange_s();
+    return std::max(spread_s, after_s + broadcast_one_segment(alone, 0).makespan_s);
+}
+
+/* A serial controller and the work of all messages, in seconds of the lanes: `work_s(c)` of c circuits in all. Each of
+   them carries two messages at a time, and the i-th is open i s after the start at the earliest. With stop `all` all are
+   torn down, one after another, when no message is on its way: until then m circuits, with 2 m lanes, have worked for
+   m x - s m (m + 1) / 2 at the most. With stop `circuit` they are torn down one by one as well. Those beyond half the
+   lanes do not help. `least_s` is what the messages take at least from the first set-up on. */
+template <typename Work>
+double serial_work_bound_s(const Rules& rules, double least_s, const Work& work_s) {
+    const std::int64_t p = rules.num_nodes, most = p * (p - 1) / 2;
+    const double s = rules.times.setup_s, d = rules.times.teardown_s;
+    const bool together = rules.stop == circuits::Stop::all;
+    const double step_s = together ? s : s + d;
+    const auto most_lanes = static_cast<std::int64_t>(std::ceil(lanes(rules) / 2));
+    double best_s = infinite;
+    for (std::int64_t c = p - 1, next = c; c <= most; c = next) {
+        const auto circuits = static_cast<double>(c);
+        if (circuits * (s + d) >= best_s) break;
+        next = c + std::max<std::int64_t>(1, c / 64);  // as few as c of them cost, as many as next - 1 help
+        double end_s = infinite;                       // of the messages
+        for (std::int64_t m = 1; m <= std::min(next - 1, most_lanes); ++m) {
+            const auto used = static_cast<double>(m);
+            const double now_s = work_s(static_cast<double>(next - 1)) / (2 * used) + step_s * (used + 1) / 2;
+            if (now_s > end_s) break;  // it is convex in m
+            end_s = now_s;
+        }
+        best_s = std::min(best_s, together ? circuits * d + std::max({circuits * s, s + least_s, end_s})
+                                           : std::max({circuits * (s + d), s + least_s + d, end_s}));
+    }
+    return best_s;
 }
 
 /* Broadcast of n bytes in segments of z bytes (0: any division). The root sends all of them at least once. Let its last
@@ -96,6 +143,11 @@ double least_distances(std::int64_t p, std::int64_t degree) {
     return sum;
 }
 
+/// Blocks are whole: those of the lane that has most, if each node sends so many.
+double lane_blocks(const Rules& rules, double of_node) {
+    return std::ceil(rules.num_nodes * of_node / lanes(rules) - 1e-9);
+}
+
 /* Alltoall. Let D be the largest number of nodes that one has a circuit to in all: a block goes at least as many
    hops as in a graph of degree D, so some node sends the sum of these distances at least. D neighbours take ceil(D
    / k) configurations; with stop `circuit`, the busiest port of that node has as many circuits one after another,
@@ -105,8 +157,8 @@ double alltoall_bound_s(const Rules& rules, double bytes) {
     const std::int64_t ports = std::min<std::int64_t>(rules.ports, p - 1);
     double best_s = infinite;
     for (std::int64_t c = 1; (c - 1) * ports < p - 1; ++c) {
-        const double sent_s =
-            rules.latency_s + least_distances(p, std::min(c * ports, p - 1)) * bytes * rules.s_per_byte / width(rules);
+        const double sent_s = rules.latency_s + lane_blocks(rules, least_distances(p, std::min(c * ports, p - 1))) *
+                                                    bytes * rules.s_per_byte;
         const double up_s = cost::connection_s(c, rules.times);
         best_s = std::min(best_s, rules.stop == circuits::Stop::all
                                       ? up_s + sent_s
@@ -121,29 +173,45 @@ double circuit_bound_s(Collective collective, const Rules& rules, double bytes, 
     if (rules.num_nodes == 1) return 0;
     const double p = rules.num_nodes;
     const double s_plus_d = rules.times.setup_s + rules.times.teardown_s;
-    // Each byte is received at least so often in all, so some node sends its share of them in at least one message.
-    const auto volume_s = [&](double sent_bytes) {
-        return s_plus_d + rules.latency_s + sent_bytes * rules.s_per_byte / width(rules);
+    const bool is_serial = rules.controller == Controller::serial;
+    // Of the message alone, by the root or to it, on all of its ports.
+    const auto serial_s = [&](double least_s) {
+        return is_serial ? serial_work_bound_s(rules, least_s, [](double) { return 0.0; }) : 0.0;
     };
     switch (collective) {
         case Collective::bcast:
-            return broadcast_bound_s(rules, bytes, segments ? bytes / *segments : 0);
+            return std::max(broadcast_bound_s(rules, bytes, segments ? bytes / *segments : 0),
+                            serial_s(rules.latency_s + bytes * rules.s_per_byte / width(rules)));
         case Collective::reduce: {
             Rules backwards = rules;  // of a broadcast that sends on all ports, as a node receives on all of them
             std::swap(backwards.times.setup_s, backwards.times.teardown_s);
             backwards.injection = Injection::all;
             const double bound_s = broadcast_bound_s(backwards, bytes, segments ? bytes / *segments : 0);
-            if (rules.injection == Injection::all) return bound_s;
             // Every other node sends all bytes at least once, one message after another.
-            const double sent_s = segments.value_or(1) * rules.latency_s + bytes * rules.s_per_byte;
-            return std::max(bound_s, s_plus_d + sent_s);
+            const double sent_s = rules.injection == Injection::all
+                                      ? rules.latency_s + bytes * rules.s_per_byte / width(backwards)
+                                      : segments.value_or(1) * rules.latency_s + bytes * rules.s_per_byte;
+            return std::max({bound_s, s_plus_d + sent_s, serial_s(sent_s)});
         }
-        case Collective::allgather:  // has a broadcast of each block in it
-            return std::max(spread_bound_s(rules, rules.message_s(bytes)), volume_s((p - 1) * bytes));
-        case Collective::allreduce:  // each byte is combined p - 1 times, and the result is given to p - 1
-            return std::max(spread_bound_s(rules, rules.latency_s), volume_s(2 * (p - 1) / p * bytes));
-        default:
-            return std::max({spread_bound_s(rules, rules.latency_s), alltoall_bound_s(rules, bytes)});
+        case Collective::allgather: {  // has a broadcast of each block in it
+            const double sent_s = rules.latency_s + lane_blocks(rules, p - 1) * bytes * rules.s_per_byte;
+            const auto work_s = [&](double) { return p * (p - 1) * bytes * rules.s_per_byte; };
+            return std::max({exchange_bound_s(rules, rules.message_s(bytes)), s_plus_d + sent_s,
+                             is_serial ? serial_work_bound_s(rules, sent_s, work_s) : 0.0});
+        }
+        case Collective::allreduce: {  // each byte is combined p - 1 times, and the result is given to p - 1
+            const auto work_s = [&](double) { return 2 * (p - 1) * bytes * rules.s_per_byte; };
+            const double sent_s = rules.latency_s + work_s(0) / lanes(rules);
+            return std::max({exchange_bound_s(rules, rules.latency_s), s_plus_d + sent_s,
+                             is_serial ? serial_work_bound_s(rules, sent_s, work_s) : 0.0});
+        }
+        default: {  // a block of nodes that never have a circuit is sent twice
+            const auto work_s = [&](double circuits) {
+                return (2 * p * (p - 1) - std::min(2 * circuits, p * (p - 1))) * bytes * rules.s_per_byte;
+            };
+            return std::max({exchange_bound_s(rules, rules.message_s(bytes)), alltoall_bound_s(rules, bytes),
+                             is_serial ? serial_work_bound_s(rules, rules.latency_s, work_s) : 0.0});
+        }
     }
 }
 

@@ -100,7 +100,21 @@ private:
             offer(whole(serial.schedule), "one message", problem_.segments.value_or(1));
             answer_.optimal = serial.optimal && problem_.segments == 1;
         }
-        if (problem_.segments != 1 && (rules_.ports > 1 || rules_.num_nodes == 2)) pipelined();
+        if (problem_.segments == 1) return;
+        in_parts();
+        if (rules_.ports > 1 || rules_.num_nodes == 2) pipelined();
+    }
+
+    /// With many configurations: a part for each node, then an allgather.
+    void in_parts() {
+        const std::int32_t p = rules_.num_nodes, wanted = problem_.segments.value_or(p);
+        if (p > most_gossip_nodes || wanted % p != 0) return;
+        for (const Steps& steps : divided_bcast_steps(p, problem_.bytes, rules_.ports))
+            for (std::int32_t ports = 1; ports <= std::min({rules_.ports, p - 1, most_ports_tried}); ++ports) {
+                Draft draft = by_configurations(steps, p, ports);
+                draft.receives_one = receives_one();
+                offer(divided(circuits::timed(draft, rules_), wanted, p), std::string(steps.algorithm), wanted);
+            }
     }
 
     /// What was made for one segment, with all segments in each message.
@@ -193,11 +207,19 @@ private:
 
     Graph attempted_graph(int attempt) {
         const std::int32_t p = rules_.num_nodes;
-        // A serial controller pays for each circuit.
-        if (rules_.controller == Controller::serial)
-            return level_tree(p, 2 + static_cast<std::int32_t>(random_.below(std::max(1, rules_.ports - 1))));
+        // A serial controller pays for each circuit: from a tree with the fewest to all that there are ports for.
+        if (rules_.controller == Controller::serial && attempt % 4 != 3) {
+            const std::int32_t ports = std::min(rules_.ports, p - 1);
+            const auto degree = 2 + static_cast<std::int32_t>(random_.below(std::max(1, ports - 1)));
+            Graph graph = attempt % 4 == 2 ? random_graph(GraphKind::cycles, p, std::min(ports, 2), random_)
+                                           : level_tree(p, 2 + attempt / 4 % std::max(1, ports - 1));
+            if (attempt % 4 != 0)
+                add_circuits(graph, ports, static_cast<std::int32_t>(random_.below(p * degree / 2 + 1)), random_);
+            return graph;
+        }
         constexpr GraphKind kinds[] = {GraphKind::cycles, GraphKind::circulant, GraphKind::random};
-        return random_graph(kinds[attempt % 3], p, rules_.ports, random_);
+        return random_graph(kinds[(attempt / (rules_.controller == Controller::serial ? 4 : 1)) % 3], p, rules_.ports,
+                            random_);
     }
 
     [[nodiscard]] std::vector<std::int32_t> divisors(std::int32_t most) const {

@@ -78,6 +78,17 @@ Graph level_tree(std::int32_t n, std::int32_t ports) {
     return graph;
 }
 
+void add_circuits(Graph& graph, std::int32_t ports, std::int32_t number, base::Random& random) {
+    const auto n = static_cast<std::int32_t>(graph.size());
+    for (std::int32_t i = 0; i < number; ++i) {
+        const auto a = static_cast<std::int32_t>(random.below(n)), b = static_cast<std::int32_t>(random.below(n));
+        if (a == b || std::ssize(graph[at(a)]) >= ports || std::ssize(graph[at(b)]) >= ports) continue;
+        if (std::ranges::find(graph[at(a)], b) != graph[at(a)].end()) continue;
+        graph[at(a)].push_back(b);
+        graph[at(b)].push_back(a);
+    }
+}
+
 std::vector<std::int32_t> distances(const Graph& graph, std::int32_t from) {
     std::vector<std::int32_t> distance(graph.size(), -1);
     std::vector<std::int32_t> queue{from};

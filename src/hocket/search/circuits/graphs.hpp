@@ -25,6 +25,9 @@ Graph random_graph(GraphKind, std::int32_t n, std::int32_t ports, base::Random&)
 /// A tree in which node 0 has `ports` children and the others one less, filled by levels. ports >= 2, or n <= 2.
 Graph level_tree(std::int32_t n, std::int32_t ports);
 
+/// Up to `number` more, between nodes by chance that have ports left.
+void add_circuits(Graph&, std::int32_t ports, std::int32_t number, base::Random&);
+
 /// Distance of each node from `from`; -1: there is no way.
 std::vector<std::int32_t> distances(const Graph&, std::int32_t from);
 

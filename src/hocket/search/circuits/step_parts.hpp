@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <numeric>
@@ -30,6 +31,21 @@ inline Blocks range(std::int32_t begin, std::int32_t end) {
     Blocks blocks(static_cast<std::size_t>(end - begin));
     std::iota(blocks.begin(), blocks.end(), begin);
     return blocks;
+}
+
+/// Who meets whom in each round, so that what every node knows reaches all others in ceil(log2 p) rounds of pairs: an
+/// even number p of nodes [Knodel, New gossips and telephones, Discrete Mathematics 13, 1975].
+inline std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> knodel_rounds(std::int32_t p) {
+    std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> rounds;
+    const std::int32_t half = p / 2,
+                       dimensions =
+                           std::max(1, static_cast<std::int32_t>(std::bit_width(static_cast<std::uint32_t>(p))) - 1);
+    for (std::int32_t far = 1, round = 0; far < p; far *= 2, ++round) {
+        auto& pairs = rounds.emplace_back();
+        const std::int32_t offset = (1 << round % dimensions) - 1;
+        for (std::int32_t i = 0; i < half; ++i) pairs.emplace_back(i, half + (i + offset) % half);
+    }
+    return rounds;
 }
 
 /// Node i has block i, of a power of two; groups of nodes that have the same blocks double.

@@ -30,7 +30,8 @@ circuits::Draft by_configurations(const Steps&, std::int32_t num_nodes, std::int
 /// `bytes` as in MPI: of the block of a rank, of the vector for allreduce, of the block for one peer for alltoall.
 /// Block numbers: of the rank for allgather; parts of the vector for allreduce; p source + destination for alltoall.
 std::vector<Steps> bcast_steps(std::int32_t p, double bytes);  ///< from node 0, in one block
-/// `ports`: what an algorithm may use.
+/// In p blocks. `ports`: what an algorithm may use.
+std::vector<Steps> divided_bcast_steps(std::int32_t p, double bytes, std::int32_t ports);
 std::vector<Steps> allgather_steps(std::int32_t p, double bytes, std::int32_t ports = 1);
 std::vector<Steps> allreduce_steps(std::int32_t p, double bytes);
 std::vector<Steps> alltoall_steps(std::int32_t p, double bytes, std::int32_t ports = 1);
