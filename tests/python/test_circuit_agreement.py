@@ -96,18 +96,3 @@ def test_closed_forms_are_the_simulated_times(tmp_path: Path, accounting: str) -
                     accounting=accounting,
                 )["total_s"]  # fmt: skip
                 assert _end_s(program, network, policy) == pytest.approx(expected_s, rel=1e-9), (algorithm, p, k)
-
-
-@pytest.mark.parametrize("ports", [4, None], ids=["batch", "naive"])
-def test_closed_forms_of_1024_nodes_are_the_simulated_times(tmp_path: Path, ports: int | None) -> None:
-    p, size = 1024, 1000
-    network = _network(
-        tmp_path, p=p, k=4, s_ms=5, d_ms=3, accounting="equations", injection="one", stop="all", controller="parallel"
-    )
-    for collective, algorithm in (("bcast", "binomial"), ("reduce", "binomial"), ("allgather", "recursive_doubling")):
-        expected_s = circuit_cost(
-            collective=collective, algorithm=algorithm, num_ranks=p, ports=ports, bytes=size, latency_s=1e-4,
-            bandwidth_bytes_per_s=125e6, setup_s=5e-3, teardown_s=3e-3, accounting="equations",
-        )["total_s"]  # fmt: skip
-        program = lower(Schedule.build(collective, algorithm, p), size)
-        assert _end_s(program, network, "batch" if ports else "naive") == pytest.approx(expected_s, rel=1e-9), algorithm

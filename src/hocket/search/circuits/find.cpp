@@ -101,8 +101,11 @@ private:
             answer_.optimal = serial.optimal && problem_.segments == 1;
         }
         if (problem_.segments == 1) return;
+        if (rules_.ports > 1 || rules_.num_nodes == 2) {
+            pipelined();
+            if (varies()) pipelined();
+        }
         in_parts();
-        if (rules_.ports > 1 || rules_.num_nodes == 2) pipelined();
     }
 
     /// With many configurations: a part for each node, then an allgather.
@@ -208,6 +211,8 @@ private:
     Graph attempted_graph(int attempt) {
         const std::int32_t p = rules_.num_nodes;
         // A serial controller pays for each circuit: from a tree with the fewest to all that there are ports for.
+        if (rules_.controller == Controller::serial && !varied_)
+            return level_tree(p, 2 + static_cast<std::int32_t>(random_.below(std::max(1, rules_.ports - 1))));
         if (rules_.controller == Controller::serial && attempt % 4 != 3) {
             const std::int32_t ports = std::min(rules_.ports, p - 1);
             const auto degree = 2 + static_cast<std::int32_t>(random_.below(std::max(1, ports - 1)));
@@ -261,10 +266,20 @@ private:
     void offer_graphs(const Make& make, std::int32_t blocks) {
         if (rules_.ports < 2 && rules_.num_nodes > 2) return;
         const double work = 4.0 * blocks * rules_.num_nodes * std::max(1, rules_.num_nodes / 8);
-        for (int attempt = 0; attempt < 400; ++attempt) {
-            offer(circuits::timed(make(attempted_graph(attempt)), rules_), "one configuration, several hops", blocks);
-            if (!may_go_on(work)) return;
-        }
+        do
+            for (int attempt = 0; attempt < 400; ++attempt) {
+                offer(circuits::timed(make(attempted_graph(attempt)), rules_), "one configuration, several hops",
+                      blocks);
+                if (!may_go_on(work)) break;
+            }
+        while (varies());
+    }
+
+    /// Once, after the trees of a serial controller: other graphs, with as much work.
+    bool varies() {
+        if (rules_.controller != Controller::serial || varied_ || !may_go_on(-work_)) return false;
+        varied_ = true;
+        return true;
     }
 
     void allgather() {
@@ -307,6 +322,7 @@ private:
     CircuitAnswer answer_{};
     bool found_ = false;
     double work_ = 0;
+    bool varied_ = false;
 };
 
 void check(const CircuitProblem& problem) {
