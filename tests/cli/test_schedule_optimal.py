@@ -224,7 +224,7 @@ def wait_for_thread(pid: int) -> None:
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "a.txt"), "a drawing is an .html"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--draw", "no/a.png"), "no such folder"),
         (("bcast", "--network", "star:4", "--optimal", "-b", "1MB", "--chunks", "4"), "schedules of one segment"),
-        (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is no number of chunks"),
+        (("bcast", "--network", "star:4", "-b", "1MB", "--chunks", "x"), "is not a number of chunks"),
         (("scatter", "--network", "star:4", "-b", "1MB", "--chunks", "4"), "no schedule of scatter"),
         (("barrier", "--network", "star:4", "-b", "1MB"), "its messages are empty"),
         (("bcast", "--network", "star:4", "-b", "1MB", "--optimal", "--format", "ranks"), "has no order of ranks"),

@@ -126,7 +126,7 @@ def test_a_node_of_two_switches_forwards_nothing(imported: Import) -> None:
         ("SwitchName=s0 Nodes=s0", '"s0" is a switch'),
         ("SwitchName=s0 Nodes=a\nSwitchName=s1 Switches=s1", 'a link joins "s1" with itself'),
         ("SwitchName=s0 Nodes=", "Nodes is empty"),
-        ("SwitchName=s0 Nodes=a\nInclude other.conf", "no KEY=VALUE"),
+        ("SwitchName=s0 Nodes=a\nInclude other.conf", "is not a KEY=VALUE"),
         ("SwitchName=s0 Nodes=a\nNodes=b", ":2: the line names no switch"),
         ("SwitchName=s0", "it has no host"),
     ],

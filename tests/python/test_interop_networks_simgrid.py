@@ -274,7 +274,7 @@ def test_many_hosts_say_what_is_not_as_in_simgrid(tmp_path: Path) -> None:
         (cluster("c", "0-99999999"), "more than 2097152 hosts"),
         (cluster("c", "0-7", 'topology="TORUS" topo_parameters="3,3"'), "it has 9 hosts, and radical 8"),
         (cluster("c", "0-7", 'topology="TORUS" topo_parameters="3;3"'), "these are no parameters of TORUS"),
-        (cluster("c", "0-7", 'topology="TORUS" topo_parameters="0"'), "no list of positive numbers"),
+        (cluster("c", "0-7", 'topology="TORUS" topo_parameters="0"'), "is not a list of positive numbers"),
         (cluster("c", "0", f'topology="TORUS" topo_parameters="{ONES}"'), "these are no parameters of TORUS"),
         (cluster("c", "0", f'topology="FAT_TREE" topo_parameters="3000;{ONES};{ONES};{ONES}"'), "no parameters of FAT"),
         ("", "it has no host"),

@@ -165,5 +165,5 @@ def test_networks_without_a_switch_for_circuits() -> None:
         'node = [{ name = "a", kind = "host" }, { name = "b", kind = "host" }]\n'
         'link = [{ between = ["a", "b"], bandwidth = "1 Gbit/s" }]\n'
     )
-    with pytest.raises(InvalidInput, match="no star of hosts"):
+    with pytest.raises(InvalidInput, match="is not a star of hosts"):
         make_circuit_layout(Network.from_text(two, "two.toml"))
