@@ -89,6 +89,7 @@ std::optional<nb::dict> circuits_of(const Network& network) {
     one["node_ports"] = by_number(circuits->node_ports);
     one["wavelengths"] = circuits->wavelengths;
     one["cable_wavelengths"] = by_number(circuits->cable_wavelengths);
+    one["max_circuits"] = circuits->max_circuits;
     nb::list changes;
     for (const network::Circuits::Change& change : circuits->changes) {
         nb::dict at;

@@ -43,7 +43,8 @@ std::vector<PythonProgramOp> ops_of(const Program& program, std::int32_t rank) {
 void bind_program(nb::module_& module) {
     nb::class_<PythonProgramOp>(module, "ProgramOp", "One operation of one rank of a Program.")
         .def_prop_ro(
-            "kind", [](const PythonProgramOp& o) { return name_of(o.op.kind); }, "send, recv, compute or reduce")
+            "kind", [](const PythonProgramOp& o) { return name_of(o.op.kind); },
+            "send, recv, compute, reduce, connect or disconnect")
         .def_prop_ro(
             "peer", [](const PythonProgramOp& o) { return o.op.peer.value; }, "-1 for compute and reduce.")
         .def_prop_ro("tag", [](const PythonProgramOp& o) { return o.op.tag; })
@@ -59,6 +60,7 @@ void bind_program(nb::module_& module) {
         .def("to_goal", &to_goal, "reduce_bytes_per_s"_a = std::numeric_limits<double>::infinity(),
              nb::call_guard<nb::gil_scoped_release>(),
              "GOAL text; a reduction is a comment and a calc of bytes / reduce_bytes_per_s; times are rounded to ns.")
+        .def_prop_ro("has_circuits", &has_circuits, "Whether it connects circuits itself.")
         .def_prop_ro("num_ranks", [](const Program& p) { return p.ranks.size(); })
         .def("ops", &ops_of, "rank"_a)
         .def(

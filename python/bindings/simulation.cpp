@@ -168,6 +168,23 @@ void bind_simulation(nb::module_& module) {
             "num_circuits", [](const circuits::CircuitTimeline& t) { return t.circuits.size(); },
             "Circuits that were set up.")
         .def_ro("num_messages", &circuits::CircuitTimeline::num_messages, "Messages that went over circuits.")
+        .def_prop_ro(
+            "hops",
+            [](const circuits::CircuitTimeline& t) {
+                nb::list hops;
+                for (const circuits::Hop& hop : t.hops) {
+                    nb::dict one;
+                    one["rank"] = hop.source.value;
+                    one["op"] = hop.send;
+                    one["nodes"] = nb::make_tuple(hop.from.value, hop.to.value);
+                    one["time_s"] = nb::make_tuple(hop.ready_s, hop.begin_s, hop.end_s);
+                    hops.append(one);
+                }
+                return hops;
+            },
+            nb::sig("def hops(self) -> list[dict[str, Any]]"),
+            "Of messages that took several circuits: the `op` of a `rank` that sent it, the `nodes` that a circuit "
+            "joins, and when it was stored at the first of them, left it, and was stored at the second.")
         .def_ro("waiting_s", &circuits::CircuitTimeline::waiting_s,
                 "How long these waited from when they were ready to when they began, all together.")
         .def_ro("circuits_end_s", &circuits::CircuitTimeline::end_s, "Of the program and of the last teardown.")
@@ -191,6 +208,7 @@ void bind_simulation(nb::module_& module) {
         "replaces "
         "theirs. With `ordered_pairs` the messages from one rank to another travel one after another. `reference` "
         "computes all rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
-        "`circuit_policy`, of a network with circuits, is \"naive\", \"batch\", \"lazy\" or \"pinned\", and the "
-        "result a CircuitTimeline; `pinned` are pairs of ranks whose hosts have a circuit from start to end.");
+        "`circuit_policy`, of a network with circuits, is \"naive\", \"batch\", \"lazy\", \"pinned\" or "
+        "\"program\", and the result a CircuitTimeline; `pinned` are pairs of ranks whose hosts have a circuit from "
+        "start to end.");
 }

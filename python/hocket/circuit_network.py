@@ -91,6 +91,7 @@ def values_of(network: Network, ranks: int | None = None) -> dict[str, Any]:
     for unknown, what in (
         (circuits["node_ports"], "[[circuits.node]]: closed forms are of nodes with equal ports"),
         (circuits["changes"], "[[circuits.change]]: closed forms are of a network that stays as it is"),
+        (circuits["max_circuits"], "max_circuits: closed forms know no limit of circuits"),
         (circuits["wavelengths"] or circuits["cable_wavelengths"], "closed forms know no limit of wavelengths"),
     ):
         if unknown:

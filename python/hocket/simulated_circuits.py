@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket import Network
+    from hocket import Network, Program
     from hocket._core import CircuitTimeline
 
-POLICIES = ("naive", "batch", "lazy", "pinned")
+POLICIES = ("naive", "batch", "lazy", "pinned", "program")
 _PINS_HINT = "accepted: ring, hypercube, or pairs of ranks such as 0-1,1-2"
 
 
@@ -24,25 +24,30 @@ class CircuitUse:
 
     policy: str
     pinned: tuple[tuple[int, int], ...] = ()  #: ranks
+    is_chosen: bool = True  #: by the user; otherwise a program that connects its circuits itself does that
+
+    def policy_of(self, program: Program) -> str:
+        return "program" if program.has_circuits and not self.is_chosen else self.policy
 
 
 def circuit_use(network: Network, policy: str | None, pins: str | None) -> CircuitUse | None:
     """None = the network has no circuits.
 
-    @param policy  None = "lazy", or "pinned" with `pins`
+    @param policy  None = "program" if a program connects circuits, "pinned" with `pins`, otherwise "lazy"
     @param pins    of "pinned": "ring" (None), "hypercube", or pairs of ranks: "0-1,1-2"
     """
     if not network.has_circuits:
         if policy is None and pins is None:
             return None
         raise InvalidInput(f"{network.name} has no circuits", "give its file a table [circuits]")
+    is_chosen = policy is not None or pins is not None
     policy = policy or ("lazy" if pins is None else "pinned")
     if policy not in POLICIES:
         raise InvalidInput(f"circuit policy {policy!r}; accepted: {', '.join(POLICIES)}")
     if policy != "pinned":
         if pins is not None:
             raise InvalidInput(f"--pin does not go with the circuit policy {policy}", "leave one of them out")
-        return CircuitUse(policy)
+        return CircuitUse(policy, is_chosen=is_chosen)
     return CircuitUse(policy, _pinned(network.num_ranks, pins or "ring"))
 
 
@@ -74,6 +79,7 @@ def circuit_values(policy: str, timeline: CircuitTimeline) -> dict[str, Any]:
         "policy": policy,
         "set_up": timeline.num_circuits,
         "messages": timeline.num_messages,
+        "relayed": len({(hop["rank"], hop["op"]) for hop in timeline.hops}),
         "waiting_s": timeline.waiting_s,
         "end_s": timeline.circuits_end_s,
     }

@@ -170,7 +170,7 @@ def simulate_what(
         )
     recording: dict[str, Any] = {"reference": options.reference}
     if options.circuits is not None:
-        recording |= {"circuit_policy": options.circuits.policy, "pinned": options.circuits.pinned}
+        recording |= {"pinned": options.circuits.pinned}
     if options.record:
         from hocket import Fabric
         from hocket.link_groups import group_links, rows_of
@@ -178,22 +178,29 @@ def simulate_what(
         rows = rows_of(group_links(Fabric.from_network(network)))
         recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
     timelines = run_each(
-        [partial(_simulated, program, network, costs, recording) for _, program in programs],
+        [
+            partial(_simulated, program, network, costs, recording | _policy(options.circuits, program))
+            for _, program in programs
+        ],
         options.threads,
         options.on_progress,
     )
     failed = [one for one in timelines if isinstance(one, InvalidInput)]
     if failed and len(failed) == len(timelines):
         raise failed[0]
-    policy = None if options.circuits is None else options.circuits.policy
     found, refused = [], []
     for (name, program), timeline in zip(programs, timelines, strict=True):
         if isinstance(timeline, InvalidInput):
             refused.append(Refused(name, str(timeline)))
         else:
+            policy = _policy(options.circuits, program).get("circuit_policy")
             found.append(Simulated(name, program, timeline, recorded, policy))
     stopped = [one for one in found if not one.timeline.completed]
     return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.end_s), refused
+
+
+def _policy(circuits: CircuitUse | None, program: Program) -> dict[str, str]:
+    return {} if circuits is None else {"circuit_policy": circuits.policy_of(program)}
 
 
 def _simulated(

@@ -88,7 +88,7 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
         timeline=timeline,
         num_left_out=0,
         circuits=(
-            circuits_over_time(done.program, done.timeline, done.timeline.circuits, network)
+            circuits_over_time(done.program, done.timeline, network)
             if isinstance(done.timeline, CircuitTimeline)
             else None
         ),

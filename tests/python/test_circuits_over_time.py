@@ -33,7 +33,7 @@ def _simulated(ranks: int, policy: str, what: str, num_bytes: int = 10_000) -> t
     options = ProgramOptions(circuits=circuit_use(network, policy, None))
     (done,), _ = simulate_what(what, network, Request(num_bytes), CostModel(), None, options)
     assert isinstance(done.timeline, CircuitTimeline)
-    return done.timeline, circuits_over_time(done.program, done.timeline, done.timeline.circuits, network)
+    return done.timeline, circuits_over_time(done.program, done.timeline, network)
 
 
 @pytest.mark.parametrize("policy", ["naive", "batch", "lazy"])

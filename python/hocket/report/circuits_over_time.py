@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hocket import Network, Program, Timeline
+    from hocket import Network, Program
+    from hocket._core import CircuitTimeline
 
 PHASES = ("set up", "up", "tear down")
 Span = tuple[float, float]  # begin and end, in seconds
@@ -67,14 +68,12 @@ class CircuitsOverTime:
         return {host: joined(several) for host, several in sorted(spans.items())}
 
 
-def circuits_over_time(
-    program: Program, timeline: Timeline, circuits: Sequence[dict[str, Any]], network: Network
-) -> CircuitsOverTime:
+def circuits_over_time(program: Program, timeline: CircuitTimeline, network: Network) -> CircuitsOverTime:
     """Of a simulation on a network with circuits, on which a message takes the latency and bandwidth of its route."""
     return CircuitsOverTime(
-        circuits,
+        timeline.circuits,
         [node.name for node in network.nodes],
-        list(_messages(program, timeline, network)),
+        [*_messages(program, timeline, network), *_hops(timeline)],
         _ports(network),
     )
 
@@ -84,14 +83,21 @@ def _ports(network: Network) -> int:
     return sum(rules["node_ports"].get(host, rules["ports"]) for host in set(network.rank_hosts))
 
 
-def _messages(program: Program, timeline: Timeline, network: Network) -> Iterator[CircuitMessage]:
+def _hops(timeline: CircuitTimeline) -> Iterator[CircuitMessage]:
+    for hop in timeline.hops:
+        yield CircuitMessage(*hop["nodes"], *hop["time_s"])
+
+
+def _messages(program: Program, timeline: CircuitTimeline, network: Network) -> Iterator[CircuitMessage]:
+    """Those that took one circuit."""
+    relayed = {(hop["rank"], hop["op"]) for hop in timeline.hops}
     hosts = network.rank_hosts
     links = network.links
     routes: dict[tuple[int, int], tuple[float, float]] = {}
     for rank in range(program.num_ranks):
         starts_s, ends_s = timeline.start_s(rank).tolist(), timeline.end_s(rank).tolist()
         for i, op in enumerate(program.ops(rank)):
-            if op.kind != "send" or hosts[rank] == hosts[op.peer] or math.isnan(ends_s[i]):
+            if op.kind != "send" or hosts[rank] == hosts[op.peer] or math.isnan(ends_s[i]) or (rank, i) in relayed:
                 continue
             if (rank, op.peer) not in routes:
                 route = [links[link] for link in network.route(rank, op.peer)]

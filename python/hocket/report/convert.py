@@ -104,7 +104,7 @@ def _all_bars(program: Program, timeline: Timeline, ranks: Sequence[int]) -> lis
     for rank in ranks:
         starts, ends = timeline.start_s(rank), timeline.end_s(rank)
         for i, op in enumerate(program.ops(rank)):
-            peer = op.peer if op.kind in ("send", "recv") else -1
+            peer = op.peer if op.kind not in ("compute", "reduce") else -1
             bar = _Bar(rank, op.kind, peer, float(starts[i]), float(ends[i]), op.bytes)
             bars.append(bar)
             if op.kind == "send":

@@ -14,7 +14,7 @@ from hocket.report.decode import decode, read_json_object
 from hocket.report.result import write_json
 
 TIMELINE_FORMAT = "hocket.timeline/1"
-BAR_KINDS = ("send", "recv", "compute", "reduce")
+BAR_KINDS = ("send", "recv", "compute", "reduce", "connect", "disconnect")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Bars:
 
     rank: list[int] = field(default_factory=list)
     kind: list[str] = field(default_factory=list)  #: one of BAR_KINDS
-    peer: list[int] = field(default_factory=list)  #: -1 for compute and reduce
+    peer: list[int] = field(default_factory=list)  #: -1 for compute, reduce and several
     start_s: list[float] = field(default_factory=list)
     end_s: list[float] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)

@@ -13,8 +13,12 @@ from hocket.report.convert import carried_per_bin
 from hocket.report.figure_parts import LEFT_MARGIN, Figure, bar, percent_scale, plain, rows_axis, time_axis, time_scale
 from hocket.report.timeline import TimelineData, TimelineLink
 
-KIND_COLOURS = {"send": "--send", "recv": "--receive", "compute": "--compute", "reduce": "--reduce"}
-KIND_LABELS = {"send": "send", "recv": "receive", "compute": "compute", "reduce": "combine"}
+KIND_COLOURS = {"send": "--send", "recv": "--receive", "compute": "--compute", "reduce": "--reduce",
+                "connect": "--good", "disconnect": "--bad"}  # fmt: skip
+KIND_LABELS = {"send": "send", "recv": "receive", "compute": "compute", "reduce": "combine",
+               "connect": "connect", "disconnect": "disconnect"}  # fmt: skip
+_WITH_PEER = {"send": "to", "recv": "from", "connect": "to", "disconnect": "from"}
+_WITHOUT_BYTES = ("compute", "connect", "disconnect")
 TIME_BINS = 240  #: columns of the link-use chart
 MAX_LANES = 8  #: bars of one rank at the same time that are drawn beside each other
 
@@ -193,11 +197,12 @@ def _lanes(timeline: TimelineData) -> list[tuple[float, float]]:
 def _bar_text(timeline: TimelineData, j: int, rank_label: Callable[[int], str]) -> str:
     bars = timeline.bars
     peer = "several ranks" if bars.peer[j] < 0 else rank_label(bars.peer[j])
-    what = {"send": f"to {peer}", "recv": f"from {peer}"}.get(bars.kind[j], "")
+    kind = bars.kind[j]
+    what = f"{_WITH_PEER[kind]} {peer}" if kind in _WITH_PEER else ""
     count = f"{bars.count[j]} messages, " if bars.count[j] > 1 else ""
-    size = "" if bars.kind[j] == "compute" else f"{count}{text.byte_count(bars.bytes[j])}, "
+    size = "" if kind in _WITHOUT_BYTES else f"{count}{text.byte_count(bars.bytes[j])}, "
     span = f"{text.seconds(bars.start_s[j])} to {text.seconds(bars.end_s[j])}"
-    return plain(f"{rank_label(bars.rank[j])}: {KIND_LABELS[bars.kind[j]]} {what}".strip()) + f"<br>{size}{span}"
+    return plain(f"{rank_label(bars.rank[j])}: {KIND_LABELS[kind]} {what}".strip()) + f"<br>{size}{span}"
 
 
 def _rank_rows(timeline: TimelineData, rank_label: Callable[[int], str], row_height: int) -> Figure:

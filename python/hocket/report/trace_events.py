@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 RANKS, LINKS = 1, 2  #: process ids
 MOST_LINKS = 64  #: counters
 MOST_LANES = 16  #: threads of a rank
-_LABELS = {"send": "send to", "recv": "receive from", "compute": "compute", "reduce": "combine"}
+_LABELS = {"send": "send to", "recv": "receive from", "compute": "compute", "reduce": "combine",
+           "connect": "connect to", "disconnect": "disconnect from"}  # fmt: skip
 
 
 def trace_events(simulation: RecordedSimulation) -> dict[str, Any]:
@@ -76,9 +77,9 @@ def _add_ranks(simulation: RecordedSimulation, events: list[dict[str, Any]]) -> 
             start_us = microseconds(bars.start_s[i])
             arguments: dict[str, Any] = {"operations": bars.count[i]}
             name = _LABELS[bars.kind[i]]
-            if bars.kind[i] in ("send", "recv"):
+            if bars.kind[i] not in ("compute", "reduce"):
                 name += f" {bars.peer[i]}" if bars.peer[i] >= 0 else " several"
-            if bars.kind[i] != "compute":
+            if bars.kind[i] in ("send", "recv", "reduce"):
                 arguments["bytes"] = bars.bytes[i]
             events.append(
                 {

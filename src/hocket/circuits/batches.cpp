@@ -200,6 +200,9 @@ bool Filling::add(const Collectives::Round& round) {
         if (!std::binary_search(pairs_.begin(), pairs_.end(), message.hosts)) fresh_.push_back(message.hosts);
     std::sort(fresh_.begin(), fresh_.end());
     fresh_.erase(std::unique(fresh_.begin(), fresh_.end()), fresh_.end());
+    if (const auto most = board_.max_circuits();
+        most && pairs_.size() + fresh_.size() > static_cast<std::size_t>(*most))
+        return false;
     const auto wavelengths = board_.has_wavelengths() ? wavelengths_ : decltype(wavelengths_){};
     for (std::size_t i = 0; i < fresh_.size(); ++i) {
         if (add(fresh_[i])) continue;

@@ -18,6 +18,7 @@ struct Circuit {
     double teardown_s = 0, down_s = 0;  ///< when the teardown begins and ends
     std::int32_t port_a = -1, port_b = -1;  ///< of its nodes, from 0; -1: any
     std::int32_t wavelength = -1;           ///< the same on each cable; -1: any
+    std::int32_t place = -1;                ///< among the circuits that the network may have at a time; -1: any number
 };
 
 /// Two hosts of a network, the smaller number first.

@@ -18,6 +18,7 @@ void CircuitTransport::want_circuit(std::int32_t c) {
     for (const auto& waiting : connection.waiting)
         for (const Message& message : waiting)
             if (takes_any(*message.batch)) first = std::min(first, message.sequence);
+    if (connection.users > 0 && connection.circuit < 0) first = std::min(first, connection.asked);
     if (first == std::numeric_limits<std::int64_t>::max() || connection.wish >= 0) return;
     connection.wish = first;
     connection.wish_pass = pass_;
@@ -45,7 +46,7 @@ void CircuitTransport::forget_wish(std::int32_t c) {
 /// The circuit of this host that was not used for longest, of those that may be torn down; -1: none.
 std::int32_t CircuitTransport::idle_at(NodeId host) {
     std::int32_t found = -1;
-    if (policy_ == Policy::naive) return found;
+    if (policy_ == Policy::naive || policy_ == Policy::program) return found;
     for (const std::int32_t c : hosts_[host.at()].live) {
         if (at(c).owner != nobody || has_use(at(c))) continue;
         if (found < 0 || at(c).last_used_s < at(found).last_used_s) found = c;
@@ -54,13 +55,13 @@ std::int32_t CircuitTransport::idle_at(NodeId host) {
 }
 
 void CircuitTransport::make_fibre(Connection& connection, double now_s) {
-    if (policy_ == Policy::naive || connection.room_s > now_s) return;
+    if (policy_ == Policy::naive || policy_ == Policy::program || connection.room_s > now_s) return;
     std::int32_t found = -1;
     for (std::size_t i = 0; i < connections_.size(); ++i) {
         const auto c = static_cast<std::int32_t>(i);
         if (at(c).circuit < 0 || at(c).owner != nobody || has_use(at(c))) continue;
         if (found >= 0 && at(c).last_used_s >= at(found).last_used_s) continue;
-        if (board_.shares_fibre(at(c).hosts, connection.hosts)) found = c;
+        if (board_.is_full() || board_.shares_fibre(at(c).hosts, connection.hosts)) found = c;
     }
     if (found < 0) return;
     const std::int32_t circuit = at(found).circuit;
@@ -78,6 +79,7 @@ bool CircuitTransport::is_blocked(NodeId host) {
 
 /// Sets it up if it can be.
 void CircuitTransport::grant(std::int32_t c, double now_s) {
+    if (policy_ == Policy::program && at(c).users == 0) return;
     const auto [a, b] = at(c).hosts;
     // Nothing is torn down for a circuit that would lack a port at its other end.
     if (is_blocked(a) || is_blocked(b)) return;

@@ -14,6 +14,7 @@ namespace hocket::circuits {
 /// The end of its makespan_s is that of the program.
 struct CircuitTimeline : Timeline {
     std::vector<Circuit> circuits = {};  ///< in the order in which they were set up
+    std::vector<Hop> hops = {};          ///< of messages that took several circuits, in the order of arrival
     std::int64_t num_messages = 0;       ///< that went over circuits
     double waiting_s = 0;                ///< of all these together, from when they were ready to when they began
     double end_s = 0;                    ///< of the program and of the last teardown

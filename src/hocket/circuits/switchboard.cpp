@@ -33,6 +33,10 @@ Switchboard::Switchboard(const Network& network, CircuitPaths& paths, std::optio
         one.slots.resize(std::max(one.slots.size(), static_cast<std::size_t>(change.number)));
     }
     has_wavelengths_ = std::any_of(fibres_.begin(), fibres_.end(), [](const Slots& fibre) { return fibre.has_limit; });
+    if (rules_->max_circuits) {
+        all_.number = *rules_->max_circuits;
+        all_.slots.resize(static_cast<std::size_t>(std::min(all_.number, num_ports)));
+    }
     if (!most_ports) return;
     for (Slots& one : ports_) one.slots.resize(std::min(one.slots.size(), static_cast<std::size_t>(*most_ports)));
 }
@@ -115,6 +119,7 @@ template <class Action>
 void Switchboard::for_each_slot(const Circuit& circuit, Action action) {
     action(ports_[static_cast<std::size_t>(circuit.a)].slots[static_cast<std::size_t>(circuit.port_a)]);
     action(ports_[static_cast<std::size_t>(circuit.b)].slots[static_cast<std::size_t>(circuit.port_b)]);
+    if (circuit.place >= 0) action(all_.slots[static_cast<std::size_t>(circuit.place)]);
     if (!has_wavelengths_) return;
     paths_->find(NodeId{circuit.a}, NodeId{circuit.b}, path_);
     for (const LinkId link : path_)
@@ -137,8 +142,11 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
         const bool have_ports = has_port(a) && has_port(b);
         const std::int32_t port_a = have_ports ? free_slot(ports_[a.at()]) : -1;
         const std::int32_t port_b = have_ports ? free_slot(ports_[b.at()]) : -1;
+        const std::int32_t place = rules_->max_circuits ? free_slot(all_) : -1;
         std::optional<std::int32_t> wavelength;
-        if (port_a >= 0 && port_b >= 0 && has_wavelengths_) {
+        if (rules_->max_circuits && place < 0) {
+            wavelength = std::nullopt;
+        } else if (port_a >= 0 && port_b >= 0 && has_wavelengths_) {
             paths_->find(a, b, path_);
             wavelength = free_wavelength();
         } else if (port_a >= 0 && port_b >= 0) {
@@ -161,6 +169,7 @@ std::optional<std::vector<std::int32_t>> Switchboard::connect_all(std::span<cons
         circuit.port_a = port_a;
         circuit.port_b = port_b;
         circuit.wavelength = *wavelength;
+        circuit.place = place;
         for_each_slot(circuit, [&](Slot& slot) {
             before_.emplace_back(&slot, slot);
             slot.used = true;

@@ -55,6 +55,10 @@ public:
 
     [[nodiscard]] const std::vector<Circuit>& circuits() const { return circuits_; }
     Circuit& circuit(std::int32_t c) { return circuits_[static_cast<std::size_t>(c)]; }
+    /// In the whole network at a time; none: no limit.
+    [[nodiscard]] std::optional<std::int32_t> max_circuits() const { return rules_->max_circuits; }
+    /// Whether there are as many circuits as the network may have at a time.
+    [[nodiscard]] bool is_full() const { return rules_->max_circuits && free_slot(all_) < 0; }
     /// Whether the two have a cable in common that has a limit of wavelengths.
     bool shares_fibre(HostPair, HostPair);
 
@@ -93,6 +97,7 @@ private:
     bool has_wavelengths_ = false;
     std::vector<Slots> ports_;           ///< [node]
     std::vector<Slots> fibres_;          ///< [cable]
+    Slots all_;                          ///< a slot for each circuit that may be there, if there is a limit
     std::vector<std::int32_t> taken_;    ///< [node] ports that have a circuit or are being torn down
     std::vector<std::int32_t> closing_;  ///< [node] ports that are being torn down
     std::vector<Circuit> circuits_;

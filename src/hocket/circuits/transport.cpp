@@ -18,10 +18,11 @@ constexpr double never = std::numeric_limits<double>::infinity();
 }  // namespace
 
 CircuitTransport::CircuitTransport(const Network& network, Policy policy, Collectives collectives,
-                                   const std::vector<HostPair>& pinned)
+                                   const std::vector<HostPair>& pinned, const Program* program)
     : network_(network),
       rules_(circuits_of(network)),
       policy_(policy),
+      program_(program),
       paths_(network),
       board_(network, paths_, policy == Policy::naive ? std::optional(1) : std::nullopt),
       plan_(std::move(collectives)),
@@ -82,8 +83,15 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
         sent.is_cleared = true;
         by_electrical_.insert(message.number);
     }
+    const ProgramOpKind kind = kind_of(message);
+    if (is_of_circuit(kind)) {
+        if (!sent.is_cleared) request(message, kind, now_s);
+        return sent.is_cleared;
+    }
     if (sent.is_cleared) {
+        if (begin_hop(message, now_s, links)) return true;
         const bool is_electrical = by_electrical_.contains(message.number);
+        if (!is_electrical) ++num_messages_;
         (is_electrical ? *electrical_ : paths_).find(from, to, links);
         return true;
     }
@@ -92,11 +100,11 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     const std::size_t direction = from == at(c).hosts.first ? 0 : 1;
     if (goes_at_once(at(c), direction, *batch)) {
         go(at(c), direction);
+        ++num_messages_;
         paths_.find(from, to, links);
         return true;
     }
-    at(c).waiting[direction].push_back({message.number, batch, now_s, sequence_++});
-    ++num_waiting_;
+    queue(at(c), direction, {message.number, batch, now_s, sequence_++});
     if (*batch == later)
         make_next(collective_of(message));
     else if (!takes_any(*batch))
@@ -108,14 +116,31 @@ bool CircuitTransport::begin(const TransportMessage& message, double now_s, std:
     return false;
 }
 
-void CircuitTransport::end(const TransportMessage& message, double now_s) {
-    const NodeId from = network_.host_of(message.source), to = network_.host_of(message.target);
-    if (from == to || by_electrical_.erase(message.number) > 0) return;
-    const std::int32_t c = sent_[static_cast<std::size_t>(message.number)].connection;
+void CircuitTransport::queue(Connection& connection, std::size_t direction, const Message& message) {
+    auto& waiting = connection.waiting[direction];
+    const auto after = [&](const Message& other) { return message.sequence < other.sequence; };
+    const bool is_last = waiting.empty() || !after(waiting.back());
+    waiting.insert(is_last ? waiting.end() : std::find_if(waiting.begin(), waiting.end(), after), message);
+    ++num_waiting_;
+}
+
+bool CircuitTransport::end(const TransportMessage& message, double now_s) {
+    NodeId from = network_.host_of(message.source), to = network_.host_of(message.target);
+    if (from == to || is_of_circuit(kind_of(message)) || by_electrical_.erase(message.number) > 0) return true;
+    std::int32_t c = sent_[static_cast<std::size_t>(message.number)].connection;
+    bool is_at_target = true;
+    if (const auto relay = relays_.find(message.number); relay != relays_.end()) {
+        const auto& hosts = relay->second.hosts;
+        from = hosts[relay->second.hop];
+        to = hosts[relay->second.hop + 1];
+        is_at_target = to == hosts.back();
+        c = connection_of(pair_of(from, to));
+    }
     const std::int32_t direction = from == at(c).hosts.first ? 0 : 1;
     const double arrival_s = now_s + at(c).latency_s[static_cast<std::size_t>(direction)];
     arrivals_.push({arrival_s, message.number, c, direction, *batch_of(message), collective_of(message)});
     next_s_ = std::min(next_s_, arrivals_.top().time_s);
+    return is_at_target;
 }
 
 void CircuitTransport::change(NodeId host) {
@@ -136,6 +161,7 @@ void CircuitTransport::arrive(const Arrival& arrival) {
     connection.is_busy[static_cast<std::size_t>(arrival.direction)] = false;
     connection.last_used_s = arrival.time_s;
     change(connection);
+    if (!relays_.empty()) forward(arrival);
     if (arrival.batch >= 0) {
         leave_batch(arrival);
     } else if (policy_ == Policy::naive ||
@@ -189,6 +215,7 @@ bool CircuitTransport::may_go(const Connection& connection, std::size_t directio
 
 /// Whether a message is on its way, or waits that can go.
 bool CircuitTransport::has_use(const Connection& connection) {
+    if (connection.relays > 0) return true;
     for (const std::size_t direction : {0U, 1U}) {
         if (connection.is_busy[direction]) return true;
         for (const Message& message : connection.waiting[direction])
@@ -210,7 +237,6 @@ bool CircuitTransport::goes_at_once(const Connection& connection, std::size_t di
 void CircuitTransport::go(Connection& connection, std::size_t direction) {
     connection.is_busy[direction] = connection.is_used[direction] = true;
     ++hosts_[(direction == 0 ? connection.hosts.first : connection.hosts.second).at()].sending;
-    ++num_messages_;
 }
 
 /// Lets the message go that waits for longest among those that can.
@@ -263,6 +289,7 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
     for (; !openings_.empty() && openings_.top().first <= now_s; openings_.pop()) {
         Connection& connection = at(openings_.top().second);
         connection.is_open = connection.circuit >= 0 && board_.circuit(connection.circuit).open_s <= now_s;
+        has_opened_ = true;
         change(connection);
     }
     senders_.clear();
@@ -271,10 +298,11 @@ void CircuitTransport::update(double now_s, std::vector<std::int32_t>& ready) {
         seen_.swap(changed_);
         for (const NodeId host : seen_) hosts_[host.at()].has_changed = false;
         set_up_batches(now_s);
+        if (policy_ == Policy::program) serve_requests(seen_, now_s, ready);
         grant_wishes(seen_, now_s);
         senders_.insert(senders_.end(), seen_.begin(), seen_.end());
     }
-    if (electrical_) take_electrical(senders_, ready);
+    if (rules_.blocked != network::Blocked::queue) serve_blocked(ready);
     for (const NodeId host : senders_)
         while (clear_next(host, ready)) {
         }

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <queue>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -21,23 +23,34 @@ namespace hocket::circuits {
 
 /// When circuits are set up and torn down.
 enum class Policy : std::uint8_t {
-    naive,   ///< one for each message of a direction, on one port of a node
-    batch,   ///< those of consecutive rounds at once, as many as the ports hold (the paper's)
-    lazy,    ///< when a message wants one; down when its port is wanted, the longest unused first
-    pinned,  ///< as lazy, beside some that are there from the start to the end
+    naive,    ///< one for each message of a direction, on one port of a node
+    batch,    ///< those of consecutive rounds at once, as many as the ports hold (the paper's); naive if that is faster
+    lazy,     ///< when a message wants one; down when its port is wanted, the longest unused first
+    pinned,   ///< as lazy, beside some that are there from the start to the end
+    program,  ///< those that the program connects and disconnects
 };
-inline constexpr std::array<std::string_view, 4> policy_names{"naive", "batch", "lazy", "pinned"};
+inline constexpr std::array<std::string_view, 5> policy_names{"naive", "batch", "lazy", "pinned", "program"};
+
+/// One circuit of several that a message took one after another.
+struct Hop {
+    Rank source;
+    std::int32_t send;  ///< op of the source
+    NodeId from, to;
+    double ready_s, begin_s, end_s;  ///< stored at `from`; on its way; stored at `to`
+};
 
 /// Messages wait for their circuits. A host sends one message at a time with Injection::one: it is free for the next
 /// when the message has arrived, so that each takes alpha + n beta. Ranks of one host need no circuit to each other.
 class CircuitTransport final : public Transport {
 public:
-    /// `collectives` of Policy::naive and, with rounds, of Policy::batch; `pinned` of Policy::pinned.
+    /// `collectives` of Policy::naive and, with rounds, of Policy::batch; `pinned` of Policy::pinned; of
+    /// Policy::program the program as it was before with_circuit_messages().
     /// @throws InvalidInput  if the pinned ones do not fit together
-    CircuitTransport(const Network&, Policy, Collectives = {}, const std::vector<HostPair>& pinned = {});
+    CircuitTransport(const Network&, Policy, Collectives = {}, const std::vector<HostPair>& pinned = {},
+                     const Program* = nullptr);
 
     bool begin(const TransportMessage&, double now_s, std::vector<LinkId>& links) override;
-    void end(const TransportMessage&, double now_s) override;
+    bool end(const TransportMessage&, double now_s) override;
     [[nodiscard]] double next_event_s() const override { return next_s_; }
     void update(double now_s, std::vector<std::int32_t>& ready) override;
     /// Tears down circuits without messages, which a batch keeps for later ones.
@@ -50,6 +63,7 @@ public:
     /// From when messages were ready to when they began, all together.
     [[nodiscard]] double waiting_s() const { return waiting_s_; }
     [[nodiscard]] std::int64_t num_messages() const { return num_messages_; }
+    [[nodiscard]] const std::vector<Hop>& hops() const { return hops_; }
 
 private:
     static constexpr std::int32_t nobody = -1, pins = -2;  // owners of circuits that are no batch
@@ -76,6 +90,29 @@ private:
         std::int64_t wish = -1;                            ///< sequence of the message that wants a circuit
         std::int64_t wish_pass = -1;                       ///< in which it began to
         double room_s = 0;                                 ///< when what was torn down for its wavelength is down
+        std::int32_t relays = 0;                           ///< messages on their way that are to take it
+        std::int32_t users = 0;                            ///< pairs of ranks that have connected it
+        std::int64_t asked = -1;                           ///< sequence of when the first of them did
+        std::vector<std::int32_t> connecting = {}, disconnecting = {};  ///< messages that wait for that
+    };
+    /// A message that takes several circuits.
+    struct Relay {
+        std::vector<NodeId> hosts;  ///< from its source to its target
+        std::size_t hop = 0;        ///< it is on its way from this one, or waits there
+        double ready_s;             ///< since when it has been there
+        Rank source = {};
+        std::int32_t send = -1;
+        double begin_s = 0;  ///< when it left
+    };
+    struct Request {
+        std::int32_t number;  ///< of its message
+        Rank rank;
+        std::int32_t op;
+    };
+    /// Of two ranks, whose connects and disconnects alternate.
+    struct Agreement {
+        bool is_connected = false;
+        std::vector<Request> held = {};  ///< of one of them, which waits for the other
     };
     /// For a circuit, by a message. Each message has at most one.
     struct Wish {
@@ -144,7 +181,11 @@ private:
     void arrive(const Arrival&);
     void connected(std::int32_t c, std::int32_t circuit, std::int32_t owner);
     void disconnect(std::int32_t c, double now_s);
+    [[nodiscard]] static bool is_in_use(const Connection& connection) {
+        return connection.is_busy[0] || connection.is_busy[1] || connection.relays > 0;
+    }
     [[nodiscard]] bool has_use(const Connection&);
+    void queue(Connection&, std::size_t direction, const Message&);
     [[nodiscard]] bool may_go(const Connection&, std::size_t direction, const Message&);
     bool clear_next(NodeId, std::vector<std::int32_t>& ready);
     [[nodiscard]] bool goes_at_once(const Connection&, std::size_t direction, std::int32_t batch);
@@ -165,7 +206,20 @@ private:
 
     // blocked.cpp
     void refuse_wait() const;
-    void take_electrical(const std::vector<NodeId>& hosts, std::vector<std::int32_t>& ready);
+    [[nodiscard]] bool cannot_be_set_up(std::int32_t c);
+    void serve_blocked(std::vector<std::int32_t>& ready);
+    void take_electrical(std::int32_t c, std::vector<std::int32_t>& ready);
+    void take_relays(std::int32_t c);
+    [[nodiscard]] std::vector<NodeId> relay_path(NodeId from, NodeId to);
+    bool begin_hop(const TransportMessage&, double now_s, std::vector<LinkId>& links);
+    void forward(const Arrival&);
+
+    // program_circuits.cpp
+    [[nodiscard]] ProgramOpKind kind_of(const TransportMessage&) const;
+    void request(const TransportMessage&, ProgramOpKind, double now_s);
+    void serve_requests(const std::vector<NodeId>& hosts, double now_s, std::vector<std::int32_t>& ready);
+    void finish_requests(std::vector<std::int32_t>& numbers, std::vector<std::int32_t>& ready);
+    void refuse_requests() const;
 
     // batch_transport.cpp
     void want_batch(std::int32_t batch);
@@ -186,6 +240,7 @@ private:
     const Network& network_;
     const network::Circuits& rules_;
     Policy policy_;
+    const Program* program_;
     CircuitPaths paths_;
     std::optional<CircuitPaths> electrical_;          // of Blocked::electrical
     std::unordered_set<std::int32_t> by_electrical_;  // messages on other links
@@ -196,6 +251,10 @@ private:
     std::vector<Batch> batches_;
     std::vector<std::int32_t> next_batches_;  // wanted, in the order in which nothing hindered them any longer
     std::vector<Collective> collectives_;
+    std::unordered_map<std::int32_t, Relay> relays_;         // [message]
+    std::map<std::pair<Rank, Rank>, Agreement> agreements_;  // the smaller rank first
+    std::vector<Hop> hops_;
+    bool has_opened_ = false;  // in update()
     std::vector<Connection> connections_;
     PairNumbers numbers_;                     // of connections
     std::vector<Host> hosts_;                 // [node]

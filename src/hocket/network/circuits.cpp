@@ -51,6 +51,7 @@ void check(const Circuits& circuits, const Network& network) {
     check_latency(circuits.times.teardown_s, "circuits: teardown");
     require(circuits.ports >= 1, "a host has " + std::to_string(circuits.ports) + " ports; expected at least 1");
     require(circuits.wavelengths.value_or(1) >= 1, "a cable has no wavelength");
+    require(circuits.max_circuits.value_or(1) >= 1, "max_circuits is 0");
     require(!circuits.switches.empty(), "no switch is a circuit switch");
     std::vector<bool> switches(network.nodes().size(), false);
     for (const std::int32_t node : circuits.switches) {

@@ -40,6 +40,7 @@ struct Circuits {
     std::vector<std::int32_t> switches = {};       ///< nodes; the other switches are of packets
     std::int32_t ports = 1;                        ///< of a host that node_ports does not name
     std::optional<std::int32_t> wavelengths = {};  ///< of a cable that cable_wavelengths does not name; none = no limit
+    std::optional<std::int32_t> max_circuits = {};  ///< in the whole network at a time; none = no limit
     std::vector<std::pair<std::int32_t, std::int32_t>> node_ports = {};         ///< (host, ports), by host
     std::vector<std::pair<std::int32_t, std::int32_t>> cable_wavelengths = {};  ///< (cable, wavelengths), by cable
 

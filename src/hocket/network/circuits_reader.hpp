@@ -37,6 +37,7 @@ public:
         found.controller = one_of<circuits::Controller>(table, "controller", circuits::controller_names);
         found.blocked = one_of<Blocked>(table, "blocked", blocked_names);
         if (const toml::node* most = table.get("wavelengths")) found.wavelengths = count(*most, "wavelengths", 1);
+        if (const toml::node* most = table.get("max_circuits")) found.max_circuits = count(*most, "max_circuits", 1);
         read_switches(table, found);
         for (const toml::table* host : tables_of(table, "node")) {
             check_keys(*host, "[[circuits.node]]", node_keys);
@@ -56,9 +57,9 @@ public:
     }
 
 private:
-    static constexpr std::array<std::string_view, 13> keys{
-        "setup", "teardown",   "ports",   "wavelengths", "switches", "accounting", "injection",
-        "stop",  "controller", "blocked", "node",        "link",     "change"};
+    static constexpr std::array<std::string_view, 14> keys{
+        "setup",     "teardown", "ports",      "wavelengths", "max_circuits", "switches", "accounting",
+        "injection", "stop",     "controller", "blocked",     "node",         "link",     "change"};
     static constexpr std::array<std::string_view, 2> node_keys{"name", "ports"};
     static constexpr std::array<std::string_view, 2> link_keys{"between", "wavelengths"};
     static constexpr std::array<std::string_view, 5> change_keys{"at", "node", "ports", "between", "wavelengths"};

@@ -110,6 +110,7 @@ std::string circuits_table(const Network& network, const Circuits& circuits) {
                        choice("controller", circuits.controller, circuits::controller_names) +
                        choice("blocked", circuits.blocked, blocked_names);
     if (circuits.wavelengths) text += line("wavelengths", std::to_string(*circuits.wavelengths));
+    if (circuits.max_circuits) text += line("max_circuits", std::to_string(*circuits.max_circuits));
     for (const auto& [node, ports] : circuits.node_ports)
         text += "\n[[circuits.node]]\n" + line("name", name(node)) + line("ports", std::to_string(ports));
     for (const auto& [cable, wavelengths] : circuits.cable_wavelengths)

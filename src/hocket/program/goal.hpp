@@ -22,8 +22,8 @@ namespace hocket {
 ///     }
 ///
 /// with calc in ns. It knows no reduction: one is written as the comment `// reduce 1000b` and a calc of bytes /
-/// reduce_bytes_per_s, from which program_from_goal() makes a reduce again. Times are rounded to whole ns; all else
-/// comes back as it was.
+/// reduce_bytes_per_s, from which program_from_goal() makes a reduce again; and no circuits: `// connect 1` and
+/// `// disconnect 1` stand before a calc of 0. Times are rounded to whole ns; all else comes back as it was.
 std::string to_goal(const Program&, double reduce_bytes_per_s = std::numeric_limits<double>::infinity());
 
 /// Reads what to_goal() writes and what LogGOPSim reads, with comments (// and /* */) and labels that follow their use.

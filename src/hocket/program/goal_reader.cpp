@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "hocket/base/error.hpp"
@@ -36,8 +37,8 @@ public:
         advance();
         return taken;
     }
-    /// The bytes of a `// reduce 1000b` right before the current token's line; -1 if there was none.
-    [[nodiscard]] std::int64_t take_reduction() { return std::exchange(reduction_, -1); }
+    /// What a comment right before the current token's line, such as `// reduce 1000b`, makes of a calc.
+    [[nodiscard]] std::optional<ProgramOp> take_meaning() { return std::exchange(meaning_, std::nullopt); }
 
     [[noreturn]] void refuse(int line, const std::string& what, const std::string& hint = {}) const {
         throw InvalidInput(std::string(source_) + ", line " + std::to_string(line) + ": " + what, hint);
@@ -79,7 +80,7 @@ private:
             const std::string_view rest = text_.substr(position_);
             if (rest.starts_with("//")) {
                 const std::size_t length = std::min(rest.find('\n'), rest.size());
-                if (token_.text == "\n") note_reduction(rest.substr(2, length - 2));
+                if (token_.text == "\n") note_meaning(rest.substr(2, length - 2));
                 position_ += length;
             } else if (rest.starts_with("/*")) {
                 const std::size_t end = rest.find("*/", 2);
@@ -107,22 +108,35 @@ private:
         position_ += length;
     }
 
-    /// Remembers `reduce 1000b`, which to_goal() writes on the line before a calc.
-    void note_reduction(std::string_view comment) {
-        constexpr std::string_view start = " reduce ";
-        if (!comment.starts_with(start)) return;
-        comment.remove_prefix(start.size());
-        std::int64_t bytes = 0;
-        const auto [end, error] = std::from_chars(comment.data(), comment.data() + comment.size(), bytes);
-        const std::string_view rest(end, static_cast<std::size_t>(comment.data() + comment.size() - end));
-        if (error == std::errc() && bytes >= 0 && (rest == "b" || rest == "b\r")) reduction_ = bytes;
+    /// Remembers `reduce 1000b`, `connect 1` or `disconnect 1`, which to_goal() writes on the line before a calc.
+    void note_meaning(std::string_view comment) {
+        if (comment.ends_with('\r')) comment.remove_suffix(1);
+        for (const ProgramOpKind kind : {ProgramOpKind::reduce, ProgramOpKind::connect, ProgramOpKind::disconnect}) {
+            const std::string start = " " + std::string(name_of(kind)) + " ";
+            if (!comment.starts_with(start)) continue;
+            comment.remove_prefix(start.size());
+            const bool reduces = kind == ProgramOpKind::reduce;
+            if (reduces && !comment.ends_with('b')) return;
+            if (reduces) comment.remove_suffix(1);
+            std::int64_t number = 0;
+            const auto [end, error] = std::from_chars(comment.data(), comment.data() + comment.size(), number);
+            const std::int64_t most =
+                reduces ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int32_t>::max();
+            if (error != std::errc() || end != comment.data() + comment.size() || number < 0 || number > most) return;
+            meaning_ = {.kind = kind, .peer = {}};
+            if (reduces)
+                meaning_->bytes = number;
+            else
+                meaning_->peer = Rank{static_cast<std::int32_t>(number)};
+            return;
+        }
     }
 
     std::string_view text_, source_;
     std::size_t position_ = 0;
     int line_ = 1;
     Token token_{};
-    std::int64_t reduction_ = -1;
+    std::optional<ProgramOp> meaning_;
 };
 
 /// One `rank r { ... }`: ops as they come, dependencies by label, joined at the end.
@@ -162,9 +176,9 @@ private:
             dependencies_.push_back({word, scanner_.word("a label"), on_start, first.line});
             return;
         }
-        const std::int64_t reduction = scanner_.take_reduction();
+        const std::optional<ProgramOp> meaning = scanner_.take_meaning();
         if (word == "calc")
-            ops_.push_back(calc(reduction));
+            ops_.push_back(calc(meaning));
         else if (word == "send" || word == "recv")
             ops_.push_back(message(word == "send"));
         else
@@ -172,12 +186,11 @@ private:
         lines_.push_back(first.line);
     }
 
-    ProgramOp calc(std::int64_t reduction) {
+    ProgramOp calc(const std::optional<ProgramOp>& meaning) {
         ProgramOp op{.kind = ProgramOpKind::compute, .peer = {}};
         op.seconds = static_cast<double>(scanner_.number("a time in ns", most)) * 1e-9;
-        if (reduction >= 0) op = {.kind = ProgramOpKind::reduce, .peer = {}, .bytes = reduction};
         options(false);
-        return op;
+        return meaning.value_or(op);
     }
 
     ProgramOp message(bool sends) {

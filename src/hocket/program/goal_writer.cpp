@@ -29,10 +29,13 @@ std::string line_of(const ProgramOp& op, std::size_t index, double reduce_bytes_
             return start + "recv " + bytes + " from " + peer + " tag " + std::to_string(op.tag) + "\n";
         case ProgramOpKind::compute:
             return start + "calc " + whole_ns(op.seconds) + "\n";
+        case ProgramOpKind::connect:
+        case ProgramOpKind::disconnect:
+            // LogGOPSim takes comments on lines of their own only.
+            return "// " + std::string(name_of(op.kind)) + " " + peer + "\n" + start + "calc 0\n";
         case ProgramOpKind::reduce:
             break;
     }
-    // LogGOPSim takes comments on lines of their own only.
     return "// reduce " + bytes + "\n" + start + "calc " +
            whole_ns(static_cast<double>(op.bytes) / reduce_bytes_per_s) + "\n";
 }

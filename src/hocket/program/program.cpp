@@ -3,6 +3,7 @@
 
 #include "hocket/program/program.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hocket/base/error.hpp"
@@ -12,9 +13,8 @@ namespace hocket {
 namespace {
 
 std::string fault_of(const RankProgram& rank, const ProgramOp& op, std::size_t num_ranks) {
-    const bool is_message = op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv;
-    if (op.kind > ProgramOpKind::reduce) return "the kind is unknown";
-    if (is_message && (op.peer.value < 0 || op.peer.at() >= num_ranks))
+    if (op.kind > ProgramOpKind::disconnect) return "the kind is unknown";
+    if ((is_message(op.kind) || is_of_circuit(op.kind)) && (op.peer.value < 0 || op.peer.at() >= num_ranks))
         return "peer " + std::to_string(op.peer.value) + " is not a rank: expected 0 to " +
                std::to_string(num_ranks - 1);
     if (op.bytes < 0) return "bytes is " + std::to_string(op.bytes) + ": expected at least 0";
@@ -80,8 +80,19 @@ std::string_view name_of(ProgramOpKind kind) {
             return "compute";
         case ProgramOpKind::reduce:
             return "reduce";
+        case ProgramOpKind::connect:
+            return "connect";
+        case ProgramOpKind::disconnect:
+            return "disconnect";
     }
     return "unknown";
+}
+
+bool has_circuits(const Program& program) {
+    return std::any_of(program.ranks.begin(), program.ranks.end(), [](const RankProgram& rank) {
+        return std::any_of(rank.ops.begin(), rank.ops.end(),
+                           [](const ProgramOp& op) { return is_of_circuit(op.kind); });
+    });
 }
 
 std::optional<ProgramFault> first_fault(const Program& program) {

@@ -15,15 +15,23 @@
 namespace hocket {
 
 enum class ProgramOpKind : std::uint8_t {
-    send,     ///< to peer, bytes, tag
-    recv,     ///< from peer, bytes, tag
-    compute,  ///< seconds
-    reduce,   ///< bytes combined locally
+    send,        ///< to peer, bytes, tag
+    recv,        ///< from peer, bytes, tag
+    compute,     ///< seconds
+    reduce,      ///< bytes combined locally
+    connect,     ///< a circuit to peer, which connects too; ends when the circuit is up
+    disconnect,  ///< of that circuit, which is torn down when peer has disconnected too
 };
+
+/// Those that name a peer.
+constexpr bool is_message(ProgramOpKind kind) { return kind == ProgramOpKind::send || kind == ProgramOpKind::recv; }
+constexpr bool is_of_circuit(ProgramOpKind kind) {
+    return kind == ProgramOpKind::connect || kind == ProgramOpKind::disconnect;
+}
 
 struct ProgramOp {
     ProgramOpKind kind;
-    Rank peer;               ///< send, recv
+    Rank peer;               ///< send, recv, connect, disconnect
     std::int32_t tag = 0;    ///< send, recv; messages of equal (source, target, tag) match in the order of the ops
     std::int64_t bytes = 0;  ///< send, recv, reduce
     double seconds = 0;      ///< compute
@@ -58,7 +66,10 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// "send", "recv", "compute", "reduce"
+/// Whether the program connects circuits itself.
+bool has_circuits(const Program&);
+
+/// "send", "recv", "compute", "reduce", "connect", "disconnect"
 std::string_view name_of(ProgramOpKind);
 
 /// What makes a program meaningless whatever it runs on: a peer that is no rank, a negative size, a wait for itself.

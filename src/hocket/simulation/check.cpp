@@ -20,6 +20,19 @@ void check(const Program& program, const Network& network) {
                            "use a network with at least as many ranks");
 }
 
+void refuse_circuits(const Program& program, const Network& network) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        const auto& ops = program.ranks[r].ops;
+        const auto found =
+            std::find_if(ops.begin(), ops.end(), [](const ProgramOp& op) { return is_of_circuit(op.kind); });
+        if (found == ops.end()) continue;
+        throw InvalidInput(
+            describe(program, Rank{static_cast<std::int32_t>(r)}, static_cast<std::int32_t>(found - ops.begin())) +
+                ": the network \"" + network.name() + "\" has no circuits",
+            "use a network file with a table [circuits]");
+    }
+}
+
 void check_finished(const Program& program, const std::vector<std::vector<Timeline::Interval>>& ranks,
                     bool with_rendezvous) {
     struct Place {

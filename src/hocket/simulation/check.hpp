@@ -14,6 +14,9 @@ namespace hocket::simulation {
 /// @throws InvalidInput  if the network has too few ranks.
 void check(const Program&, const Network&);
 
+/// @throws InvalidInput  if the program connects circuits: fixed routes have none.
+void refuse_circuits(const Program&, const Network&);
+
 /// `ranks`: the interval of each op, without a number at the end of one that never ended.
 /// @throws InvalidInput  about the first op that waits for ever, if there is one.
 void check_finished(const Program&, const std::vector<std::vector<Timeline::Interval>>& ranks, bool with_rendezvous);

@@ -4,16 +4,13 @@
 #include "hocket/simulation/handshakes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <unordered_set>
 
 #include "hocket/simulation/matching.hpp"
 
 namespace hocket::simulation {
-namespace {
 
-/// Two that no message of the program has.
 std::array<std::int32_t, 2> free_tags(const Program& program) {
     std::unordered_set<std::int32_t> used;
     for (const RankProgram& part : program.ranks)
@@ -26,8 +23,6 @@ std::array<std::int32_t, 2> free_tags(const Program& program) {
     }
     return found;
 }
-
-}  // namespace
 
 std::optional<Program> with_handshakes(const Program& program, std::int64_t rendezvous_bytes) {
     const auto is_large = [&](const ProgramOp& op) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "hocket/simulation/timeline.hpp"
 
 namespace hocket::simulation {
+
+/// Two that no message of the program has.
+std::array<std::int32_t, 2> free_tags(const Program&);
 
 /// The program with what MPIs do for a message of `rendezvous_bytes` or more: its sender asks by an empty message, the
 /// receiver answers by another once the recv is posted, and then the data go. Both are messages as others, with

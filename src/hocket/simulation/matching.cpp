@@ -29,8 +29,7 @@ void check(const Program& program, Rank rank, std::int32_t number) {
         throw InvalidInput(describe(program, rank, number) + ": " + why);
     };
     const auto num_ranks = static_cast<std::int32_t>(program.ranks.size());
-    const bool is_message = op.kind == ProgramOpKind::send || op.kind == ProgramOpKind::recv;
-    if (is_message && (op.peer.value < 0 || op.peer.value >= num_ranks))
+    if ((is_message(op.kind) || is_of_circuit(op.kind)) && (op.peer.value < 0 || op.peer.value >= num_ranks))
         refuse("the program has ranks 0.." + std::to_string(num_ranks - 1));
     if (op.bytes < 0) refuse("a negative number of bytes");
     if (!(op.seconds >= 0) || !std::isfinite(op.seconds)) refuse("seconds must be finite and not negative");
@@ -113,6 +112,12 @@ std::string describe(const Program& program, Rank rank, std::int32_t number) {
             break;
         case ProgramOpKind::reduce:
             what = "reduce of " + bytes;
+            break;
+        case ProgramOpKind::connect:
+            what = "connect to " + peer;
+            break;
+        case ProgramOpKind::disconnect:
+            what = "disconnect from " + peer;
             break;
     }
     return "rank " + std::to_string(rank.value) + ", op " + std::to_string(number) + " (" + what + ")";

@@ -79,7 +79,8 @@ private:
     struct MessageState {
         bool posted = false;
         bool delivered = false;
-        double latency_s = 0;  ///< of its route, once it has started
+        bool forwarded = false;  ///< has left its source for a host that stores it
+        double latency_s = 0;    ///< of its route, once it has started
     };
     struct Flow {
         std::int32_t message;
@@ -206,6 +207,8 @@ private:
                 seconds = static_cast<double>(what.bytes) / costs_.reduce_bytes_per_s;
                 break;
             case ProgramOpKind::compute:
+            case ProgramOpKind::connect:  // refused before
+            case ProgramOpKind::disconnect:
                 break;
         }
         ++timeline_.num_events;
@@ -235,6 +238,7 @@ private:
     void find_capacities(std::int32_t m) {
         capacities_.clear();
         delays_s_.clear();
+        state(m).latency_s = 0;
         for (const LinkId l : links_) {
             const Link& link = network_.link(l);
             state(m).latency_s += link.latency_s;
@@ -309,10 +313,14 @@ private:
     void record(const Flow& flow, double rate) { recorder_.change(flow.links, flow.since_s, now_s_, flow.rate, rate); }
 
     void transmitted(std::int32_t m) {
-        transport_.end(for_transport(m), now_s_);
-        at_once(EventKind::done, message(m).send);
-        at(now_s_ + state(m).latency_s, EventKind::delivered, m);
-        if (!options_.ordered_pairs) return;
+        const bool is_at_target = transport_.end(for_transport(m), now_s_);
+        const bool leaves_source = !state(m).forwarded;
+        if (leaves_source) at_once(EventKind::done, message(m).send);
+        if (is_at_target)
+            at(now_s_ + state(m).latency_s, EventKind::delivered, m);
+        else
+            state(m).forwarded = true;
+        if (!options_.ordered_pairs || !leaves_source) return;
         const std::int32_t next = pairs_.leave(message(m).pair);
         if (next != PairQueues::none) at_once(EventKind::released, next);
     }

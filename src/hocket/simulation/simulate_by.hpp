@@ -18,6 +18,7 @@ template <class AnyTransport>
 Timeline simulate_by(const Program& program, const Network& network, const SimulationOptions& options,
                      AnyTransport&& transport) {
     check(program, network);
+    refuse_circuits(program, network);
     const std::optional<Program> shaken = with_handshakes(program, options.costs.rendezvous_limit_bytes());
     Timeline timeline = ProgramEngine<AnyTransport>(shaken ? *shaken : program, network, options, transport).run();
     if (shaken) forget_handshakes(program, *shaken, timeline.ranks);

@@ -33,8 +33,10 @@ public:
     /// without any, the message has no transfer time. If not, it waits, and its pair with it if messages of a pair are
     /// ordered: begin() is called again when update() has named it.
     virtual bool begin(const TransportMessage&, double now_s, std::vector<LinkId>& links) = 0;
-    /// The last byte of a message that has begun has left its source. It arrives the latencies of its links later.
-    virtual void end(const TransportMessage&, double now_s) = 0;
+    /// The last byte of a message that has begun has left its source, or a host that stored it. It arrives the
+    /// latencies of its links later. Whether that is at its target; if not, it is stored there and forwarded, and
+    /// begin() is called again when update() has named it.
+    virtual bool end(const TransportMessage&, double now_s) = 0;
     /// When update() is to be called; infinity = not before another message begins or ends. A time that is past is now.
     [[nodiscard]] virtual double next_event_s() const = 0;
     /// Appends the numbers of the messages that are to be asked again by begin(). next_event_s() is later than now
@@ -60,7 +62,7 @@ public:
         network_.route(message.source, message.target, links);
         return true;
     }
-    static void end(const TransportMessage&, double) {}
+    static bool end(const TransportMessage&, double) { return true; }
     [[nodiscard]] static constexpr double next_event_s() { return std::numeric_limits<double>::infinity(); }
     static void update(double, std::vector<std::int32_t>&) {}
     static bool relieve(double) { return false; }

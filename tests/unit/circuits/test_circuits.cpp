@@ -329,7 +329,7 @@ TEST_CASE("what no circuit serves takes the electrical links") {
     CHECK(found.finish_s[1] == Approx(0.01 + 1e-4 + 1e-5));
     CHECK(found.finish_s[2] == Approx(2e-3 + 1e-4));
     CHECK_THROWS_WITH_AS(circuits::simulate(program, network, Policy::batch),
-                         doctest::Contains("goes with the policies lazy and pinned"), InvalidInput);
+                         doctest::Contains("goes with the policies lazy, pinned and program"), InvalidInput);
 }
 
 TEST_CASE("what is not simulated is refused") {
@@ -337,6 +337,8 @@ TEST_CASE("what is not simulated is refused") {
     CHECK_THROWS_WITH_AS(circuits::simulate(program, network::build(network::star(4, {})), Policy::lazy),
                          doctest::Contains("has no circuits"), InvalidInput);
     const Network relays = optical(4, {.times = {0.01, 0.02}, .blocked = network::Blocked::relay});
-    CHECK_THROWS_WITH_AS(circuits::simulate(program, relays, Policy::lazy), doctest::Contains("not simulated yet"),
+    CHECK_THROWS_WITH_AS(circuits::simulate(program, relays, Policy::naive),
+                         doctest::Contains("\"relay\" goes with the policies lazy"), InvalidInput);
+    CHECK_THROWS_WITH_AS(circuits::simulate(program, relays, Policy::program), doctest::Contains("connects no circuit"),
                          InvalidInput);
 }

@@ -55,10 +55,12 @@ TEST_CASE("what the table leaves out") {
     CHECK(found.controller == circuits::Controller::parallel);
     CHECK(found.blocked == network::Blocked::queue);
     CHECK_FALSE(found.wavelengths);
+    CHECK_FALSE(found.max_circuits);
 }
 
 TEST_CASE("all that the table says is read, written and read again") {
     const Network network = from_text(with(R"(wavelengths = 3
+max_circuits = 5
 switches = ["s0"]
 accounting = "hidden"
 injection = "all"

@@ -56,6 +56,28 @@ l2 requires l1
     CHECK(program_from_goal(to_goal(program)) == program);
 }
 
+TEST_CASE("circuits are comments before a calc that LogGOPSim reads") {
+    Program program;
+    program.ranks.resize(2);
+    for (const std::int32_t rank : {0, 1}) {
+        RankProgram& part = program.ranks[static_cast<std::size_t>(rank)];
+        const Rank peer{1 - rank};
+        const std::int32_t up = part.add({.kind = ProgramOpKind::connect, .peer = peer});
+        part.add({.kind = ProgramOpKind::disconnect, .peer = peer}, std::vector{up});
+    }
+    const std::string text = to_goal(program);
+    CHECK(text.starts_with("num_ranks 2\n\nrank 0 {\n// connect 1\nl1: calc 0\n// disconnect 1\nl2: calc 0\n"));
+    CHECK(program_from_goal(text) == program);
+    CHECK(has_circuits(program));
+    CHECK(refusal("num_ranks 2\nrank 0 {\n// connect 2\ncalc 0\n}\nrank 1 {\n}\n") ==
+          "file.goal, line 4: peer 2 is not a rank: expected 0 to 1");
+    for (const char* comment :
+         {"connect", "connect 1 now", "connect -1", "connect 99999999999", "reduce 5", "reduce b"}) {
+        const std::string plain = std::string("num_ranks 1\nrank 0 {\n// ") + comment + "\ncalc 7\n}\n";
+        CHECK(program_from_goal(plain).ranks[0].ops[0].kind == ProgramOpKind::compute);
+    }
+}
+
 TEST_CASE("dependencies may point forwards") {
     Program program;
     program.ranks.resize(1);

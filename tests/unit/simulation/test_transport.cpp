@@ -37,7 +37,7 @@ public:
         network_.route(message.source, message.target, links);
         return true;
     }
-    void end(const TransportMessage&, double) override {}
+    bool end(const TransportMessage&, double) override { return true; }
     [[nodiscard]] double next_event_s() const override { return never; }
     void update(double, std::vector<std::int32_t>&) override { FAIL("nothing waits"); }
 
@@ -69,14 +69,15 @@ public:
         network_.route(message.source, message.target, links);
         return true;
     }
-    void end(const TransportMessage& message, double now_s) override {
+    bool end(const TransportMessage& message, double now_s) override {
         pass_time(now_s);
         CHECK(begun.contains(message.number));
         CHECK(ended.insert(message.number).second);
-        if (message.bytes == 0) return;
+        if (message.bytes == 0) return true;
         CHECK(message.number == ready_);
         is_busy_ = false;
         if (!queue_.empty()) event_s_ = now_s + setup_s_;
+        return true;
     }
     [[nodiscard]] double next_event_s() const override { return event_s_; }
     void update(double now_s, std::vector<std::int32_t>& ready) override {

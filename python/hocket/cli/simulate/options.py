@@ -86,8 +86,9 @@ def pattern_options(function: Function) -> Function:
         click.option(
             "--circuit-policy",
             type=click.Choice(POLICIES),
-            help="Of a network with circuits: one for each message, batches, when wanted, or some from start to end.  "
-            "[default: lazy; pinned with --pin]",
+            help="Of a network with circuits: one for each message, batches, when wanted, some from start to end, or "
+            "those that the program connects.  "
+            "[default: lazy; pinned with --pin; program if the program connects circuits]",
         ),
         click.option(
             "--pin",

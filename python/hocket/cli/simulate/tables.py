@@ -64,6 +64,10 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
         for row, circuits in zip(rows, (one["circuits"] for one in found), strict=True):
             mean_s = circuits["waiting_s"] / circuits["messages"] if circuits["messages"] else 0.0
             row += [circuits["set_up"], circuits["messages"], _milliseconds(mean_s), _milliseconds(circuits["end_s"])]
+        if any(one["circuits"]["relayed"] for one in found):
+            head.append("relayed")
+            for row, one in zip(rows, found, strict=True):
+                row.append(one["circuits"]["relayed"])
         title += f", circuits {found[0]['circuits']['policy']}"
     else:
         title += f", sharing {values['sharing']}"
