@@ -120,7 +120,8 @@ class _Replay:
         one = self.instance
         self.p, self.k = int(one["p"]), int(one["k"])
         self.s, self.d, self.alpha, self.beta, self.bytes = (
-            _number(one[key], key) for key in ("s", "d", "alpha", "beta", "bytes")
+            _number(one.get(key, 0) if key == "bytes" else one[key], key)
+            for key in ("s", "d", "alpha", "beta", "bytes")
         )
         self.root = int(one.get("root") or 0)
         chosen = {key: one.get(key) or names[0] for key, names in _CHOICES.items()}
@@ -152,7 +153,8 @@ class _Replay:
         return max((circuit.down_s for circuit in self.circuits), default=0.0)
 
     def _read(self) -> None:
-        self.block_bytes = _number(self.schedule["block_bytes"], "block_bytes")
+        self.matrix = [[int(_number(n, "matrix")) for n in row] for row in self.instance.get("matrix") or []]
+        self.block_bytes = 0.0 if self.matrix else _number(self.schedule["block_bytes"], "block_bytes")
         self.num_blocks = int(self.schedule["blocks"])
         self.circuits: list[_Circuit] = []
         for number, item in enumerate(self.schedule["circuits"]):
@@ -174,7 +176,7 @@ class _Replay:
             sender, receiver, blocks = item["from"], item["to"], tuple(item["blocks"])
             name = f"message {number} ({sender} to {receiver})"
             begin_s = _number(item["time_s"][0], f"{name}: time_s")
-            end_s = begin_s + self.alpha + len(blocks) * self.block_bytes * self.beta
+            end_s = begin_s + self.alpha + self._bytes_of(blocks) * self.beta
             self.messages.append(
                 _Message(name, item["circuit"], sender, receiver, blocks, item.get("reduces") is True, begin_s, end_s)
             )
@@ -186,13 +188,18 @@ class _Replay:
             if not 0 <= item["circuit"] < len(self.circuits):
                 raise IndexError(f"{name}: circuit {item['circuit']}")
 
+    def _bytes_of(self, blocks: tuple[int, ...]) -> float:
+        if not self.matrix:
+            return len(blocks) * self.block_bytes
+        return sum(self.matrix[block // self.p][block % self.p] for block in blocks)
+
     def _same(self, stored: Any, computed: float, what: str) -> None:
         if abs(_number(stored, what) - computed) > _margin(computed):
             self.problems.append(f"{what} is {stored!r}: expected {computed!r}")
 
     def _blocks(self) -> None:
         collective, pieces = self.instance["collective"], self.instance.get("pieces")
-        expected = {"allgather": self.p, "alltoall": self.p * self.p}.get(collective)
+        expected = {"allgather": self.p, "alltoall": self.p**2, "alltoallv": self.p**2}.get(collective)
         if expected is None:
             if self.num_blocks < 1:
                 self.problems.append("has no blocks")
@@ -204,7 +211,8 @@ class _Replay:
         elif self.p > 1:
             if self.num_blocks != expected:
                 self.problems.append(f"has {self.num_blocks} blocks: expected {expected}")
-            self._same(self.block_bytes, self.bytes, "the size of a block")
+            if collective != "alltoallv":
+                self._same(self.block_bytes, self.bytes, "the size of a block")
 
     def _ports(self) -> None:
         """A port is taken from the set-up on until the teardown has ended. With `hidden` the next circuit may be open
@@ -285,7 +293,7 @@ class _Replay:
                 held[self.root, block] = all_nodes
             elif collective == "allgather":
                 held[block, block] = all_nodes
-            elif collective == "alltoall":
+            elif collective in ("alltoall", "alltoallv"):
                 held[block // self.p, block] = all_nodes
             else:
                 raise ValueError(f"collective is {collective!r}")
@@ -316,8 +324,10 @@ class _Replay:
         for node in range(self.p):
             for block in range(self.num_blocks):
                 wanted = (collective != "reduce" or node == self.root) and (
-                    collective != "alltoall" or block % self.p == node
+                    collective not in ("alltoall", "alltoallv") or block % self.p == node
                 )
+                if collective == "alltoallv":
+                    wanted = wanted and (self.matrix[block // self.p][node] > 0 or block // self.p == node)
                 if wanted and held.get((node, block), 0) != all_nodes:
                     self.problems.append(f"node {node} lacks block {block} at the end")
                     break

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from hocket.reporter import SILENT, Reporter
 
 TIME_LIMIT_S = 3.0  # of an instance
 
-COLLECTIVES = ("bcast", "reduce", "allgather", "allreduce", "alltoall")
+COLLECTIVES = ("bcast", "reduce", "allgather", "allreduce", "alltoall", "alltoallv")
 _NUMBERS = ("bytes", "s", "d", "alpha", "beta")
 _CHOICES = {
     "injection": ("one", "all"),
@@ -34,7 +35,10 @@ class CircuitInstance:
     collective: str
     p: int  #: nodes, one rank on each
     k: int  #: ports of a node
-    bytes: float  #: the message of bcast, reduce, allreduce; the block of a rank of allgather, for one peer of alltoall
+    bytes: (
+        float  #: the message of bcast, reduce, allreduce; the block of a rank of allgather, for one peer of alltoall;
+    )
+    #: 0 of alltoallv
     s: float  #: set-up, in seconds
     d: float  #: teardown
     alpha: float  #: a message of n bytes takes alpha + n beta
@@ -45,6 +49,7 @@ class CircuitInstance:
     controller: str = "parallel"  #: set-ups and teardowns at once, or "serial": one at a time
     pieces: int | str = 1  #: equal segments of bcast and reduce; "auto": as is fastest
     root: int = 0
+    matrix: tuple[tuple[int, ...], ...] | None = None  #: of alltoallv, the bytes that node i (row) sends to j (column)
 
     def __post_init__(self) -> None:
         """Raises InvalidInput for a value that is wrong."""
@@ -67,6 +72,14 @@ class CircuitInstance:
             raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
         if self.root >= self.p:
             raise InvalidInput(f"root is {self.root}: expected 0 to {self.p - 1}")
+        if self.collective == "alltoallv":
+            object.__setattr__(self, "matrix", _matrix(self.matrix, self.p))
+            if self.bytes != 0 or self.pieces != 1 or self.controller == "serial":
+                raise InvalidInput(
+                    "alltoallv has a matrix, and neither bytes nor pieces nor a serial controller", "leave them out"
+                )
+        elif self.matrix is not None:
+            raise InvalidInput(f"matrix: {self.collective} has none", "it goes with alltoallv")
         if self.root != 0 and self.collective not in ("bcast", "reduce"):
             raise InvalidInput(f"root is {self.root}: {self.collective} has none", "leave it out")
 
@@ -77,6 +90,8 @@ class CircuitInstance:
         for key in values:
             if key not in known and key != "id":
                 raise InvalidInput(f"unknown key {key!r}; accepted: id, {', '.join(known)}")
+        if values.get("collective") == "alltoallv":
+            values = {"bytes": 0, **values}
         needed = ("collective", "p", "k", *_NUMBERS)
         missing = [key for key in needed if key not in values]
         if missing:
@@ -89,12 +104,13 @@ class CircuitInstance:
         at_once = "one message at a time" if self.injection == "one" else "on all ports at once"
         stop = "together" if self.stop == "all" else "each by itself"
         between = "s + d" if self.accounting == "equations" or self.controller == "serial" else "max(s, d)"
+        direct = "; each block goes directly from its source to its target" if self.collective == "alltoallv" else ""
         controller = ", one set-up or teardown at a time" if self.controller == "serial" else ""
         return (
             f"{self.p} nodes with {self.k} {'port' if self.k == 1 else 'ports'}; "
             f"a message of n bytes takes {self.alpha:g} + n {self.beta:g} s, is "
             f"stored and forwarded whole; a node sends {at_once}; set-up {self.s:g} s, teardown {self.d:g} s"
-            f"{controller}; circuits are torn down {stop}, {between} before the next ones are open"
+            f"{controller}; circuits are torn down {stop}, {between} before the next ones are open{direct}"
         )
 
 
@@ -149,8 +165,11 @@ def solve(
     """The fastest schedule that is found, and a time that none can beat. Raises InvalidInput."""
     from hocket import circuit_schedule
 
+    if instance.collective == "alltoallv":
+        return _solve_matrix(instance, time_limit_s, on_progress)
     asked = asdict(instance)
     root = asked.pop("root")
+    del asked["matrix"]
     pieces = asked.pop("pieces")
     found = circuit_schedule(
         **asked, pieces=None if pieces == "auto" else pieces, time_limit_s=time_limit_s, seed=seed,
@@ -171,6 +190,46 @@ def solve(
         reference_s if reference_s is not None and math.isfinite(reference_s) else None,
         schedule,
     )
+
+
+def _solve_matrix(
+    instance: CircuitInstance, time_limit_s: float, on_progress: Callable[[], bool] | None
+) -> CircuitAnswer:
+    import numpy as np
+
+    from hocket import circuit_alltoallv
+
+    hidden = instance.accounting == "hidden"
+    problem = circuit_alltoallv.Problem(
+        np.array(instance.matrix, dtype=np.int64),
+        instance.k,
+        instance.s,
+        instance.d,
+        max(instance.s, instance.d) if hidden else instance.s + instance.d,
+        instance.alpha,
+        instance.beta,
+        instance.injection == "one",
+        instance.stop == "all",
+    )
+    found = circuit_alltoallv.plan(problem, time.monotonic() + time_limit_s, on_progress)
+    makespan_s, schedule = circuit_alltoallv.schedule(problem, found)
+    bound_s = circuit_alltoallv.lower_bound_s(problem)
+    if not math.isfinite(makespan_s):
+        raise InvalidInput("its times are larger than a number can be", "the matrix, beta, alpha, s or d are too large")
+    optimal = makespan_s - bound_s <= 1e-9 * makespan_s
+    return CircuitAnswer(instance, makespan_s, bound_s, optimal, "decomposition", None, schedule)
+
+
+def _matrix(values: Any, p: int) -> tuple[tuple[int, ...], ...]:
+    from hocket.traffic_matrix import MOST_BYTES
+
+    rows = values if isinstance(values, (list, tuple)) else ()
+    if len(rows) != p or not all(isinstance(row, (list, tuple)) and len(row) == p for row in rows):
+        raise InvalidInput(f"matrix: expected {p} rows of {p} numbers, the bytes that each node sends to each")
+    for number in (number for row in rows for number in row):
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_BYTES:
+            raise InvalidInput(f"matrix: {number!r}: expected whole numbers of bytes from 0 to {MOST_BYTES}")
+    return tuple(tuple(row) for row in rows)
 
 
 def answer_lines(

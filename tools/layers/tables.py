@@ -49,7 +49,7 @@ GENERATED = "pmpi/"
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "circuit_check", "files", "json_input", "reporter", "routes", "terminal_input", "traffic_matrix"),
-    ("circuit_network", "traced_rank"),
+    ("circuit_alltoallv", "circuit_network", "traced_rank"),
     (
         "circuit_costs",
         "circuit_schedules",

@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _TABLE_ROWS = 40
 _OF_ONE = {
     "ranks", "root", "bandwidth", "latency", "bytes_text", "ports", "setup_s", "teardown_s", "accounting", "injection",
-    "stop", "controller", "segments",
+    "stop", "controller", "segments", "matrix",
 }  # fmt: skip
 _ANSWERS = {"circuits", "as_json", "time_limit_s"}
 _OF_TRACE = {"circuits", "as_json", "ports", "setup_s", "teardown_s", "accounting", "bandwidth", "latency", "used"}
@@ -48,6 +48,8 @@ def circuit_options(function: Function) -> Function:
                      help="Set-up and teardown one after the other, or a teardown hidden behind the next set-up."),
         click.option("--controller", type=click.Choice(["parallel", "serial"]), default="parallel", show_default=True,
                      help="Set-ups and teardowns at once, or one at a time."),
+        click.option("--matrix", "matrix", type=file, metavar="FILE",
+                     help="Of alltoallv: the bytes that each rank sends to each, as text or .npy."),
         click.option("--use", "used", multiple=True, metavar="COLLECTIVE:ALGORITHM",
                      help="For the collectives of a TRACE: an algorithm that may be chosen; default: all."),
         click.option("--instances", type=file, metavar="FILE.jsonl",
@@ -82,6 +84,10 @@ def run(context: click.Context, what: str | None, *, instances: Path | None, che
     if what not in COLLECTIVES:
         hint = f"accepted: {', '.join(COLLECTIVES)}, or the folder of a trace"
         raise InvalidInput(f"{what}: no collective on circuits, and no such folder", hint)
+    if what == "alltoallv":
+        refuse_given({"bytes_text"}, "does not apply to alltoallv", "--matrix FILE has its bytes")
+    else:
+        refuse_given({"matrix"}, f"does not apply to {what}", "it goes with alltoallv")
     if what not in ("bcast", "reduce"):
         refuse_given({"root", "segments"}, f"does not apply to {what} --circuits", "it goes with bcast and reduce")
     segments = "auto" if is_default("segments") else given["segments"]
@@ -111,11 +117,20 @@ def _instance(
     injection: str,
     stop: str,
     controller: str,
+    matrix: Path | None,
     **_: Any,
 ) -> CircuitInstance:
     from hocket import parse_bandwidth, parse_bytes, parse_duration
     from hocket.circuit_schedules import CircuitInstance
 
+    rows = None
+    if what == "alltoallv":
+        if matrix is None:
+            raise InvalidInput("alltoallv --circuits needs --matrix FILE", "the bytes that each rank sends to each")
+        from hocket.traffic_matrix import read_traffic_matrix
+
+        rows = read_traffic_matrix(matrix).tolist()
+        ranks, bytes_text = len(rows) if ranks is None else ranks, "0 B"
     if bandwidth is None or latency is None or bytes_text is None or None in (ranks, ports, setup_s, teardown_s):
         raise InvalidInput(
             "--circuits needs --ranks, --ports, --bytes, --latency, --bandwidth, --setup and --teardown",
@@ -139,6 +154,7 @@ def _instance(
             "controller": controller,
             "pieces": segments if divides or segments != "auto" else 1,
             "root": root,
+            "matrix": rows,
         }
     )
 

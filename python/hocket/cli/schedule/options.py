@@ -39,6 +39,7 @@ _APPLICABLE = {
         "controller",
         "instances",
         "check",
+        "matrix",
         "used",
         "ranks",
         "root",
