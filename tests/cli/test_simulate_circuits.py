@@ -55,7 +55,7 @@ def test_what_it_prints_is_what_the_equations_say(
     # Copies of a byte at each end take less than 1 ns.
     assert circuits["end_s"] == pytest.approx(expected["total_s"], abs=1e-7)
     assert circuits | {"end_s": 0, "waiting_s": 0} == {
-        "policy": policy, "set_up": set_up, "messages": 24, "waiting_s": 0, "end_s": 0,
+        "policy": policy, "set_up": set_up, "messages": 24, "relayed": 0, "waiting_s": 0, "end_s": 0,
     }  # fmt: skip
     # Every rank waits for each set-up at least.
     assert circuits["waiting_s"] >= 8 * 0.01 * (3 if ports is None else 2) * (1 - 1e-9)
