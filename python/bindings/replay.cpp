@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "hocket/base/error.hpp"
 #include "hocket/replay/program_builder.hpp"
 #include "hocket/replay/replay.hpp"
 #include "hocket/replay/textbook.hpp"
@@ -34,6 +35,19 @@ void bind_replay(nb::module_& module) {
         },
         "program"_a, "members"_a, "num_ranks"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The program with its rank i moved to rank members[i] of num_ranks; the other ranks do nothing.");
+    module.def(
+        "place_all",
+        [](const std::vector<const Program*>& programs, const std::vector<std::vector<std::int32_t>>& members,
+           std::int32_t num_ranks) {
+            std::vector<std::vector<Rank>> ranks;
+            for (const auto& one : members) ranks.push_back(ranks_from(one));
+            if (ranks.size() != programs.size())
+                throw InvalidInput(std::to_string(programs.size()) + " programs and members of " +
+                                   std::to_string(ranks.size()));
+            return replay::place_all(programs, ranks, num_ranks);
+        },
+        "programs"_a, "members"_a, "num_ranks"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "Programs side by side: rank i of programs[j] moved to rank members[j][i] of num_ranks.");
     module.def(
         "textbook_algorithm",
         [](const std::string& collective, std::int32_t num_ranks, std::int64_t bytes) {

@@ -25,6 +25,7 @@ from hocket.reporter import SILENT, Reporter
 #: The name of a request in JSON -> its module and class.
 KINDS: dict[str, str] = {
     "simulate": "hocket.simulate_request:SimulateRequest",
+    "simulate-jobs": "hocket.job_simulation:JobsRequest",
     "schedule": "hocket.schedule_request:ScheduleRequest",
     "schedule-search": "hocket.schedule_request:SearchRequest",
     "schedule-optimal": "hocket.schedule_request:OptimalRequest",

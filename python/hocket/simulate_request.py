@@ -20,6 +20,7 @@ from hocket.reporter import SILENT, Reporter
 from hocket.simulated_circuits import circuit_use
 from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
 from hocket.simulations import available_cores
+from hocket.what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation
@@ -29,8 +30,8 @@ _OF_PATTERNS = frozenset({"ranks", "in_flight", "threads", "links"})
 APPLICABLE: dict[str, frozenset[str]] = {
     "collective": frozenset({"bytes", "root", "segments", "order", "threads", "costs", "circuit_policy", "pin"}),
     "schedule": frozenset({"bytes", "costs", "circuit_policy", "pin"}),
-    "program": frozenset({"costs", "circuit_policy", "pin"}),
-    "trace": frozenset({"plan", "costs", "circuit_policy", "pin"}),
+    "program": frozenset({"costs", "circuit_policy", "pin", "what_if"}),
+    "trace": frozenset({"plan", "costs", "circuit_policy", "pin", "what_if"}),
     **{name: parameters | _OF_PATTERNS for name, parameters in PARAMETERS.items()},
 }
 APPLICABLE["matrix"] -= {"ranks"}
@@ -62,6 +63,7 @@ class SimulateRequest:
     threads: int | None = None
     circuit_policy: str | None = None  #: "naive", "batch", "lazy" or "pinned"; None = lazy, if the network has circuits
     pin: str | None = None  #: circuits of the policy "pinned": "ring", "hypercube", or pairs of ranks: "0-1,1-2"
+    what_if: WhatIf = AS_RECORDED  #: changes of what ranks compute
     reference: bool = False
     record: bool = False  #: links and messages over time, for files and pages
 
@@ -164,6 +166,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
             request.threads or available_cores(),
             reporter.progress,
             circuit_use(network, request.circuit_policy, request.pin),
+            request.what_if,
         ),
     )
     stopped = [one.timeline for one in found if not one.timeline.completed]
@@ -177,6 +180,8 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         "peak_rss_bytes": peak_rss_bytes(),
         "results": [one.to_dict(network) for one in found],
     }
+    if request.what_if != AS_RECORDED:
+        values["what_if"] = request.what_if.to_dict()
     if refused:
         values["refused"] = [{"name": one.name, "reason": one.reason} for one in refused]
 

@@ -17,6 +17,7 @@ from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
 from hocket.simulated_circuits import CircuitUse, circuit_values
 from hocket.simulations import OnProgress, run_each
+from hocket.what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
@@ -49,6 +50,17 @@ class Recorded:
     left_out: tuple[LeftOut, ...]  #: calls that are not simulated
     incomplete: tuple[RankSummary, ...]  #: ranks whose trace is a part
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "complete": not self.incomplete,
+            "incomplete_ranks": [one.rank for one in self.incomplete],
+            "recorded_span_s": self.span_s,
+            "left_out": [
+                {"function": one.function, "reason": one.reason, "calls": one.calls, "bytes": one.bytes}
+                for one in self.left_out
+            ],
+        }
+
     @property
     def sentences(self) -> list[str]:
         what = "The simulated time begins when MPI_Init returns and ends with the call of MPI_Finalize"
@@ -56,9 +68,13 @@ class Recorded:
             f"{what}, which took {self.span_s:.3f} s in the recorded run. The launcher, start-up and what comes "
             "after are left out."
         ]
+        return sentences + self.left_out_sentences
+
+    @property
+    def left_out_sentences(self) -> list[str]:
         if not self.left_out:
-            return [*sentences, "Every recorded call that moves data is simulated."]
-        return [*sentences, *(f"Not simulated: {described(one)}." for one in self.left_out)]
+            return ["Every recorded call that moves data is simulated."]
+        return [f"Not simulated: {described(one)}." for one in self.left_out]
 
 
 def described(left_out: LeftOut) -> str:
@@ -92,15 +108,7 @@ class Simulated:
         known = finish_s[finish_s >= 0]
         values: dict[str, Any] = {"name": self.name}
         if self.recorded is not None:
-            values |= {
-                "complete": not self.recorded.incomplete,
-                "incomplete_ranks": [one.rank for one in self.recorded.incomplete],
-                "recorded_span_s": self.recorded.span_s,
-                "left_out": [
-                    {"function": one.function, "reason": one.reason, "calls": one.calls, "bytes": one.bytes}
-                    for one in self.recorded.left_out
-                ],
-            }
+            values |= self.recorded.to_dict()
         if self.circuit_policy is not None and isinstance(self.timeline, CircuitTimeline):
             values["circuits"] = circuit_values(self.circuit_policy, self.timeline)
         return values | {
@@ -140,6 +148,7 @@ class ProgramOptions:
     threads: int = 1  #: algorithms at once
     on_progress: OnProgress | None = None
     circuits: CircuitUse | None = None  #: None = the network has none
+    what_if: WhatIf = AS_RECORDED
 
 
 def simulate_what(
@@ -154,15 +163,15 @@ def simulate_what(
 
     Algorithms that fail are beside them. @raises InvalidInput if all fail, or there is only one.
     """
-    from hocket import Trace
-
     options = options or ProgramOptions()
     recorded = None
-    if Path(what).is_dir():
-        program, recorded = _replayed(Trace.open(what), plan, costs)
-        programs = [(what, program)]
+    if Path(what).is_dir() or Path(what).is_file():
+        program, recorded = program_of(what, request, costs, plan)
+        programs = [(what, options.what_if.changed(program))]
     else:
-        programs = _programs(what, network, request, plan)
+        if plan is not None:
+            raise InvalidInput(f"{what}: a plan goes with a trace only")
+        programs = [(s.algorithm, _lowered(s, request)) for s in _schedules(what, network, request)]
     if options.record and len(programs) > 1:
         raise InvalidInput(
             f"{what}: a folder or a trace holds one simulation; there are {len(programs)} algorithms",
@@ -240,23 +249,26 @@ def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> tuple[Progra
     return replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.left_out), incomplete)
 
 
-def _programs(what: str, network: Network, request: Request, plan: Plan | None) -> list[tuple[str, Program]]:
-    from hocket import Program, Schedule
+def program_of(
+    what: str, request: Request, costs: CostModel, plan: Plan | None = None
+) -> tuple[Program, Recorded | None]:
+    """The program of a file or folder, and what is known of it beside if it is a trace."""
+    from hocket import Program, Schedule, Trace
 
     path = Path(what)
+    if path.is_dir():
+        return _replayed(Trace.open(what), plan, costs)
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
-    if path.is_file():
-        if path.stat().st_size > MOST_FILE_BYTES:
-            raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise InvalidInput(f"{what}: neither JSON nor GOAL text", hint=ACCEPTED) from None
-        if text.lstrip().startswith("{"):
-            return [(what, _lowered(Schedule.from_json(text, what), request))]
-        return [(what, Program.from_goal(text, what))]
-    return [(s.algorithm, _lowered(s, request)) for s in _schedules(what, network, request)]
+    if path.stat().st_size > MOST_FILE_BYTES:
+        raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{what}: neither JSON nor GOAL text", hint=ACCEPTED) from None
+    if text.lstrip().startswith("{"):
+        return _lowered(Schedule.from_json(text, what), request), None
+    return Program.from_goal(text, what), None
 
 
 def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedule]:

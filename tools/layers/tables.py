@@ -73,11 +73,12 @@ PYTHON_LEVELS: Levels = (
         "trace_profile",
         "trace_split",
         "transfers",
+        "what_if",
     ),
     ("interop.schedules", "search", "simulation", "traffic_simulation"),
     ("advise", "report"),
     ("cost", "cost_source", "interop", "simulation_record"),
-    ("advise.request", "network_request", "schedule_request", "simulate_request"),
+    ("advise.request", "job_simulation", "network_request", "schedule_request", "simulate_request"),
     ("leftovers", "mpi", "testbed"),  # the machine: nothing below starts a program
     ("doctor", "measure", "recording", "testbed_request"),
     ("tune.shared_cores",),  # its warnings are calibrate's too

@@ -48,6 +48,12 @@ private:
     std::vector<Pending> frontier_;  ///< [rank] ops that the next one starts after
 };
 
+/// Programs side by side: rank i of programs[j] becomes rank members[j][i] of `num_ranks`; the other ranks do nothing.
+/// @throws InvalidInput  if the members of a program are not distinct ranks below num_ranks, one for each of its ranks, or
+///         programs share one.
+Program place_all(std::span<const Program* const> programs, std::span<const std::vector<Rank>> members,
+                  std::int32_t num_ranks);
+
 /// The program with its rank i moved to rank `members[i]` of `num_ranks`; the other ranks do nothing.
 /// @throws InvalidInput  if members are not distinct ranks below num_ranks, one for each rank of the program.
 Program place(const Program&, std::span<const Rank> members, std::int32_t num_ranks);

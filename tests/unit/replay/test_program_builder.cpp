@@ -69,6 +69,19 @@ TEST_CASE("a part of a smaller program gets its members and its tag") {
 
     const Program placed = replay::place(ping, members, 3);
     CHECK(placed.ranks[2].ops.at(0).peer == Rank{1});
+    // Side by side, with numbers of collectives of their own.
+    ping.ranks[0].calls.push_back({0, 0, 1});
+    ping.ranks[1].calls.push_back({0, 0, 1});
+    const Program* const both[] = {&ping, &ping};
+    const std::vector<Rank> lists[] = {members, {Rank{0}, Rank{4}}};
+    const Program together = replay::place_all(both, lists, 5);
+    CHECK(together.ranks[4].ops.at(0).peer == Rank{0});
+    CHECK(together.ranks[1].ops.at(0).peer == Rank{2});
+    CHECK(together.ranks[1].calls.at(0).collective == 0);
+    CHECK(together.ranks[4].calls.at(0).collective == 1);
+    CHECK(together.ranks[3].ops.empty());
+    const std::vector<Rank> overlap[] = {members, {Rank{0}, Rank{1}}};
+    CHECK_THROWS_AS(replay::place_all(both, overlap, 5), InvalidInput);
     CHECK_THROWS_AS(replay::place(ping, std::vector<Rank>{Rank{1}, Rank{1}}, 3), InvalidInput);
     CHECK_THROWS_AS(replay::place(ping, std::vector<Rank>{Rank{1}, Rank{3}}, 3), InvalidInput);
     CHECK_THROWS_AS(replay::place(ping, std::vector<Rank>{Rank{1}}, 3), InvalidInput);

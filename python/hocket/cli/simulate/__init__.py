@@ -13,12 +13,12 @@ import click
 from hocket.cli.common import import_numpy, json_option, message, print_json
 from hocket.cli.options import generator_options, message_cost_options, network_option
 from hocket.cli.reporter import TerminalReporter
-from hocket.cli.simulate.options import pattern_options, refuse_others
+from hocket.cli.simulate.options import pattern_options, refuse_others, what_if_options
 from hocket.cli.simulate.progress import ended, watched
 
 
 @click.command()
-@click.argument("what")
+@click.argument("what", nargs=-1, required=True)
 @network_option()
 @generator_options
 @click.option(
@@ -46,14 +46,16 @@ from hocket.cli.simulate.progress import ended, watched
 )
 @message_cost_options
 @pattern_options
+@what_if_options
 @json_option
 @click.pass_context
-def command(context: click.Context, /, what: str, **given: Any) -> int:
+def command(context: click.Context, /, what: tuple[str, ...], **given: Any) -> int:
     """Predict the time of WHAT on a network.
 
     WHAT is a traffic pattern (random-ring, random-permutation, shift, all-to-all, incast, nearest-neighbour,
     matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder.
-    Rank r of it is rank r of the network. Ctrl-C ends a simulation with what is known by then.
+    Rank r of it is rank r of the network. Several WHAT@RANKS are jobs at once, on these ranks of the network; they may
+    be traces, programs, schedules and COLLECTIVE:ALGORITHM. Ctrl-C ends a simulation with what is known by then.
 
     FILE has the bytes that rank i sends to rank j in row i, column j, as text or .npy; what a rank sends to itself, on
     the diagonal, counts as a message and takes no time.
@@ -65,11 +67,17 @@ def command(context: click.Context, /, what: str, **given: Any) -> int:
       hocket simulate bcast --network networks/two-clusters.toml --bytes "1 MB"
       hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --segments 64
       hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
+      hocket simulate hocket-trace --network star:8 --bandwidth 1GB/s --cpu-scale 7=1.2 --noise normal:0.05
+      hocket simulate hocket-trace@0-7 program.goal@8-15 --network fat-tree:2x2x4 --bandwidth "10 Gbit/s"
     """
     from hocket.errors import InvalidInput
 
     try:
-        return _simulate(context, what, given)
+        from hocket.job_simulation import has_ranks
+
+        if len(what) > 1 or has_ranks(what[0]):
+            return _simulate_jobs(context, what, given)
+        return _simulate(context, what[0], given)
     except InvalidInput as error:
         if error.hint:
             raise
@@ -105,3 +113,30 @@ def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
     status = ended(watch, None if done.completed else done.simulated_s)
     outputs.finish(quiet=as_json)
     return status
+
+
+def _simulate_jobs(context: click.Context, what: tuple[str, ...], given: dict[str, Any]) -> int:
+    import_numpy()
+    from hocket.cli.simulate.request import jobs_request_of
+    from hocket.cli.simulate.tables import print_jobs
+    from hocket.errors import InvalidInput
+    from hocket.job_simulation import run
+    from hocket.trace import shortfalls
+
+    refuse_others(context, "jobs", " ".join(what))
+    for name in ("output", "trace_json", "reference"):
+        if given[name]:
+            raise InvalidInput(
+                f"--{name.replace('_', '-')} goes with one simulation, not with several jobs", "leave it out"
+            )
+    request = jobs_request_of(what, given)
+    with watched(f"simulating {len(request.jobs)} jobs", "operations") as watch:
+        done = run(request, TerminalReporter(watch))
+    for job in done.jobs:
+        for line in shortfalls(job.recorded.incomplete) if job.recorded else ():
+            message(f"{job.job.what}: {line}")
+    if given["as_json"]:
+        print_json(done.values)
+    else:
+        print_jobs(done)
+    return ended(watch, None if done.completed else done.simulated_s)

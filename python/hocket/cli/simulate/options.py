@@ -26,11 +26,13 @@ _PARAMETERS = {
     "bytes": {"bytes_text"},
     "spread": {"bytes_spread"},
     "plan": {"plan_path"},
+    "what_if": {"cpu_scale", "delay", "noise", "noise_seed"},
     "costs": {"costs_folder", "send_overhead", "receive_overhead", "rendezvous"},
 }
 #: Parameters of the command that go with some of what can be simulated; the others go with everything.
 APPLICABLE = {
-    kind: set[str]().union(*(_PARAMETERS.get(name, {name}) for name in names)) for kind, names in OF_REQUEST.items()
+    kind: set[str]().union(*(_PARAMETERS.get(name, {name}) for name in names))
+    for kind, names in {**OF_REQUEST, "jobs": {"bytes", "costs", "threads"}}.items()
 }
 # --seed is also that of --routing ecmp, which any generated network may have.
 _CONDITIONAL = set[str]().union(*APPLICABLE.values()) - {"seed"}
@@ -118,6 +120,37 @@ def pattern_options(function: Function) -> Function:
             metavar="FILE",
             help="Write what ranks and links do over time, for Perfetto or chrome://tracing. Of a collective, one "
             "algorithm.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def what_if_options(function: Function) -> Function:
+    options = [
+        click.option(
+            "--cpu-scale",
+            multiple=True,
+            metavar="F|RANKS=F",
+            help="Traces and programs: computations take F times as long, those of all ranks or of some: 0.5, 7=1.2, "
+            "0-3=1.1. May be repeated.",
+        ),
+        click.option(
+            "--delay",
+            multiple=True,
+            metavar="RANK=TIME[@AFTER]",
+            help="Traces and programs: a rank is late by TIME, once it has computed for AFTER: 7=200ms@1.5s. May be "
+            "repeated.",
+        ),
+        click.option(
+            "--noise",
+            metavar="KIND:X",
+            help="Traces and programs: each computation takes a random factor longer, of spread X: normal:0.1, "
+            "lognormal:X, exponential:X (only longer), uniform:X.",
+        ),
+        click.option(
+            "--noise-seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of --noise."
         ),
     ]
     for option in reversed(options):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from hocket.network_source import NetworkSource
 from hocket.patterns import PARAMETERS
 
 if TYPE_CHECKING:
+    from hocket.job_simulation import JobsRequest
     from hocket.simulate_request import SimulateRequest
 
 
@@ -36,10 +38,15 @@ def request_of(
     links: bool | None,
     as_json: bool,
     record: bool,
+    cpu_scale: tuple[str, ...],
+    delay: tuple[str, ...],
+    noise: str | None,
+    noise_seed: int,
     **others: Any,  # named as the request names them
 ) -> SimulateRequest:
     from hocket import parse_bytes
     from hocket.simulate_request import SimulateRequest
+    from hocket.what_if import what_if_from
 
     is_pattern = kind in PARAMETERS
     of_network = seed if not is_pattern or routing == "ecmp" else None
@@ -53,5 +60,22 @@ def request_of(
         plan=plan_path,
         links=is_pattern and ((not as_json or record) if links is None else links),
         record=record,
+        what_if=what_if_from(cpu_scale, delay, noise, noise_seed),
         **others,
+    )
+
+
+def jobs_request_of(what: Sequence[str], given: dict[str, Any]) -> JobsRequest:
+    """Of WHAT@RANKS, several of them."""
+    from hocket import parse_bytes
+    from hocket.job_simulation import JobsRequest, job_from
+
+    return JobsRequest(
+        tuple(map(job_from, what)),
+        NetworkSource(*(given[name] for name in ("network_text", "bandwidth", "latency", "routing", "seed"))),
+        cost_source(
+            *(given[name] for name in ("costs_folder", "send_overhead", "receive_overhead", "rendezvous", "sharing"))
+        ),
+        bytes=None if given["bytes_text"] is None else parse_bytes(given["bytes_text"], "--bytes"),
+        threads=given["threads"],
     )

@@ -12,6 +12,7 @@ import click
 from hocket.cli.common import print_table
 
 if TYPE_CHECKING:
+    from hocket.job_simulation import JobsResult
     from hocket.simulate_request import SimulateRequest, Simulation
 
 _LINKS_SHOWN = 12
@@ -76,7 +77,7 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
     print_table(head, rows, title)
     for one in refused:
         click.echo(f"{one['name']}: not simulated: {one['reason']}")
-    for sentence in done.recorded.sentences if done.recorded else ():
+    for sentence in (*request.what_if.sentences, *(done.recorded.sentences if done.recorded else ())):
         click.echo(sentence)
     if request.segments == 1 and request.kind == "collective":
         collective = what.partition(":")[0]
@@ -97,3 +98,17 @@ def print_program(request: SimulateRequest, done: Simulation) -> None:
     print_table(["from", "to", "bytes", "in use"], cells[:_LINKS_SHOWN])
     if len(cells) > _LINKS_SHOWN:
         click.echo(f"({len(cells) - _LINKS_SHOWN} links less used are not shown; --json has them all)")
+
+
+def print_jobs(done: JobsResult) -> None:
+    values = done.values
+    rows = [
+        (one.job.what, len(one.job.ranks), _milliseconds(one.alone_s), _milliseconds(one.together_s),
+         f"{one.slow_down:.3f}")
+        for one in done.jobs
+    ]  # fmt: skip
+    title = f"{len(rows)} jobs at once on {values['network']}, sharing {values['sharing']}"
+    print_table(["job", "ranks", "alone", "together", "slow-down"], rows, title)
+    for one in done.jobs:
+        for sentence in one.recorded.left_out_sentences if one.recorded else ():
+            click.echo(f"{one.job.what}: {sentence}")
