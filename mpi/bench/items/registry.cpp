@@ -30,7 +30,7 @@ const Items& items() {
                         return std::make_unique<Nothing>();
                     }}};
         for (const auto add : {add_file_access, add_file_functions, add_atomic_writes, add_fortran_files,
-                               add_rma_transfers, add_rma_windows, add_messages}) {
+                               add_rma_transfers, add_rma_windows, add_messages, add_partitioned}) {
             add(made);
         }
         return made;

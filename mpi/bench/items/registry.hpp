@@ -19,5 +19,6 @@ void add_fortran_files(Items& items);   // io/fortran_file.cpp
 void add_rma_transfers(Items& items);   // rma/transfer.cpp
 void add_rma_windows(Items& items);     // rma/window_functions.cpp
 void add_messages(Items& items);        // p2p/messages.cpp
+void add_partitioned(Items& items);     // p2p/partitioned.cpp
 
 }  // namespace hocket::bench

@@ -69,8 +69,9 @@ public:
             check_part(data_, "what was read");
             return;
         }
-        // Others may have written this rank's part of the file where the order of ranks is free.
-        if (is_unordered()) file_.hand_over(setting_.comm);
+        // Another rank may have written this rank's part: where the order of ranks is free, and where one collects what
+        // others write. OMPIO of Open MPI 4.1 returns from a collective write before the part can be read.
+        if (file_.is_shared() && (form_.is_collective || is_unordered())) file_.hand_over(setting_.comm);
         Bytes written(data_.size());
         call(MPI_File_read_at(file_.handle(), place_, written.data(), access_.count, MPI_BYTE, MPI_STATUS_IGNORE),
              "MPI_File_read_at");
