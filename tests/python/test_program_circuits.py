@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hocket import InvalidInput, Network, Program, simulate
+from hocket.report.convert import timeline_of
+from hocket.report.timeline_figures import gantt_figure
 
 S, D = 0.010, 0.004
 MESSAGE_S = 1e-4 + 125_000 / 125e6
@@ -170,3 +174,18 @@ def test_where_a_program_with_circuits_does_not_go(tmp_path: Path) -> None:
             simulate(program, _network(tmp_path, 2, 1), circuit_policy=policy)
     with pytest.raises(InvalidInput, match="the program connects no circuit"):
         _run(_goal("send 1", "recv 0"), _network(tmp_path, 2, 1))
+
+
+def test_connects_are_drawn(hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
+    network = _network(tmp_path, 2, 1)
+    program = _goal("connect 1; send 1; disconnect 1", "calc 7000000; connect 0; recv 0; disconnect 0")
+    (tmp_path / "program.goal").write_text(program.to_goal())
+    run = hocket_cli("simulate", "program.goal", "--network", "network.toml", "--trace-json", "trace.json")
+    assert run.returncode == 0, run.stderr
+    assert "circuits program" in run.stdout
+    names = {event["name"] for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}
+    assert {"connect to 1", "set up: h1", "transfer: h0", "tear down: h0"} <= names
+    timeline = simulate(program, network, circuit_policy="program", record_links=True)
+    figure = gantt_figure([("", timeline_of(program, timeline, network, "program"))], str)
+    (connects,) = [trace for trace in figure["data"] if trace["name"] == "connect"]
+    assert sorted(connects["text"]) == ["0: connect to 1<br>0 s to 17 ms", "1: connect to 0<br>7 ms to 17 ms"]
