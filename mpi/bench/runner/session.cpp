@@ -67,8 +67,8 @@ Session::Session(Suite suite, const Options& options, const std::string& key)
 }
 
 int Session::run() {
-    // MPI_COMM_SELF is the communicator of some items.
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    // Some items use MPI_COMM_SELF; what has no communicator, as a list of requests, fails on MPI_COMM_WORLD.
+    for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (rank_ == 0) {
         direct();
     } else {
@@ -85,6 +85,11 @@ void Session::direct() {
     const History& history = journal_.history();
     const int launch = history.ended.empty() ? 1 : *history.ended.rbegin() + 1;
     write_header(launch);
+    if (is_complete()) {
+        carry_out({});
+        if (!options_.is_quiet) print_table();
+        return;
+    }
     for (const Attempt& attempt : history.unfinished) {
         if (outcomes_.contains(attempt)) continue;
         record_failure(attempt, Failure(Status::crash, "the program ended twice while it was under way"));
@@ -305,7 +310,11 @@ void Session::write_header(int launch) {
     json.field("overhead_ns", visitor_.timer().overhead_ns);
     json.end_object();
     json.end_object();
-    if (rank_ == 0) journal_.append(json.text() + '\n');
+    if (rank_ == 0 && !is_complete()) journal_.append(json.text() + '\n');
+}
+
+bool Session::is_complete() const {
+    return static_cast<int>(journal_.history().ended.size()) >= suite_.extent.launches;
 }
 
 void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) {

@@ -49,6 +49,8 @@ private:
     void record_failure(const Attempt& attempt, const Failure& failure);
     [[noreturn]] void give_up() const;
 
+    /// Whether the file had all launches already.
+    [[nodiscard]] bool is_complete() const;
     void write_header(int launch);
     void write_chunk(int launch, int round, int point, const Chunk& chunk);
     void print_table() const;
