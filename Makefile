@@ -23,7 +23,8 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-trace fuzz fuzz-search mpich-suite clean tsan \
+.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-trace \
+    fuzz fuzz-search fuzz-import trace-samples mpich-suite clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
@@ -135,6 +136,12 @@ fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 fuzz-search: build  ## random broadcasts beside OR-tools' CP-SAT; ARGUMENTS='--trees 100'
 	@$(PYTHON) -c 'import ortools' 2> /dev/null || tools/make_venv $(VENV) 'ortools>=9.10'
 	@$(PYTHON) tests/fuzz/search_against_cp_sat.py $(ARGUMENTS)
+
+fuzz-import: build  ## damaged traces of other tools to every importer; ARGUMENTS='--inputs 100000 --only dumpi'
+	@$(PYTHON) tests/fuzz/importers.py $(ARGUMENTS)
+
+trace-samples: build  ## import public traces and compare with counts; CHECKOUTS=FOLDER: see the script
+	@$(PYTHON) tests/interop_samples.py '$(CHECKOUTS)'
 
 mpich-suite: build  ## run MPICH's own tests with hocket beside native; ARGUMENTS='--mpi mpich-5.0.2 --only coll'
 	@$(LOCKED) second-mpi-locked

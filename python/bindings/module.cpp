@@ -19,6 +19,7 @@ void bind_simulation(nb::module_& module);
 void bind_traffic(nb::module_& module);
 void bind_traffic_simulation(nb::module_& module);
 void bind_schedule(nb::module_& module);
+void bind_interop(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_plan(nb::module_& module);
@@ -84,6 +85,7 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_TRACE
     bind_trace(module);
+    bind_interop(module);
 #endif
 #ifdef HOCKET_HAVE_PLAN
     bind_plan(module);

@@ -11,6 +11,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <tuple>
+
 #include "hocket/base/error.hpp"
 #include "hocket/lowering/lower.hpp"
 #include "hocket/program/goal.hpp"
@@ -42,6 +44,20 @@ std::vector<PythonProgramOp> ops_of(const Program& program, std::int32_t rank) {
     return ops;
 }
 
+std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> count_ops(const Program& program) {
+    std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> counts;
+    for (const auto kind : {ProgramOpKind::send, ProgramOpKind::recv, ProgramOpKind::compute, ProgramOpKind::reduce}) {
+        auto& [name, number, bytes] = counts.emplace_back(name_of(kind), 0, 0);
+        for (const RankProgram& rank : program.ranks)
+            for (const ProgramOp& op : rank.ops)
+                if (op.kind == kind) {
+                    ++number;
+                    bytes += op.bytes;
+                }
+    }
+    return counts;
+}
+
 }  // namespace
 
 void bind_program(nb::module_& module) {
@@ -67,6 +83,7 @@ void bind_program(nb::module_& module) {
         .def_prop_ro("has_circuits", &has_circuits, "Whether it connects circuits itself.")
         .def_prop_ro("num_ranks", [](const Program& p) { return p.ranks.size(); })
         .def("ops", &ops_of, "rank"_a)
+        .def("count_ops", &count_ops, "Of all ranks: kind, number and bytes of the ops of each kind.")
         .def(
             "__eq__", [](const Program& a, const Program& b) { return a == b; }, nb::is_operator())
         .def("__repr__", [](const Program& p) { return "Program(num_ranks=" + std::to_string(p.ranks.size()) + ")"; });

@@ -14,7 +14,7 @@ CORE_LEVELS: Levels = (
     ("collectives", "patterns", "lowering", "cost"),
     ("plan",),
     ("simulation", "replay"),
-    ("circuits",),
+    ("circuits", "interop"),
     ("search",),
 )
 
@@ -75,7 +75,8 @@ PYTHON_LEVELS: Levels = (
         "transfers",
         "what_if",
     ),
-    ("interop.schedules", "search", "simulation", "traffic_simulation"),
+    ("interop.programs", "interop.schedules", "search", "simulation", "traffic_simulation"),
+    ("interop.traces",),
     ("advise", "report"),
     ("cost", "cost_source", "interop", "simulation_record"),
     ("advise.request", "job_simulation", "network_request", "schedule_request", "simulate_request"),

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket trace`: show what was recorded."""
+"""`hocket trace`: show what was recorded, and exchange traces with other tools."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli.common import json_option, message, print_json, print_table
+from hocket.cli.common import import_numpy, json_option, message, print_json, print_table
+from hocket.cli.options import OutputPath
+
+if TYPE_CHECKING:
+    from hocket.interop.traces.importing import Imported
+
+IMPORTED = ["dumpi", "otf2", "liballprof", "ti", "goal", "goal-binary", "chakra"]
+EXPORTED = ["otf2", "ti", "goal", "goal-binary", "chakra", "perfetto", "parquet"]
+MOST_COMMUNICATORS = 20  # shown
 
 
 @click.group(epilog="Example: hocket trace show hocket-trace")
 def command() -> None:
-    """Show recorded traces."""
+    """Show recorded traces; import those of other tools, and export them."""
 
 
 @command.command()
@@ -59,3 +68,146 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
         message(f"{len(table) - rows} more rows: --rows {len(table)}")
     for line in (*found.trace.filters(), *shortfalls(found.ranks)):
         message(line)
+
+
+@command.command("import")
+@click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=OutputPath(),
+    metavar="PATH",
+    help="Write the trace into this new folder; GOAL and Chakra: a program as GOAL text into this file.  "
+    "[default: count only]",
+)
+@click.option("--format", "format_name", type=click.Choice(IMPORTED), help="Of FILE.  [default: by its content]")
+@click.option(
+    "--flops",
+    "flops_per_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="SimGrid: what a core computes each second, in flops.  [default: 1e9]",
+)
+@click.option(
+    "--align",
+    is_flag=True,
+    help="DUMPI, liballprof: move the clock of each rank so that MPI_Init returns everywhere at once.",
+)
+@json_option
+def import_command(
+    path: Path, output: Path | None, format_name: str | None, flops_per_s: float | None, align: bool, as_json: bool
+) -> None:
+    """Read a trace of another tool, count its calls, and write it as a trace or a program of hocket.
+
+    DUMPI, OTF2, liballprof and SimGrid's time-independent traces become traces with their communicators; GOAL (text, or
+    binary of LogGOPSim) and execution traces of Chakra become programs. FILE is one file of a trace, FOLDER has the
+    files of all ranks.
+
+    \b
+    Examples:
+      hocket trace import dumpi-2019.05.22.11.54.43.meta -o app.trace
+      hocket trace import scorep-20261125/traces.otf2 -o app.trace
+      hocket trace import ti_traces --flops 5e9 -o app.trace
+      hocket simulate app.trace --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
+    """
+    import_numpy()
+    from hocket.cli.reporter import TerminalReporter
+    from hocket.interop.traces.importing import ImportRequest, run
+
+    found = run(ImportRequest(path, output, format_name, flops_per_s, align), TerminalReporter())
+    if as_json:
+        print_json(found.values)
+        return
+    _print_counts(found)
+    for note in found.notes:
+        message(note)
+    if found.output is None:
+        message("nothing was written: -o names the folder of the trace or the file of the program")
+    else:
+        click.echo(f"{found.output}")
+
+
+def _print_counts(found: Imported) -> None:
+    print_table(
+        ["function" if found.trace else "operation", "calls" if found.trace else "number", "bytes"],
+        [[one.name, f"{one.calls:,}", f"{one.bytes:,}"] for one in found.calls],
+        title=f"{found.format}: {found.ranks} rank(s), {sum(one.calls for one in found.calls):,} "
+        f"{'calls' if found.trace else 'operations'}",
+    )
+    if found.trace is None:
+        return
+    print_table(
+        ["communicator", "ranks", "members", "made by", "calls"],
+        [
+            [one.id, len(one.members) or "unknown", _members(one.members), one.made_by, f"{one.calls:,}"]
+            for one in found.communicators[:MOST_COMMUNICATORS]
+        ],
+    )
+    if len(found.communicators) > MOST_COMMUNICATORS:
+        message(f"{len(found.communicators) - MOST_COMMUNICATORS} more communicators: --json has all")
+    if not found.notes:
+        message("nothing was left out")
+
+
+def _members(members: tuple[int, ...]) -> str:
+    shown = " ".join(map(str, members[:12]))
+    return f"{shown} ... {members[-1]}" if len(members) > 12 else shown
+
+
+@command.command()
+@click.argument("what", metavar="TRACE", type=click.Path(path_type=Path))
+@click.option("--format", "format_name", type=click.Choice(EXPORTED), required=True)
+@click.option("-o", "--output", type=OutputPath(), metavar="PATH", required=True, help="The new folder or the file.")
+@click.option(
+    "--flops",
+    "flops_per_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="SimGrid: what a core computes each second, in flops.  [default: 1e9]",
+)
+@click.option(
+    "--reduce-rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="BYTES",
+    help="GOAL: bytes that a rank combines each second.  [default: reductions take no time]",
+)
+@click.option(
+    "--plan", type=click.Path(path_type=Path), metavar="FILE", help="GOAL, Chakra: the plan of the collectives."
+)
+@json_option
+def export(
+    what: Path,
+    format_name: str,
+    output: Path,
+    flops_per_s: float | None,
+    reduce_rate: float | None,
+    plan: Path | None,
+    as_json: bool,
+) -> None:
+    """Write a trace in the format of another tool.
+
+    \b
+    --format otf2         for Vampir and others: a folder
+             ti           SimGrid's time-independent trace: a folder
+             perfetto     JSON for ui.perfetto.dev: a file
+             parquet      a table of calls: a file
+             goal, goal-binary, chakra
+                          the messages of a replay; TRACE may also be a program in one of these formats
+
+    \b
+    Examples:
+      hocket trace export hocket-trace --format otf2 -o app.otf2
+      hocket trace export hocket-trace --format ti --flops 5e9 -o app.ti
+      hocket trace export hocket-trace --format goal -o app.goal
+    """
+    import_numpy()
+    from hocket.cli.reporter import TerminalReporter
+    from hocket.interop.traces.exporting import ExportRequest, run
+
+    done = run(ExportRequest(what, format_name, output, flops_per_s, reduce_rate, plan), TerminalReporter())
+    if as_json:
+        print_json(done.values)
+        return
+    for note in done.notes:
+        message(f"not in it: {note}")
+    click.echo(f"{done.output}")
