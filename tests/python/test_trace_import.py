@@ -169,6 +169,14 @@ def test_bad_files_have_one_clear_message(tmp_path: Path, name: str, content: by
     assert caught.value.hint
 
 
+def test_calls_on_a_communicator_of_unknown_members_are_told(tmp_path: Path) -> None:
+    # One file of three: no communicator of 3 ranks is the world of 1.
+    shutil.copy(SAMPLES / "liballprof" / "app-0.txt", tmp_path / "app-0.txt")
+    found = run(ImportRequest(tmp_path / "app-0.txt"))
+    assert "1 calls of MPI_Barrier act on a communicator whose members the trace does not tell" in found.notes
+    assert calls(found)["MPI_Barrier"] == (1, 0)
+
+
 def test_missing_file_of_a_rank_is_named(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES / "dumpi", tmp_path / "dumpi")
     (tmp_path / "dumpi" / "app-0001.bin").unlink()

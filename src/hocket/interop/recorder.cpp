@@ -138,15 +138,23 @@ void shift_clocks(std::vector<trace::RankFile>& ranks, bool align) {
 
 namespace {
 
-/// Calls that act on communicators whose members are not known, by the function.
-std::map<std::string, std::int64_t> calls_without_members(const std::vector<trace::RankFile>& ranks) {
-    std::map<std::string, std::int64_t> found;
-    for (const trace::RankFile& rank : ranks)
-        for (const Call& call : rank.calls)
-            if (call.communicator >= 0 &&
-                rank.communicators[static_cast<std::size_t>(call.communicator)].members.empty())
-                ++found[rank.functions[static_cast<std::size_t>(call.function)]];
-    return found;
+/// A trace holds no communicator without members: calls on one that has none are on none. Counts them by function.
+void leave_out_unknown(trace::RankFile& rank, std::map<std::string, std::int64_t>& calls) {
+    const auto is_unknown = [&rank](std::int32_t number) {
+        return number >= 0 && rank.communicators[static_cast<std::size_t>(number)].members.empty();
+    };
+    for (Call& call : rank.calls) {
+        if (is_unknown(call.communicator)) {
+            ++calls[rank.functions[static_cast<std::size_t>(call.function)]];
+            call.communicator = -1;
+        }
+        if (is_unknown(call.new_communicator)) call.new_communicator = -1;
+    }
+    for (trace::LocalCommunicator& one : rank.communicators) {
+        if (!one.members.empty()) continue;
+        one.members = {rank.rank};
+        one.rank = 0;
+    }
 }
 
 /// Receives from any rank of which no completion names the sender.
@@ -191,7 +199,9 @@ ForeignTrace finish(const std::vector<RankRecorder*>& recorders, bool align) {
     if (unknown > 0)
         result.notes.push_back(std::to_string(unknown) +
                                " receives are from any rank, and the trace does not tell from which");
-    for (const auto& [name, calls] : calls_without_members(result.ranks))
+    std::map<std::string, std::int64_t> without_members;
+    for (trace::RankFile& rank : result.ranks) leave_out_unknown(rank, without_members);
+    for (const auto& [name, calls] : without_members)
         result.notes.push_back(std::to_string(calls) + " calls of " + name +
                                " act on a communicator whose members the trace does not tell");
     return result;

@@ -337,6 +337,7 @@ def read_otf2(anchor: Path, reporter: Reporter = SILENT) -> tuple[Trace, list[st
             reader = _Reader(otf2, trace, str(anchor))
             reader.read(trace.events)
             reader.derive_sizes()
+            parts = [reader.traced(rank) for rank in reader.ranks]  # refuses numbers that a trace does not hold
     except InvalidInput:
         raise
     except Exception as error:  # whatever the package meets in a damaged file
@@ -344,7 +345,6 @@ def read_otf2(anchor: Path, reporter: Reporter = SILENT) -> tuple[Trace, list[st
             f"{anchor}: the package otf2 cannot read it: {type(error).__name__}: {str(error)[:200]}",
             "check it with otf2-print, or copy the whole archive again: .otf2, .def and its folder",
         ) from error
-    parts = [reader.traced(rank) for rank in reader.ranks]
     core = _core.Trace.make([part.core(number, len(parts)) for number, part in enumerate(parts)])
     meta = {
         "format": "hocket.trace/3",
