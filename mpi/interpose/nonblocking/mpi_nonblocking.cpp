@@ -37,6 +37,7 @@ using hocket::interpose::plan_is_in_background;
 using hocket::interpose::PlannedCall;
 using hocket::interpose::progress;
 using hocket::interpose::Started;
+using hocket::interpose::TrackedRequest;
 
 namespace {
 
@@ -90,7 +91,7 @@ int start_collective(int (*call)(Arguments...), Arguments... arguments) {
     MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(all));
     if constexpr (Size::op != hocket::interpose::no_operator) {
         if (depth == 0 && !progress.is_for_any_thread(std::get<Size::op>(all)))
-            return progress.start_alone([&] { return call(arguments...); }, request);
+            return progress.start_alone(TrackedRequest::alone, [&] { return call(arguments...); }, request);
     }
     const int code = call(arguments...);
     if (is_to_adopt(code, request)) progress.adopt(describe<Size, 1>(function, arguments...), request);
@@ -115,6 +116,13 @@ int start_message(int (*call)(Arguments...), Arguments... arguments) {
     return code;
 }
 
+template <class... Arguments>
+int make_later(int (*call)(Arguments...), Arguments... arguments) {
+    if (depth > 0) return call(arguments...);
+    MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    return progress.start_alone(TrackedRequest::duplicate, [&] { return call(arguments...); }, request);
+}
+
 }  // namespace
 
 // `how` starts it and has it watched.
@@ -129,3 +137,9 @@ int start_message(int (*call)(Arguments...), Arguments... arguments) {
 #include "pmpi/persistent.inc"
 #define HOCKET_FUNCTION(...) HOCKET_STARTING(start_message, __VA_ARGS__)
 #include "pmpi/message.inc"
+#define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
+    HOCKET_DEFINE(name, parameters) {                               \
+        if (!is_progress_on()) return next.name arguments;          \
+        return make_later(next.name, HOCKET_UNBRACKETED arguments); \
+    }
+#include "pmpi/later_maker.inc"

@@ -115,16 +115,20 @@ void Progress::stop() {
 
 bool Progress::is_for_any_thread(MPI_Op op) const { return runs_user_operators_ || runtime::is_predefined(op); }
 
-int Progress::start_alone(const std::function<int()>& start, MPI_Request* request) {
+int Progress::start_alone(TrackedRequest::Kind kind, const std::function<int()>& start, MPI_Request* request) {
     background.begin_start_alone();
     while (background.is_inside()) sched_yield();
     const int code = start();
     const Inside inside;
-    int is_over = 0;
-    if (code == MPI_SUCCESS && request != nullptr &&
-        next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_over == 0) {
+    const auto is_pending = [&] {
+        if (kind == TrackedRequest::duplicate) return *request != MPI_REQUEST_NULL;
+        int is_over = 0;
+        return next.Request_get_status(*request, &is_over, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_over == 0;
+    };
+    if (code == MPI_SUCCESS && request != nullptr && is_pending()) {
         TrackedRequest tracked;
-        tracked.kind = TrackedRequest::alone;
+        tracked.kind = kind;
+        if (kind == TrackedRequest::duplicate) background.begin_duplicate();
         background.requests.add(*request, std::move(tracked));
     }
     background.end_start_alone();
@@ -154,6 +158,8 @@ std::shared_ptr<Choices> Progress::choices_of(MPI_Comm comm) {
 }
 
 bool Progress::begin(Proxy& proxy, MPI_Request real, bool is_persistent) {
+    // Even a look at the request would make MPI_Comm_idup move on.
+    if (background.requests.any(TrackedRequest::duplicate)) return false;
     int is_over = 0;
     if (next.Request_get_status(real, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_over != 0) return false;
     if (background.begin(false) < max_proxies && proxy.open(real, is_persistent)) return true;

@@ -40,8 +40,9 @@ public:
 
     /// An operator of the program's own runs in whatever thread is inside the MPI: the program must expect several.
     [[nodiscard]] bool is_for_any_thread(MPI_Op op) const;
-    /// Starts a reduction whose operator is not. Until it has been completed the engine's thread stays outside the MPI.
-    int start_alone(const std::function<int()>& start, MPI_Request* request);
+    /// Starts a reduction whose operator is not, or the duplication of a communicator. Until it has been completed the
+    /// engine's thread stays outside the MPI; for `kind` see Background::enter_mpi.
+    int start_alone(TrackedRequest::Kind kind, const std::function<int()>& start, MPI_Request* request);
 
     /// The non-blocking collective that has just been started: puts a proxy in the place of its request, or does not.
     void adopt(const Started& started, MPI_Request* request);

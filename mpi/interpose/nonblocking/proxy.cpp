@@ -61,12 +61,14 @@ bool Proxy::open(std::unique_ptr<PlannedCall> planned) {
     while (!is_done()) sched_yield();
     planned_ = std::move(planned);
     is_persistent_ = false;
+    // Its first messages would make MPI_Comm_idup move on.
+    fresh_ = background.requests.any(TrackedRequest::duplicate);
     return open();
 }
 
 runtime::Task::State Proxy::advance() noexcept {
     const Inside inside;
-    if (fresh_) {  // whoever starts it has just looked
+    if (fresh_) {  // whoever starts it has just looked, or may not
         fresh_ = false;
         return State::waiting;
     }

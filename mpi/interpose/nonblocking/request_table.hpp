@@ -27,6 +27,7 @@ struct TrackedRequest {
         timed,       ///< the MPI's own, of a collective
         message,     ///< the MPI's own, of a large message
         alone,       ///< the MPI's own, of a reduction that none but the program may move on
+        duplicate,   ///< the MPI's own, of a communicator that is being duplicated
         num_kinds,
     };
     Kind kind = timed;
