@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* What a call costs that the plan does not reroute, in nanoseconds. One rank, so that the call itself is short; the MPI's own
- * function and the interposed one in turn; the 10th percentile of many short batches, since the machine may be busy.
+/* What a call costs that the plan does not reroute, and one that it does, in nanoseconds. One rank, so that the call
+ * itself is short; the MPI's own function and the interposed one in turn; the 10th percentile of many short batches,
+ * since the machine may be busy.
  *
  *   mpicc -O2 perf/interpose_overhead.c -o overhead -ldl
- *   HOCKET_PLAN=plan.json LD_PRELOAD=libhocket_interpose.so ./overhead
+ *   HOCKET_PLAN=plan.json HOCKET_SELF_CHECK=off LD_PRELOAD=libhocket_interpose.so ./overhead
  *
- * with a plan for 1 rank that has an entry for bcast of members [0] with 1000 to 2000 bytes and none for allreduce. The last two rows
- * are of non-blocking calls, with HOCKET_PROGRESS=off, on or auto. */
+ * with a plan for 1 rank that has an entry for bcast of members [0] with 1000 to 2000 bytes and none for allreduce. The
+ * self-check would let the calls that the plan serves fall back. The last two rows are of non-blocking calls, with
+ * HOCKET_PROGRESS=off, on or auto. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -28,6 +30,7 @@ static int (*native_waitall)(int, MPI_Request*, MPI_Status*);
 static MPI_Comm comms[2];
 static MPI_Datatype derived;
 static int buffer[64], result[64];
+static char message[1500];
 
 static double now_ns(void) {
     struct timespec t;
@@ -39,6 +42,8 @@ static void absent_native(int i) { (void)i, native_allreduce(buffer, result, 1, 
 static void absent_interposed(int i) { (void)i, MPI_Allreduce(buffer, result, 1, MPI_INT, MPI_SUM, comms[0]); }
 static void other_native(int i) { (void)i, native_bcast(buffer, 8, MPI_INT, 0, comms[0]); }
 static void other_interposed(int i) { (void)i, MPI_Bcast(buffer, 8, MPI_INT, 0, comms[0]); }
+static void rerouted_native(int i) { (void)i, native_bcast(message, sizeof message, MPI_BYTE, 0, comms[0]); }
+static void rerouted_interposed(int i) { (void)i, MPI_Bcast(message, sizeof message, MPI_BYTE, 0, comms[0]); }
 static void derived_native(int i) { (void)i, native_bcast(buffer, 1, derived, 0, comms[0]); }
 static void derived_interposed(int i) { (void)i, MPI_Bcast(buffer, 1, derived, 0, comms[0]); }
 static void alternating_native(int i) { native_bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
@@ -109,6 +114,7 @@ int main(int argc, char** argv) {
     measure("collective in the plan with other bytes", other_native, other_interposed);
     measure("the same with a derived datatype", derived_native, derived_interposed);
     measure("the same on two communicators in turn", alternating_native, alternating_interposed);
+    measure("collective that the plan serves", rerouted_native, rerouted_interposed);
     measure("Iallreduce and Wait, 2 calls", collective_native, collective_interposed);
     measure("Irecv, Isend and Waitall, 3 calls", message_native, message_interposed);
     MPI_Type_free(&derived);

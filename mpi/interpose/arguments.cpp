@@ -102,7 +102,8 @@ Verdict judge_bcast(const Call& call, int rank) {
     return {code == MPI_SUCCESS ? Verdict::serve : Verdict::native};
 }
 
-Verdict judge_combining(const Call& call, int rank) {
+// Not inlined, nor is judge_moving: the registers that they need would be saved in every call of judge().
+__attribute__((noinline)) Verdict judge_combining(const Call& call, int rank) {
     const auto& [send, recv, op] = call.arguments;
     const bool rooted = call.collective == Collective::reduce, has_result = !rooted || call.root == rank;
     if (!has_result && send.in_place()) return {Verdict::native};
@@ -119,7 +120,7 @@ Verdict judge_combining(const Call& call, int rank) {
 }
 
 // Each rank sends and receives; of those that are rooted, the root alone has the many blocks.
-Verdict judge_moving(const Call& call, int rank) {
+__attribute__((noinline)) Verdict judge_moving(const Call& call, int rank) {
     const auto& [send, recv, op] = call.arguments;
     const bool is_root = call.root == rank;
     const bool scatters = call.collective == Collective::scatter, gathers = call.collective == Collective::gather;

@@ -165,8 +165,7 @@ Communicator* find_communicator(MPI_Comm comm) {
     return communicator;
 }
 
-bool number_call(Communicator& communicator) {
-    if (communicator.private_comm != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags()) return true;
+bool restart_numbers(Communicator& communicator) {
     for (auto& routes : communicator.routes) {
         for (Route& route : routes) route.operations.clear();
     }

@@ -63,10 +63,16 @@ struct Communicator {
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
+/// Makes a new `private_comm` and numbers calls from 0 again. Collective. False if there is none.
+bool restart_numbers(Communicator& communicator);
 /// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one
 /// that failed, some may still be under way. Counts every call, also one that is wrong on this rank alone, and does not
 /// look at the arguments, because now and then it makes a communicator, which needs all ranks. False if there is none.
-bool number_call(Communicator& communicator);
+inline bool number_call(Communicator& communicator) {
+    const bool is_numbered =
+        communicator.private_comm != MPI_COMM_NULL && ++communicator.call < runtime::num_call_tags();
+    return is_numbered || restart_numbers(communicator);
+}
 /// Makes that of the world, if the plan serves it. Collective. So a call there that one rank alone makes, for the MPI
 /// to refuse it, waits for nobody.
 void prepare_world();

@@ -45,8 +45,7 @@ Route* find_route(Communicator& communicator, const Call& call, std::int64_t byt
     return nullptr;
 }
 
-bool keeps_order(Route& route, const Call& call) {
-    if (!combines(call.collective)) return true;
+bool may_combine(Route& route, const Call& call) {
     if (runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
     if (runtime::is_commutative(call.arguments.op)) return true;
     if (!route.preserves_order || route.order_root.value != call.root) {

@@ -40,8 +40,8 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
     count.after_fall_back.fetch_add(1, std::memory_order_relaxed);
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
-    if (count.fell_back_at_call.compare_exchange_strong(none, call) && communicator.rank == 0)
-        log_fall_back(route.index, call, SelfCheck::policy.lost_comparisons);
+    const bool is_first = count.fell_back_at_call == 0 && count.fell_back_at_call.compare_exchange_strong(none, call);
+    if (is_first && communicator.rank == 0) log_fall_back(route.index, call, SelfCheck::policy.lost_comparisons);
 }
 
 }  // namespace hocket::interpose

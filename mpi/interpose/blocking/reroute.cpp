@@ -4,20 +4,89 @@
 #include "interpose/blocking/reroute.hpp"
 
 #include "common/clock.hpp"
-#include "interpose/blocking/decision.hpp"
+#include "interpose/arguments.hpp"
+#include "interpose/blocking/comparisons.hpp"
 #include "interpose/blocking/serve.hpp"
+#include "interpose/blocking/served.hpp"
+#include "interpose/communicators.hpp"
+#include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
+#include "interpose/routes.hpp"
 
 namespace hocket::interpose {
 
 namespace {
 
+using selection::CallKey;
+
+/// How to carry out a call.
+struct Decision {
+    Outcome outcome = Outcome::communicator;
+    SelfCheck* timed = nullptr;  ///< wants to know how long the call takes, unless it is null
+    // Of a call by a schedule:
+    Communicator* communicator = nullptr;
+    Route* route = nullptr;
+    std::int64_t bytes = 0;
+    int refused = MPI_SUCCESS;  ///< the error that hocket reports instead
+};
+
+/// Collective over the call's communicator, where the plan serves it. All ranks decide alike: by collective, members,
+/// bytes of the signature, root, operator, and what the self-check has found.
+Decision decide(const Call& call) {
+    Communicator* const found = find_communicator(call.comm);
+    if (found == nullptr || found->has_none) return {Outcome::communicator};
+    Communicator& communicator = *found;
+    auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
+    if (routes.empty()) return {Outcome::communicator};
+    const Inside inside;
+    if (!number_call(communicator)) return {Outcome::communicator};
+
+    const std::int64_t bytes = signature_bytes(call, communicator);
+    Route* const route = find_route(communicator, call, bytes);
+    const std::int64_t place = route == nullptr ? -1 : route - routes.data();
+    SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
+    const bool has_root = call.root >= 0 && call.root < communicator.size;  // else the MPI refuses the call
+    const bool is_due = check.count(place, has_root ? call.root : 0);
+
+    const Verdict verdict = judge(call, communicator.rank, communicator.size);
+    const bool serves = route != nullptr && verdict.action == Verdict::serve && keeps_order(*route, call);
+    auto way = SelfCheck::Way::as_planned;
+    if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
+
+    if (verdict.action == Verdict::native) {
+        // The MPI refuses it before its first message, and then it is no call: where the other ranks are in it, it is
+        // the next one of this rank that they wait for.
+        --communicator.call;
+        check.take_back();
+        return {Outcome::arguments};
+    }
+    if (route == nullptr) return {Outcome::size};
+    if (check.entry(place).given_up()) {
+        count_after_fall_back(*route, check.entry(place), communicator);
+        return {Outcome::slower};
+    }
+    if (verdict.action == Verdict::serve && !serves) return {Outcome::order};
+    if (way == SelfCheck::Way::time_native) {
+        entry_counts[route->index].self_check.fetch_add(1, std::memory_order_relaxed);
+        return {Outcome::comparison, &check};
+    }
+    return {route->entry->evidence ? Outcome::measured : Outcome::derived,
+            way == SelfCheck::Way::time_schedule ? &check : nullptr,
+            &communicator,
+            route,
+            bytes,
+            verdict.code};
+}
+
+/// In this file, so that the compiler keeps the decision in registers: a short call shows the difference.
 int carry_out(const Call& call, const Native& native, Outcome& outcome) {
     if (!plan_in_force.has_entries_for(call.collective)) return native();
     const Decision decision = decide(call);
     outcome = decision.outcome;
     const std::int64_t begin_ns = decision.timed != nullptr ? now_ns() : 0;
-    const int code = decision.route != nullptr ? serve(decision, call) : native();
+    const int code = decision.route == nullptr
+                         ? native()
+                         : serve(*decision.route, *decision.communicator, call, decision.bytes, decision.refused);
     if (decision.timed != nullptr && code == MPI_SUCCESS) decision.timed->took(now_ns() - begin_ns);
     return code;
 }

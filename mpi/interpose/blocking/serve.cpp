@@ -41,10 +41,9 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     return *operations.back().operation;
 }
 
-int execute(const Decision& by, const Call& call) noexcept {
+int execute(Route& route, const Communicator& communicator, const Call& call, std::int64_t bytes) noexcept {
     try {
-        Operation& operation = operation_for(*by.route, *by.communicator, Rank{call.root}, by.bytes);
-        return operation.execute(call.arguments, by.communicator->call);
+        return operation_for(route, communicator, Rank{call.root}, bytes).execute(call.arguments, communicator.call);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
     } catch (const std::exception&) {
@@ -54,10 +53,10 @@ int execute(const Decision& by, const Call& call) noexcept {
 
 }  // namespace
 
-int serve(const Decision& decision, const Call& call) {
+int serve(Route& route, const Communicator& communicator, const Call& call, std::int64_t bytes, int refused) {
     const Inside inside;
-    const int code = decision.refused != MPI_SUCCESS ? decision.refused : execute(decision, call);
-    entry_counts[decision.route->index].rerouted.fetch_add(1, std::memory_order_relaxed);
+    const int code = refused != MPI_SUCCESS ? refused : execute(route, communicator, call, bytes);
+    entry_counts[route.index].rerouted.fetch_add(1, std::memory_order_relaxed);
     // The private communicator returns errors; the error handler of the program's communicator decides what follows.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
     return code;

@@ -3,13 +3,16 @@
 
 #pragma once
 
-#include "interpose/blocking/decision.hpp"
+#include <cstdint>
+
 #include "interpose/call.hpp"
+#include "interpose/communicators.hpp"
 
 namespace hocket::interpose {
 
-/// Carries out a call for which a schedule was decided, and counts it. The schedule is prepared at the first call of its
-/// kind. Returns an MPI error code; the communicator's error handler has been called.
-int serve(const Decision& decision, const Call& call);
+/// Carries out a call of so many bytes by the route's schedule, and counts it. The schedule is prepared at the first
+/// call of its kind. Returns an MPI error code, `refused` without a message where that is one; the communicator's error
+/// handler has been called.
+int serve(Route& route, const Communicator& communicator, const Call& call, std::int64_t bytes, int refused);
 
 }  // namespace hocket::interpose
