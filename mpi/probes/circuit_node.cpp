@@ -60,7 +60,10 @@ CircuitNode::CircuitNode(const CircuitRun& run, int rank) : run_(run), rank_(ran
         const CircuitMessage& message = run.messages[index];
         if (message.from != rank && message.to != rank) continue;
         auto& parts = message.from == rank ? sends_ : receives_;
-        parts.push_back({&message, index, place.at(message.circuit), {}, {}});
+        Part& part = parts.emplace_back();
+        part.message = &message;
+        part.index = index;
+        part.circuit = place.at(message.circuit);
     }
     for (Part& part : sends_) order.emplace_back(part.message->begin_s, &part);
     for (Part& part : receives_) order.emplace_back(part.message->end_s - 1e-9 * last_s, &part);

@@ -44,10 +44,10 @@ private:
         bool wanted = false, open = false, released = false;
     };
     struct Part {  // a message that this rank sends or receives
-        const CircuitMessage* message;
-        std::size_t index;    // in the run
-        std::size_t circuit;  // in circuits_
-        CircuitBlocks::Access access;
+        const CircuitMessage* message = nullptr;
+        std::size_t index = 0;    // in the run
+        std::size_t circuit = 0;  // in circuits_
+        CircuitBlocks::Access access{};
         std::vector<char> buffer;
         std::vector<MPI_Request> data;  // of its segments
         MPI_Request answer = MPI_REQUEST_NULL;
