@@ -74,7 +74,7 @@ static void print_command(FILE* out) {
 static int write_meta(const char* folder) {
     /* A call writes some 8 bytes, and the file grows by them. */
     const double cost_per_call_ns = (double)cost_ns + 8 * hocket_file_ns_per_byte;
-    char path[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char path[4096], part[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, thread_level = 0;
     PMPI_Get_library_version(version, &length);
     PMPI_Query_thread(&thread_level);
@@ -92,8 +92,9 @@ static int write_meta(const char* folder) {
                         : thread_level == MPI_THREAD_SERIALIZED ? "serialized"
                         : thread_level == MPI_THREAD_FUNNELED   ? "funneled"
                                                                 : "single";
-    snprintf(path, sizeof path, "%s/meta.json", folder);
-    FILE* out = fopen(path, "w");
+    /* Whoever reads the folder while the program runs finds the whole file or none. */
+    snprintf(part, sizeof part, "%s/meta.json.part", folder);
+    FILE* out = fopen(part, "w");
     if (!out) return 0;
     fprintf(out, "{\n  \"format\": \"hocket.trace/3\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
     hocket_print_json_string(out, version, strlen(version));
@@ -104,7 +105,8 @@ static int write_meta(const char* folder) {
     print_command(out);
     fputs("\n}\n", out);
     const int failed = ferror(out);
-    return fclose(out) == 0 && !failed;
+    snprintf(path, sizeof path, "%s/meta.json", folder);
+    return fclose(out) == 0 && !failed && rename(part, path) == 0;
 }
 
 /* ---- start and stop ---- */

@@ -87,7 +87,7 @@ def test_profile_and_replay(trace: Trace) -> None:
         assert rows[name].calls == number
         assert 0 < rows[name].median_s <= rows[name].total_s
     replayed = replay(trace)
-    assert replayed.notes == []
+    assert replayed.left_out == []
     network = Network.generate("star:2", bandwidth="100 GB/s", latency="0")
     makespan_s = simulate(replayed.program, network).makespan_s
     assert ALONE_S <= makespan_s <= replayed.recorded_span_s + 0.01

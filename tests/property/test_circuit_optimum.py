@@ -13,7 +13,7 @@ from circuit_reference import Reference
 
 from hocket.circuit_check import check_answer
 from hocket.circuit_schedules import CircuitInstance, solve
-from mpis import rounds
+from mpis import LONG, rounds
 
 _SEED = 20261125
 
@@ -54,6 +54,8 @@ def test_no_schedule_is_faster_than_the_bound(rules: tuple[str, str, str, str]) 
         ("bcast", 3, 1, 2), ("bcast", 3, 2, 2), ("allgather", 2, 1, 1), ("allgather", 3, 1, 1), ("allgather", 3, 2, 1),
         ("alltoall", 2, 1, 1), ("alltoall", 3, 1, 1),
     ]:  # fmt: skip
+        if collective == "alltoall" and p == 3 and not (LONG or rules == _rules()[-1]):
+            continue  # the search takes 20 s
         for _ in range(rounds(3)):
             one = _instance(chance, collective, p, k, rules, pieces)
             answer = solve(one, time_limit_s=0.1)

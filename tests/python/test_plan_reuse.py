@@ -79,7 +79,7 @@ def test_a_folder_is_shown_without_what_an_interrupt_left(tmp_path: Path) -> Non
         (["--program", "lu"], "lu is not known; known are: ft ft-2d is"),
         (["--network", "none"], "--network none: no such file"),
         (["--time", "soon"], "soon"),
-        (["--time", "-1"], "must be above 0"),
+        (["--time", "-1"], "argument --time: invalid seconds value: '-1'"),
         (["--factors", "0"], "above 0"),
     ],
 )

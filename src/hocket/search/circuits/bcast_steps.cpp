@@ -26,7 +26,7 @@ Steps binomial_bcast(std::int32_t p, double bytes) {
     return result;
 }
 
-/// [VandeGeijn94]: each node gets a part along a binomial tree, then an allgather. No node gets a block twice.
+/// [Barnett94]: each node gets a part along a binomial tree, then an allgather. No node gets a block twice.
 Steps scatter_allgather(const Steps& allgather, std::int32_t p) {
     Steps result{"scatter and allgather", allgather.block_bytes, p, {}};
     std::vector<std::vector<char>> has(static_cast<std::size_t>(p), std::vector<char>(static_cast<std::size_t>(p), 0));

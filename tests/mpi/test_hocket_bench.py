@@ -27,6 +27,9 @@ from hocket.mpi.launch import launch_environment, start_process, stop_process_gr
 from mpis import MpiRunner
 
 SCHEMA = json.loads((Path(package.__file__).parent / "records.schema.json").read_text())
+# Two of the four MPIs show what the program does; `make test-long` takes all.
+pytestmark = pytest.mark.one_of_each_family(usually=True)
+
 HEAD = 'format = "hocket.suite/1"\nname = "test"\nlaunches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n'
 
 
