@@ -173,9 +173,10 @@ def test_the_runner_itself_takes_less_than_two_steps_of_the_clock(runner: MpiRun
     path = runner.folder / "results.jsonl"
     runner.run(2, program, "--quiet", "-o", path, suite(runner.folder, '[[items]]\nuse = "nothing"\n'))
     results = read_results(path)
-    (chunk,) = results.chunks[0]
-    assert chunk.runs > 1
-    assert min(chunk.run_s) < 2e-9 * results.runs[0]["timer"]["step_ns"]
+    assert results.chunks[0]
+    for chunk in results.chunks[0]:
+        assert chunk.runs > 1
+        assert min(chunk.run_s) < 2e-9 * results.runs[0]["timer"]["step_ns"]
 
 
 @pytest.mark.one_of_each_family
