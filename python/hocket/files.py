@@ -20,28 +20,37 @@ from hocket.errors import InvalidInput
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Writes aside and renames; through a symbolic link, and straight into what is not a file, as a device or a pipe.
+    """Writes a file as `whole_file` does."""
+    # An argument of a user's program may be no UTF-8; a result is not lost for that.
+    content = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    with whole_file(path) as aside:
+        aside.write_bytes(content)
 
-    Raises OSError, and leaves the old content then.
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yields the name of a file aside, which becomes `path` when the block has ended; the old file stays if it raises.
+
+    A symbolic link stays one, and its target is written. What is not a file, as a device or a pipe, is yielded itself.
+
+    Raises OSError.
     """
     folder = Path(path).absolute().parent
     path = Path(path).resolve()
-    # An argument of a user's program may be no UTF-8; a result is not lost for that.
-    content = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    if not folder.is_dir():
+    is_special = path.exists() and not path.is_file()
+    if not is_special and not folder.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"the folder {folder} does not exist", str(path))
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside = path if is_special else path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        aside.write_bytes(content)
-        aside.replace(path)
+        yield aside
+        if not is_special:
+            aside.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name of what lay aside
     finally:
-        with suppress(OSError):
-            aside.unlink()
+        if not is_special:
+            with suppress(OSError):
+                aside.unlink()
 
 
 def printable(path: str) -> str:

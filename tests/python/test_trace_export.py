@@ -95,6 +95,16 @@ def test_parquet_has_the_rows_of_the_trace(folder: Path, tmp_path: Path) -> None
     assert table["name"].to_pylist() == [name for rank in range(trace.ranks) for name in trace.names(rank)]
 
 
+@pytest.mark.parametrize("form", ["perfetto", "parquet", "goal"])
+def test_a_link_stays_one_and_a_full_device_is_no_file_afterwards(folder: Path, form: str, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="'/dev/full'"):
+        run(ExportRequest(folder, form, full))
+    assert full.is_symlink()
+    assert full.is_char_device()
+
+
 def test_nonblocking_and_persistent_collectives_come_back_from_otf2(tmp_path: Path) -> None:
     functions = ["MPI_Init", "MPI_Iallreduce", "MPI_Wait", "MPI_Finalize"]
     ranks = []

@@ -167,7 +167,7 @@ def refuse_others(context: click.Context, kind: str, what: str) -> None:
             names = parameter.secondary_opts if context.params[name] is False else parameter.opts
             option = max(names or parameter.opts, key=len)
             where = sorted(other for other, accepted in APPLICABLE.items() if name in accepted)
-            subject = what if kind in PARAMETERS else f"a {kind} ({what})"
+            subject = what if kind in PARAMETERS else f"{'several' if kind == 'jobs' else 'a'} {kind} ({what})"
             raise InvalidInput(
                 f"{option} does not apply to {subject}", f"it goes with {', '.join(where)}: leave it out"
             )

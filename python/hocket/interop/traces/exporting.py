@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import Program, Trace, _core
 from hocket.errors import InvalidInput
-from hocket.files import check_parent, whole_folder, write_whole
+from hocket.files import check_parent, whole_file, whole_folder, write_whole
 from hocket.interop.programs import read_program
 from hocket.interop.traces.importing import FLOPS_PER_S
 from hocket.interop.traces.sources import PROGRAMS, find_sources
@@ -112,13 +111,8 @@ def _write_trace(trace: Trace, request: ExportRequest) -> list[str]:
             return write_ti(trace, folder, request.flops_per_s or FLOPS_PER_S)
     from hocket.interop.traces.tables import write_parquet, write_perfetto
 
-    aside = request.output.with_name(f".{request.output.name}.{os.getpid()}")
-    try:
-        notes = (write_parquet if request.format == "parquet" else write_perfetto)(trace, aside)
-        aside.replace(request.output)
-    finally:
-        aside.unlink(missing_ok=True)
-    return notes
+    with whole_file(request.output) as aside:
+        return (write_parquet if request.format == "parquet" else write_perfetto)(trace, aside)
 
 
 def _program(trace: Trace | None, request: ExportRequest) -> tuple[Program, list[str]]:
