@@ -173,10 +173,10 @@ def test_the_runner_itself_takes_less_than_two_steps_of_the_clock(runner: MpiRun
     path = runner.folder / "results.jsonl"
     runner.run(2, program, "--quiet", "-o", path, suite(runner.folder, '[[items]]\nuse = "nothing"\n'))
     results = read_results(path)
-    assert results.chunks[0]
-    for chunk in results.chunks[0]:
-        assert chunk.runs > 1
-        assert min(chunk.run_s) < 2e-9 * results.runs[0]["timer"]["step_ns"]
+    chunks = results.chunks[0]
+    assert min(chunk.runs for chunk in chunks) > 1
+    # Of all chunks: another process may disturb one.
+    assert min(min(chunk.run_s) for chunk in chunks) < 2e-9 * results.runs[0]["timer"]["step_ns"]
 
 
 @pytest.mark.one_of_each_family
