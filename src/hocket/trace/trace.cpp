@@ -203,7 +203,9 @@ RankFile Trace::separate(std::int32_t rank) const {
 void Trace::write(const fs::path& folder) const {
     std::error_code error;
     fs::create_directories(folder, error);
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    fs::directory_iterator entry;
+    if (!error) entry = fs::directory_iterator(folder, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
         if (is_rank_file(entry->path()))
             throw InvalidInput(folder.string() + ": has a trace already: " + entry->path().filename().string(),
                                "name a new folder");
