@@ -59,7 +59,7 @@ def test_two_clusters_are_found(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     assert [link["between"] for link in found["links"] if link["error_without"] is not None] == [["s1", "s0"]]
     names = [node.name for node in network.nodes]
     across = next(link for link in network.links if (names[link.source], names[link.target]) == ("s1", "s0"))
-    # On a busy machine the link is found too fast: its shaper saves up what a late sender has not used.
+    # On a busy machine 1.14 and 1.26 have been seen; that the shaper saves up what a late sender leaves is a guess.
     assert 0.7 < across.bandwidth_bytes_per_s * 8e-6 / 30 < 1.5
     table = tomllib.loads((tmp_path / "found.toml").read_text())["calibration"]
     assert table["grade"] == found["grade"]

@@ -26,6 +26,15 @@ def command() -> None:
     """Show recorded traces; import those of other tools, and export them."""
 
 
+_flops_option = click.option(
+    "--flops",
+    "flops_per_s",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="SimGrid: what a core computes each second, in flops.  [default: 1e9]",
+)
+
+
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
@@ -81,13 +90,7 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     "[default: count only]",
 )
 @click.option("--format", "format_name", type=click.Choice(IMPORTED), help="Of FILE.  [default: by its content]")
-@click.option(
-    "--flops",
-    "flops_per_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    help="SimGrid: what a core computes each second, in flops.  [default: 1e9]",
-)
+@_flops_option
 @click.option(
     "--align",
     is_flag=True,
@@ -158,13 +161,7 @@ def _members(members: tuple[int, ...]) -> str:
 @click.argument("what", metavar="TRACE", type=click.Path(path_type=Path))
 @click.option("--format", "format_name", type=click.Choice(EXPORTED), required=True)
 @click.option("-o", "--output", type=OutputPath(), metavar="PATH", required=True, help="The new folder or the file.")
-@click.option(
-    "--flops",
-    "flops_per_s",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    help="SimGrid: what a core computes each second, in flops.  [default: 1e9]",
-)
+@_flops_option
 @click.option(
     "--reduce-rate",
     type=click.FloatRange(min=0, min_open=True),
