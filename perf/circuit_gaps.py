@@ -19,8 +19,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from hocket.circuit_check import check_answer
-from hocket.circuit_schedules import COLLECTIVES, CircuitInstance, solve
+from hocket.circuits.check import check_answer
+from hocket.circuits.schedules import COLLECTIVES, CircuitInstance, solve
 
 RULES = {
     "injection": ("one", "all"),

@@ -17,7 +17,7 @@ from mpi_programs import PROGRAMS, prepare
 
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.launch import run_command, with_preload
-from hocket.trace import Trace
+from hocket.traces.trace import Trace
 from mpis import MPIS
 
 HERE = Path(__file__).resolve().parent

@@ -29,7 +29,7 @@ from hocket import Network, Trace, simulate
 from hocket.errors import InvalidInput
 from hocket.interop.traces.importing import ImportRequest, run
 from hocket.interop.traces.sources import find_sources
-from hocket.replay import replay
+from hocket.traces.replay import replay
 
 Counts = dict[str, tuple[int, int | None]]  # name -> calls, bytes; None: the count does not tell bytes
 

@@ -99,7 +99,8 @@ void bind_program(nb::module_& module) {
             return changed(program, what_if);
         },
         "program"_a, "cpu_scale"_a, "cpu_scale_of"_a, "delays"_a, "noise"_a.none(), "seed"_a,
-        nb::call_guard<nb::gil_scoped_release>(), "See hocket.what_if; `delays` are of rank, seconds, at_s.");
+        nb::call_guard<nb::gil_scoped_release>(),
+        "See hocket.simulation.what_if; `delays` are of rank, seconds, at_s.");
     module.def(
         "lower", &lower, "schedule"_a, "bytes"_a, "element_bytes"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
         "A Schedule with sizes: `bytes` is the message of bcast, reduce and allreduce, the block of one rank else.");

@@ -180,7 +180,8 @@ void bind_rank_file(nb::module_& module) {
                 if (neighbours) self->neighbours = {std::move(neighbours->first), std::move(neighbours->second)};
             },
             "made_by"_a, "parent"_a, "inter"_a, "rank"_a, "members"_a, "remote"_a, "neighbours"_a.none());
-    nb::class_<RankFile>(module, "RankFile", "What one rank did, with tables of its own; see hocket.traced_rank.")
+    nb::class_<RankFile>(module, "RankFile",
+                         "What one rank did, with tables of its own; see hocket.traces.traced_rank.")
         .def(
             "__init__",
             [](RankFile* self, std::int32_t rank, std::int32_t num_ranks, std::string host, std::string_view end,
@@ -242,7 +243,7 @@ void bind_trace(nb::module_& module) {
     module.def(
         "collective_of", [](std::string_view name) { return hocket::trace::collective_of(name).collective; },
         "function"_a, "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is no collective.");
-    nb::class_<Trace>(module, "Trace", "What each rank of a real program did; see hocket.trace.")
+    nb::class_<Trace>(module, "Trace", "What each rank of a real program did; see hocket.traces.trace.")
         .def_static("open", &Trace::open, "folder"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_static("make", &Trace::make, "ranks"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("write", &Trace::write, "folder"_a, nb::call_guard<nb::gil_scoped_release>())

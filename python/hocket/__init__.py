@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from hocket.earlier_names import EarlierNames
 from hocket.errors import Error, InvalidInput
 
 __version__ = "0.1.0"
+
+sys.meta_path.append(EarlierNames())
 
 # What the type checker and editors see. At run time each name is imported on first use (below), so that
 # `hocket --help` does not load the core.
@@ -49,8 +53,8 @@ if TYPE_CHECKING:
         validate,
         wire_limit_s,
     )
-    from hocket.simulations import simulate_each
-    from hocket.trace import Trace
+    from hocket.simulation.parallel import simulate_each
+    from hocket.traces.trace import Trace
 
 __all__ = [
     "Algorithm",
@@ -99,7 +103,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hocket' has no attribute {name!r}")
     import importlib
 
-    modules = {"Trace": "hocket.trace", "simulate_each": "hocket.simulations"}
+    modules = {"Trace": "hocket.traces.trace", "simulate_each": "hocket.simulation.parallel"}
     value = getattr(importlib.import_module(modules.get(name, "hocket._core")), name)
     globals()[name] = value
     return value

@@ -21,7 +21,7 @@ from hocket._core import (
     progress_modes,
 )
 from hocket.errors import InvalidInput
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 
 __all__ = ["COLLECTIVES", "PROGRESS", "ROOTED", "Evidence", "Plan", "PlanEntry", "write_candidates", "write_plan"]
 

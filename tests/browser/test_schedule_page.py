@@ -12,8 +12,8 @@ from browser_window import Browser
 
 from hocket import Network
 from hocket.report import schedule_page
+from hocket.schedules.transfers import TimedTransfer
 from hocket.search.optimal import optimal_schedule
-from hocket.transfers import TimedTransfer
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 

@@ -13,12 +13,12 @@ import pytest
 from browser_window import Browser
 
 from hocket import CostModel, Fabric, Network
-from hocket.patterns import Pattern
 from hocket.report.simulation import write_simulation
-from hocket.simulated_circuits import circuit_use
-from hocket.simulation import ProgramOptions, Request, simulate_what
-from hocket.simulation_record import recorded_program, recorded_traffic
-from hocket.traffic_simulation import RunOptions, simulate_pattern
+from hocket.simulation.circuits import circuit_use
+from hocket.simulation.patterns import Pattern
+from hocket.simulation.programs import ProgramOptions, Request, simulate_what
+from hocket.simulation.record import recorded_program, recorded_traffic
+from hocket.simulation.traffic import RunOptions, simulate_pattern
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 CHARTS = ["heat", "utilisation", "finish", "load", "gantt"]

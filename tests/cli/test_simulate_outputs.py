@@ -21,10 +21,10 @@ import pytest
 
 from hocket import Error, Fabric, Schedule
 from hocket.cli.simulate.outputs import checked_outputs
-from hocket.files import whole_folder
-from hocket.patterns import Pattern
-from hocket.simulation_record import recorded_traffic
-from hocket.traffic_simulation import RunOptions, simulate_pattern
+from hocket.io.files import whole_folder
+from hocket.simulation.patterns import Pattern
+from hocket.simulation.record import recorded_traffic
+from hocket.simulation.traffic import RunOptions, simulate_pattern
 from mpis import LIMIT_S
 
 FILES = {"result.json", "result.npz", "report.html", "trace.json"}

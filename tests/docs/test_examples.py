@@ -120,7 +120,7 @@ def test_python_examples_of_the_simulation_run() -> None:
 def test_every_key_is_documented() -> None:
     from hocket.plan import Evidence, Plan, PlanEntry
     from hocket.report import result, timeline
-    from hocket.trace import META_KEYS
+    from hocket.traces.trace import META_KEYS
 
     pages = (ROOT / "docs/reference").glob("*-format.md")
     text = "".join(page.read_text(encoding="utf-8") for page in pages)

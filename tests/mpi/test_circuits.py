@@ -14,8 +14,8 @@ import pytest
 
 from hocket import Error, Network
 from hocket.bench.circuits.measure import measure_messages, run_schedules
-from hocket.circuit_batches import ALGORITHMS, schedule_of
-from hocket.circuit_schedules import COLLECTIVES, CircuitInstance, solve
+from hocket.circuits.batches import ALGORITHMS, schedule_of
+from hocket.circuits.schedules import COLLECTIVES, CircuitInstance, solve
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.testbed import Testbed, available

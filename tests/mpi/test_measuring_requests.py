@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from hocket.advise.request import AdviseRequest
-from hocket.cost_source import CostSource
+from hocket.cost.source import CostSource
 from hocket.mpi.build import build_mpi_parts
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.requests import from_json, run, to_json
-from hocket.simulate_request import SimulateRequest
+from hocket.simulation.request import SimulateRequest
 
 PROGRAM = """
 #include <mpi.h>

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hocket.mpi.build import build_mpi_parts
-from hocket.trace import Trace
+from hocket.traces.trace import Trace
 from mpis import MpiRunner
 
 MANY_C = Path(__file__).parent / "record/many.c"

@@ -18,9 +18,9 @@ import pytest
 from hocket import Network, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.launch import start_process, stop_process_group, with_preload
-from hocket.replay import replay
-from hocket.trace import Trace, in_mpi_ns
-from hocket.trace_profile import profile
+from hocket.traces.profile import profile
+from hocket.traces.replay import replay
+from hocket.traces.trace import Trace, in_mpi_ns
 from mpis import LIMIT_S, MpiRunner
 
 POLLS_C = Path(__file__).parent / "record/polls.c"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hocket.mpi.build import build_mpi_parts
-from hocket.trace import Trace
+from hocket.traces.trace import Trace
 from mpis import MpiRunner
 
 SOURCES = Path(__file__).parent / "record"

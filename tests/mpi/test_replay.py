@@ -10,8 +10,8 @@ import pytest
 from hocket import CostModel, Network, Trace, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry
-from hocket.replay import NativeModel, replay, replay_at
-from hocket.simulation import Request, simulate_what
+from hocket.simulation.programs import Request, simulate_what
+from hocket.traces.replay import NativeModel, replay, replay_at
 from hocket.tune import predict
 from hocket.tune.predict import predict_program
 

@@ -11,7 +11,7 @@ import pytest
 
 from hocket import Network, Trace, simulate
 from hocket.mpi.build import build_mpi_parts
-from hocket.replay import replay
+from hocket.traces.replay import replay
 from mpis import MpiRunner
 
 SOURCE = Path(__file__).parent / "replay" / "functions.c"

@@ -20,7 +20,7 @@ from testlist import DOES_NOT_END, PASSES, SuiteTest
 from ways import NATIVE, STATISTICS, Ways
 
 from hocket.mpi.launch import num_slots, with_preload
-from hocket.simulations import available_cores
+from hocket.simulation.parallel import available_cores
 from hocket.testbed import preload
 from mpis import MPICH_SHARING_CORES, ROOT
 

@@ -32,7 +32,7 @@ from hocket.cli.options import seconds
 from hocket.errors import Error
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
-from hocket.simulations import available_cores
+from hocket.simulation.parallel import available_cores
 from mpis import MPIS
 
 LINES_SHOWN = 12

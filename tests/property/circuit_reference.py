@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from hocket.circuit_schedules import CircuitInstance
+from hocket.circuits.schedules import CircuitInstance
 
 
 @dataclass

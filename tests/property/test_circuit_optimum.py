@@ -11,8 +11,8 @@ import random
 import pytest
 from circuit_reference import Reference
 
-from hocket.circuit_check import check_answer
-from hocket.circuit_schedules import CircuitInstance, solve
+from hocket.circuits.check import check_answer
+from hocket.circuits.schedules import CircuitInstance, solve
 from mpis import LONG, rounds
 
 _SEED = 20261125

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket import InvalidInput
-from hocket.trace import Trace
-from hocket.traced_rank import CALL, COMPLETION, OwnCommunicator, TracedRank, new_calls
+from hocket.traces.trace import Trace
+from hocket.traces.traced_rank import CALL, COMPLETION, OwnCommunicator, TracedRank, new_calls
 
 IDS = {"communicator": 2, "new_communicator": 2, "datatype": 2, "op": 1}
 NUMBERS = {"root": -3, "peer": -2, "tag": -1, "receive_peer": -2, "receive_tag": -1, "bytes": -1, "receive_bytes": -1}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from networks import tree_texts
 
 from hocket import Fabric, InvalidInput, Network, Program, Schedule, Traffic, lower, simulate, simulate_traffic
-from hocket.link_groups import group_links, rows_of
+from hocket.networks.link_groups import group_links, rows_of
 
 SHARING = st.sampled_from(["none", "equal", "maxmin", "reserve"])
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from hocket.circuit_check import check_answer
-from hocket.circuit_schedules import CircuitInstance, solve
+from hocket.circuits.check import check_answer
+from hocket.circuits.schedules import CircuitInstance, solve
 from hocket.errors import InvalidInput
 
 _SEED = 20261128

@@ -10,9 +10,9 @@ from dataclasses import asdict
 import pytest
 
 from hocket import InvalidInput, circuit_cost
-from hocket.circuit_batches import ALGORITHMS, schedule_of
-from hocket.circuit_check import replay
-from hocket.circuit_schedules import CircuitInstance
+from hocket.circuits.batches import ALGORITHMS, schedule_of
+from hocket.circuits.check import replay
+from hocket.circuits.schedules import CircuitInstance
 
 
 def _instance(collective: str, p: int, k: int, accounting: str = "equations") -> CircuitInstance:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hocket import CostModel, Network, Program, Schedule, algorithms, lower, simulate
-from hocket.circuit_network import values_of
+from hocket.circuits.network import values_of
 from hocket.errors import InvalidInput
 
 _SEED = 20261127

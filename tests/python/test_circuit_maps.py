@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from hocket import InvalidInput, circuit_cost
-from hocket.circuit_costs import CircuitCostRequest
-from hocket.circuit_maps import CircuitMapRequest, run
+from hocket.circuits.costs import CircuitCostRequest
+from hocket.circuits.maps import CircuitMapRequest, run
 from hocket.report.circuit_map_figures import gain
 from hocket.requests import from_json, to_json
 

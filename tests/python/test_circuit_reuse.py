@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from hocket import InvalidInput
-from hocket.circuit_network import CircuitNetwork
-from hocket.circuit_reuse import CircuitCall, CircuitReuse, CircuitReuseRequest, calls_of, run
-from hocket.circuit_steps import Pairs, algorithms_in_steps, degree
+from hocket.circuits.network import CircuitNetwork
+from hocket.circuits.reuse import CircuitCall, CircuitReuse, CircuitReuseRequest, calls_of, run
+from hocket.circuits.steps import Pairs, algorithms_in_steps, degree
 from hocket.requests import from_json, to_json
-from hocket.trace import Trace
-from hocket.traced_rank import OwnCommunicator, TracedRank, new_calls
+from hocket.traces.trace import Trace
+from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
 _SEED = 20261124
 GOLDEN = Path(__file__).parent.parent / "golden/circuits.csv"

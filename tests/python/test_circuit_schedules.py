@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from hocket import InvalidInput, circuit_algorithms, circuit_cost
-from hocket.circuit_check import check_answer
-from hocket.circuit_schedules import CircuitInstance, answer_lines, check_lines, solve
+from hocket.circuits.check import check_answer
+from hocket.circuits.schedules import CircuitInstance, answer_lines, check_lines, solve
 
 _PAPER = {"s": 0.005, "d": 0.005, "alpha": 1e-4, "beta": 8e-9}
 _SEED = 20261124

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from hocket import CostModel, circuit_cost
-from hocket.cost_source import CostSource
-from hocket.network_source import NetworkSource
-from hocket.simulate_request import SimulateRequest, run
-from hocket.trace import Trace
-from hocket.traced_rank import OwnCommunicator, TracedRank, new_calls
+from hocket.cost.source import CostSource
+from hocket.networks.source import NetworkSource
+from hocket.simulation.request import SimulateRequest, run
+from hocket.traces.trace import Trace
+from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
 GOLDEN = Path(__file__).parent.parent / "golden/circuits.csv"
 RANKS = 16

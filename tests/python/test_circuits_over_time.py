@@ -21,8 +21,8 @@ from hocket.report.circuit_timeline_figures import (
     rows_of,
 )
 from hocket.report.circuits_over_time import CircuitsOverTime, circuits_over_time
-from hocket.simulated_circuits import circuit_use
-from hocket.simulation import ProgramOptions, Request, simulate_what
+from hocket.simulation.circuits import circuit_use
+from hocket.simulation.programs import ProgramOptions, Request, simulate_what
 
 
 def _simulated(ranks: int, policy: str, what: str, num_bytes: int = 10_000) -> tuple[CircuitTimeline, CircuitsOverTime]:

@@ -20,18 +20,19 @@ from hocket.bench.circuits.request import CircuitBenchRequest
 from hocket.bench.fidelity.request import FidelityRequest
 from hocket.bench.overlap.request import OverlapRequest
 from hocket.calibrate.request import CalibrateRequest
-from hocket.circuit_schedules import CircuitInstance, CircuitScheduleRequest
-from hocket.cost import CostRequest
-from hocket.cost_source import CostSource
+from hocket.circuits.schedules import CircuitInstance, CircuitScheduleRequest
+from hocket.cost.request import CostRequest
+from hocket.cost.source import CostSource
+from hocket.earlier_names import NAMES
 from hocket.interop.networks import Options
-from hocket.network_request import GenerateRequest, ImportRequest, RouteRequest, ShowRequest
-from hocket.network_source import NetworkSource
-from hocket.recording import RecordRequest
+from hocket.networks.request import GenerateRequest, ImportRequest, RouteRequest, ShowRequest
+from hocket.networks.source import NetworkSource
 from hocket.requests import KINDS, from_json, key, run, to_json
-from hocket.schedule_request import CrossoverRequest, OptimalRequest, ScheduleRequest, SearchRequest
-from hocket.simulate_request import SimulateRequest
-from hocket.testbed_request import UpRequest
-from hocket.trace_profile import ProfileRequest
+from hocket.schedules.request import CrossoverRequest, OptimalRequest, ScheduleRequest, SearchRequest
+from hocket.simulation.request import SimulateRequest
+from hocket.testbed.request import UpRequest
+from hocket.traces.profile import ProfileRequest
+from hocket.traces.recording import RecordRequest
 from hocket.tune.demo import DemoRequest
 from hocket.tune.request import TuneRequest
 from hocket.tune.run import RunRequest
@@ -242,3 +243,10 @@ def test_network(printed: Callable[..., Any]) -> None:
     found = run(same_from_json(RouteRequest(NetworkSource("fat-tree:2x2x4"), 0, 5)))
     assert found.values == printed("network", "show", "fat-tree:2x2x4", "--route", "0", "5")
     assert run(GenerateRequest("star:4", "1 Gbit/s", "50 us")).network == STAR.load()
+
+
+@pytest.mark.parametrize(("earlier", "now"), NAMES.items())
+def test_a_module_is_found_by_its_earlier_name(earlier: str, now: str) -> None:
+    module = import_module(now)
+    assert import_module(earlier) is module
+    assert module.__name__ == now

@@ -12,7 +12,7 @@ import pickle
 import pytest
 
 from hocket import CostModel, InvalidInput, Network, Schedule, lower, simulate
-from hocket.cost_source import CostSource
+from hocket.cost.source import CostSource
 
 MEASURED = CostModel(
     9e-6, 8e-6, 3e9, 65536, "equal", host_overhead_s=1e-6, wake_s=4e-5, copy_bytes_per_s=1e9, link_efficiency=0.98,

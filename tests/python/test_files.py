@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):

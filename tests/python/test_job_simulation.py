@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from hocket.cost_source import CostSource
+from hocket.cost.source import CostSource
 from hocket.errors import InvalidInput
-from hocket.job_simulation import Job, JobsRequest, job_from, run
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.requests import from_json, to_json
+from hocket.simulation.jobs import Job, JobsRequest, job_from, run
 
 FREE = CostSource(send_overhead_s=0.0, receive_overhead_s=0.0, rendezvous_bytes=2**40)
 TREE = NetworkSource("tree:2x2", bandwidth="1GB/s", latency="0s")

@@ -139,34 +139,6 @@ def test_a_killed_caller_leaves_nothing(runner, number):
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
-def test_a_killed_caller_leaves_no_launcher_that_ignores_signals():
-    """Open MPI 4.1's was seen to stand for ten minutes after SIGTERM. Its helper has a session of its own."""
-    marker = f"ignores-{os.getpid()}"
-    launcher = "trap '' TERM HUP INT; setsid sleep 600 & echo started; wait"
-    script = "import sys; from hocket.mpi.launch import run_command\nrun_command(['sh', '-c', sys.argv[1]])"
-    caller = subprocess.Popen(
-        [sys.executable, "-c", script, launcher],
-        env={**os.environ, "HOCKET_TEST_MARKER": marker},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert caller.stdout
-    assert caller.stdout.readline() == "started\n"
-    assert wait_until(lambda: "sleep" in environments(marker))
-    caller.kill()
-    caller.communicate()
-    assert wait_until(lambda: not environments(marker)), environments(marker).keys()
-
-
-def test_a_command_that_has_ended_leaves_no_guard(monkeypatch):
-    marker = f"guard-{os.getpid()}"
-    monkeypatch.setenv("HOCKET_TEST_MARKER", marker)
-    process = launch.start_process(["sleep", "600"])
-    assert wait_until(lambda: len(environments(marker)) == 2), environments(marker).keys()
-    launch.stop_process_group(process)
-    assert not environments(marker)
-
-
 def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
     program = runner.compile(SHOW, name="sleeps_long")
     marker = f"launcher-{os.getpid()}"

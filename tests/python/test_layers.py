@@ -85,7 +85,7 @@ def test_this_repository_keeps_its_layers_and_every_header_compiles_alone():
         (
             {"python/hocket/mpi/a.py": "from hocket._core import simulate\n"},
             "python/hocket/mpi/a.py:1: hocket.mpi may not import hocket._core: mpi starts without the core; "
-            "allowed: errors, files, terminal_input",
+            "allowed: errors, io",
         ),
         ({"python/hocket/odd.py": ""}, "python/hocket/odd.py: hocket.odd is not in PYTHON_LEVELS"),
     ],
@@ -133,11 +133,14 @@ def test_a_forbidden_include_is_found(tmp_path, files, message):
         ),
         pytest.param(
             {
-                "python/hocket/plan.py": "import hocket.trace\n",
-                "python/hocket/trace.py": "\nfrom hocket.plan import Plan\n",
+                "python/hocket/plan.py": "import hocket.traces.trace\n",
+                "python/hocket/traces/trace.py": "\nfrom hocket.plan import Plan\n",
             },
-            "hocket.plan -> hocket.trace -> hocket.plan",
-            ["python/hocket/plan.py:1 imports hocket.trace", "python/hocket/trace.py:2 imports hocket.plan"],
+            "hocket.plan -> hocket.traces.trace -> hocket.plan",
+            [
+                "python/hocket/plan.py:1 imports hocket.traces.trace",
+                "python/hocket/traces/trace.py:2 imports hocket.plan",
+            ],
             id="Python at the top",
         ),
         pytest.param(
@@ -154,11 +157,11 @@ def test_a_forbidden_include_is_found(tmp_path, files, message):
             {
                 "python/hocket/search/__init__.py": "from hocket.search.b import thing\n",
                 "python/hocket/search/a.py": "",
-                "python/hocket/search/b.py": "import hocket.transfers\n",
-                "python/hocket/transfers.py": "from hocket.search.a import name\n",
+                "python/hocket/search/b.py": "import hocket.schedules.transfers\n",
+                "python/hocket/schedules/transfers.py": "from hocket.search.a import name\n",
             },
-            "hocket.search -> hocket.search.b -> hocket.transfers -> hocket.search",
-            ["python/hocket/transfers.py:1 imports hocket.search.a, after hocket.search/__init__"],
+            "hocket.search -> hocket.search.b -> hocket.schedules.transfers -> hocket.search",
+            ["python/hocket/schedules/transfers.py:1 imports hocket.search.a, after hocket.search/__init__"],
             id="Python through the __init__ of another package, which runs first",
         ),
         pytest.param(
@@ -191,8 +194,8 @@ def test_a_circle_is_found(tmp_path, files, circle, ties):
 
 def test_what_is_no_circle_is_let_be(tmp_path):
     files = {
-        "python/hocket/__init__.py": "if TYPE_CHECKING:\n    from hocket.trace import Trace\n",
-        "python/hocket/trace.py": "from hocket import Error\n",  # `Trace` is handed on at first use
+        "python/hocket/__init__.py": "if TYPE_CHECKING:\n    from hocket.traces.trace import Trace\n",
+        "python/hocket/traces/trace.py": "from hocket import Error\n",  # `Trace` is handed on at first use
         "python/hocket/search/__init__.py": "from hocket.search.a import thing\n",
         "python/hocket/search/a.py": "from hocket.search.b import other\n",  # inside the package
         "python/hocket/search/b.py": "",

@@ -19,12 +19,12 @@ import pytest
 from hocket import Network
 from hocket.bench.fidelity.measure import Bench, FidelityOptions
 from hocket.errors import Error
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 from hocket.measure.runner import Run
 from hocket.measure.transfers import launch
 
 OWNER = """
-import sys, os; from pathlib import Path; from hocket.leftovers import working_folder
+import sys, os; from pathlib import Path; from hocket.io.leftovers import working_folder
 with working_folder(".result-", Path(sys.argv[1])) as folder:
     (folder / "file").touch(); os.utime(folder, (0, 0)); print(folder, flush=True); input()
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.recording import GROUPS
+from hocket.traces.recording import GROUPS
 
 PMPI = Path(__file__).resolve().parents[2] / "mpi/pmpi"
 SEND = "const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hocket.plan import Plan, PlanEntry
-from hocket.trace import Collective
+from hocket.traces.trace import Collective
 from hocket.tune.predict import served_s
 
 WORLD = (0, 1, 2, 3)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from hocket.replay import replay
-from hocket.trace import Trace
-from hocket.traced_rank import OwnCommunicator, TracedRank, new_calls
+from hocket.traces.replay import replay
+from hocket.traces.trace import Trace
+from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
 RANKS = 2
 

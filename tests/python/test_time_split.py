@@ -12,8 +12,8 @@ import pytest
 
 from hocket.advise import CallGroup
 from hocket.plan import Plan, PlanEntry
-from hocket.trace import CALL, Collective
-from hocket.trace_split import split
+from hocket.traces.time_split import split
+from hocket.traces.trace import CALL, Collective
 from hocket.tune.time_split import served_by, time_split
 
 FUNCTIONS = [

@@ -15,13 +15,13 @@ import jsonschema
 import pytest
 
 from hocket import CostModel, Fabric, Network
-from hocket.patterns import Pattern
 from hocket.report.recorded_simulation import RecordedSimulation
 from hocket.report.simulation import write_trace
 from hocket.report.trace_events import LINKS, MOST_LINKS, RANKS
-from hocket.simulation import ProgramOptions, Request, simulate_what
-from hocket.simulation_record import recorded_program, recorded_traffic
-from hocket.traffic_simulation import MOST_RANKS_RECORDED, RunOptions, simulate_pattern
+from hocket.simulation.patterns import Pattern
+from hocket.simulation.programs import ProgramOptions, Request, simulate_what
+from hocket.simulation.record import recorded_program, recorded_traffic
+from hocket.simulation.traffic import MOST_RANKS_RECORDED, RunOptions, simulate_pattern
 
 # The Trace Event format: what its sections on common fields, complete events, counters and metadata require.
 _COMMON = {

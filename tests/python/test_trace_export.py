@@ -17,8 +17,8 @@ from hocket.interop.traces.counts import count_calls, count_communicators, count
 from hocket.interop.traces.exporting import ExportRequest, run
 from hocket.interop.traces.importing import ImportRequest
 from hocket.interop.traces.importing import run as import_trace
-from hocket.replay import replay
-from hocket.traced_rank import OwnCommunicator, TracedRank, new_calls
+from hocket.traces.replay import replay
+from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "traces"
 NETWORK = Network.generate("star:4", bandwidth="1 Gbit/s", latency="5 us")
@@ -129,7 +129,7 @@ def test_nonblocking_and_persistent_collectives_come_back_from_otf2(tmp_path: Pa
 
 
 def _completion() -> np.dtype[np.void]:
-    from hocket.traced_rank import COMPLETION
+    from hocket.traces.traced_rank import COMPLETION
 
     return COMPLETION
 

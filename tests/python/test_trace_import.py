@@ -15,7 +15,7 @@ from fuzz import importers
 from hocket import Program, _core
 from hocket.errors import InvalidInput
 from hocket.interop.traces.importing import Imported, ImportRequest, run
-from hocket.replay import replay
+from hocket.traces.replay import replay
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "traces"
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from hocket.cost_source import CostSource
+from hocket.cost.source import CostSource
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.requests import from_json, to_json
-from hocket.simulate_request import SimulateRequest, run
-from hocket.what_if import AS_RECORDED, RankDelay, RankScale, WhatIf, what_if_from
+from hocket.simulation.request import SimulateRequest, run
+from hocket.simulation.what_if import AS_RECORDED, RankDelay, RankScale, WhatIf, what_if_from
 
 #: Both ranks compute 4 times 1 ms; then rank 1 waits for rank 0.
 GOAL = "num_ranks 2\n" + "".join(

@@ -47,41 +47,18 @@ GENERATED = "pmpi/"
 # A module or package of python/hocket imports those of lower levels only, and itself. The package `hocket` itself,
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
 PYTHON_LEVELS: Levels = (
-    ("errors",),
-    ("_core", "circuit_check", "files", "json_input", "reporter", "routes", "terminal_input", "traffic_matrix"),
-    ("circuit_alltoallv", "circuit_network", "traced_rank"),
-    (
-        "circuit_costs",
-        "circuit_schedules",
-        "circuit_steps",
-        "link_groups",
-        "network_source",
-        "patterns",
-        "plan",
-        "requests",
-        "schedule",
-        "simulated_circuits",
-        "simulations",
-        "trace",
-    ),
-    (
-        "circuit_batches",
-        "circuit_maps",
-        "circuit_reuse",
-        "replay",
-        "simulation_statistics",
-        "trace_profile",
-        "trace_split",
-        "transfers",
-        "what_if",
-    ),
-    ("interop.programs", "interop.schedules", "search", "simulation", "traffic_simulation"),
+    ("earlier_names", "errors"),
+    ("_core", "io", "reporter"),
+    ("networks", "plan", "requests"),
+    ("schedules", "traces"),
+    ("circuits",),
+    ("interop.programs", "interop.schedules", "search", "simulation"),
     ("interop.traces",),
     ("advise", "report"),
-    ("cost", "cost_source", "interop", "simulation_record"),
-    ("advise.request", "job_simulation", "network_request", "schedule_request", "simulate_request"),
-    ("leftovers", "mpi", "testbed"),  # the machine: nothing below starts a program
-    ("doctor", "measure", "recording", "testbed_request"),
+    ("cost", "interop", "simulation.record"),
+    ("advise.request", "networks.request", "schedules.request", "simulation.jobs", "simulation.request"),
+    ("mpi", "testbed"),  # the machine: nothing below starts a program
+    ("doctor", "measure", "testbed.request", "traces.recording"),
     ("tune.shared_cores",),  # its warnings are calibrate's too
     ("calibrate",),
     ("tune",),
@@ -91,8 +68,8 @@ PYTHON_LEVELS: Levels = (
 )
 # These start without the core, and may import no more than this.
 PYTHON_MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "mpi": ("errors", "files", "terminal_input"),
-    "testbed": ("errors", "files", "terminal_input"),
+    "mpi": ("errors", "io"),
+    "testbed": ("errors", "io"),
 }
 
 

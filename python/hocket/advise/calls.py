@@ -16,7 +16,7 @@ from hocket.search.predict import Call
 
 if TYPE_CHECKING:
     from hocket import Network
-    from hocket.trace import Collective, Trace
+    from hocket.traces.trace import Collective, Trace
 
 
 @dataclass(frozen=True)

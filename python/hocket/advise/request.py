@@ -13,11 +13,11 @@ from hocket.advise.advise import Advice, advise
 from hocket.advise.calls import group_calls, unserved_calls
 from hocket.advise.cover import Verdict, cover
 from hocket.advise.summary import reasons, to_dict
-from hocket.cost_source import OF_NETWORK, CostSource
-from hocket.network_source import NetworkSource
+from hocket.cost.source import OF_NETWORK, CostSource
+from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
-from hocket.trace import Trace
+from hocket.traces.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
-from hocket.files import check_room
+from hocket.io.files import check_room
 from hocket.mpi.discover import Mpi, find_mpis
 
 

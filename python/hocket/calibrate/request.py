@@ -14,14 +14,14 @@ from hocket.calibrate.calibrate import STEPS, CalibrateOptions, Laboratory, cali
 from hocket.calibrate.calibration import Calibration
 from hocket.calibrate.file import to_json, to_toml
 from hocket.errors import InvalidInput
-from hocket.files import check_parent, printable, write_whole
+from hocket.io.files import check_parent, printable, write_whole
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Runner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.command_line import with_hosts
 from hocket.mpi.discover import mpi_of_command
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:

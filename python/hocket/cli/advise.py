@@ -12,7 +12,7 @@ import click
 from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import cost_source, generator_options, message_cost_options, network_option
 from hocket.cli.reporter import TerminalReporter
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 
 @click.command()

@@ -13,7 +13,7 @@ import click
 from hocket.cli.common import command_argument, json_option, print_json, print_table
 from hocket.cli.options import Duration, OutputPath
 from hocket.cli.reporter import TerminalReporter
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket.calibrate.calibration import Errors

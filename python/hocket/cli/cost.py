@@ -15,10 +15,10 @@ from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import ModelTime, PortNumbers, generator_options, network_option, refuse_given
 from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 if TYPE_CHECKING:
-    from hocket.circuit_costs import CircuitCostRequest
+    from hocket.circuits.costs import CircuitCostRequest
 
 _OF_CIRCUITS = ("setup_s", "teardown_s", "accounting", "whole", "figures", "maps")
 
@@ -105,7 +105,7 @@ def command(
     if len(collectives) > 1:
         raise InvalidInput(f"{len(collectives)} collectives are given: expected one, or several with --ports")
     from hocket import parse_bandwidth, parse_bytes, parse_duration
-    from hocket.cost import CostRequest, run
+    from hocket.cost.request import CostRequest, run
 
     table = run(
         CostRequest(
@@ -151,8 +151,8 @@ def _circuit_request(
 ) -> CircuitCostRequest:
     """What is given on the command line goes before what the network says."""
     from hocket import parse_bandwidth, parse_bytes, parse_duration
-    from hocket.circuit_costs import CircuitCostRequest
-    from hocket.circuit_network import values_of
+    from hocket.circuits.costs import CircuitCostRequest
+    from hocket.circuits.network import values_of
 
     found = {} if network is None else values_of(network.load(), ranks)
     if "ports" in found:
@@ -179,7 +179,7 @@ def _circuit_request(
 
 
 def _show_circuits(request: CircuitCostRequest, folder: Path | None, maps: Path | None, as_json: bool) -> None:
-    from hocket.circuit_costs import run
+    from hocket.circuits.costs import run
 
     costs = run(request)
     if folder is not None:
@@ -188,8 +188,8 @@ def _show_circuits(request: CircuitCostRequest, folder: Path | None, maps: Path 
         files = write_figures(costs, folder)
         message(f"{len(files)} figures in {folder}")
     if maps is not None:
-        from hocket.circuit_maps import CircuitMapRequest
-        from hocket.circuit_maps import run as compare
+        from hocket.circuits.maps import CircuitMapRequest
+        from hocket.circuits.maps import run as compare
         from hocket.report.circuit_map_figures import write_maps
 
         files = write_maps(compare(CircuitMapRequest(request), TerminalReporter()), maps)

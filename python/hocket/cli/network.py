@@ -12,7 +12,7 @@ import click
 
 from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.options import OutputPath, routing_options
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -40,7 +40,7 @@ def show(
     as_json: bool,
 ) -> None:
     """Print the nodes, ranks and links of a network, or a route."""
-    from hocket.network_request import RouteRequest, ShowRequest, find_route, show_network
+    from hocket.networks.request import RouteRequest, ShowRequest, find_route, show_network
 
     source = NetworkSource(network_text, routing=routing, seed=seed)
     if route is not None:
@@ -103,8 +103,8 @@ def generate(kind_and_shape: str, output: Path | None, **given: Any) -> None:
     KIND:SHAPE is star:16, two-clusters:4+4, tree:4x4, fat-tree:8x8x16, a tapered fat-tree:8x8x16/4x2, torus:4x4x4,
     mesh:4x4x4, hypercube:10 or dragonfly:4,8,4 (hosts of a router, routers of a group, global links of a router).
     """
-    from hocket.network_request import GenerateRequest
-    from hocket.network_request import generate as generate_network
+    from hocket.networks.request import GenerateRequest
+    from hocket.networks.request import generate as generate_network
 
     _write(generate_network(GenerateRequest(kind_and_shape, **given)).network, output)
 
@@ -155,7 +155,7 @@ def import_(file: str, format_name: str | None, output: Path | None, as_json: bo
     assumed and left out is reported, and stands in the network file as comments.
     """
     from hocket.interop.networks import Options
-    from hocket.network_request import ImportRequest, import_file
+    from hocket.networks.request import ImportRequest, import_file
     from hocket.report.text import counted
 
     done = import_file(ImportRequest(file, format_name, Options(**given)))
@@ -200,7 +200,7 @@ def _write(network: Network, output: Path | None) -> None:
 
 def _write_text(text: str, output: Path) -> None:
     from hocket import InvalidInput
-    from hocket.files import write_whole
+    from hocket.io.files import write_whole
 
     try:
         write_whole(output, text)

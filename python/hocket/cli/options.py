@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from hocket.cost_source import CostSource
+    from hocket.cost.source import CostSource
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -207,7 +207,7 @@ def cost_source(
 ) -> CostSource:
     """What the options of `message_cost_options` say."""
     from hocket import parse_bytes, parse_duration
-    from hocket.cost_source import CostSource
+    from hocket.cost.source import CostSource
 
     return CostSource(
         folder=folder,

@@ -45,7 +45,7 @@ def command(
       hocket trace show trace
     """
     from hocket import parse_bytes, print_bytes
-    from hocket.recording import RecordRequest, run
+    from hocket.traces.recording import RecordRequest, run
 
     limit_bytes = None if limit is None else parse_bytes(limit, "--limit")
     filters = [tuple((words or "").replace(",", " ").split()) for words in (only, without)]

@@ -13,7 +13,7 @@ from hocket.cli.common import command_argument, json_option, message, print_json
 from hocket.cli.options import Duration
 from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT
 
 
@@ -41,7 +41,7 @@ def up(network: str, name: str | None, as_json: bool) -> None:
     Example:
       hocket testbed up networks/two-clusters.toml --name two
     """
-    from hocket.testbed_request import UpRequest, bring_up
+    from hocket.testbed.request import UpRequest, bring_up
 
     reporter = SILENT if as_json else TerminalReporter()
     values = bring_up(UpRequest(NetworkSource(network), name), reporter).values
@@ -68,7 +68,7 @@ def run(network: str, host: str | None, timeout: float | None, as_json: bool, co
     Example:
       hocket testbed run networks/two-clusters.toml -- mpiexec -n 8 ./app
     """
-    from hocket.testbed_request import RunRequest, run_command
+    from hocket.testbed.request import RunRequest, run_command
 
     done = run_command(RunRequest(network, command, host, timeout, capture=as_json), TerminalReporter())
     result = done.result
@@ -91,7 +91,7 @@ def down(name: str | None, every: bool, as_json: bool) -> None:
     Example:
       hocket testbed down two
     """
-    from hocket.testbed_request import DownRequest, end
+    from hocket.testbed.request import DownRequest, end
 
     if (name is None) != every:
         raise InvalidInput("give the name of a testbed, or --all", "`hocket testbed list` shows the names")
@@ -112,7 +112,7 @@ def list_(as_json: bool) -> None:
     Example:
       hocket testbed list
     """
-    from hocket.testbed_request import ListRequest, find_all
+    from hocket.testbed.request import ListRequest, find_all
 
     values = find_all(ListRequest()).values
     if as_json:

@@ -48,8 +48,8 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     Example:
       hocket trace show hocket-trace
     """
-    from hocket.trace import shortfalls
-    from hocket.trace_profile import ProfileRequest, run
+    from hocket.traces.profile import ProfileRequest, run
+    from hocket.traces.trace import shortfalls
 
     found = run(ProfileRequest(folder))
     if as_json:

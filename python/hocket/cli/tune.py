@@ -20,7 +20,7 @@ from hocket.cli.options import (
     result_options,
 )
 from hocket.cli.reporter import TerminalReporter
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.plan import PROGRESS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from hocket.errors import Error
-from hocket.files import end_of
+from hocket.io.files import end_of
 from hocket.measure.runner import Run
 
 _LAST_BYTES = 1 << 16  # of what a failed run printed, where its last lines are looked for

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hocket.errors import Error
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 
 if TYPE_CHECKING:
     from hocket.measure.runner import Runner

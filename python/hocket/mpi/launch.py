@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -21,13 +21,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi import process_family
+from hocket.io.terminal_input import input_for_command
 from hocket.mpi.command_line import program_index
 from hocket.mpi.discover import Mpi
-from hocket.mpi.process_family import end_family
-from hocket.terminal_input import input_for_command
 
+# How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
+GRACE_S = 4.0
+# And what it has started, once it has ended itself.
+HELPERS_GRACE_S = 1.0
 COUNT_OPTIONS = ("-n", "-np", "--np", "--n", "-c")
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
@@ -173,57 +177,87 @@ def run_command(
     return Completed(tuple(words), process.returncode, stdout or "", stderr or "", time.monotonic() - started)
 
 
-class _Guarded(subprocess.Popen[str]):
-    """A process in a session of its own, and the guard that ends its family if this process is killed."""
-
-    guard: subprocess.Popen[bytes]
-
-
 def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
-    """A process in a session of its own, to be ended by `stop_process_group`; its pipes carry text.
-
-    If this process ends without having done so, however it ends, a guard does it a moment later.
-    """
+    """A process in a session of its own that dies with this one; its pipes carry text."""
     # A signal handler that raises while Python forks is lost, and the signal with it: let signals wait until then.
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 
     def in_child() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        die_with_parent()
 
     try:
-        process = _Guarded(command, text=True, errors="replace", start_new_session=True, preexec_fn=in_child, **options)
-        try:
-            process.guard = _start_guard(process.pid)
-        except BaseException:
-            end_family(process.pid)
-            raise
-        return process
+        return subprocess.Popen(
+            command, text=True, errors="replace", start_new_session=True, preexec_fn=in_child, **options
+        )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
-def _start_guard(leader: int) -> subprocess.Popen[bytes]:
-    """It holds nothing of ours, so that nobody waits for it; the signals that are blocked now stay so in it."""
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", process_family.__file__, str(leader)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd="/",
-    )
-
-
 def stop_process_group(process: subprocess.Popen[str]) -> None:
     """Ends what is left of a process that was started in a session of its own, and all that came from it."""
+    left = _family(process.pid)
     try:
-        process.poll()
-        end_family(process.pid)
+        if process.poll() is None:
+            _signal_group(process.pid, signal.SIGTERM)
+            process.wait(GRACE_S)
+        # MPICH's launcher does not wait for its helpers, and these remove files of theirs at their end.
+        end = time.monotonic() + HELPERS_GRACE_S
+        while any(_stat(pid) for pid in left) and time.monotonic() < end:
+            time.sleep(0.005)
+    except subprocess.TimeoutExpired:
+        pass
     finally:
+        for pid in left | _family(process.pid):
+            _signal(pid, signal.SIGKILL)
         process.wait()
-        if isinstance(process, _Guarded):
-            process.guard.kill()
-            process.guard.communicate()  # closes the pipe and reaps it
+
+
+def _family(session: int) -> set[int]:
+    """The living processes of a session and their descendants, which may have left it.
+
+    On a testbed the process `session` has a process group, and no session (python/preload/sessions.cpp).
+    """
+    parents: dict[int, int] = {}
+    family: set[int] = set()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or not (fields := _stat(int(entry.name))):
+            continue
+        parents[int(entry.name)] = int(fields[1])
+        if session in (int(entry.name), int(fields[3])):
+            family.add(int(entry.name))
+    while children := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= children
+    return family
+
+
+def _stat(pid: int) -> list[str]:
+    """State, parent, process group, session, ... of a process; empty if it has ended."""
+    try:
+        # The name, in brackets before these, may contain anything.
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+    return [] if fields[0] == "Z" else fields
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        _signal(pid, number)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def die_with_parent() -> None:
+    # In the child, between fork and exec: if hocket itself is killed, the launcher gets a signal to end its ranks.
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _cannot_start(name: str, error: OSError) -> tuple[str, str]:

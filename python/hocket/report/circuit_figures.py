@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import __version__
-from hocket.circuit_costs import IDEAL
+from hocket.circuits.costs import IDEAL
 from hocket.errors import Error, InvalidInput
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 from hocket.report import text
 from hocket.report.figure_parts import Figure
 from hocket.report.html import render_page
@@ -23,7 +23,7 @@ from hocket.report.html import render_page
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-    from hocket.circuit_costs import CircuitCosts, CircuitFigure, Curve
+    from hocket.circuits.costs import CircuitCosts, CircuitFigure, Curve
 
 FORMATS = ("html", "png", "svg")
 _COLOURS = ("--bad", "--native", "--tuned", "--good", "--send", "--compute")

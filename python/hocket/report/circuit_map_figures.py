@@ -18,7 +18,7 @@ from hocket.report.figure_parts import Figure
 from hocket.report.html import render_page
 
 if TYPE_CHECKING:
-    from hocket.circuit_maps import CircuitMap, CircuitMaps
+    from hocket.circuits.maps import CircuitMap, CircuitMaps
 
 #: Of algorithms; distinct for readers who do not see all colours (Okabe and Ito, Color Universal Design, 2008).
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hocket.errors import InvalidInput
-from hocket.json_input import refuse_duplicates, with_current_names
+from hocket.io.json_input import refuse_duplicates, with_current_names
 
 T = TypeVar("T")
 

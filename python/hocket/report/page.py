@@ -10,7 +10,7 @@ import statistics
 from pathlib import Path
 
 from hocket.errors import InvalidInput
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 from hocket.report import figures
 from hocket.report.costs import describe_costs
 from hocket.report.details import MAX_LINK_ROWS, details_of

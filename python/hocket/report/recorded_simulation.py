@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hocket.link_groups import Capacities
+    from hocket.networks.link_groups import Capacities
     from hocket.report.circuits_over_time import CircuitsOverTime
     from hocket.report.timeline import TimelineData
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from hocket.errors import InvalidInput
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 from hocket.report.decode import decode, read_json_object
 
 RESULT_FORMAT = "hocket.result/1"

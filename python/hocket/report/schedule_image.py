@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 from hocket.report.figure_parts import time_scale
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from hocket.report.drawing import Arrow, draw_network
 from hocket.report.html import render_page
 from hocket.report.timeline import Bars, TimelineData
 from hocket.report.timeline_figures import gantt_figure
-from hocket.transfers import gap_of
+from hocket.schedules.transfers import gap_of
 
 if TYPE_CHECKING:
     from hocket import Network
-    from hocket.transfers import TimedTransfer
+    from hocket.schedules.transfers import TimedTransfer
 
 MOST_ARROWS, MOST_BARS, MOST_RANKS, MOST_ROWS = 48, 4000, 64, 400
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import Error, InvalidInput
-from hocket.files import check_room, whole_folder, write_whole
+from hocket.io.files import check_room, whole_folder, write_whole
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation

@@ -139,7 +139,7 @@ def load_figure(simulation: RecordedSimulation) -> Figure:
     """How evenly the links of each group are used: their use until the end, in descending order."""
     import numpy as np
 
-    from hocket.simulation_statistics import utilisations
+    from hocket.simulation.statistics import utilisations
 
     time = simulation.link_time
     capacities = simulation.capacities
@@ -179,7 +179,7 @@ def finish_figure(simulation: RecordedSimulation) -> Figure:
     """How many ranks finish when."""
     import numpy as np
 
-    from hocket.simulation_statistics import finish_quantiles
+    from hocket.simulation.statistics import finish_quantiles
 
     finish_s = simulation.finish_s[~np.isnan(simulation.finish_s)]
     scale, unit = time_scale(float(finish_s.max()))

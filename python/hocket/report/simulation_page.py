@@ -72,7 +72,7 @@ def render(simulation: RecordedSimulation) -> str:
 def _quantiles(simulation: RecordedSimulation) -> dict[str, float | None]:
     import numpy as np
 
-    from hocket.simulation_statistics import finish_quantiles
+    from hocket.simulation.statistics import finish_quantiles
 
     known = simulation.finish_s[~np.isnan(simulation.finish_s)]
     mean = float(known.mean()) if len(known) else None
@@ -82,7 +82,7 @@ def _quantiles(simulation: RecordedSimulation) -> dict[str, float | None]:
 def _ranking(simulation: RecordedSimulation) -> list[dict[str, Any]]:
     import numpy as np
 
-    from hocket.simulation_statistics import by_use, utilisations
+    from hocket.simulation.statistics import by_use, utilisations
 
     capacities, carried_bytes, time = simulation.capacities, simulation.carried_bytes, simulation.link_time
     used = utilisations(capacities, carried_bytes, simulation.makespan_s)

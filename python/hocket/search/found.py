@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket.transfers import gap_of
+from hocket.schedules.transfers import gap_of
 
 if TYPE_CHECKING:
     from hocket import Schedule

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error, InvalidInput
-from hocket.transfers import TimedTransfer, gap_of
+from hocket.schedules.transfers import TimedTransfer, gap_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

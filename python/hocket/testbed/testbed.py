@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hocket.errors import Error
-from hocket.files import end_of
-from hocket.terminal_input import input_for_command
+from hocket.io.files import end_of
+from hocket.io.terminal_input import input_for_command
 from hocket.testbed import messages, names, preload
 from hocket.testbed.cluster import CONTROLLER, FOLDER, PRELOADED, environment_for
 from hocket.testbed.layout import Cable, Host, Layout, Port, make_layout

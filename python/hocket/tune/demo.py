@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.errors import Error, InvalidInput
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 from hocket.mpi.build import source_folder
 from hocket.mpi.discover import Mpi, default_mpi, find_mpis
 from hocket.reporter import SILENT, Reporter

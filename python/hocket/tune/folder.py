@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 from hocket.report.result import RESULT_FILE
 
 

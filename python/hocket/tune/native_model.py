@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hocket.plan import Plan, PlanEntry
-from hocket.replay import NativeModel
 from hocket.search.predict import simulate_call
+from hocket.traces.replay import NativeModel
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network

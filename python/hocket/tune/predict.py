@@ -14,7 +14,7 @@ from hocket.tune.native_model import native_models, textbook_entry
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network
-    from hocket.trace import Collective, Trace
+    from hocket.traces.trace import Collective, Trace
 
 
 def predict_program(trace: Trace, recorded_wall_s: float, plan: Plan, network: Network, costs: CostModel) -> float:
@@ -27,7 +27,7 @@ def predict_program(trace: Trace, recorded_wall_s: float, plan: Plan, network: N
     and what it takes rank 0 to hand the plan out stay outside.
     """
     from hocket import simulate
-    from hocket.replay import NativeModel, replay_at
+    from hocket.traces.replay import NativeModel, replay_at
 
     after = replay_at(costs, trace, plan)
     calls_s = served_s(trace.collectives(), plan)

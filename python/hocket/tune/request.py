@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket import CostModel
-from hocket.cost_source import OF_NETWORK, CostSource
+from hocket.cost.source import OF_NETWORK, CostSource
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.report.result import RESULT_FILE, Result
 from hocket.reporter import SILENT, Reporter
 from hocket.tune.summary import summary

@@ -13,12 +13,12 @@ from hocket.report.result import Served, TimeSplit
 if TYPE_CHECKING:
     from hocket.advise import Choice
     from hocket.plan import Plan
-    from hocket.trace import Collective, Trace
+    from hocket.traces.trace import Collective, Trace
 
 
 def time_split(trace: Trace, collectives: Sequence[Collective], wall_s: float, choices: Sequence[Choice]) -> TimeSplit:
     """Of the recorded run, which took `wall_s`. `choices` have the wire limits of what a plan can serve."""
-    from hocket.trace_split import split
+    from hocket.traces.time_split import split
 
     found = split(trace, collectives)
     saved_s = sum(

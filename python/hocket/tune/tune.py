@@ -30,10 +30,10 @@ from hocket.mpi.command_line import require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry, write_plan
-from hocket.recording import nothing_recorded, trace_environment
 from hocket.report.costs import describe_costs
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
+from hocket.traces.recording import nothing_recorded, trace_environment
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
@@ -52,7 +52,7 @@ from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
     from hocket import Network
-    from hocket.trace import Trace
+    from hocket.traces.trace import Trace
 
 
 # Where costs fit no better than this in the median, something else than they is wrong.
@@ -187,7 +187,7 @@ class _Job:
         ]
 
     def _record(self) -> tuple[Trace, Run]:
-        from hocket.trace import Trace
+        from hocket.traces.trace import Trace
 
         self.reporter.message("recording the program")
         path = self.folder / TRACE_FOLDER

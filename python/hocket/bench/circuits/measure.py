@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.circuit_schedules import CircuitInstance
+from hocket.circuits.schedules import CircuitInstance
 from hocket.errors import Error
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 
 if TYPE_CHECKING:
     from hocket.measure.testbed import TestbedRunner

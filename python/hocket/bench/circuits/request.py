@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.bench.circuits.measure import MessageCost, measure_messages, run_schedules
 from hocket.bench.common import chosen_mpis
-from hocket.circuit_batches import ALGORITHMS, schedule_of
-from hocket.circuit_schedules import CircuitInstance, solve
+from hocket.circuits.batches import ALGORITHMS, schedule_of
+from hocket.circuits.schedules import CircuitInstance, solve
 from hocket.errors import Error, InvalidInput
 from hocket.reporter import SILENT, Reporter
 

@@ -16,7 +16,7 @@ from hocket import CostModel
 from hocket.advise.advise import advise
 from hocket.bench.fidelity.points import Point
 from hocket.bench.fidelity.settings import Case
-from hocket.leftovers import working_folder
+from hocket.io.leftovers import working_folder
 from hocket.measure.compare import Launch, measure_once
 from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.plan import write_candidates

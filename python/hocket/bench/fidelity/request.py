@@ -25,8 +25,8 @@ from hocket.bench.fidelity.settings import (
     bundled_networks,
 )
 from hocket.errors import Error, InvalidInput
-from hocket.files import write_whole
-from hocket.network_source import NetworkSource
+from hocket.io.files import write_whole
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hocket.bench.mpi.results import Results
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 from hocket.mpi.cache import make_cache_folder
 from hocket.mpi.discover import Mpi
 

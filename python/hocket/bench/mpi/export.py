@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hocket.bench.mpi.tables import FLAT, csv_text, flat_rows, openmetrics_text
 from hocket.errors import Error, InvalidInput
-from hocket.files import write_whole
+from hocket.io.files import write_whole
 
 if TYPE_CHECKING:
     from hocket.bench.mpi.request import BenchResult

@@ -18,7 +18,7 @@ from typing import IO
 
 from hocket.bench.mpi.results import Results, add_record, read_results
 from hocket.errors import Error, InvalidInput
-from hocket.files import end_of
+from hocket.io.files import end_of
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import launch_environment, start_process, stop_process_group
 from hocket.reporter import Reporter

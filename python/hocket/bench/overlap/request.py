@@ -15,8 +15,8 @@ from hocket.bench.overlap.measure import Case, OverlapOptions
 from hocket.bench.overlap.modes import COMPUTE_MODELS, check_choices
 from hocket.bench.overlap.overlap import measure_all, num_launches
 from hocket.errors import InvalidInput
-from hocket.files import write_whole
-from hocket.network_source import NetworkSource
+from hocket.io.files import write_whole
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 
 

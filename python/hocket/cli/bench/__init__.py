@@ -15,7 +15,7 @@ from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
 from hocket.cli.reporter import TerminalReporter
 from hocket.errors import Error, InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 _PLACEMENTS = ("in order", "interleaved")
 

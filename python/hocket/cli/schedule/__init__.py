@@ -54,7 +54,7 @@ def command(context: click.Context, /, what: str | None, **given: Any) -> int:
         return circuits.run(context, what, **given)
     if what is None:
         raise click.MissingParameter(ctx=context, param_type="argument", param_hint="'COLLECTIVE|FILE.json'")
-    from hocket import schedule as schedules
+    from hocket.schedules import schedule as schedules
 
     is_file = schedules.is_file(what)
     if not is_file:

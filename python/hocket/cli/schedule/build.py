@@ -9,7 +9,7 @@ from typing import Any
 
 from hocket.cli.common import print_json, print_table
 from hocket.cli.schedule.output import Printed, print_schedule
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 
 def run(
@@ -26,8 +26,8 @@ def run(
     as_json: bool,
     **_: Any,
 ) -> int:
-    from hocket import schedule as schedules
-    from hocket.schedule_request import ScheduleRequest, build
+    from hocket.schedules import schedule as schedules
+    from hocket.schedules.request import ScheduleRequest, build
 
     if algorithm is None and not schedules.is_file(what):
         _list_algorithms(what, as_json)
@@ -52,7 +52,7 @@ def run(
 
 
 def _list_algorithms(collective: str, as_json: bool) -> None:
-    from hocket import schedule as schedules
+    from hocket.schedules import schedule as schedules
 
     found = schedules.algorithms_of(collective)
     if as_json:

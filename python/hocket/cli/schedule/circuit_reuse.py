@@ -14,7 +14,7 @@ from hocket.cli.reporter import TerminalReporter
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket.circuit_reuse import CircuitReuse
+    from hocket.circuits.reuse import CircuitReuse
 
 _TABLE_ROWS = 40
 
@@ -33,10 +33,10 @@ def run(
     **_: Any,
 ) -> int:
     from hocket import parse_bandwidth, parse_duration
-    from hocket.circuit_network import CircuitNetwork
-    from hocket.circuit_reuse import CircuitReuseRequest, calls_of
-    from hocket.circuit_reuse import run as reuse
-    from hocket.trace import Trace
+    from hocket.circuits.network import CircuitNetwork
+    from hocket.circuits.reuse import CircuitReuseRequest, calls_of
+    from hocket.circuits.reuse import run as reuse
+    from hocket.traces.trace import Trace
 
     if ports is None or setup_s is None or teardown_s is None or bandwidth is None or latency is None:
         raise InvalidInput(

@@ -19,7 +19,7 @@ from hocket.cli.watch import INTERRUPTED, Bar, watched
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket.circuit_schedules import CircuitAnswer, CircuitInstance
+    from hocket.circuits.schedules import CircuitAnswer, CircuitInstance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ def circuit_options(function: Function) -> Function:
 
 
 def run(context: click.Context, what: str | None, *, instances: Path | None, check: Path | None, **given: Any) -> int:
-    from hocket.circuit_schedules import COLLECTIVES, TIME_LIMIT_S
+    from hocket.circuits.schedules import COLLECTIVES, TIME_LIMIT_S
 
     if what is not None and (instances is not None or check is not None):
         raise InvalidInput(f"{what}: --instances and --check name the collectives", "leave it out")
@@ -121,13 +121,13 @@ def _instance(
     **_: Any,
 ) -> CircuitInstance:
     from hocket import parse_bandwidth, parse_bytes, parse_duration
-    from hocket.circuit_schedules import CircuitInstance
+    from hocket.circuits.schedules import CircuitInstance
 
     rows = None
     if what == "alltoallv":
         if matrix is None:
             raise InvalidInput("alltoallv --circuits needs --matrix FILE", "the bytes that each rank sends to each")
-        from hocket.traffic_matrix import read_traffic_matrix
+        from hocket.io.traffic_matrix import read_traffic_matrix
 
         rows = read_traffic_matrix(matrix).tolist()
         ranks, bytes_text = len(rows) if ranks is None else ranks, "0 B"
@@ -160,8 +160,8 @@ def _instance(
 
 
 def _one(instance: CircuitInstance, limit_s: float, as_json: bool) -> int:
-    from hocket.circuit_schedules import CircuitScheduleRequest
-    from hocket.circuit_schedules import run as find
+    from hocket.circuits.schedules import CircuitScheduleRequest
+    from hocket.circuits.schedules import run as find
 
     with watched(_Searching("searching")) as watch:
         answer = find(CircuitScheduleRequest(instance, limit_s), TerminalReporter(watch))
@@ -175,7 +175,7 @@ def _one(instance: CircuitInstance, limit_s: float, as_json: bool) -> int:
 
 
 def _answer(path: Path, limit_s: float) -> int:
-    from hocket.circuit_schedules import answer_lines
+    from hocket.circuits.schedules import answer_lines
 
     text = _read(path)
     failures = 0
@@ -196,7 +196,7 @@ def _answer(path: Path, limit_s: float) -> int:
 
 
 def _check(path: Path, instances: Path | None) -> int:
-    from hocket.circuit_schedules import check_lines
+    from hocket.circuits.schedules import check_lines
 
     answers = wrong = 0
     for number, name, problems in check_lines(_read(path), None if instances is None else _read(instances)):

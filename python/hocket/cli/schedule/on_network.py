@@ -14,12 +14,12 @@ from hocket.cli.schedule.output import Printed, print_schedule, print_transfers
 from hocket.cli.schedule.progress import SearchBar
 from hocket.cli.watch import INTERRUPTED, Bar, watched
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.report.schedule_page import DrawnSchedule
-    from hocket.schedule_request import CrossoverRequest, OnNetwork
+    from hocket.schedules.request import CrossoverRequest, OnNetwork
 
 _TABLE_ROWS = 40
 
@@ -46,7 +46,7 @@ def run(
     **_: Any,
 ) -> int:
     from hocket._core import parse_bytes
-    from hocket.schedule_request import CrossoverRequest, OptimalRequest, SearchRequest, search, search_optimal
+    from hocket.schedules.request import CrossoverRequest, OptimalRequest, SearchRequest, search, search_optimal
 
     network = NetworkSource(network_text, bandwidth, latency)
     if crossover:
@@ -91,7 +91,7 @@ def _print(found: OnNetwork, num_bytes: int | None, form: str | None, as_json: b
 def _print_crossover(request: CrossoverRequest, as_json: bool) -> int:
     from hocket import print_bytes
     from hocket.report import text
-    from hocket.schedule_request import compare
+    from hocket.schedules.request import compare
 
     with watched(Bar("searching")):
         done = compare(request)
@@ -124,7 +124,7 @@ def check_drawing(path: Path) -> None:
 
 def draw(schedule: DrawnSchedule, network: Network, path: Path) -> None:
     if path.suffix == ".html":
-        from hocket.files import write_whole
+        from hocket.io.files import write_whole
         from hocket.report import schedule_page
 
         write_whole(path, schedule_page.render(schedule, network))

@@ -14,7 +14,7 @@ from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hocket import Network, Program, Schedule
-    from hocket.transfers import TimedTransfer
+    from hocket.schedules.transfers import TimedTransfer
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def print_schedule(what: Printed, form: str) -> None:
 
 
 def _list(what: Printed) -> Iterable[str]:
-    from hocket import schedule as schedules
+    from hocket.schedules import schedule as schedules
 
     return schedules.listing(what.schedule)
 

@@ -73,7 +73,7 @@ def command(context: click.Context, /, what: tuple[str, ...], **given: Any) -> i
     from hocket.errors import InvalidInput
 
     try:
-        from hocket.job_simulation import has_ranks
+        from hocket.simulation.jobs import has_ranks
 
         if len(what) > 1 or has_ranks(what[0]):
             return _simulate_jobs(context, what, given)
@@ -89,9 +89,9 @@ def _simulate(context: click.Context, what: str, given: dict[str, Any]) -> int:
     from hocket.cli.simulate.outputs import checked_outputs
     from hocket.cli.simulate.request import request_of
     from hocket.cli.simulate.tables import print_pattern, print_program
-    from hocket.patterns import PARAMETERS, pattern_kind
-    from hocket.simulate_request import run
-    from hocket.simulation import kind_of
+    from hocket.simulation.patterns import PARAMETERS, pattern_kind
+    from hocket.simulation.programs import kind_of
+    from hocket.simulation.request import run
 
     kind = pattern_kind(what) or kind_of(what)
     refuse_others(context, kind, what)
@@ -120,8 +120,8 @@ def _simulate_jobs(context: click.Context, what: tuple[str, ...], given: dict[st
     from hocket.cli.simulate.request import jobs_request_of
     from hocket.cli.simulate.tables import print_jobs
     from hocket.errors import InvalidInput
-    from hocket.job_simulation import run
-    from hocket.trace import shortfalls
+    from hocket.simulation.jobs import run
+    from hocket.traces.trace import shortfalls
 
     refuse_others(context, "jobs", " ".join(what))
     for name in ("output", "trace_json", "reference"):

@@ -14,9 +14,9 @@ from click.core import ParameterSource
 
 from hocket.cli.options import OutputPath
 from hocket.errors import InvalidInput
-from hocket.patterns import PARAMETERS
-from hocket.simulate_request import APPLICABLE as OF_REQUEST
-from hocket.simulated_circuits import POLICIES
+from hocket.simulation.circuits import POLICIES
+from hocket.simulation.patterns import PARAMETERS
+from hocket.simulation.request import APPLICABLE as OF_REQUEST
 
 MOST_DIMENSIONS = 16  #: of --grid
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -67,7 +67,7 @@ def checked_outputs(folder: Path | None, trace: Path | None) -> Outputs:
 
 
 def _check_file(path: Path) -> None:
-    from hocket.files import check_room
+    from hocket.io.files import check_room
 
     try:
         if path.is_dir():

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.cli.options import cost_source
-from hocket.network_source import NetworkSource
-from hocket.patterns import PARAMETERS
+from hocket.networks.source import NetworkSource
+from hocket.simulation.patterns import PARAMETERS
 
 if TYPE_CHECKING:
-    from hocket.job_simulation import JobsRequest
-    from hocket.simulate_request import SimulateRequest
+    from hocket.simulation.jobs import JobsRequest
+    from hocket.simulation.request import SimulateRequest
 
 
 def request_of(
@@ -45,8 +45,8 @@ def request_of(
     **others: Any,  # named as the request names them
 ) -> SimulateRequest:
     from hocket import parse_bytes
-    from hocket.simulate_request import SimulateRequest
-    from hocket.what_if import what_if_from
+    from hocket.simulation.request import SimulateRequest
+    from hocket.simulation.what_if import what_if_from
 
     is_pattern = kind in PARAMETERS
     of_network = seed if not is_pattern or routing == "ecmp" else None
@@ -68,7 +68,7 @@ def request_of(
 def jobs_request_of(what: Sequence[str], given: dict[str, Any]) -> JobsRequest:
     """Of WHAT@RANKS, several of them."""
     from hocket import parse_bytes
-    from hocket.job_simulation import JobsRequest, job_from
+    from hocket.simulation.jobs import JobsRequest, job_from
 
     return JobsRequest(
         tuple(map(job_from, what)),

@@ -12,8 +12,8 @@ import click
 from hocket.cli.common import print_table
 
 if TYPE_CHECKING:
-    from hocket.job_simulation import JobsResult
-    from hocket.simulate_request import SimulateRequest, Simulation
+    from hocket.simulation.jobs import JobsResult
+    from hocket.simulation.request import SimulateRequest, Simulation
 
 _LINKS_SHOWN = 12
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.errors import InvalidInput
-from hocket.files import printable
 from hocket.interop.networks.values import Defaults
+from hocket.io.files import printable
 
 LARGEST_BYTES = 64 << 20
 

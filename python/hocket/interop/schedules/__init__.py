@@ -6,7 +6,7 @@
 from hocket.interop.schedules.msccl import to_msccl_xml
 from hocket.interop.schedules.rank_order import hydra_hostfile, openmpi_rankfile, rank_list
 from hocket.interop.schedules.transfers import send_list, transfers
-from hocket.transfers import Transfer
+from hocket.schedules.transfers import Transfer
 
 __all__ = [
     "Transfer",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hocket.transfers import Transfer
+from hocket.schedules.transfers import Transfer
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Op, Schedule

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from hocket import Program, Trace, _core
 from hocket.errors import InvalidInput
-from hocket.files import check_parent, whole_file, whole_folder, write_whole
 from hocket.interop.programs import read_program
 from hocket.interop.traces.importing import FLOPS_PER_S
 from hocket.interop.traces.sources import PROGRAMS, find_sources
+from hocket.io.files import check_parent, whole_file, whole_folder, write_whole
 from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _write_trace(trace: Trace, request: ExportRequest) -> list[str]:
 def _program(trace: Trace | None, request: ExportRequest) -> tuple[Program, list[str]]:
     if trace is not None:
         from hocket.plan import Plan
-        from hocket.replay import replay
+        from hocket.traces.replay import replay
 
         plan = None if request.plan is None else Plan.from_file(request.plan)
         if plan is not None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from hocket import Program, Trace, _core
 from hocket.errors import InvalidInput
-from hocket.files import check_parent, write_whole
 from hocket.interop.programs import read_program
 from hocket.interop.traces.counts import (
     CommunicatorCount,
@@ -21,6 +20,7 @@ from hocket.interop.traces.counts import (
     count_ops,
 )
 from hocket.interop.traces.sources import FORMATS, PROGRAMS, Sources, find_sources
+from hocket.io.files import check_parent, write_whole
 from hocket.reporter import SILENT, Reporter
 
 FLOPS_PER_S = 1e9  # of a core, where the user gives nothing: TI counts flops, not time

@@ -20,7 +20,7 @@ from hocket import Trace, _core
 from hocket.errors import InvalidInput
 from hocket.interop.traces.otf2_package import SIZES, import_otf2
 from hocket.reporter import SILENT, Reporter
-from hocket.traced_rank import CALL, COMPLETION, OwnCommunicator, TracedRank, new_calls
+from hocket.traces.traced_rank import CALL, COMPLETION, OwnCommunicator, TracedRank, new_calls
 
 COMPLETED, PERSISTENT = 2, 4  # flags of a call
 _UNDEFINED_ROOT = 2**32 - 1

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hocket.errors import InvalidInput
-from hocket.json_input import refuse_duplicates
+from hocket.io.json_input import refuse_duplicates
 from hocket.reporter import SILENT, Reporter
 
 TIME_LIMIT_S = 3.0  # of an instance
@@ -221,7 +221,7 @@ def _solve_matrix(
 
 
 def _matrix(values: Any, p: int) -> tuple[tuple[int, ...], ...]:
-    from hocket.traffic_matrix import MOST_BYTES
+    from hocket.io.traffic_matrix import MOST_BYTES
 
     rows = values if isinstance(values, (list, tuple)) else ()
     if len(rows) != p or not all(isinstance(row, (list, tuple)) and len(row) == p for row in rows):
@@ -252,7 +252,7 @@ def answer_lines(
 
 def check_lines(text: str, instances: str | None = None) -> Iterator[tuple[int, Any, tuple[str, ...]]]:
     """Line number, id and problems of each answer in `text`; `instances` are asked for instead of what answers name."""
-    from hocket.circuit_check import check_answer
+    from hocket.circuits.check import check_answer
 
     asked: dict[str, Mapping[str, Any]] = {}
     broken: dict[int, str] = {}

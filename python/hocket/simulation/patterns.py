@@ -76,7 +76,7 @@ def make_traffic(pattern: Pattern, network_ranks: int) -> Traffic:
         _check_room(points, network_ranks)
         return Traffic.nearest_neighbour(list(grid), pattern.periodic, pattern.messages, **sizes)
     assert pattern.matrix_file is not None
-    from hocket.traffic_matrix import read_traffic_matrix
+    from hocket.io.traffic_matrix import read_traffic_matrix
 
     matrix = read_traffic_matrix(pattern.matrix_file)
     if len(matrix) > network_ranks:

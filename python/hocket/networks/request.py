@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hocket.interop.networks import Imported, Options, import_network
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:

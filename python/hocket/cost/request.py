@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.routes import slowest_route
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
-from hocket.routes import slowest_route
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 from hocket.mpi.build import workarounds_for
 from hocket.mpi.discover import mpi_of_launcher
 from hocket.mpi.launch import with_preload
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 from hocket.testbed import RunResult, Testbed
 from hocket.testbed.cluster import PRELOADED

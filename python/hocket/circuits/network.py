@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
-from hocket.routes import slowest_route
+from hocket.networks.routes import slowest_route
 
 if TYPE_CHECKING:
     from hocket import Network

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hocket import _core
 from hocket.errors import InvalidInput
-from hocket.traced_rank import CALL, COMPLETION, TracedRank
+from hocket.traces.traced_rank import CALL, COMPLETION, TracedRank
 
 FORMATS = ("hocket.trace/1", "hocket.trace/2", "hocket.trace/3")
 META_KEYS = (

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket import schedule as schedules
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
-from hocket.schedule import ROOTED
+from hocket.schedules import schedule as schedules
+from hocket.schedules.schedule import ROOTED
 
 if TYPE_CHECKING:
     from hocket import Network, Schedule
@@ -224,7 +224,7 @@ def _drawn_found(found: Found, title: str, num_bytes: int, network: Network) -> 
     from hocket.interop.schedules import transfers
     from hocket.report import text
     from hocket.report.schedule_page import DrawnSchedule
-    from hocket.transfers import timed
+    from hocket.schedules.transfers import timed
 
     how = (
         f"{found.how}: {text.seconds(found.predicted_s)} predicted, none takes less than "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hocket.circuit_schedules import CircuitInstance
+from hocket.circuits.schedules import CircuitInstance
 from hocket.errors import InvalidInput
 
 #: collective and algorithm, as `hocket cost --ports` names them

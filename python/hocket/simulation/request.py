@@ -11,16 +11,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.cost_source import OF_NETWORK, CostSource
+from hocket.cost.source import OF_NETWORK, CostSource
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
-from hocket.patterns import PARAMETERS, Pattern, pattern_kind
+from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
-from hocket.simulated_circuits import circuit_use
-from hocket.simulation import ProgramOptions, Recorded, Request, kind_of, simulate_what
-from hocket.simulations import available_cores
-from hocket.what_if import AS_RECORDED, WhatIf
+from hocket.simulation.circuits import circuit_use
+from hocket.simulation.parallel import available_cores
+from hocket.simulation.patterns import PARAMETERS, Pattern, pattern_kind
+from hocket.simulation.programs import ProgramOptions, Recorded, Request, kind_of, simulate_what
+from hocket.simulation.what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from hocket.report.recorded_simulation import RecordedSimulation
@@ -98,7 +98,7 @@ def run(request: SimulateRequest, reporter: Reporter = SILENT) -> Simulation:
 
 
 def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:
-    from hocket.traffic_simulation import RunOptions, simulate_pattern
+    from hocket.simulation.traffic import RunOptions, simulate_pattern
 
     done = simulate_pattern(
         _pattern(request),
@@ -116,7 +116,7 @@ def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:
     values = done.to_dict() | {"routing": _routing(request.network)}
 
     def record() -> RecordedSimulation:
-        from hocket.simulation_record import recorded_traffic
+        from hocket.simulation.record import recorded_traffic
 
         return recorded_traffic(done, values)
 
@@ -144,8 +144,8 @@ def _routing(network: NetworkSource) -> str | None:
 
 
 def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
-    from hocket.simulation_statistics import peak_rss_bytes
-    from hocket.trace import shortfalls
+    from hocket.simulation.statistics import peak_rss_bytes
+    from hocket.traces.trace import shortfalls
 
     begin_s = time.perf_counter()
     plan = None if request.plan is None else Plan.from_file(request.plan)
@@ -186,7 +186,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         values["refused"] = [{"name": one.name, "reason": one.reason} for one in refused]
 
     def record() -> RecordedSimulation:
-        from hocket.simulation_record import recorded_program
+        from hocket.simulation.record import recorded_program
 
         return recorded_program(found[0], network, values)
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from hocket._core import CircuitTimeline
 from hocket.errors import InvalidInput
-from hocket.patterns import ACCEPTED as PATTERNS
 from hocket.plan import Plan
-from hocket.simulated_circuits import CircuitUse, circuit_values
-from hocket.simulations import OnProgress, run_each
-from hocket.what_if import AS_RECORDED, WhatIf
+from hocket.simulation.circuits import CircuitUse, circuit_values
+from hocket.simulation.parallel import OnProgress, run_each
+from hocket.simulation.patterns import ACCEPTED as PATTERNS
+from hocket.simulation.what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
     from hocket._core import LeftOut
-    from hocket.trace import RankSummary
+    from hocket.traces.trace import RankSummary
 
 ACCEPTED = (
     f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective "
@@ -101,7 +101,7 @@ class Simulated:
 
     def to_dict(self, network: Network) -> dict[str, Any]:
         from hocket import Fabric
-        from hocket.simulation_statistics import bottlenecks, finish_quantiles
+        from hocket.simulation.statistics import bottlenecks, finish_quantiles
 
         loads = bottlenecks(Fabric.from_network(network), self.timeline.link_bytes, self.timeline.makespan_s)
         finish_s = self.timeline.finish_s
@@ -182,7 +182,7 @@ def simulate_what(
         recording |= {"pinned": options.circuits.pinned}
     if options.record:
         from hocket import Fabric
-        from hocket.link_groups import group_links, rows_of
+        from hocket.networks.link_groups import group_links, rows_of
 
         rows = rows_of(group_links(Fabric.from_network(network)))
         recording |= {"record_links": True, "link_bins": rows.bins, "link_rows": rows.row_of_link}
@@ -240,7 +240,7 @@ def kind_of(what: str) -> str:
 
 
 def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> tuple[Program, Recorded]:
-    from hocket.replay import replay_at
+    from hocket.traces.replay import replay_at
 
     if plan is not None:
         plan.check_ranks(trace.ranks)

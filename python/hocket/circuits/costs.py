@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hocket.circuit_network import LESS_THAN_POSSIBLE, CircuitNetwork
+from hocket.circuits.network import LESS_THAN_POSSIBLE, CircuitNetwork
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 

@@ -22,7 +22,7 @@ from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.discover import Mpi, mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
 from hocket.reporter import SILENT, Reporter
-from hocket.trace import Trace
+from hocket.traces.trace import Trace
 
 LEAST_LIMIT_BYTES = 4096  # what stands in each trace before the program's first call is less
 GROUPS = ("p2p", "collective", "rma", "io", "communicator", "other")  # of functions, as mpi/pmpi divides them

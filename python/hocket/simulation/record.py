@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from hocket._core import CircuitTimeline
-from hocket.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
+from hocket.networks.link_groups import LinkGroups, LinkRows, capacity_names, group_links, rows_of
 from hocket.report.circuits_over_time import circuits_over_time
 from hocket.report.convert import timeline_of
 from hocket.report.recorded_simulation import LinkTime, RecordedSimulation
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hocket import Network
-    from hocket.simulation import Simulated
-    from hocket.traffic_simulation import TrafficRun
+    from hocket.simulation.programs import Simulated
+    from hocket.simulation.traffic import TrafficRun
 
 MOST_BARS = 50_000  #: of a program
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from hocket.circuit_network import LESS_THAN_POSSIBLE, CircuitNetwork
+from hocket.circuits.network import LESS_THAN_POSSIBLE, CircuitNetwork
 from hocket.errors import InvalidInput
 
 #: Circuits of one step: each joins two nodes, the lower one first.

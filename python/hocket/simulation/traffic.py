@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hocket.patterns import Pattern, default_in_flight, make_traffic
-from hocket.simulation_statistics import bottlenecks, finish_quantiles, peak_rss_bytes
+from hocket.simulation.patterns import Pattern, default_in_flight, make_traffic
+from hocket.simulation.statistics import bottlenecks, finish_quantiles, peak_rss_bytes
 
 if TYPE_CHECKING:
     from hocket import Fabric, Traffic, TrafficResult
-    from hocket.link_groups import LinkGroups, LinkRows
+    from hocket.networks.link_groups import LinkGroups, LinkRows
 
 OnProgress = Callable[[int, int, float], bool]
 MOST_RANKS_RECORDED = 64  #: whose messages are recorded one by one: a sample, evenly spaced
@@ -110,7 +110,7 @@ def simulate_pattern(
     recorded: dict[str, Any] = {}
     recorded_ranks: list[int] = []
     if options.record:
-        from hocket.link_groups import group_links, rows_of
+        from hocket.networks.link_groups import group_links, rows_of
 
         groups = group_links(fabric)
         rows = rows_of(groups)
@@ -150,6 +150,6 @@ def simulate_pattern(
 
 
 def _parameters(pattern: Pattern) -> set[str]:
-    from hocket.patterns import PARAMETERS
+    from hocket.simulation.patterns import PARAMETERS
 
     return set(PARAMETERS[pattern.name]) | ({"matrix_file"} if pattern.name == "matrix" else set())

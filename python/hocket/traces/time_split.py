@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hocket.trace import in_mpi_ns
+from hocket.traces.trace import in_mpi_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
 
-    from hocket.trace import Collective, Trace
+    from hocket.traces.trace import Collective, Trace
 
 _COLLECTIVE = re.compile(
     r"MPI_I?(barrier|bcast|reduce|allreduce|scan|exscan|gatherv?|scatterv?|allgatherv?|alltoall[vw]?|reduce_scatter|"

@@ -13,16 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket.cost_source import OF_NETWORK, CostSource
+from hocket.cost.source import OF_NETWORK, CostSource
 from hocket.errors import InvalidInput
-from hocket.network_source import NetworkSource
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
-from hocket.simulation import Recorded, Request, kind_of, program_of
-from hocket.simulations import available_cores, run_each
+from hocket.simulation.parallel import available_cores, run_each
+from hocket.simulation.programs import Recorded, Request, kind_of, program_of
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Timeline
-    from hocket.simulations import OnProgress
+    from hocket.simulation.parallel import OnProgress
 
 _HINT = "write each as WHAT@RANKS, such as job.trace@0-63 or job.goal@0-7,16-23: rank i of it runs on the i-th of RANKS"
 MOST_RANKS = 2**24

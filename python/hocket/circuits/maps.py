@@ -12,8 +12,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from hocket.circuit_costs import CircuitCostRequest, sizes_up_to
-from hocket.circuit_network import LESS_THAN_POSSIBLE
+from hocket.circuits.costs import CircuitCostRequest, sizes_up_to
+from hocket.circuits.network import LESS_THAN_POSSIBLE
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 

@@ -9,14 +9,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hocket.link_groups import capacities_of
+from hocket.networks.link_groups import capacities_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hocket import Fabric
-    from hocket.link_groups import Capacities
+    from hocket.networks.link_groups import Capacities
 
 QUANTILES = {"p50": 0.50, "p90": 0.90, "p99": 0.99}
 

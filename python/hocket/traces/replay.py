@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hocket import CostModel
     from hocket._core import Replayed
     from hocket.plan import Plan
-    from hocket.trace import Trace
+    from hocket.traces.trace import Trace
 
 __all__ = ["NativeModel", "replay", "replay_at"]
 

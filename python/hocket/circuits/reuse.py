@@ -17,13 +17,13 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from hocket.circuit_network import CircuitNetwork
-from hocket.circuit_steps import ON_A_RING, AlgorithmSteps, Pairs, algorithms_in_steps, allowed, closed_forms, degree
+from hocket.circuits.network import CircuitNetwork
+from hocket.circuits.steps import ON_A_RING, AlgorithmSteps, Pairs, algorithms_in_steps, allowed, closed_forms, degree
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
-    from hocket.trace import Trace
+    from hocket.traces.trace import Trace
 
 MOST_STATES = (
     4_000  # of a collective, steps that are left under a configuration; beyond that only some orders are tried

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hocket.reporter import SILENT, Reporter
-from hocket.trace import RankSummary, Trace, in_mpi_ns
+from hocket.traces.trace import RankSummary, Trace, in_mpi_ns
 
 
 @dataclass(frozen=True)
