@@ -197,10 +197,10 @@ def _solve_matrix(
 ) -> CircuitAnswer:
     import numpy as np
 
-    from hocket import circuit_alltoallv
+    from hocket.circuits import alltoallv
 
     hidden = instance.accounting == "hidden"
-    problem = circuit_alltoallv.Problem(
+    problem = alltoallv.Problem(
         np.array(instance.matrix, dtype=np.int64),
         instance.k,
         instance.s,
@@ -211,9 +211,9 @@ def _solve_matrix(
         instance.injection == "one",
         instance.stop == "all",
     )
-    found = circuit_alltoallv.plan(problem, time.monotonic() + time_limit_s, on_progress)
-    makespan_s, schedule = circuit_alltoallv.schedule(problem, found)
-    bound_s = circuit_alltoallv.lower_bound_s(problem)
+    found = alltoallv.plan(problem, time.monotonic() + time_limit_s, on_progress)
+    makespan_s, schedule = alltoallv.schedule(problem, found)
+    bound_s = alltoallv.lower_bound_s(problem)
     if not math.isfinite(makespan_s):
         raise InvalidInput("its times are larger than a number can be", "the matrix, beta, alpha, s or d are too large")
     optimal = makespan_s - bound_s <= 1e-9 * makespan_s
