@@ -106,7 +106,11 @@ void write_machine(base::JsonWriter& json, const std::string& folder) {
     sched_getaffinity(0, sizeof cores, &cores);
     json.field("time_utc", utc_now());
     json.field("host", own.data());
-    json.field("hosts", std::set<Host>(all.begin(), all.end()).size());
+    const std::set<Host> hosts(all.begin(), all.end());
+    json.field("hosts", hosts.size());
+    json.key("host_names").begin_list();
+    for (const Host& host : hosts) json.value(host.data());
+    json.end_list();
     json.field("ranks", ranks);
     json.field("cores", CPU_COUNT(&cores));
     json.field("processor", processor());

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -41,10 +42,13 @@ std::string read_everywhere(const std::string& path, int rank) {
     return text;
 }
 
-/// Differs where results may not stand in one file: the hash FNV-1a of the suite and of what changes its points.
+/// Differs where results may not stand in one file: the hash FNV-1a of the suite, what changes its points, and the MPI.
 std::string key_of(const std::string& text, const Options& options, int ranks) {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
+    int length = 0;
+    PMPI_Get_library_version(library.data(), &length);
     std::uint64_t key = 0xcbf29ce484222325U;
-    for (const char c : text + (options.is_quick ? "quick" : "full") + std::to_string(ranks)) {
+    for (const char c : text + (options.is_quick ? "quick" : "full") + std::to_string(ranks) + library.data()) {
         key = (key ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     }
     char digits[17];

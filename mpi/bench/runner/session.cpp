@@ -269,7 +269,7 @@ void Session::give_up() const { _exit(exit_again); }
 void Session::write_header(int launch) {
     const auto& suite = journal_.history().suite;
     if (rank_ == 0 && suite && *suite != key_) {
-        throw InvalidInput(options_.output + ": holds the results of another suite, or of another number of ranks",
+        throw InvalidInput(options_.output + ": holds the results of another suite, MPI or number of ranks",
                            "name another file with -o");
     }
     if (rank_ == 0 && !suite) {

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from hocket.bench.mpi.results import Point, Results
 
 CONFIDENCE = 0.95
+WITHIN = 0.05  # unless the user says: ratios that differ by no more count as the same
 RESAMPLES = 2000
 SEED = 1
 VERDICTS = ("faster", "slower", "same", "undecided")
@@ -43,11 +44,28 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """Two sets of launches of which a rank test gave `p`."""
+
+    before_s: float
+    after_s: float
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Comparison:
     differences: list[Difference]
     only_before: list[str]  # variants that only one result has measured, with the reason of the other
     only_after: list[str]
     least_p: float  # that the rank test can give with so few launches
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Points of each verdict."""
+        return {verdict: sum(one.verdict == verdict for one in self.differences) for verdict in VERDICTS}
 
     @property
     def values(self) -> dict[str, Any]:
@@ -65,19 +83,24 @@ def compare(before: Results, after: Results, within: float) -> Comparison:
     after_points = {point.key: point for point in after.points if after.chunks.get(point.index)}
     before_points = {point.key: point for point in before.points if before.chunks.get(point.index)}
     pairs = [(point, after_points[key]) for key, point in before_points.items() if key in after_points]
-    launches = [(_medians(before, one), _medians(after, other)) for one, other in pairs]
+    launches = [(chunk_medians(before, one), chunk_medians(after, other)) for one, other in pairs]
     p_values = holm([rank_test(*of_point) for of_point in launches])
     differences = [
         _difference(point, *of_point, p, within)
         for (point, _), of_point, p in zip(pairs, launches, p_values, strict=True)
     ]
-    least = min((least_p(len(one), len(other)) for one, other in launches), default=1.0)
     return Comparison(
         differences,
         _missing(before_points, after_points, after),
         _missing(after_points, before_points, before),
-        min(1.0, least * len(pairs)),
+        least_corrected_p(launches),
     )
+
+
+def least_corrected_p(pairs: Sequence[tuple[Launches, Launches]]) -> float:
+    """What the most extreme of these tests could give at best, corrected."""
+    least = min((least_p(len(one), len(other)) for one, other in pairs), default=1.0)
+    return min(1.0, least * len(pairs))
 
 
 def rank_test(before: Launches, after: Launches) -> float:
@@ -136,7 +159,8 @@ def _resampled(launches: Launches, random: Any) -> Any:
     return np.median(medians, axis=1)
 
 
-def _difference(point: Point, before: Launches, after: Launches, p: float, within: float) -> Difference:
+def judge(before: Launches, after: Launches, p: float, within: float) -> Judged:
+    """`p`: of the rank test, corrected for the number of tests."""
     ends = [statistics.median(statistics.median(chunks) for chunks in launches) for launches in (before, after)]
     low, high = ratio_interval(before, after)
     if low >= 1 - within and high <= 1 / (1 - within) and min(len(before), len(after)) > 1:
@@ -146,13 +170,19 @@ def _difference(point: Point, before: Launches, after: Launches, p: float, withi
     else:
         verdict = "undecided"
     ratio = ends[1] / ends[0]
+    return Judged(ends[0], ends[1], ratio, min(low, ratio), max(high, ratio), verdict)
+
+
+def _difference(point: Point, before: Launches, after: Launches, p: float, within: float) -> Difference:
+    found = judge(before, after, p, within)
     return Difference(
-        point.variant, point.number, point.size_bytes, ends[0], ends[1], ratio, min(low, ratio), max(high, ratio), p,
-        verdict,
+        point.variant, point.number, point.size_bytes, found.before_s, found.after_s, found.ratio, found.low,
+        found.high, p, found.verdict,
     )  # fmt: skip
 
 
-def _medians(results: Results, point: Point) -> list[list[float]]:
+def chunk_medians(results: Results, point: Point) -> list[list[float]]:
+    """Of each launch, in seconds of a run."""
     return [[statistics.median(chunk.run_s) for chunk in launch] for launch in results.launches(point)]
 
 

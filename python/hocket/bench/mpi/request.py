@@ -1,43 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What `hocket bench run`, `show` and `compare` ask for."""
+"""What `hocket bench run`, `show`, `compare` and `guidelines` ask for."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hocket.bench.common import check_folder
 from hocket.bench.mpi.capabilities import capability_file, remember
-from hocket.bench.mpi.comparison import Comparison, compare
-from hocket.bench.mpi.launches import Launcher
-from hocket.bench.mpi.results import Point, Results, read_results
-from hocket.bench.mpi.statistics import Summary, summarize
+from hocket.bench.mpi.comparison import WITHIN, Comparison, compare
+from hocket.bench.mpi.guidelines import Checks, check
+from hocket.bench.mpi.launcher import Launcher
+from hocket.bench.mpi.measure import measure
+from hocket.bench.mpi.page import page
+from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.suites import suite_file
+from hocket.bench.mpi.summary import BenchResult
 from hocket.errors import InvalidInput
+from hocket.io.files import write_whole
 from hocket.mpi.build import build_bench
-from hocket.mpi.discover import default_mpi, mpi_of_command
+from hocket.mpi.discover import Mpi, default_mpi, mpi_of_command
 from hocket.reporter import SILENT, Reporter
 
-SUMMARY_FORMAT = "hocket.bench-summary/1"
+Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class BenchRequest:
     suite: str  #: a file, or the name of a suite that comes with hocket
-    command: tuple[str, ...]  #: the launcher with its options, without a program
+    command: Command  #: the launcher with its options, without a program
     output: Path = Path("hocket-bench")  #: the folder for the results
     quick: bool = False  #: as the suite's table [quick] says
     launches: int | None = None  #: None = as the suite says
-    budget_s: float | None = None  #: for all launches; None = as the suite says
+    budget_s: float | None = None  #: for all launches of a command; None = as the suite says
     timeout_s: float = 20.0  #: of an item that shows no life
     dry_run: bool = False
     probe_again: bool = False  #: do not take what the MPI can do from earlier runs
     force: bool = False  #: remove an earlier result of another suite
+    against: tuple[Command, ...] = ()  #: further commands, measured in turns with the first and compared with it
+    within: float = WITHIN  #: ratios within this count as the same
 
 
 @dataclass(frozen=True)
@@ -49,59 +56,122 @@ class ShowRequest:
 class CompareRequest:
     before: Path
     after: Path
-    within: float = 0.05  #: ratios within this count as the same
+    within: float = WITHIN  #: ratios within this count as the same
 
 
 @dataclass(frozen=True)
-class BenchResult:
-    results: Results
+class GuidelinesRequest:
+    results: Path
+    within: float = WITHIN  #: what takes longer by at most this part keeps its guideline
 
-    @property
-    def rows(self) -> list[tuple[Point, str, str, Summary | None]]:
-        """Each point with its status, the reason, and what was measured."""
-        target = float(self.results.suite["target"])
-        rows = []
-        for point in self.results.points:
-            outcome = self.results.outcome(point)
-            launches = self.results.launches(point)
-            summary = summarize(launches) if launches else None
-            status, reason = (outcome.status, outcome.message) if outcome else ("not yet", "")
-            if status == "ok":
-                status = "not yet" if summary is None else "known" if summary.is_known(target) else "wide"
-            rows.append((point, status, reason, summary))
-        return rows
+
+@dataclass(frozen=True)
+class InTurns:
+    """Of several commands: the first one's result, and how it differs from each other one's."""
+
+    result: BenchResult
+    others: tuple[BenchResult, ...]
+    comparisons: tuple[Comparison, ...]  #: before: the other, after: the first
 
     @property
     def values(self) -> dict[str, Any]:
         return {
-            "format": SUMMARY_FORMAT,
-            "suite": self.results.suite["name"],
-            "mpi": self.results.runs[0]["mpi"] if self.results.runs else None,
-            "launches": len(self.results.ended),
-            "complete": len(self.results.ended) >= self.results.suite["launches"],
-            "points": [_row(*row) for row in self.rows],
+            "format": "hocket.bench-in-turns/1",
+            "result": self.result.values,
+            "others": [other.values for other in self.others],
+            "comparisons": [comparison.values for comparison in self.comparisons],
         }
 
 
 @dataclass(frozen=True)
 class PlanResult:
-    values: dict[str, Any]  #: what would be measured
+    values: dict[str, Any]  #: what would be measured, for each command
 
 
 def run(
-    request: BenchRequest | ShowRequest | CompareRequest, reporter: Reporter = SILENT
-) -> BenchResult | Comparison | PlanResult:
+    request: BenchRequest | ShowRequest | CompareRequest | GuidelinesRequest, reporter: Reporter = SILENT
+) -> BenchResult | Comparison | PlanResult | InTurns | Checks:
     if isinstance(request, ShowRequest):
         return BenchResult(read_results(request.results))
     if isinstance(request, CompareRequest):
         return compare(read_results(request.before), read_results(request.after), request.within)
+    if isinstance(request, GuidelinesRequest):
+        return _check(request)
     return _run(request, reporter)
 
 
-def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult:
+def _check(request: GuidelinesRequest) -> Checks:
+    found = check(read_results(request.results), request.within)
+    if not found.checks:
+        raise InvalidInput(
+            f"{request.results}: has no collectives of several sizes and no mock-ups",
+            "measure the suite guidelines: hocket bench run guidelines -- mpiexec -n 4",
+        )
+    return found
+
+
+def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult | InTurns:
     suite = suite_file(request.suite)
-    launcher_name = Path(request.command[0]).name
-    mpi = default_mpi() if launcher_name == "srun" else mpi_of_command(request.command)
+    commands = (request.command, *request.against)
+    mpis = [_mpi_of(command) for command in commands]
+    if request.dry_run:
+        program = build_bench(mpis[0], reporter.message)
+        launcher = Launcher(
+            request.command, mpis[0], program, _arguments(request, suite), request.output, request.timeout_s
+        )
+        return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands)})
+    folders = [request.output, *(request.output / f"against-{i + 1}" for i in range(len(request.against)))]
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput(f"{folder}: is no folder", "name another one with -o")
+        check_folder(folder)
+        if request.force:
+            (folder / "results.jsonl").unlink(missing_ok=True)
+    scratch = [folder / "scratch" for folder in folders]
+    try:
+        launchers = []
+        known_files = []
+        for command, mpi, folder in zip(commands, mpis, scratch, strict=True):
+            folder.mkdir(parents=True, exist_ok=True)
+            program = build_bench(mpi, reporter.message)
+            known = capability_file(mpi, program, command, folder)
+            known_files.append(known)
+            arguments = (*_arguments(request, suite), "--folder", str(folder.absolute()))
+            if known.exists() and not request.probe_again:
+                arguments += ("--known", str(known))
+            output = folder.parent.absolute() / "results.jsonl"
+            launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s))
+        results = measure(launchers, reporter)
+        for known, one in zip(known_files, results, strict=True):
+            remember(known, one)
+    finally:
+        for folder in scratch:
+            shutil.rmtree(folder, ignore_errors=True)
+    first, *others = map(BenchResult, results)
+    write_whole(request.output / "index.html", page([first, *others], request.within))
+    if not others:
+        return first
+    comparisons = [compare(other.results, first.results, request.within) for other in others]
+    return InTurns(first, tuple(others), tuple(comparisons))
+
+
+def command_of(text: str) -> Command:
+    """A command that is one word of another one, as of --against. Raises InvalidInput."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise InvalidInput(f"--against {text!r}: {error}", "write it as for a shell: 'mpiexec -n 4'") from None
+    if not words:
+        raise InvalidInput("--against: the command is empty", "write the launcher with its options: 'mpiexec -n 4'")
+    return words
+
+
+def _mpi_of(command: Command) -> Mpi:
+    return default_mpi() if Path(command[0]).name == "srun" else mpi_of_command(command)
+
+
+def _arguments(request: BenchRequest, suite: Path) -> tuple[str, ...]:
+    """For hocket-bench, the same with every command."""
     arguments = [str(suite)]
     if request.quick:
         arguments.append("--quick")
@@ -109,42 +179,4 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult:
         arguments += ["--launches", str(request.launches)]
     if request.budget_s is not None:
         arguments += ["--budget", str(request.budget_s)]
-    if request.dry_run:
-        program = build_bench(mpi, reporter.message)
-        launcher = Launcher(request.command, mpi, program, tuple(arguments), request.output, request.timeout_s)
-        return PlanResult(json.loads(launcher.print_plan()))
-    folder = request.output
-    output = folder / "results.jsonl"
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder}: is no folder", "name another one with -o")
-    check_folder(folder)
-    if request.force and output.exists():
-        output.unlink()
-    program = build_bench(mpi, reporter.message)
-    scratch = folder / "scratch"
-    scratch.mkdir(parents=True, exist_ok=True)
-    try:
-        known = capability_file(mpi, program, request.command, folder)
-        if known.exists() and not request.probe_again:
-            arguments += ["--known", str(known)]
-        arguments += ["--folder", str(scratch.absolute())]
-        launcher = Launcher(request.command, mpi, program, tuple(arguments), output.absolute(), request.timeout_s)
-        results = launcher.run_all(reporter)
-        remember(known, results)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    return BenchResult(results)
-
-
-def _row(point: Point, status: str, reason: str, summary: Summary | None) -> dict[str, Any]:
-    return {
-        "item": point.item,
-        "number": point.number,
-        "bytes": point.size_bytes,
-        "ranks": point.ranks,
-        "options": dict(point.options),
-        "variant": point.variant,
-        "status": status,
-        "reason": reason,
-        "measured": None if summary is None else asdict(summary),
-    }
+    return tuple(arguments)

@@ -47,6 +47,7 @@ class Summary:
     averages_s: dict[str, float]  # by AVERAGES, of all samples
     first_s: float  # median of the first runs after a set-up
     autocorrelation: float  # of neighbouring samples in a chunk
+    bytes_moved: int  # by all ranks together in a run
     bytes_per_s: float | None  # all bytes moved / all time
     operations: int
 
@@ -80,6 +81,7 @@ def summarize(launches: Sequence[Sequence[Chunk]]) -> Summary:
         },
         first_s=1e-9 * statistics.median(chunk.first_ns for chunk in chunks),
         autocorrelation=_autocorrelation([chunk.run_s for chunk in chunks]),
+        bytes_moved=chunks[0].bytes_moved,
         bytes_per_s=moved / total_s if moved and total_s > 0 else None,
         operations=chunks[0].operations,
     )

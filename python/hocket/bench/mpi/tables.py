@@ -14,8 +14,9 @@ from hocket.report import text
 
 if TYPE_CHECKING:
     from hocket.bench.mpi.comparison import Comparison
-    from hocket.bench.mpi.request import BenchResult
+    from hocket.bench.mpi.guidelines import Checks
     from hocket.bench.mpi.statistics import Summary
+    from hocket.bench.mpi.summary import BenchResult
 
 COLUMNS = ("no.", "item", "bytes", "status", "median", "95 % interval", "p05", "p99", "bandwidth")
 COMPARED = ("no.", "item", "bytes", "before", "after", "after / before", "verdict")
@@ -79,6 +80,25 @@ def compared_rows(comparison: Comparison, verdicts: Sequence[str]) -> list[tuple
             one.verdict,
         )
         for one in comparison.differences
+        if one.verdict in verdicts
+    ]
+
+
+CHECKED = ("guideline", "bytes", "left", "right", "left / right", "verdict")
+
+
+def checked_rows(checks: Checks, verdicts: Sequence[str]) -> list[tuple[str, ...]]:
+    """By CHECKED: the guidelines with one of these verdicts."""
+    return [
+        (
+            one.guideline,
+            "" if one.bytes is None else text.byte_count(one.bytes),
+            text.seconds(one.left_s),
+            text.seconds(one.right_s),
+            f"{one.ratio:.3f} ({one.low:.3f} to {one.high:.3f})",
+            one.verdict,
+        )
+        for one in checks.checks
         if one.verdict in verdicts
     ]
 

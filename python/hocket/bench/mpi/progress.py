@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Follows a file of results while hocket-bench appends to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hocket.bench.mpi.results import Results, add_record
+from hocket.errors import InvalidInput
+
+
+class Progress:
+    """Of one file; `follow` reads what is new."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = 0
+        self._results = Results(path)
+        self.follow()
+
+    def follow(self) -> bool:
+        """Whether there was something new."""
+        if not self._path.exists():
+            return False
+        with self._path.open("rb") as file:
+            file.seek(self._place)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        try:
+            for line in whole.splitlines():
+                add_record(self._results, json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InvalidInput(
+                f"{self._path}: holds something else than results of hocket-bench",
+                "name another folder with -o, or give --force to remove it",
+            ) from None
+        self._place += len(whole)
+        return bool(whole)
+
+    @property
+    def place(self) -> int:
+        """Bytes that were read; grows with each record."""
+        return self._place
+
+    @property
+    def ended(self) -> int:
+        """Complete launches."""
+        return len(self._results.ended)
+
+    @property
+    def left_s(self) -> float | None:
+        """Of the budget; None before it is known."""
+        suite, chunks = self._results.suite, self._results.chunks
+        if not suite:
+            return None
+        return float(suite["budget_s"]) - sum(chunk.took_s for of_point in chunks.values() for chunk in of_point)
+
+    @property
+    def text(self) -> str:
+        """What is under way."""
+        suite, results = self._results.suite, self._results
+        if not suite or not results.chunks:
+            tried = len(results.outcomes)
+            return f"tried {tried} of {len({point.variant for point in results.points})} items"
+        launch = results.runs[-1]["launch"] if results.runs else 1
+        return f"launch {launch} of {suite['launches']}, {sum(map(len, results.chunks.values()))} chunks"

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The figures and tables of a result beside its samples."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+import bench_samples
+from hocket.bench.mpi.page import labels
+from hocket.bench.mpi.summary import BenchResult
+from hocket.report.bench_figures import item_figures, paper_figures
+from hocket.report.bench_tables import paper_tables, sentences
+
+
+def document(name: str, **machine: object) -> dict:
+    found = BenchResult(bench_samples.results(name)).values
+    found["machine"] |= machine
+    return found
+
+
+def medians(name: str, number: int) -> dict[int, float]:
+    """By size, of an item's number in the suite: the median of medians of chunks."""
+    points = {
+        r["point"]: r["bytes"] for r in bench_samples.records(name) if r["type"] == "point" and r["number"] == number
+    }
+    chunks: dict[int, list[float]] = {}
+    for record in bench_samples.records(name):
+        if record["type"] == "chunk" and record["point"] in points:
+            value = 1e-9 * statistics.median(record["samples_ns"]) / record["runs"]
+            chunks.setdefault(points[record["point"]], []).append(value)
+    return {size: statistics.median(values) for size, values in chunks.items()}
+
+
+# The numbers of the items that a figure consists of, as the suites state them.
+@pytest.mark.parametrize(
+    ("suite", "figure", "numbers"),
+    [
+        ("mbl2-io", 3, [37, 41, 54, 55]),
+        ("mbl2-io", 4, [41, 45, 55, 56]),
+        ("mbl2-io", 5, [17, 19]),
+        ("mbl2-rma", 7, [1, 2, 3]),
+        ("mbl2-rma", 8, [14, 17]),
+    ],
+)
+def test_figures_show_the_medians_of_their_items(suite: str, figure: int, numbers: list[int]) -> None:
+    _, chart = paper_figures([document(suite)])[f"figure-{figure}"]
+    assert len(chart["data"]) == len(numbers)
+    for trace, number in zip(chart["data"], numbers, strict=True):
+        assert dict(zip(trace["x"], trace["y"], strict=True)) == pytest.approx(medians(suite, number))
+        assert all(high >= 0 for high in trace["error_y"]["array"])
+        assert sum(high > 0 for high in trace["error_y"]["array"]) >= 2
+
+
+def test_throughput_is_of_all_operations() -> None:
+    _, chart = paper_figures([document("mbl2-rma")])["figure-6"]
+    for trace, number in zip(chart["data"], (4, 5, 6), strict=True):
+        expected = {size: 16 * size / value for size, value in medians("mbl2-rma", number).items()}
+        assert dict(zip(trace["x"], trace["y"], strict=True)) == pytest.approx(expected)
+
+
+def test_tables_by_hosts_and_what_is_missing() -> None:
+    one = document("mbl2-rma")
+    names = {table.name: table for table in paper_tables([one])}
+    assert [row[0] for row in names["table-2"].rows] == ["MPI_Get", "MPI_Put", "MPI_Accumulate"]
+    assert "All results are of 1 host." in names["table-3"].remark
+    two = document("mbl2-rma", hosts=2) | {"label": "two"}
+    names = {table.name: table for table in paper_tables([two, one])}
+    assert [row[0] for row in names["table-4"].rows] == ["1 host"] * 3 + ["2 hosts"] * 3
+    assert names["table-3"].remark == names["table-4"].remark == ""
+    functions = [row[0] for row in paper_tables([document("mbl2-io")])[0].rows]
+    assert functions == ["MPI_File_seek", "MPI_File_seek_shared", "MPI_File_sync, nothing to write"]
+
+
+def test_sentences_claim_only_what_intervals_show() -> None:
+    shown = document("mbl2-io")
+    assert any(sentence.startswith("To seek the shared file pointer takes") for sentence in sentences(shown))
+    for row in shown["points"]:
+        if row["measured"]:
+            row["measured"]["interval_s"] = None
+    assert sentences(shown) == []
+
+
+def test_each_item_with_sizes_has_a_chart() -> None:
+    shown = document("bench-launches")
+    figures = item_figures([shown, document("bench-launches") | {"label": "again"}])
+    assert list(figures) == ["item-p2p.isend_irecv", "item-rma.put", "item-io.write_at"]
+    _, put = figures["item-rma.put"]
+    assert [trace["name"] for trace in put["data"]] == ["ranks=2", "ranks=2, again", "epoch=lock ranks=2",
+                                                       "epoch=lock ranks=2, again"]  # fmt: skip
+
+
+def test_labels_are_short_and_different() -> None:
+    assert labels([Path("a/before/results.jsonl"), Path("mine.jsonl")]) == ["before", "mine"]
+    assert labels([Path("a/b/results.jsonl"), Path("c/b/results.jsonl")]) == ["a/b/results.jsonl", "c/b/results.jsonl"]
