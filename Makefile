@@ -24,7 +24,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 .PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-trace \
-    fuzz fuzz-search fuzz-import trace-samples mpich-suite clean tsan \
+    fuzz fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
@@ -139,6 +139,9 @@ fuzz-search: build  ## random broadcasts beside OR-tools' CP-SAT; ARGUMENTS='--t
 
 fuzz-import: build  ## damaged traces of other tools to every importer; ARGUMENTS='--inputs 100000 --only dumpi'
 	@$(PYTHON) tests/fuzz/importers.py $(ARGUMENTS)
+
+fuzz-rewrite: build  ## rewrite 10,000 random programs and compare results; ARGUMENTS='--programs 500 --seed 7'
+	@$(PYTHON) tests/rewrite/check_random.py $(ARGUMENTS)
 
 trace-samples: build  ## import public traces and compare with counts; CHECKOUTS=FOLDER: see the script
 	@$(PYTHON) tests/interop_samples.py '$(CHECKOUTS)'

@@ -58,7 +58,7 @@ PYTHON_LEVELS: Levels = (
     ("cost", "interop", "simulation.record"),
     ("advise.request", "networks.request", "schedules.request", "simulation.jobs", "simulation.request"),
     ("mpi", "testbed"),  # the machine: nothing below starts a program
-    ("doctor", "measure", "testbed.request", "traces.recording"),
+    ("doctor", "measure", "rewrite", "testbed.request", "traces.recording"),
     ("tune.shared_cores",),  # its warnings are calibrate's too
     ("calibrate",),
     ("tune",),

@@ -36,7 +36,7 @@ VERBS = {
     "testbed": "An emulated cluster on this machine, from a network file.",
     "network": "Show, generate, convert and import network files.",
     "trace": "Show recorded traces.",
-    "overlap": "Rewrite a program so that collectives overlap computation.",
+    "rewrite": "Rewrite a Fortran program so that communication runs beside computation.",
     "sweep": "Run a campaign of simulations.",
     "report": "Make an HTML report from a result.",
     "doctor": "Show what this machine has and what will work.",

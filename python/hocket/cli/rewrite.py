@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket rewrite`: rewrites Fortran programs so that communication runs beside independent computation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli.common import json_option, message, print_json, print_table, progress
+from hocket.cli.options import Duration, OutputPath, PortNumbers
+from hocket.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hocket.rewrite.rewriter import Outcome, Rewritten
+    from hocket.rewrite.verify import Comparison, VerifyRequest
+
+_WOULD_CHANGE = 3
+
+
+@click.command()
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, required=True, metavar="FILE... [-- COMMAND]")
+@click.option("--apply", "applies", is_flag=True, help="Write the files. Without it they stay as they are.")
+@click.option("--diff", "shows_diff", is_flag=True, help="Print what changes as a patch.")
+@click.option("--check", is_flag=True, help=f"End with status {_WOULD_CHANGE} if something can be rewritten.")
+@click.option("--report", "page", type=OutputPath(), help="Write an HTML page with both sides and the proofs.")
+@click.option("--explain", is_flag=True, help="Print the proof of every rewrite.")
+@click.option("--reassociate", is_flag=True, help="Accept another order of additions in reductions of real numbers.")
+@click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
+@click.option("--ranks", type=PortNumbers(), metavar="N,N,...", help="Of --verify.  [default: as in COMMAND, and 2]")
+@click.option("--build", help="Of --verify.  [default: {compiler} -O2 {files} -o {program}]")
+@click.option(
+    "--input", "inputs", multiple=True, type=click.Path(path_type=Path), help="A file that the program reads."
+)
+@click.option(
+    "--timeout", "timeout_s", type=Duration(), default=600.0, help="Of each run of --verify.  [default: 10min]"
+)
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    words: tuple[str, ...],
+    applies: bool,
+    shows_diff: bool,
+    check: bool,
+    page: Path | None,
+    explain: bool,
+    reassociate: bool,
+    verifies: bool,
+    ranks: tuple[int, ...] | None,
+    build: str | None,
+    inputs: tuple[Path, ...],
+    timeout_s: float,
+    as_json: bool,
+) -> int:
+    """Make blocking MPI calls of Fortran FILEs non-blocking, with independent computation between start and wait.
+
+    Nothing is rewritten that is not proved to keep the program's results. Give all files that the calls in them need.
+
+    \b
+    Example:
+      hocket rewrite solver.f90 grid.f90 --diff
+      hocket rewrite solver.f90 grid.f90 --apply --verify -- mpiexec -n 4 {}
+    """
+    from hocket.rewrite.rewriter import rewrite
+    from hocket.rewrite.sites import Options
+    from hocket.rewrite.syntax import read_source
+
+    paths, run = _split_words(words, verifies)
+    request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
+    sources = [read_source(path) for path in paths]
+    with progress("analysing") as advance:
+        result = rewrite(sources, Options(allows_rounding=reassociate), lambda name: advance(""))
+    comparisons: list[Comparison] = []
+    if request is not None:
+        from hocket.rewrite.verify import verify
+
+        comparisons = verify(request, result.old, result.new, message)
+    is_right = all(one.is_equal for one in comparisons)
+    if page is not None:
+        from hocket.rewrite.page import write_page
+
+        write_page(page, result, comparisons)
+    if applies and is_right:
+        _apply(result)
+    if as_json:
+        print_json(_as_values(result, comparisons))
+    else:
+        _print(result, comparisons, shows_diff, explain)
+        if applies and is_right:
+            message(f"{len(result.changed)} file(s) written")
+    if not is_right:
+        if applies:
+            message("no file was written: the rewritten program differs")
+        return 1
+    return _WOULD_CHANGE if check and result.changed and not applies else 0
+
+
+def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tuple[str, ...]]:
+    """click drops the `--`: what follows the last Fortran file is the command."""
+    if not verifies:
+        return [Path(word) for word in words], ()
+    suffixes = (".f90", ".f95", ".f03", ".f08", ".f18", ".f", ".for")
+    end = next((i for i, word in enumerate(words) if not word.lower().endswith(suffixes)), len(words))
+    if end == 0 or end == len(words):
+        raise InvalidInput("--verify needs files and a command", "hocket rewrite a.f90 --verify -- mpiexec -n 4 {}")
+    return [Path(word) for word in words[:end]], words[end:]
+
+
+def _verify_request(
+    run: tuple[str, ...], ranks: tuple[int, ...] | None, build: str | None, inputs: tuple[Path, ...], timeout_s: float
+) -> VerifyRequest:
+    from hocket.rewrite.verify import DEFAULT_BUILD, VerifyRequest, check_request
+
+    request = VerifyRequest(run, ranks or (), build or DEFAULT_BUILD, inputs, timeout_s)
+    check_request(request)
+    return request
+
+
+def _apply(result: Rewritten) -> None:
+    from hocket.io.files import write_whole
+
+    for path in result.changed:
+        write_whole(path, result.new[path])
+
+
+def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, explain: bool) -> None:
+    from hocket.rewrite.differences import unified_diff
+
+    if shows_diff:
+        for path in result.changed:
+            print(unified_diff(path, result.old[path], result.new[path]), end="")
+        return
+    rows = [
+        (f"{one.path}:{one.line}", one.procedure, one.name, "rewritten" if one.is_rewritten else _why(one))
+        for one in result.outcomes
+    ]
+    if rows:
+        print_table(("where", "procedure", "call", "result"), rows)
+    count = sum(one.is_rewritten for one in result.outcomes)
+    print(f"{count} of {len(rows)} blocking calls can be rewritten")
+    for one in result.outcomes if explain else ():
+        print(f"\n{one.path}:{one.line}: {one.name}")
+        for obligation in one.obligations if one.is_rewritten else ():
+            print(f"  - {obligation.claim}\n    proved by: {obligation.proof}")
+        for refusal in one.refusals:
+            print(
+                f"  refused ({refusal.code}): {refusal.reason}" + (f"\n    hint: {refusal.hint}" * bool(refusal.hint))
+            )
+    for comparison in comparisons:
+        verdict = "the same output, bit for bit" if comparison.is_equal else f"differs: {comparison.difference}"
+        times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
+        print(f"{comparison.ranks} ranks: {verdict} ({times})")
+
+
+def _why(outcome: Outcome) -> str:
+    return "; ".join(dict.fromkeys(f"{one.code}: {one.reason}" for one in outcome.refusals))
+
+
+def _as_values(result: Rewritten, comparisons: list[Comparison]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "format": "hocket.rewrite/1",
+        "files": [{"path": path, "is_changed": path in result.changed} for path in result.old],
+        "calls": [asdict(one) for one in result.outcomes],
+        "comparisons": [asdict(one) for one in comparisons],
+    }

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Applies the rewrite of one call to the text of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hocket.rewrite import text as texts
+from hocket.rewrite.blocks import Item
+from hocket.rewrite.buffers import Obligation
+from hocket.rewrite.sites import Site
+from hocket.rewrite.splitting import Split
+from hocket.rewrite.syntax import Source, text_of, walk
+
+
+@dataclass(frozen=True)
+class Piece:
+    """New text in place of lines; `origins` are the lines (from 0) of the old text that it comes from."""
+
+    text: bytes
+    origins: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Pieces in place of the lines from `first` to before `end`."""
+
+    first: int
+    end: int
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """The edits of one rewrite, and what they rely on."""
+
+    edits: tuple[Edit, ...]
+    obligations: tuple[Obligation, ...]
+
+    def overlaps(self, other: Change) -> bool:
+        return any(
+            (one.first < two.end and two.first < one.end) or one.first == two.first
+            for one in self.edits
+            for two in other.edits
+        )
+
+
+def change_of(site: Site) -> Change:
+    """The rewrite of a call that `examine` has found a window for."""
+    source, window = site.procedure.source, site.window
+    assert window is not None
+    requests = texts.new_names(source, len(site.bound.procedure.starts))
+    asynchronous, synchronized, obligations = _attributes(site)
+    first, last, pieces = _region(site, requests, synchronized)
+    is_f08 = site.procedure.scope.mpi().binding == "mpi_f08"  # type: ignore[union-attr]
+    declarations = [f"{'type(MPI_Request)' if is_f08 else 'integer'} :: {', '.join(requests)}"]
+    if asynchronous:
+        declarations.append(f"asynchronous :: {', '.join(asynchronous)}")
+    at = site.procedure.declarations_end
+    edits = [
+        Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),)),
+        Edit(first, last + 1, tuple(pieces)),
+    ]
+    only = _only_edit(site, bool(synchronized), is_f08)
+    return Change((*edits, only) if only is not None else tuple(edits), tuple(obligations))
+
+
+def _region(site: Site, requests: list[str], synchronized: list[str]) -> tuple[int, int, list[Piece]]:
+    """The statements from the first to the last that changes its place, in their new order."""
+    source, window, call = site.procedure.source, site.window, site.item
+    assert window is not None
+    wait = Piece(texts.wait_text(call, site.bound, requests, source, synchronized), (int(call.node.start_point[0]),))
+    pieces = [_kept(item, source) for item in window.before]
+    pieces.append(Piece(texts.start_text(call, site.bound, requests, source), _lines(call)))
+    pieces += [_kept(item, source) for item in window.inside_above]
+    inside: list[Item | Split] = list(window.inside_below)
+    used: list[Item | Split] = [*window.before, *window.inside_above, call, *inside, *window.after]
+    for one in inside:
+        if isinstance(one, Split):
+            pieces.append(Piece(texts.split_first_text(one, source), _lines(one.item)))
+        else:
+            pieces.append(_kept(one, source))
+    pieces.append(wait)
+    for one in window.after:
+        if isinstance(one, Split):
+            pieces.append(Piece(texts.split_rest_text(one, source), _lines(one.item)[-1:]))
+        else:
+            pieces.append(_kept(one, source))
+    items = [one.item if isinstance(one, Split) else one for one in used]
+    return min(one.first_line for one in items), max(one.last_line for one in items), pieces
+
+
+def _kept(item: Item, source: Source) -> Piece:
+    return Piece(texts.lines_of(item, source), _lines(item))
+
+
+def _lines(item: Item) -> tuple[int, ...]:
+    return tuple(range(item.first_line, item.last_line + 1))
+
+
+def _attributes(site: Site) -> tuple[list[str], list[str], list[Obligation]]:
+    """Names for an asynchronous statement, and those that need MPI_F_sync_reg instead.
+
+    An asynchronous dummy argument needs an explicit interface (Fortran 2018, 15.4.2.2), which callers of an external
+    procedure may not have.
+    """
+    asynchronous: list[str] = []
+    synchronized: list[str] = []
+    scope = site.procedure.scope
+    for argument, actual in site.bound.pairs():
+        if not (argument.is_buffer or argument.use == "kept"):
+            continue
+        name = next((text_of(node) for node in walk(actual) if node.type == "identifier"), "")
+        if not name or name.startswith("mpi_") or scope.has_attribute(name, "asynchronous"):
+            continue
+        names = synchronized if scope.variable(name).is_dummy and not site.procedure.has_explicit_interface else None
+        names = asynchronous if names is None else names
+        if name not in names:
+            names.append(name)
+    obligations = []
+    if asynchronous:
+        claim = f"the compiler does not move accesses of {', '.join(asynchronous)} over start or wait"
+        obligations.append(Obligation(claim, "asynchronous was added (MPI 4.1, 19.1.17; Fortran 2018, 8.5.4)"))
+    if synchronized:
+        claim = f"the compiler does not move accesses of {', '.join(synchronized)} over the wait"
+        obligations.append(Obligation(claim, "MPI_F_sync_reg was added (MPI 4.1, 19.1.17)"))
+    return asynchronous, synchronized, obligations
+
+
+def _only_edit(site: Site, needs_sync: bool, is_f08: bool) -> Edit | None:
+    """Adds the new names to `use mpi, only:`."""
+    scope, source = site.procedure.scope.mpi(), site.procedure.source
+    items = scope.binding_only if scope is not None else None
+    if items is None:
+        return None
+    has = {text_of(node) for node in walk(items) if node.type in ("identifier", "local_name")}
+    wanted = [*site.bound.procedure.starts, "MPI_Wait"]
+    wanted += ["MPI_STATUS_IGNORE"] if site.bound.actual("status") is None or len(wanted) > 2 else []
+    wanted += ["MPI_F_sync_reg"] * needs_sync + ["MPI_Request"] * is_f08
+    new = [name for name in wanted if name.lower() not in has]
+    if not new:
+        return None
+    row = int(items.end_point[0])
+    line, column = source.lines[row], int(items.end_point[1])
+    addition = f", {', '.join(new)}".encode()
+    if len(line) + len(addition) > texts.MAX_COLUMNS:
+        addition = b", &" + texts.line_end(source) + b"    " + ", ".join(new).encode()
+    return Edit(row, row + 1, (Piece(line[:column] + addition + line[column:], (row,)),))
+
+
+def with_changes(source: Source, changes: Sequence[Change]) -> tuple[bytes, list[int]]:
+    """The new text, and the old line (from 0) of each of its lines, -1 for a new one."""
+    text, origins, at = b"", list[int](), 0
+    for edit in sorted((edit for one in changes for edit in one.edits), key=lambda edit: (edit.first, edit.end)):
+        text += b"".join(source.lines[at : edit.first])
+        origins += range(at, edit.first)
+        for piece in edit.pieces:
+            text += piece.text
+            count = len(piece.text.splitlines())
+            known = [*piece.origins[:count]]
+            origins += known + [piece.origins[-1] if piece.origins else -1] * (count - len(known))
+        at = max(at, edit.end)
+    return text + b"".join(source.lines[at:]), origins + list(range(at, len(source.lines)))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""All files together: their modules and procedures, with what each name stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hocket.rewrite.declarations import INTRINSIC_MODULES, MPI_MODULES, declare, is_specification, symbol_in, type_of
+from hocket.rewrite.symbols import Procedure, Scope
+from hocket.rewrite.syntax import UNITS, Node, Source, child_of, error_in, line_of, named, source_of, text_of, walk
+
+
+@dataclass
+class Program:
+    """The procedures of the given files."""
+
+    procedures: list[Procedure] = field(default_factory=list)
+    modules: dict[str, Scope] = field(default_factory=dict)
+    module_procedures: dict[str, dict[str, Procedure]] = field(default_factory=dict)
+    external: dict[str, Procedure] = field(default_factory=dict)
+    ambiguous: set[str] = field(default_factory=set)
+
+    def find(self, name: str, caller: Procedure) -> Procedure | None:
+        """The procedure that `name` means in `caller`; None if it is not among the files, or not certain."""
+        symbol = caller.scope.find(name)
+        if symbol is not None and (symbol.is_dummy or "pointer" in symbol.attributes):
+            return None
+        if caller.scope.has_generic(name):
+            return None
+        for scope in caller.scope.chain():
+            if name in (inner := self._inner(scope)):
+                return inner[name]
+            for use in scope.used:
+                its = use.names.get(name, None if use.has_only else name)
+                found = self.module_procedures.get(use.module, {}).get(its or "")
+                if found is not None:
+                    return found
+        # A module that is not among the files may have a procedure of this name.
+        if caller.scope.unseen_names() or name in self.ambiguous:
+            return None
+        return self.external.get(name)
+
+    def _inner(self, scope: Scope) -> dict[str, Procedure]:
+        owner = next((one for one in self.procedures if one.scope is scope), None)
+        if owner is not None:
+            return owner.inner
+        module = next((name for name, one in self.modules.items() if one is scope), "")
+        return self.module_procedures.get(module, {})
+
+
+def build_program(sources: Sequence[Source]) -> Program:
+    program = Program()
+    for source in sources:
+        for node in source.root.children:
+            if node.type in ("module", "submodule"):
+                _add_module(program, node, source)
+            elif node.type in UNITS:
+                procedure = _add_procedure(program, node, source, None)
+                if procedure.name in program.external:
+                    program.ambiguous.add(procedure.name)
+                program.external[procedure.name] = procedure
+    for scope in [*program.modules.values(), *(one.scope for one in program.procedures)]:
+        _resolve_uses(program, scope, ())
+    return program
+
+
+def _add_module(program: Program, node: Node, source: Source) -> None:
+    statement = node.children[0]
+    name_node = child_of(statement, "name")
+    name = text_of(name_node) if name_node is not None else ""
+    scope = Scope(f"{source.path}::{name}", is_module=True)
+    declare(scope, [child for child in node.children if is_specification(child)], source)
+    if node.type == "submodule":
+        scope.unseen.append(f"the parent of submodule {name}")
+    if name in program.modules:
+        scope.problem = f"module {name} is in two files"
+    program.modules[name] = scope
+    own = program.module_procedures.setdefault(name, {})
+    for inner in _inside(node):
+        procedure = _add_procedure(program, inner, source, scope)
+        own[procedure.name] = procedure
+
+
+def _inside(node: Node) -> list[Node]:
+    part = child_of(node, "internal_procedures")
+    return [child for child in part.children if child.type in UNITS] if part is not None else []
+
+
+def _add_procedure(program: Program, node: Node, source: Source, parent: Scope | None) -> Procedure:
+    statement = node.children[0]
+    has_statement = statement.type.endswith("_statement") and not statement.type.startswith("end")
+    name_node = child_of(statement, "name") if has_statement else None
+    name = text_of(name_node) if name_node is not None else "(main)"
+    scope = Scope(f"{parent.name if parent else source.path}::{name}", parent)
+    inside = [child for child in node.children if child is not statement or not has_statement]
+    inside = [child for child in inside if not child.type.startswith("end_") and child.type != "internal_procedures"]
+    first = next((i for i, child in enumerate(inside) if not is_specification(child)), len(inside))
+    # Comments directly before the first statement belong to it.
+    while first > 0 and inside[first - 1].type == "comment":
+        first -= 1
+    declare(scope, inside[:first], source)
+    parameters = child_of(statement, "parameters") if has_statement else None
+    dummies = [text_of(one) for one in parameters.children if one.type == "identifier"] if parameters else []
+    for dummy in dummies:
+        symbol_in(scope, dummy).is_dummy = True
+    result = ""
+    if node.type == "function":
+        result_node = child_of(statement, "function_result")
+        result = text_of(named(result_node)[0]) if result_node is not None else name
+        symbol = symbol_in(scope, result)
+        type_name, kind = type_of(statement)
+        if type_name:
+            symbol.type, symbol.kind = type_name, kind
+    end = int(inside[first - 1].end_point[0]) + 1 if first > 0 else int(statement.end_point[0]) + 1
+    if first == 0 and not has_statement:
+        end = int(node.start_point[0])
+    procedure = Procedure(
+        name,
+        node.type,
+        node,
+        source,
+        scope,
+        dummies,
+        result,
+        inside[first:],
+        end,
+        frozenset(text_of(one) for one in statement.children if one.type == "procedure_qualifier"),
+        parent is not None,
+    )
+    _find_problems(procedure)
+    program.procedures.append(procedure)
+    for inner in _inside(node):
+        one = _add_procedure(program, inner, source, scope)
+        procedure.inner[one.name] = one
+    return procedure
+
+
+def _find_problems(procedure: Procedure) -> None:
+    wrong = error_in(procedure.node)
+    if wrong is not None:
+        procedure.problem = f"line {line_of(wrong)}: the syntax is not understood"
+    for node in procedure.body:
+        for at in walk(node):
+            if at.type in ("entry_statement", "assign_statement", "include_statement", "preproc_include"):
+                procedure.problem = procedure.problem or f"line {line_of(at)}: {at.type.replace('_', ' ')}"
+            elif at.type == "comment" and source_of(at).startswith("!$ "):
+                procedure.problem = procedure.problem or f"line {line_of(at)}: conditional compilation (!$)"
+            elif at.type in ("use_statement", "variable_declaration") and not _in_block(at):
+                procedure.problem = procedure.problem or f"line {line_of(at)}: a declaration behind statements"
+
+
+def _in_block(node: Node) -> bool:
+    at = node.parent
+    while at is not None and at.type not in UNITS:
+        if at.type == "block_construct":
+            return True
+        at = at.parent
+    return False
+
+
+def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...]) -> None:
+    """Brings the names of used modules into the scope. Private ones too: to know too many names is safe."""
+    for use in scope.used:
+        module = program.modules.get(use.module)
+        if module is None:
+            if use.module not in INTRINSIC_MODULES | MPI_MODULES:
+                scope.unseen.append(f"module {use.module}")
+            continue
+        if use.module in busy:
+            continue
+        _resolve_uses(program, module, (*busy, use.module))
+        names = dict(use.names) if use.has_only else {name: name for name in module.symbols} | use.names
+        for own, its in names.items():
+            if its in module.symbols and own not in scope.symbols:
+                scope.symbols[own] = module.symbols[its]
+        for name, one in module.types.items():
+            scope.types.setdefault(name, one)
+        scope.generics |= module.generics
+        scope.unseen += [name for name in module.unseen if name not in scope.unseen]
+        if module.problem:
+            scope.problem = scope.problem or f"module {use.module}: {module.problem}"
+        if module.binding and not scope.binding:
+            scope.binding, scope.binding_only = module.binding, module.binding_only
+            scope.binding_file = module.binding_file

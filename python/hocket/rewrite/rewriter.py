@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Rewrites files until nothing more can be rewritten: so the result, rewritten again, stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hocket.rewrite.analysis import Analysis
+from hocket.rewrite.buffers import Obligation, Refusal
+from hocket.rewrite.change import Change, change_of, with_changes
+from hocket.rewrite.program import build_program
+from hocket.rewrite.sites import Options, Site, examine, habits_of, sites_of
+from hocket.rewrite.syntax import Source
+
+NO_OPTIONS = Options()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a blocking call. Lines are those of the original file, from 1."""
+
+    path: Path
+    line: int
+    procedure: str
+    name: str
+    is_rewritten: bool
+    obligations: tuple[Obligation, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+
+@dataclass
+class Rewritten:
+    """All files, with their old and new text."""
+
+    old: dict[Path, bytes]
+    new: dict[Path, bytes]
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def changed(self) -> list[Path]:
+        return [path for path in self.old if self.old[path] != self.new[path]]
+
+
+def rewrite(
+    sources: Sequence[Source], options: Options = NO_OPTIONS, report: Callable[[str], None] = lambda _: None
+) -> Rewritten:
+    """Rewrites what is proved to be right. `report` is called with the name of each procedure that is looked at."""
+    result = Rewritten({one.path: one.text for one in sources}, {})
+    current = {one.path: one for one in sources}
+    origins = {one.path: list(range(len(one.lines))) for one in sources}
+    done: set[str] = set()
+    refused: dict[tuple[Path, int], Outcome] = {}
+    while True:
+        changes, outcomes = _one_change_each(list(current.values()), origins, options, done, refused, report)
+        result.outcomes += outcomes
+        if not any(changes.values()):
+            break
+        for path, some in changes.items():
+            text, lines = with_changes(current[path], some)
+            origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
+            current[path] = Source(path, text)
+    result.new = {path: one.text for path, one in current.items()}
+    result.outcomes += refused.values()
+    result.outcomes.sort(key=lambda one: (str(one.path), one.line))
+    return result
+
+
+def _one_change_each(
+    sources: Sequence[Source],
+    origins: Mapping[Path, list[int]],
+    options: Options,
+    done: set[str],
+    refused: dict[tuple[Path, int], Outcome],
+    report: Callable[[str], None],
+) -> tuple[dict[Path, list[Change]], list[Outcome]]:
+    """At most one rewrite in each procedure that is not `done`. What is refused may be possible after another one."""
+    program = build_program(sources)
+    habits, analysis = habits_of(program), Analysis(program)
+    changes: dict[Path, list[Change]] = {one.path: [] for one in sources}
+    outcomes: list[Outcome] = []
+    for procedure in program.procedures:
+        name, path = procedure.scope.name, procedure.source.path
+        if name in done:
+            continue
+        report(procedure.name)
+        done.add(name)
+        for site in sites_of(procedure, analysis):
+            examine(site, analysis, options, habits)
+            outcome = _outcome(site, origins[path])
+            if site.refusals:
+                refused[path, outcome.line] = outcome
+                continue
+            change = change_of(site)
+            done.discard(name)
+            if any(change.overlaps(other) for other in changes[path]):
+                break  # such as `use mpi, only:` of a module for two procedures: in the next round
+            changes[path].append(change)
+            refused.pop((path, outcome.line), None)
+            more = _in_old_lines(change.obligations, origins[path])
+            outcomes.append(replace(outcome, obligations=(*outcome.obligations, *more)))
+            break
+    return changes, outcomes
+
+
+def _outcome(site: Site, origins: list[int]) -> Outcome:
+    line = origins[site.item.line - 1] + 1
+    refusals = tuple(
+        Refusal(one.code, _with_old_lines(one.reason, origins), one.hint) for one in dict.fromkeys(site.refusals)
+    )
+    obligations = _in_old_lines(site.obligations, origins)
+    path = site.procedure.source.path
+    return Outcome(path, line, site.procedure.name, site.name, not refusals, tuple(obligations), refusals)
+
+
+def _in_old_lines(obligations: Sequence[Obligation], origins: list[int]) -> list[Obligation]:
+    return [Obligation(*(_with_old_lines(text, origins) for text in (one.claim, one.proof))) for one in obligations]
+
+
+def _with_old_lines(text: str, origins: list[int]) -> str:
+    """Numbers of lines in a message are those of the text that was analysed."""
+
+    def old(found: re.Match[str]) -> str:
+        line = int(found[1])
+        return f"line {origins[line - 1] + 1}" if 0 < line <= len(origins) else found[0]
+
+    return re.sub(r"\bline (\d+)", old, text)

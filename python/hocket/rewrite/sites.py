@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Blocking calls as candidates: each becomes a `Change` of the text, or is refused with the reasons."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hocket.rewrite.analysis import Analysis
+from hocket.rewrite.blocks import Block, Item, blocks_of, items_of
+from hocket.rewrite.buffers import Obligation, Refusal, check_buffers, check_error_code, check_reduction
+from hocket.rewrite.collector import Collector, is_directive
+from hocket.rewrite.effects import Effects
+from hocket.rewrite.mpi_arguments import BoundArguments, bind
+from hocket.rewrite.mpi_procedures import mpi_procedures
+from hocket.rewrite.program import Program
+from hocket.rewrite.splitting import Splitter
+from hocket.rewrite.symbols import Procedure
+from hocket.rewrite.syntax import Node, children, line_of, source_of, text_of, walk
+from hocket.rewrite.windows import Window, find_window
+
+_OF_ONE_LOOP = re.compile(r"!\$omp(end)?(paralleldo|simd)|!(dir|dec|gcc)\$")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user allows."""
+
+    allows_rounding: bool = False  # another order of reductions of real numbers
+
+
+@dataclass
+class Site:
+    """A blocking call that has a non-blocking form."""
+
+    procedure: Procedure
+    block: Block
+    items: list[Item]
+    index: int
+    changed: set[str]
+    bound: BoundArguments
+    refusals: list[Refusal] = field(default_factory=list)
+    obligations: list[Obligation] = field(default_factory=list)
+    window: Window | None = None
+
+    @property
+    def item(self) -> Item:
+        return self.items[self.index]
+
+    @property
+    def name(self) -> str:
+        return self.bound.procedure.name
+
+
+def sites_of(procedure: Procedure, analysis: Analysis) -> list[Site]:
+    """The last one first: when a call has become non-blocking, the wait of an earlier one can go past it."""
+    found: list[Site] = []
+    table = mpi_procedures()
+    facts = analysis.facts(procedure)
+    wanted = {one.node.id for one in facts.calls if one.procedure.role == "blocking" and one.procedure.starts}
+    if not wanted:
+        return []
+    for block in blocks_of(procedure):
+        if not any(node.id in wanted for node in block.nodes):
+            continue
+        items, changed = items_of(block, analysis, facts)
+        for index, item in enumerate(items):
+            if item.node.id in wanted:
+                bound = bind(table[text_of(children(item.node)[1])], item.node)
+                if bound is not None:
+                    found.append(Site(procedure, block, items, index, changed, bound))
+    return sorted(found, key=lambda site: -site.item.line)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What the files do somewhere, and what forbids rewrites everywhere."""
+
+    handles_errors: bool
+    one_sided: str  # a procedure of one-sided communication that is called; empty: none
+    has_final: bool  # a type has a procedure that is called when a variable goes away
+
+
+def habits_of(program: Program) -> Habits:
+    handles_errors, one_sided = False, ""
+    pattern = re.compile(rb"(?i)errhandler|mpi_win_")
+    for procedure in program.procedures:
+        is_suspect = pattern.search(procedure.node.text or b"")
+        for node in walk(procedure.node) if is_suspect else ():
+            if node.type == "subroutine_call":
+                name = text_of(children(node)[1])
+                handles_errors = handles_errors or (name.startswith("mpi_") and "errhandler" in name)
+                one_sided = name if name.startswith("mpi_win_") and not one_sided else one_sided
+    final = re.compile(rb"(?im)^\s*final\s*(::)?\s*\w")
+    has_final = any(final.search(one.text) for one in {id(p.source): p.source for p in program.procedures}.values())
+    return Habits(handles_errors, one_sided, has_final)
+
+
+def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
+    """Fills in the refusals, or the window and the obligations."""
+    procedure, facts = site.procedure, analysis.facts(site.procedure)
+    if problem := analysis.problem(procedure):
+        site.refusals.append(Refusal("syntax", problem, "only what is understood as a whole is rewritten"))
+        return
+    if site.item.annotation("keep"):
+        site.refusals.append(Refusal("keep", "!$hocket keep stands before it"))
+        return
+    _check_surroundings(site)
+    refusals, site.obligations = check_buffers(site.bound, procedure)
+    site.refusals += refusals
+    if habits.has_final:
+        site.refusals.append(Refusal("unknown-call", "a type has a final procedure, which may be called anywhere"))
+    if habits.one_sided:
+        reason = f"{habits.one_sided} is called: other ranks may access memory, and a blocking call may order that"
+        site.refusals.append(Refusal("one-sided", reason))
+    error = check_error_code(site.bound, facts, habits.handles_errors)
+    rounding, order = check_reduction(site.bound, site.item, procedure, options.allows_rounding)
+    site.refusals += [one for one in (error, rounding) if one is not None]
+    site.refusals += [Refusal(one.code, one.reason, one.hint) for one in site.item.effects.barriers]
+    if any(mark in source_of(site.item.node) for mark in "!'\""):
+        site.refusals.append(Refusal("layout", "a comment or a text stands inside the call", "take it out"))
+    if order is not None:
+        site.obligations.append(order)
+    if site.refusals:
+        return
+    private = analysis.private(site.block)
+    waited = _waited(site, analysis)
+    splitter = Splitter(analysis, site.block, private, site.changed)
+    site.window = find_window(site.items, site.index, site.item.effects, waited, private, splitter)
+    if not site.window.has_work:
+        above, below = site.window.above, site.window.below
+        for side, stop in (("before", above), ("after", below)):
+            site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
+        return
+    site.obligations += _window_obligations(site)
+
+
+def _waited(site: Site, analysis: Analysis) -> Effects:
+    facts = analysis.facts(site.procedure)
+    collector = Collector(site.procedure, analysis, facts, site.changed)
+    collector.calls.buffers(site.bound, is_same=True)
+    status, error = site.bound.actual("status"), site.bound.error
+    if status is not None and not text_of(status).startswith("mpi_"):
+        collector.write(status)
+    if error is not None and not collector.is_ignored(error):
+        collector.write(error)
+    return collector.effects
+
+
+def _check_surroundings(site: Site) -> None:
+    scope = site.procedure.scope.mpi()
+    if scope is None:
+        reason = "the procedure has neither `use mpi`, `use mpi_f08` nor `include 'mpif.h'`"
+        site.refusals.append(Refusal("no-mpi-module", reason, "add one of them"))
+    elif scope.binding_only is not None and scope.binding_file != site.procedure.source.path:
+        reason = f"the names of MPI come through `only` in {scope.binding_file}"
+        site.refusals.append(Refusal("no-mpi-module", reason, "add `use mpi` to the procedure"))
+    if "pure" in site.procedure.qualifiers or "elemental" in site.procedure.qualifiers:
+        site.refusals.append(Refusal("impure", "the procedure is pure"))
+    line = _directive_around(site)
+    if line:
+        reason = f"the directive in line {line} may make several threads run the call"
+        site.refusals.append(Refusal("directive", reason, "move the call out of the parallel region"))
+
+
+def _directive_around(site: Site) -> int:
+    """The line of a directive before the call that may open a region, or of a loop around the call; 0: none."""
+    for node in walk(site.procedure.node):
+        if node.start_byte > site.item.node.start_byte:
+            break
+        if node.type == "comment" and is_directive(node) and not _OF_ONE_LOOP.match(_squeezed(node)):
+            return line_of(node)
+    at: Node | None = site.item.node.parent
+    while at is not None and at.id != site.procedure.node.id:
+        before = at.prev_sibling
+        while before is not None and before.type == "comment":
+            if is_directive(before):
+                return line_of(before)
+            before = before.prev_sibling
+        at = at.parent
+    return 0
+
+
+def _squeezed(node: Node) -> str:
+    return text_of(node).lower().replace(" ", "")
+
+
+def _window_obligations(site: Site) -> list[Obligation]:
+    window = site.window
+    assert window is not None
+    inside = sorted(
+        {one.line if isinstance(one, Item) else one.item.line for one in (*window.inside_above, *window.inside_below)}
+    )
+    lines = ", ".join(f"line {line}" for line in inside)
+    buffers = [argument.name for argument, _ in site.bound.pairs() if argument.is_buffer]
+    proof = "they access other variables"
+    if window.proofs.disjoint:
+        shown = list(window.proofs.disjoint.items())[:4]
+        pairs = "; ".join(f"{one[0]} and {one[1]} (line {at[0]}, line {at[1]})" for one, at in shown)
+        proof = f"they access other variables, or other elements: {pairs}: no common element (isl)"
+    found = [
+        Obligation(
+            f"between start and wait nothing writes what is sent or accesses what is received ({', '.join(buffers)})",
+            f"statements in {lines}: {proof}",
+        ),
+        Obligation(
+            "calls of MPI start in the same order on every rank",
+            "no call of MPI that starts or waits for communication was crossed by the start",
+        ),
+    ]
+    for one in (*window.inside_above, *window.inside_below):
+        item = one if isinstance(one, Item) else one.item
+        for word in ("independent", "pure"):
+            if line := item.annotation(word):
+                found.append(Obligation(f"the statement in line {item.line} is {word}", f"stated by line {line}"))
+        if not isinstance(one, Item):
+            bounds = f"{one.first or one.lower} to {one.last or one.upper}"
+            found.append(
+                Obligation(
+                    f"iterations {one.variable} = {bounds} of the loop in line {item.line} do not need the message",
+                    "no common element with the message in any of them (isl)"
+                    + ("; no earlier iteration depends on them, nor they on it (isl)" if one.first else ""),
+                )
+            )
+    if window.after or window.before:
+        found.append(
+            Obligation("statements that change places do not depend on each other", "their accesses were compared")
+        )
+    error = site.bound.error
+    if error is not None:
+        found.append(Obligation("nobody looks at the error code", f"{source_of(error)} is not read in the procedure"))
+    return found

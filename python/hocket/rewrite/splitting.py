@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Index-set splitting: the iterations of a loop that do not need a message run while it is on its way [Nanri]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from hocket.rewrite.affine import Affine, Condition, Unknown, constant, known_value, unknown
+from hocket.rewrite.analysis import Analysis
+from hocket.rewrite.blocks import Block, Item
+from hocket.rewrite.collector import Collector, loop_body
+from hocket.rewrite.effects import Effects
+from hocket.rewrite.libraries import isl
+from hocket.rewrite.sets import Access, formula, have_common_element, unknowns_of
+from hocket.rewrite.symbols import Scope, Symbol
+from hocket.rewrite.syntax import Node, child_of, identifiers, source_of
+from hocket.rewrite.values import loop_control
+
+
+@dataclass(frozen=True)
+class Split:
+    """A loop in parts: `first` to `last` runs beside communication, what is left of the loop after it."""
+
+    item: Item
+    variable: str
+    lower: str  # the loop's own bounds, as texts
+    upper: str
+    first: str  # empty: the loop's own bound
+    last: str
+    needs_value: bool  # the loop variable may be read after the loop
+
+
+@dataclass
+class Splitter:
+    """For the loops of one block."""
+
+    analysis: Analysis
+    block: Block
+    private: Collection[str]
+    changed: Collection[str]
+
+    def split(self, item: Item, waited: Effects) -> Split | None:
+        """None if the loop cannot be split, or no iteration would be independent."""
+        if item.node.type != "do_loop" or item.annotation("keep"):
+            return None
+        loop = self._loop(item.node)
+        if loop is None:
+            return None
+        touching = self._touching(loop, waited)
+        if touching is None:
+            return None
+        for first, last in _candidates(loop, touching):
+            begin, end = self._text(first), self._text(last)
+            if begin is not None and end is not None and self._is_right(loop, touching, first, last):
+                return Split(item, loop.name, loop.lower_text, loop.upper_text, begin, end, self._is_read(loop))
+        return None
+
+    def _text(self, bound: Affine | None) -> str | None:
+        """As Fortran. Its kind has to be the default one, as that of the bounds: min and max do not mix kinds."""
+        if bound is None:
+            return ""
+        scope = self.block.procedure.scope
+        text = ""
+        for one, coefficient in bound.terms:
+            key = one.partition("=")[0]
+            name = key.rpartition("::")[2]
+            names = re.findall(r"[a-z]\w*", name)
+            if any(scope.variable(word).kind or scope.variable(word).type != "integer" for word in names):
+                return None
+            if not one.startswith("(") and scope.variable(name).key != key:
+                return None
+            sign = "-" if coefficient < 0 else "+"
+            factor = f"{abs(coefficient)}*" if abs(coefficient) != 1 else ""
+            text += f" {sign} {factor}{name}"
+        if bound.constant or not text:
+            text += f" {'-' if bound.constant < 0 else '+'} {abs(bound.constant)}"
+        return text.removeprefix(" + ").strip()
+
+    def _loop(self, node: Node) -> Loop | None:
+        statement = child_of(node, "do_statement")
+        control_node = child_of(statement, "loop_control_expression") if statement is not None else None
+        control = loop_control(control_node) if control_node is not None else None
+        if control is None or control[3] is not None or child_of(node, "end_do_loop_statement") is None:
+            return None
+        if child_of(node, "block_label_start_expression") is not None:
+            return None
+        name, lower, upper, _ = control
+        procedure = self.block.procedure
+        symbol = procedure.scope.variable(name)
+        if symbol.alias != symbol.key or symbol.type != "integer" or symbol.is_array:
+            return None
+        body = Collector(procedure, self.analysis, self.analysis.facts(procedure), self.changed)
+        own = f"{name}@{node.start_byte}"
+        body.place = body.place.inside(name, own, lower, upper, None)
+        # A loop that may be left early has other iterations when it is split.
+        body.statements(loop_body(node))
+        if body.effects.barriers or body.effects.mpi:
+            return None
+        if any(one.is_write and one.symbol is symbol for one in body.effects.accesses):
+            return None
+        if symbol.kind or any(scope_kind(procedure.scope, one) for one in (lower, upper)):
+            return None
+        lowers, uppers = body.place.bounds(lower, "max"), body.place.bounds(upper, "min")
+        if not lowers or not uppers:
+            return None
+        texts = [source_of(one) for one in (lower, upper)]
+        if "&" in "".join(texts):
+            return None
+        return Loop(name, own, tuple(lowers), tuple(uppers), texts[0], texts[1], symbol, body.effects)
+
+    def _touching(self, loop: Loop, waited: Effects) -> list[tuple[Access, Access]] | None:
+        """Pairs of accesses of an iteration and of the wait that may have a common element."""
+        found = []
+        for access in loop.body.accesses:
+            for other in waited.accesses:
+                if access.alias == other.alias and (access.is_write or other.is_write):
+                    if access.subscripts is None or other.subscripts is None or access.symbol is not other.symbol:
+                        return None
+                    found.append((access, other))
+        return found
+
+    def _is_right(
+        self, loop: Loop, touching: list[tuple[Access, Access]], first: Affine | None, last: Affine | None
+    ) -> bool:
+        at = unknown(loop.own)
+        inside = [Condition(at - first)] if first is not None else []
+        inside += [Condition(last - at)] if last is not None else []
+        if any(have_common_element(_without(one, loop.own), other, inside) for one, other in touching):
+            return False
+        # Iterations below `first` now run after those from `first` on: they may not depend on each other.
+        return first is None or not self._crosses(loop, first, last)
+
+    def _crosses(self, loop: Loop, first: Affine, last: Affine | None) -> bool:
+        low = f"{loop.own}'"
+        conditions = [Condition(first - unknown(low) - constant(1)), Condition(unknown(loop.own) - first)]
+        if last is not None:
+            conditions.append(Condition(last - unknown(loop.own)))
+        for one in loop.body.accesses:
+            for other in loop.body.accesses:
+                if one.alias != other.alias or not (one.is_write or other.is_write):
+                    continue
+                if one.alias in self.private and one.is_write and other.is_write:
+                    continue
+                moved = _renamed(other, loop.own, low)
+                if have_common_element(_without(one, loop.own), _without(moved, low), conditions):
+                    return True
+        return False
+
+    def _is_read(self, loop: Loop) -> bool:
+        return loop.symbol.key not in self.private
+
+
+def scope_kind(scope: Scope, node: Node) -> bool:
+    """Whether an expression may be of another kind than the default integer."""
+    return any(scope.variable(name).kind for name in identifiers(node))
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`do name = lower, upper` and the effects of one iteration, whose number is the unknown `own`."""
+
+    name: str
+    own: Unknown
+    lowers: tuple[Affine, ...]  # the largest is the lower bound
+    uppers: tuple[Affine, ...]
+    lower_text: str
+    upper_text: str
+    symbol: Symbol
+    body: Effects
+
+
+def _without(access: Access, own: Unknown) -> Access:
+    """For one value of the loop's unknown."""
+    loops = tuple(one for one in access.loops if one != own)
+    return Access(access.symbol, access.is_write, access.line, access.text, access.subscripts, access.conditions, loops)
+
+
+def _renamed(access: Access, old: Unknown, new: Unknown) -> Access:
+    """The same access in another iteration. The loops in it have other iterations too."""
+    names = {one: f"{one}'" for one in access.loops} | {old: new}
+    subscripts = None
+    if access.subscripts is not None:
+        subscripts = tuple(
+            type(one)(
+                one.lower.renamed(names) if one.lower is not None else None,
+                one.upper.renamed(names) if one.upper is not None else None,
+            )
+            for one in access.subscripts
+        )
+    return Access(
+        access.symbol,
+        access.is_write,
+        access.line,
+        access.text,
+        subscripts,
+        tuple(one.renamed(names) for one in access.conditions),
+        tuple(names.get(one, one) for one in access.loops),
+    )
+
+
+def _candidates(loop: Loop, touching: list[tuple[Access, Access]]) -> Iterable[tuple[Affine | None, Affine | None]]:
+    """Bounds between which no iteration may touch the message, those that leave most iterations first.
+
+    They are found by looking at the iterations that touch it; that they are right is proved afterwards.
+    """
+    ends: list[Affine | None] = [None]
+    begins: list[Affine | None] = [None]
+    for one, other in touching:
+        for lower, upper in _bounds_of(loop, _without(one, loop.own), other):
+            if upper is not None:
+                begins.append(upper + constant(1))
+            if lower is not None:
+                ends.append(lower - constant(1))
+    pairs = list(dict.fromkeys(product(begins, ends)))
+    at = _sample(loop, pairs)
+
+    def iterations(pair: tuple[Affine | None, Affine | None]) -> int:
+        low, high = max(map(at, loop.lowers)), min(map(at, loop.uppers))
+        low = low if pair[0] is None else max(low, at(pair[0]))
+        high = high if pair[1] is None else min(high, at(pair[1]))
+        return high - low + 1
+
+    useful = [pair for pair in pairs if iterations(pair) > 0]
+    return sorted(useful, key=lambda pair: -iterations(pair))
+
+
+def _sample(loop: Loop, pairs: list[tuple[Affine | None, Affine | None]]) -> Callable[[Affine], int]:
+    """Large values of the unknowns, only to compare candidates."""
+    used = [one for pair in pairs for one in pair if one is not None] + [*loop.lowers, *loop.uppers]
+    unknowns = sorted({name for one in used for name in one.unknowns()})
+    values = {name: known_value(name) or 1000 + 10 * i for i, name in enumerate(unknowns)}
+    return lambda one: int(one.constant + sum(coefficient * values[u] for u, coefficient in one.terms))
+
+
+def _bounds_of(loop: Loop, one: Access, other: Access) -> Iterable[tuple[Affine | None, Affine | None]]:
+    """Lower and upper bounds of the iterations in which the two have a common element."""
+    names = {u: f"p{i}" for i, u in enumerate(sorted({*unknowns_of((one, other)), loop.own}))}
+    back = {name: u for u, name in names.items()}
+    bound = {*one.loops, *other.loops}
+    free = [name for u, name in names.items() if u not in bound and u != loop.own]
+    elements = ", ".join(f"x{i}" for i in range(len(one.subscripts or ())))
+    inside = " and ".join(formula(part, names, knows_values=False) for part in (one, other))
+    if elements:
+        inside = f"exists {elements} : {inside}"
+    text = f"[{', '.join(free)}] -> {{ [{names[loop.own]}] : {inside} }}"
+    for part in isl().Set(text).coalesce().get_basic_sets():
+        yield from _constraints(part.remove_divs(), back)
+
+
+def _constraints(part: Any, back: dict[str, Unknown]) -> Iterable[tuple[Affine | None, Affine | None]]:
+    dim = isl().dim_type
+    for one in part.get_constraints():
+        factor = int(one.get_coefficient_val(dim.set, 0).to_python())
+        if abs(factor) != 1:
+            continue
+        rest = constant(int(one.get_constant_val().to_python()))
+        for i in range(one.space.dim(dim.param)):
+            coefficient = int(one.get_coefficient_val(dim.param, i).to_python())
+            if coefficient:
+                rest = rest + unknown(back[one.space.get_dim_name(dim.param, i)]) * coefficient
+        value = rest * -factor  # factor * i + rest >= 0, or = 0
+        if one.is_equality():
+            yield value, value
+        elif factor == 1:
+            yield value, None
+        else:
+            yield None, value

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What names stand for: variables with their attributes, in the scopes of modules and procedures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hocket.rewrite.syntax import Node, Source
+
+#: All objects that a pointer may have as its target are one object to the analysis: which, it does not follow.
+TARGETS = "(pointers and targets)"
+
+
+@dataclass
+class Symbol:
+    """A variable, a named constant or a procedure."""
+
+    name: str  # in lower case
+    key: str  # the same for the same object, in all files
+    type: str = ""  # "integer", "real", ..., "type(NAME)"; empty if unknown
+    kind: str = ""  # as it is written: "8", "dp", "kind=real64"; empty: the default
+    bounds: tuple[tuple[Any, Any], ...] | None = None  # of an array: nodes of lower and upper bound, None where absent
+    attributes: set[str] = field(default_factory=set)
+    is_dummy: bool = False
+    is_coarray: bool = False
+    common: str = ""  # the block
+    is_equivalenced: bool = False
+    value: Any = None  # the node of a named constant
+    conflict: str = ""  # why nothing is known about it
+
+    @property
+    def alias(self) -> str:
+        """Two variables with different ones share no storage (Fortran 2018, 8.5.15, 15.5.2.13 for dummy arguments)."""
+        if self.attributes & {"pointer", "target"}:
+            return TARGETS
+        if self.is_equivalenced:
+            return f"(equivalence in {self.key.rpartition('::')[0]})"
+        return f"(common {self.common})" if self.common else self.key
+
+    @property
+    def is_array(self) -> bool:
+        return self.bounds is not None
+
+    @property
+    def is_procedure(self) -> bool:
+        return bool(self.attributes & {"external", "procedure"})
+
+    @property
+    def is_derived(self) -> bool:
+        return self.type.startswith(("type(", "class("))
+
+
+@dataclass
+class DerivedType:
+    name: str
+    components: dict[str, Symbol]
+    is_complete: bool  # no type-bound procedures, no parent
+
+
+@dataclass(frozen=True)
+class Use:
+    module: str
+    names: dict[str, str]  # own name -> name in the module
+    has_only: bool
+
+
+@dataclass
+class Scope:
+    """The names of a program unit. Names that it does not have are looked for in `parent`."""
+
+    name: str  # "file.f90::module::procedure"
+    parent: Scope | None = None
+    is_module: bool = False
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    types: dict[str, DerivedType] = field(default_factory=dict)
+    generics: set[str] = field(default_factory=set)  # names of generic interfaces
+    used: list[Use] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)  # modules and included files that are not among the sources
+    binding: str = ""  # of MPI: "mpi", "mpi_f08" or "mpif.h"
+    binding_only: Any = None  # the included_items of `use mpi, only:`
+    binding_file: Any = None  # where that stands
+    has_implicit: bool = False  # an implicit statement other than `implicit none`
+    is_none: bool = False  # implicit none
+    problem: str = ""  # a declaration that is not understood
+    saves_all: bool = False
+    added: dict[str, set[str]] = field(default_factory=dict)  # attributes that a name has here only
+
+    def chain(self) -> Iterator[Scope]:
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def find(self, name: str) -> Symbol | None:
+        return next((scope.symbols[name] for scope in self.chain() if name in scope.symbols), None)
+
+    def has_attribute(self, name: str, attribute: str) -> bool:
+        symbol = self.find(name)
+        here = any(attribute in scope.added.get(name, ()) for scope in self.chain())
+        return here or (symbol is not None and attribute in symbol.attributes)
+
+    def find_type(self, name: str) -> DerivedType | None:
+        return next((scope.types[name] for scope in self.chain() if name in scope.types), None)
+
+    def has_generic(self, name: str) -> bool:
+        return any(name in scope.generics for scope in self.chain())
+
+    def unseen_names(self) -> list[str]:
+        return [name for scope in self.chain() for name in scope.unseen]
+
+    def mpi(self) -> Scope | None:
+        """The scope through which the names of MPI come."""
+        return next((scope for scope in self.chain() if scope.binding), None)
+
+    def variable(self, name: str) -> Symbol:
+        """What `name` stands for; by Fortran's implicit rules if it is not declared."""
+        found = self.find(name)
+        if found is not None:
+            return found
+        if name.startswith("mpi_") and self.mpi() is not None:
+            return Symbol(name, f"(MPI)::{name}", attributes={"parameter"})
+        # An undeclared name of an internal procedure may be its host's: they are taken for one variable.
+        outermost = [scope for scope in self.chain() if not scope.is_module or scope is self][-1]
+        symbol = Symbol(name, f"{outermost.name}::{name}")
+        if unseen := self.unseen_names():
+            symbol.conflict = f"{name} may come from {unseen[0]}, which is not among the files"
+        elif not any(scope.has_implicit for scope in self.chain()):
+            symbol.type = "integer" if name[:1] in "ijklmn" else "real"
+        outermost.symbols[name] = symbol
+        return symbol
+
+
+@dataclass
+class Procedure:
+    """A program, subroutine or function with its body."""
+
+    name: str
+    kind: str
+    node: Node
+    source: Source
+    scope: Scope
+    dummies: list[str]
+    result: str  # the name of a function's result
+    body: list[Node]  # executable statements
+    declarations_end: int  # the line (from 0) behind the last declaration
+    qualifiers: frozenset[str]
+    has_explicit_interface: bool  # a module procedure or an internal one
+    inner: dict[str, Procedure] = field(default_factory=dict)
+    problem: str = ""
+
+    def is_saved(self, symbol: Symbol) -> bool:
+        return self.scope.saves_all or "save" in symbol.attributes or self.kind == "program"

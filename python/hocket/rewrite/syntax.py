@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The syntax tree of a source file. It keeps every byte: each node has its place in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import InvalidInput
+from hocket.rewrite.libraries import fortran_parser
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as Node
+else:
+    Node = Any
+
+FREE_FORM = (".f90", ".f95", ".f03", ".f08", ".f18")
+UNITS = ("program", "subroutine", "function", "module_procedure")
+#: Between the tokens of a statement without a meaning of their own.
+NOISE = ("&", "comment")
+
+
+@dataclass
+class Source:
+    """A file in free form, and its tree."""
+
+    path: Path
+    text: bytes
+    root: Node = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.root = fortran_parser().parse(self.text).root_node
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """With their line ends."""
+        found = re.findall(rb"[^\n]*\n|[^\n]+$", self.text)  # as the parser counts them
+        return [bytes(line) for line in found]
+
+    @cached_property
+    def macros(self) -> frozenset[str]:
+        """Names that the preprocessor replaces."""
+        found = re.findall(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", self.text, re.MULTILINE)
+        return frozenset(name.decode().lower() for name in found)
+
+
+def read_source(path: Path) -> Source:
+    """Raises InvalidInput for a file that cannot be read, is not in free form, or is not text."""
+    if path.suffix.lower() not in FREE_FORM:
+        raise InvalidInput(
+            f"{path}: its name ends with {path.suffix or 'nothing'!r}; accepted: {', '.join(FREE_FORM)} or in capitals",
+            "fixed form is not supported: convert the file to free form first",
+        )
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror}", "name a Fortran source file") from None
+    if b"\0" in text:
+        raise InvalidInput(f"{path}: is not a text file", "name a Fortran source file")
+    return Source(path, text)
+
+
+def children(node: Node) -> list[Node]:
+    """Those with a meaning."""
+    return [child for child in node.children if child.type not in NOISE]
+
+
+def named(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type not in NOISE]
+
+
+def child_of(node: Node, *kinds: str) -> Node | None:
+    return next((child for child in node.children if child.type in kinds), None)
+
+
+def text_of(node: Node) -> str:
+    """The tokens in lower case and without spaces; strings as they are."""
+    if node.child_count == 0 or node.type in ("string_literal", "identifier", "name"):
+        text = (node.text or b"").decode(errors="replace")
+        return text if node.type == "string_literal" else text.lower()
+    return "".join(text_of(child) for child in children(node))
+
+
+def source_of(node: Node) -> str:
+    """As it stands in the file, on one line."""
+    return " ".join((node.text or b"").decode(errors="replace").split())
+
+
+def line_of(node: Node) -> int:
+    """Counted from 1."""
+    return int(node.start_point[0]) + 1
+
+
+def walk(node: Node) -> Iterator[Node]:
+    stack = [node]
+    while stack:
+        at = stack.pop()
+        yield at
+        stack.extend(reversed(at.children))
+
+
+def identifiers(node: Node) -> Iterator[str]:
+    """The names in a tree, in lower case, in the order of the text."""
+    return (text_of(at) for at in walk(node) if at.type == "identifier")
+
+
+def error_in(node: Node) -> Node | None:
+    """The first place that the grammar does not know."""
+    if not node.has_error:
+        return None
+    return next((at for at in walk(node) if at.type == "ERROR" or at.is_missing), node)

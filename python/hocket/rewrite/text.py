@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The text of rewritten statements. Lines that are not rewritten stay as they are, byte for byte."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+
+from hocket.rewrite.blocks import Item
+from hocket.rewrite.mpi_arguments import BoundArguments
+from hocket.rewrite.splitting import Split
+from hocket.rewrite.symbols import Procedure
+from hocket.rewrite.syntax import Node, Source, children, source_of, walk
+
+#: Free form: Fortran 2018, 6.3.2.1.
+MAX_COLUMNS = 132
+
+
+def indent_of(item: Item, source: Source) -> bytes:
+    line = source.lines[item.node.start_point[0]]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def line_end(source: Source) -> bytes:
+    return b"\r\n" if source.lines and source.lines[0].endswith(b"\r\n") else b"\n"
+
+
+def lines_of(item: Item, source: Source) -> bytes:
+    """With the comments before it. The last line of a file may lack its end."""
+    text = b"".join(source.lines[item.first_line : item.last_line + 1])
+    return text if text.endswith(b"\n") else text + line_end(source)
+
+
+def comments_of(item: Item, source: Source) -> bytes:
+    return b"".join(source.lines[item.first_line : item.node.start_point[0]])
+
+
+def start_text(item: Item, bound: BoundArguments, requests: list[str], source: Source) -> bytes:
+    """The call in its non-blocking form, with its comments."""
+    name = children(item.node)[1]
+    if len(requests) > 1:
+        return _two_starts(item, bound, requests, source)
+    request, start = requests[0], _in_style(bound.procedure.starts[0], name)
+    edits: list[tuple[int, int, bytes]] = [(name.start_byte, name.end_byte, start.encode())]
+    arguments = children(item.node)[2]
+    given = [part for part in children(arguments) if part.type not in ("(", ")", ",")]
+    dropped = bound.actual("status")
+    by_keyword = any(part.type == "keyword_argument" for part in given)
+    if dropped is not None:  # MPI_Recv: its status is that of the wait
+        edits.append((dropped.start_byte, dropped.end_byte, request.encode()))
+    elif by_keyword:
+        edits.append((given[-1].end_byte, given[-1].end_byte, f", request={request}".encode()))
+    elif bound.error is not None:
+        edits.append((bound.error.start_byte, bound.error.start_byte, f"{request}, ".encode()))
+    else:
+        edits.append((given[-1].end_byte, given[-1].end_byte, f", {request}".encode()))
+    first = source.lines[: item.node.start_point[0]]
+    offset = sum(map(len, first))
+    end = offset + sum(len(line) for line in source.lines[item.node.start_point[0] : item.last_line + 1])
+    text, at = b"", offset
+    for begin, stop, new in sorted(edits):
+        text += source.text[at:begin]
+        if new != edits[0][2] and _columns(text, source.text[begin:end]) + len(new) > MAX_COLUMNS:
+            text += b"&" + line_end(source) + indent_of(item, source) + b"     "
+        text += new
+        at = stop
+    text += source.text[at:end]
+    return comments_of(item, source) + (text if text.endswith(b"\n") else text + line_end(source))
+
+
+def _two_starts(item: Item, bound: BoundArguments, requests: list[str], source: Source) -> bytes:
+    """MPI_Sendrecv as MPI_Irecv and MPI_Isend; a comment behind the call stays behind the first."""
+    name, call = children(item.node)[1], source_of(children(item.node)[0])
+    end = sum(map(len, source.lines[: item.last_line + 1]))
+    behind = source.text[item.node.end_byte : end].strip()
+    text = comments_of(item, source)
+    for start, arguments, request in zip(bound.procedure.starts, _HALVES, requests, strict=True):
+        words = [_on_one_line(bound.actuals[one]) for one in arguments] + [request]
+        words += [source_of(bound.error)] if bound.error is not None else []
+        line = f"{call} {_in_style(start, name)}({', '.join(words)})"
+        text += _folded(indent_of(item, source), line, source) + (b"   " + behind if behind else b"") + line_end(source)
+        behind = b""
+    return text
+
+
+_HALVES = (
+    ("recvbuf", "recvcount", "recvtype", "source", "recvtag", "comm"),
+    ("sendbuf", "sendcount", "sendtype", "dest", "sendtag", "comm"),
+)
+
+
+def _on_one_line(node: Node) -> str:
+    return " ".join(source_of(node).replace("&", " ").split())
+
+
+def _folded(indent: bytes, line: str, source: Source) -> bytes:
+    """In lines of at most MAX_COLUMNS, broken behind commas."""
+    parts, lines = line.split(", "), [""]
+    for part in parts:
+        if lines[-1] and len(indent) + len(lines[-1]) + len(part) + 4 > MAX_COLUMNS:
+            lines.append("")
+        lines[-1] += (", " if lines[-1] else "") + part
+    joint = ", &" + line_end(source).decode() + indent.decode() + "     "
+    return indent + joint.join(lines).encode()
+
+
+def _in_style(name: str, like: Node) -> str:
+    """In small or capital letters where the call is written so."""
+    text = source_of(like)
+    return name.lower() if text.islower() else name.upper() if text.isupper() else name
+
+
+def _columns(before: bytes, behind: bytes) -> int:
+    """Of the line that ends with `before` and goes on with `behind`."""
+    return len(before.rpartition(b"\n")[2]) + len(behind.partition(b"\n")[0].rstrip())
+
+
+def wait_text(
+    item: Item, bound: BoundArguments, requests: list[str], source: Source, synchronized: Iterable[str]
+) -> bytes:
+    status = bound.actual("status")
+    error = f", {source_of(bound.error)}" if bound.error is not None else ""
+    name, call = children(item.node)[1], source_of(children(item.node)[0])
+    statuses = [source_of(status) if status is not None else "MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE"]
+    lines = [
+        f"{call} {_in_style('MPI_Wait', name)}({one}, {its}{error})"
+        for one, its in zip(requests, statuses, strict=False)
+    ]
+    lines += [f"{call} {_in_style('MPI_F_sync_reg', name)}({one})" for one in synchronized]
+    end = line_end(source)
+    return b"".join(indent_of(item, source) + line.encode() + end for line in lines)
+
+
+def split_first_text(split: Split, source: Source) -> bytes:
+    """The iterations that run beside communication, with the loop's comments."""
+    lower = _extreme("max", split.lower, split.first)
+    upper = _extreme("min", split.upper, split.last)
+    return comments_of(split.item, source) + _loop_text(split, lower, upper, source)
+
+
+def split_rest_text(split: Split, source: Source) -> bytes:
+    """The other iterations, in their order."""
+    text = b""
+    if split.first:
+        text += _loop_text(split, split.lower, _extreme("min", split.upper, _minus_one(split.first)), source)
+    if split.last:
+        begin = _extreme("max", split.lower, split.first, _plus_one(split.last))
+        text += _loop_text(split, begin, split.upper, source)
+    if split.needs_value:
+        value = f"{split.variable} = max({split.lower}, {_plus_one(split.upper)})"
+        text += indent_of(split.item, source) + value.encode() + line_end(source)
+    return text
+
+
+def _extreme(function: str, *texts: str) -> str:
+    """The largest or smallest of expressions, empty ones left out. Of those that differ by a number one is left."""
+    pick = max if function == "max" else min
+    offsets: dict[str, int] = {}
+    for text in texts:
+        found = re.fullmatch(r"(\w+)(?: ?([+-]) ?(\d+))?", text)
+        base, offset = (text, 0) if found is None else (found[1], int((found[2] or "+") + (found[3] or "0")))
+        if text.isdigit():
+            base, offset = "", int(text)
+        if text:
+            offsets[base] = pick(offsets.get(base, offset), offset)
+    parts = [_sum(base, offset) for base, offset in offsets.items()]
+    return parts[0] if len(parts) == 1 else f"{function}({', '.join(parts)})"
+
+
+def _sum(base: str, offset: int) -> str:
+    if not base or offset == 0:
+        return base or str(offset)
+    return f"{base} {'+' if offset > 0 else '-'} {abs(offset)}"
+
+
+def _plus_one(text: str) -> str:
+    return _shifted(text, 1)
+
+
+def _minus_one(text: str) -> str:
+    return _shifted(text, -1)
+
+
+def _shifted(text: str, by: int) -> str:
+    """Readable where the text is `n - 1`, `n`, `7`."""
+    if re.fullmatch(r"\d+", text):
+        return str(int(text) + by)
+    found = re.fullmatch(r"(.*\S) ([+-]) (\d+)", text)
+    if found:
+        total = int(found[2] + found[3]) + by
+        return found[1] if total == 0 else f"{found[1]} {'+' if total > 0 else '-'} {abs(total)}"
+    simple = re.fullmatch(r"[\w*]+", text) is not None
+    return f"{text if simple else f'({text})'} {'+' if by > 0 else '-'} 1"
+
+
+def _loop_text(split: Split, lower: str, upper: str, source: Source) -> bytes:
+    """The loop with other bounds; its body stays as it is."""
+    item = split.item
+    control: Node = next(one for one in walk(item.node) if one.type == "loop_control_expression")
+    offset = sum(map(len, source.lines[: item.node.start_point[0]]))
+    end = offset + sum(len(line) for line in source.lines[item.node.start_point[0] : item.last_line + 1])
+    new = f"{split.variable} = {lower}, {upper}".encode()
+    before = source.text[offset : control.start_byte]
+    text = before + new + source.text[control.end_byte : end]
+    return text if text.endswith(b"\n") else text + line_end(source)
+
+
+def new_names(source: Source, count: int, stem: str = "hocket_request") -> list[str]:
+    """Names that the file does not have."""
+    taken = {name.decode().lower() for name in re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", source.text)}
+    names = (stem if number == 1 else f"{stem}_{number}" for number in itertools.count(1))
+    return list(itertools.islice((name for name in names if name not in taken), count))
+
+
+def declaration_lines(procedure: Procedure, texts: Iterable[str]) -> bytes:
+    """Indented as the statements of the procedure."""
+    source = procedure.source
+    nodes = [node for node in procedure.body if node.type != "comment"]
+    line = source.lines[nodes[0].start_point[0]] if nodes else b""
+    indent = line[: len(line) - len(line.lstrip())]
+    return b"".join(indent + text.encode() + line_end(source) for text in texts)

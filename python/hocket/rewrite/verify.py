@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Builds and runs the original and the rewritten program, and compares all that they write, bit for bit."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hocket.errors import Error, InvalidInput
+from hocket.mpi.discover import mpi_of_launcher
+from hocket.mpi.launch import COUNT_OPTIONS, Completed, launch_environment, run_command
+
+PLACE = "{}"
+DEFAULT_BUILD = "{compiler} -O2 {files} -o {program}"
+
+
+@dataclass(frozen=True)
+class VerifyRequest:
+    """How both programs are built and run."""
+
+    command: tuple[str, ...]  # with PLACE where the program's name goes
+    ranks: tuple[int, ...] = ()  # empty: as the command has it, and 2
+    build: str = DEFAULT_BUILD
+    inputs: tuple[Path, ...] = ()  # files and folders that the program reads, copied to where it runs
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both programs with one number of ranks."""
+
+    ranks: int
+    is_equal: bool
+    difference: str  # empty if there is none
+    original_s: float
+    rewritten_s: float
+
+
+def check_request(request: VerifyRequest) -> None:
+    """Raises InvalidInput for a command without a place for the program, or with an unknown number of ranks."""
+    if PLACE not in request.command:
+        raise InvalidInput(
+            f"`{shlex.join(request.command)}` has no {{}}", "write {} for the program: --verify -- mpiexec -n 4 {}"
+        )
+    for path in request.inputs:
+        if not path.exists():
+            raise InvalidInput(f"{path}: does not exist", "--input names a file or folder that the program reads")
+    _rank_counts(request)
+
+
+def verify(
+    request: VerifyRequest,
+    old: Mapping[Path, bytes],
+    new: Mapping[Path, bytes],
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Comparison]:
+    """Everything is built and run in a temporary folder, which is removed."""
+    check_request(request)
+    with tempfile.TemporaryDirectory(prefix="hocket-rewrite-") as name:
+        programs = {}
+        for title, texts in (("original", old), ("rewritten", new)):
+            report(f"building the {title} program")
+            programs[title] = _build(request, Path(name) / title, texts)
+        found = []
+        for ranks in _rank_counts(request):
+            report(f"running both with {ranks} ranks")
+            found.append(_compare(request, Path(name), programs, ranks))
+        return found
+
+
+def _rank_counts(request: VerifyRequest) -> list[int]:
+    at = _count_index(request.command)
+    given = int(request.command[at])
+    return list(dict.fromkeys(request.ranks or (given, min(2, given))))
+
+
+def _count_index(command: Sequence[str]) -> int:
+    for i, word in enumerate(command[:-1]):
+        if word in COUNT_OPTIONS and command[i + 1].isdigit():
+            return i + 1
+    raise InvalidInput(
+        f"`{shlex.join(command)}` does not tell the number of ranks", f"accepted: one of {', '.join(COUNT_OPTIONS)}"
+    )
+
+
+def _build(request: VerifyRequest, folder: Path, texts: Mapping[Path, bytes]) -> Path:
+    """In a folder with the files by their names, beside copies of what stands beside the originals."""
+    folder.mkdir()
+    names = [path.name for path in texts]
+    if len(set(names)) < len(names):
+        raise InvalidInput("two of the files have the same name", "verify them one by one")
+    for parent in {path.parent for path in texts}:
+        for beside in parent.iterdir():  # include files
+            if beside.is_file() and beside.suffix.lower() in (".inc", ".h", ".fh", ".mod", ".f90", ".f", ".c"):
+                shutil.copy(beside, folder / beside.name)
+    for path, text in texts.items():
+        (folder / path.name).write_bytes(text)
+    program = folder / "program.x"
+    mpi = mpi_of_launcher(request.command[0])
+    compiler = str(mpi.mpifort) if mpi is not None and mpi.mpifort is not None else "mpifort"
+    words: list[str] = []
+    for word in shlex.split(request.build):
+        if word == "{files}":
+            words += names
+        else:
+            words.append(word.replace("{compiler}", compiler).replace("{program}", str(program)))
+    done = run_command(words, cwd=folder, capture=True, timeout=request.timeout_s)
+    if done.returncode != 0 or not program.exists():
+        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        shown = next((line for line in lines if "Error" in line), lines[-1] if lines else "no program was made")
+        hint = "give the files in the order of their modules, or another command with --build"
+        raise Error(f"{folder.name} program: `{shlex.join(words)}` failed: {shown.strip()}", hint)
+    return program
+
+
+def _compare(request: VerifyRequest, folder: Path, programs: Mapping[str, Path], ranks: int) -> Comparison:
+    original, first = _run(request, folder / f"original-{ranks}", programs["original"], ranks)
+    if original.returncode != 0:
+        text = f"the original ends with status {original.returncode}"
+        return Comparison(ranks, False, text, original.elapsed_s, 0.0)
+    rewritten, second = _run(request, folder / f"rewritten-{ranks}", programs["rewritten"], ranks)
+    difference = _difference(original, first, rewritten, second)
+    if difference:
+        again, third = _run(request, folder / f"again-{ranks}", programs["original"], ranks)
+        if _difference(original, first, again, third):
+            difference = f"the original differs from itself when it runs again ({difference}): does it print times?"
+    return Comparison(ranks, not difference, difference, original.elapsed_s, rewritten.elapsed_s)
+
+
+def _run(request: VerifyRequest, folder: Path, program: Path, ranks: int) -> tuple[Completed, dict[str, bytes]]:
+    folder.mkdir()
+    for path in request.inputs:
+        if path.is_dir():
+            shutil.copytree(path, folder / path.name)
+        else:
+            shutil.copy(path, folder / path.name)
+    command = [str(program) if word == PLACE else word for word in request.command]
+    command[_count_index(command)] = str(ranks)
+    mpi = mpi_of_launcher(command[0])
+    env = launch_environment(command, mpi) if mpi is not None else {}
+    done = run_command(command, env=env, cwd=folder, capture=True, timeout=request.timeout_s)
+    files = {str(one.relative_to(folder)): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()}
+    return done, files
+
+
+def _difference(one: Completed, files: dict[str, bytes], two: Completed, others: dict[str, bytes]) -> str:
+    if one.returncode != two.returncode:
+        return f"exit status {one.returncode} and {two.returncode}: {two.stderr.strip()[-200:]}"
+    # Lines of several ranks come in any order.
+    if sorted(one.stdout.splitlines()) != sorted(two.stdout.splitlines()):
+        return "standard output"
+    if set(files) != set(others):
+        return f"the files {', '.join(sorted(set(files) ^ set(others)))}"
+    return next((f"the file {name}" for name in files if files[name] != others[name]), "")

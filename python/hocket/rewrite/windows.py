@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Finds for a blocking call how far its start can go up and its wait can go down, and what runs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from hocket.rewrite.blocks import Item
+from hocket.rewrite.dependences import Conflict, Proofs, conflict_of, first_conflict
+from hocket.rewrite.effects import Effects
+from hocket.rewrite.splitting import Split, Splitter
+
+
+@dataclass(frozen=True)
+class Stop:
+    """What ends a window on one side."""
+
+    code: str  # "dependence", "end", or that of a barrier
+    reason: str
+    hint: str = ""
+
+
+@dataclass
+class Window:
+    """The statements around a call, in their new order: before, start, inside, wait, after."""
+
+    before: list[Item] = field(default_factory=list)
+    inside_above: list[Item] = field(default_factory=list)
+    inside_below: list[Item | Split] = field(default_factory=list)
+    after: list[Item | Split] = field(default_factory=list)
+    above: Stop = Stop("end", "the statements begin here")
+    below: Stop = Stop("end", "the statements end here")
+    proofs: Proofs = field(default_factory=Proofs)
+
+    @property
+    def has_work(self) -> bool:
+        inside = [*self.inside_above, *self.inside_below]
+        return any(isinstance(one, Split) or one.effects.has_work for one in inside)
+
+
+def find_window(
+    items: list[Item], index: int, started: Effects, waited: Effects, private: Collection[str], splitter: Splitter
+) -> Window:
+    """`started` and `waited` are the effects of the non-blocking call and of the wait for it."""
+    window = Window()
+    _look_up(window, items[:index], started, private)
+    _look_down(window, items[index + 1 :], waited, private, splitter)
+    return window
+
+
+def _look_up(window: Window, items: list[Item], started: Effects, private: Collection[str]) -> None:
+    """Statements that the call does not need run behind its start; those in `before` stay before it."""
+    for item in reversed(items):
+        stop = _barrier_of(item) or _mpi_above(item)
+        if stop is not None:
+            window.above = stop
+            break
+        found = conflict_of(item.effects, started, private, window.proofs)
+        if found is None:
+            stays = [one.effects for one in window.before]
+            found = first_conflict(item.effects, stays, private, window.proofs)
+        elif window.above.code == "end":
+            window.above = _dependence(found)
+        if found is not None or (window.before and not item.effects.has_work):
+            window.before.insert(0, item)
+        else:
+            window.inside_above.insert(0, item)
+    # What stays before everything that moves is not touched.
+    while window.before and (not window.inside_above or window.before[0].line < window.inside_above[0].line):
+        window.before.pop(0)
+
+
+def _mpi_above(item: Item) -> Stop | None:
+    if not item.effects.mpi:
+        return None
+    return Stop("order", f"line {item.line}: {item.effects.mpi[0].name}: calls of MPI keep their order")
+
+
+def _barrier_of(item: Item) -> Stop | None:
+    if not item.effects.barriers:
+        return None
+    first = item.effects.barriers[0]
+    return Stop(first.code, str(first), first.hint)
+
+
+def _dependence(found: Conflict) -> Stop:
+    return Stop("dependence", str(found))
+
+
+def _look_down(
+    window: Window, items: list[Item], waited: Effects, private: Collection[str], splitter: Splitter
+) -> None:
+    delayed: list[Effects] = []
+    for item in items:
+        stop = _barrier_of(item) or _mpi_below(item, bool(delayed))
+        if stop is not None:
+            window.below = stop if window.below.code == "end" else window.below
+            break
+        independent = item.annotation("independent")
+        found = None if independent else conflict_of(waited, item.effects, private, window.proofs)
+        blocking = first_conflict(item.effects, delayed, private, window.proofs)
+        if found is None and blocking is None and (item.effects.has_work or not delayed):
+            window.inside_below.append(item)
+            continue
+        if window.below.code == "end" and found is not None:
+            window.below = _dependence(found)
+        if blocking is None and not item.has_directive:
+            split = splitter.split(item, waited)
+            if split is not None:
+                window.inside_below.append(split)
+                window.after.append(split)
+                delayed.append(item.effects)
+                continue
+        delayed.append(item.effects)
+        window.after.append(item)
+    last = max((i for i, one in enumerate(window.after) if _is_moved(window, one)), default=-1)
+    del window.after[last + 1 :]
+
+
+def _is_moved(window: Window, item: Item | Split) -> bool:
+    """Whether something behind it goes before it, or it is in both parts."""
+    if isinstance(item, Split):
+        return True
+    behind = [one for one in window.inside_below if not isinstance(one, Split) and one.line > item.line]
+    splits = [one for one in window.inside_below if isinstance(one, Split) and one.item.line > item.line]
+    return bool(behind or splits)
+
+
+def _mpi_below(item: Item, has_delayed: bool) -> Stop | None:
+    uses = item.effects.mpi
+    if not uses:
+        return None
+    if has_delayed or any(use.role not in ("start", "wait") for use in uses):
+        return Stop("order", f"line {item.line}: {uses[0].name}: calls of MPI keep their order")
+    return None
