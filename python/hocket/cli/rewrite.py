@@ -29,6 +29,7 @@ _WOULD_CHANGE = 3
 @click.option("--report", "page", type=OutputPath(), help="Write an HTML page with both sides and the proofs.")
 @click.option("--explain", is_flag=True, help="Print the proof of every rewrite.")
 @click.option("--reassociate", is_flag=True, help="Accept another order of additions in reductions of real numbers.")
+@click.option("--ignore-clocks", is_flag=True, help="Move statements across measurements of time too.")
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
 @click.option("--ranks", type=PortNumbers(), metavar="N,N,...", help="Of --verify.  [default: as in COMMAND, and 2]")
 @click.option("--build", help="Of --verify.  [default: {compiler} -O2 {files} -o {program}]")
@@ -49,6 +50,7 @@ def command(
     page: Path | None,
     explain: bool,
     reassociate: bool,
+    ignore_clocks: bool,
     verifies: bool,
     ranks: tuple[int, ...] | None,
     build: str | None,
@@ -73,7 +75,9 @@ def command(
     request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
     sources = [read_source(path) for path in paths]
     with progress("analysing") as advance:
-        result = rewrite(sources, Options(allows_rounding=reassociate), lambda name: advance(""))
+        result = rewrite(
+            sources, Options(allows_rounding=reassociate, ignores_clocks=ignore_clocks), lambda name: advance("")
+        )
     comparisons: list[Comparison] = []
     if request is not None:
         from hocket.rewrite.verify import verify

@@ -21,6 +21,7 @@ class Analysis:
     """Of all given files. Answers are kept."""
 
     program: Program
+    ignores_clocks: bool = False
     _summaries: dict[int, Summary] = field(default_factory=dict)
     _facts: dict[int, Facts] = field(default_factory=dict)
 

@@ -74,12 +74,18 @@ def blocks_of(procedure: Procedure) -> Iterator[Block]:
 def _with_inner(block: Block) -> Iterator[Block]:
     yield block
     for node in block.nodes:
-        for nodes in bodies_of(node):
-            # A comment behind `do` or `then` stays there.
-            header = _row_before(nodes[0]) if nodes else 0
-            inside = [one for one in nodes if one.type != "comment" or one.start_point[0] > header]
-            if inside:
-                yield from _with_inner(Block(block.procedure, inside, header + 1, block))
+        for inner in inner_blocks(block, node):
+            yield from _with_inner(inner)
+
+
+def inner_blocks(block: Block, node: Node) -> Iterator[Block]:
+    """The statement lists directly in a statement of the block."""
+    for nodes in bodies_of(node):
+        # A comment behind `do` or `then` stays there.
+        header = _row_before(nodes[0]) if nodes else 0
+        inside = [one for one in nodes if one.type != "comment" or one.start_point[0] > header]
+        if inside:
+            yield Block(block.procedure, inside, header + 1, block)
 
 
 def _row_before(node: Node) -> int:
@@ -122,7 +128,7 @@ def items_of(block: Block, summaries: Summaries, facts: Facts) -> tuple[list[Ite
 
     Sections are compared as if what nothing in the block writes keeps its value.
     """
-    items = _group(block)
+    items = statements_of(block)
     changed: set[str] = set()
     for item in items:
         first = Collector(block.procedure, summaries, facts)
@@ -133,7 +139,7 @@ def items_of(block: Block, summaries: Summaries, facts: Facts) -> tuple[list[Ite
         collector = Collector(block.procedure, summaries, facts, changed, earlier)
         _collect(collector, item)
         item.effects = collector.effects
-        item.effects.barriers += _line_barriers(item, block)
+        item.effects.barriers += line_barriers(item, block)
         earlier.append(item.node)
     return items, changed
 
@@ -142,7 +148,8 @@ def _collect(collector: Collector, item: Item) -> None:
     collector.statement(item.node, bool(item.annotation("pure")))
 
 
-def _group(block: Block) -> list[Item]:
+def statements_of(block: Block) -> list[Item]:
+    """Without their effects."""
     items: list[Item] = []
     comments: list[Node] = []
     next_line = block.start_line
@@ -169,7 +176,8 @@ def _group(block: Block) -> list[Item]:
     return items
 
 
-def _line_barriers(item: Item, block: Block) -> list[Barrier]:
+def line_barriers(item: Item, block: Block) -> list[Barrier]:
+    """What in the layout of its lines forbids to move a statement."""
     lines = block.procedure.source.lines
     first, last = lines[item.node.start_point[0]], lines[item.node.end_point[0]] if item.node.end_point[1] else b""
     before = first[: item.node.start_point[1]].strip()

@@ -12,8 +12,8 @@ from hocket.rewrite import text as texts
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation
 from hocket.rewrite.sites import Site
-from hocket.rewrite.splitting import Split
 from hocket.rewrite.syntax import Source, text_of, walk
+from hocket.rewrite.windows import Parts, item_of
 
 
 @dataclass(frozen=True)
@@ -73,24 +73,27 @@ def _region(site: Site, requests: list[str], synchronized: list[str]) -> tuple[i
     source, window, call = site.procedure.source, site.window, site.item
     assert window is not None
     wait = Piece(texts.wait_text(call, site.bound, requests, source, synchronized), (int(call.node.start_point[0]),))
-    pieces = [_kept(item, source) for item in window.before]
+    used = [*window.before, *window.inside_above, call, *window.inside_below, *window.after]
+    pieces = [_early(one, source) for one in window.before]
     pieces.append(Piece(texts.start_text(call, site.bound, requests, source), _lines(call)))
-    pieces += [_kept(item, source) for item in window.inside_above]
-    inside: list[Item | Split] = list(window.inside_below)
-    used: list[Item | Split] = [*window.before, *window.inside_above, call, *inside, *window.after]
-    for one in inside:
-        if isinstance(one, Split):
-            pieces.append(Piece(texts.split_first_text(one, source), _lines(one.item)))
-        else:
-            pieces.append(_kept(one, source))
+    pieces += [_late(one, source) for one in window.inside_above]
+    pieces += [_early(one, source) for one in window.inside_below]
     pieces.append(wait)
-    for one in window.after:
-        if isinstance(one, Split):
-            pieces.append(Piece(texts.split_rest_text(one, source), _lines(one.item)[-1:]))
-        else:
-            pieces.append(_kept(one, source))
-    items = [one.item if isinstance(one, Split) else one for one in used]
+    pieces += [_late(one, source) for one in window.after]
+    items = [item_of(one) for one in used]
     return min(one.first_line for one in items), max(one.last_line for one in items), pieces
+
+
+def _early(one: Item | Parts, source: Source) -> Piece:
+    if isinstance(one, Item):
+        return _kept(one, source)
+    return Piece(texts.early_text(one, source), _lines(one.item))
+
+
+def _late(one: Item | Parts, source: Source) -> Piece:
+    if isinstance(one, Item):
+        return _kept(one, source)
+    return Piece(texts.late_text(one, source), _lines(one.item)[-1:])
 
 
 def _kept(item: Item, source: Source) -> Piece:

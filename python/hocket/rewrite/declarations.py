@@ -220,8 +220,9 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
         return
     included = source.path.parent / name
     if included.is_file():
-        inside = Source(included, included.read_bytes())
-        declare(scope, inside.root.children, inside)
+        # A part of a program unit; alone it would be no program.
+        inside = Source(included, b"subroutine included\n" + included.read_bytes() + b"\nend subroutine included\n")
+        declare(scope, inside.root.children[0].children[1:-1], inside)
     else:
         scope.unseen.append(f"the included file {name}")
 

@@ -22,6 +22,7 @@ class Program:
     module_procedures: dict[str, dict[str, Procedure]] = field(default_factory=dict)
     external: dict[str, Procedure] = field(default_factory=dict)
     ambiguous: set[str] = field(default_factory=set)
+    _inner_of: dict[int, dict[str, Procedure]] = field(default_factory=dict)
 
     def find(self, name: str, caller: Procedure) -> Procedure | None:
         """The procedure that `name` means in `caller`; None if it is not among the files, or not certain."""
@@ -44,11 +45,11 @@ class Program:
         return self.external.get(name)
 
     def _inner(self, scope: Scope) -> dict[str, Procedure]:
-        owner = next((one for one in self.procedures if one.scope is scope), None)
-        if owner is not None:
-            return owner.inner
-        module = next((name for name, one in self.modules.items() if one is scope), "")
-        return self.module_procedures.get(module, {})
+        """The procedures behind the `contains` of a scope."""
+        if len(self._inner_of) < len(self.procedures):
+            self._inner_of = {id(one.scope): one.inner for one in self.procedures}
+            self._inner_of |= {id(one): self.module_procedures.get(name, {}) for name, one in self.modules.items()}
+        return self._inner_of.get(id(scope), {})
 
 
 def build_program(sources: Sequence[Source]) -> Program:

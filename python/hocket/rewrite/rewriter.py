@@ -80,7 +80,7 @@ def _one_change_each(
 ) -> tuple[dict[Path, list[Change]], list[Outcome]]:
     """At most one rewrite in each procedure that is not `done`. What is refused may be possible after another one."""
     program = build_program(sources)
-    habits, analysis = habits_of(program), Analysis(program)
+    habits, analysis = habits_of(program), Analysis(program, options.ignores_clocks)
     changes: dict[Path, list[Change]] = {one.path: [] for one in sources}
     outcomes: list[Outcome] = []
     for procedure in program.procedures:

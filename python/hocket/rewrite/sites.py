@@ -19,7 +19,7 @@ from hocket.rewrite.program import Program
 from hocket.rewrite.splitting import Splitter
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, children, line_of, source_of, text_of, walk
-from hocket.rewrite.windows import Window, find_window
+from hocket.rewrite.windows import Window, find_window, item_of
 
 _OF_ONE_LOOP = re.compile(r"!\$omp(end)?(paralleldo|simd)|!(dir|dec|gcc)\$")
 
@@ -29,6 +29,7 @@ class Options:
     """What the user allows."""
 
     allows_rounding: bool = False  # another order of reductions of real numbers
+    ignores_clocks: bool = False  # statements may cross a measurement of time
 
 
 @dataclass
@@ -190,9 +191,7 @@ def _squeezed(node: Node) -> str:
 def _window_obligations(site: Site) -> list[Obligation]:
     window = site.window
     assert window is not None
-    inside = sorted(
-        {one.line if isinstance(one, Item) else one.item.line for one in (*window.inside_above, *window.inside_below)}
-    )
+    inside = sorted({item_of(one).line for one in window.inside})
     lines = ", ".join(f"line {line}" for line in inside)
     buffers = [argument.name for argument, _ in site.bound.pairs() if argument.is_buffer]
     proof = "they access other variables"
@@ -210,20 +209,13 @@ def _window_obligations(site: Site) -> list[Obligation]:
             "no call of MPI that starts or waits for communication was crossed by the start",
         ),
     ]
-    for one in (*window.inside_above, *window.inside_below):
-        item = one if isinstance(one, Item) else one.item
+    for one in window.inside:
+        item = item_of(one)
         for word in ("independent", "pure"):
             if line := item.annotation(word):
                 found.append(Obligation(f"the statement in line {item.line} is {word}", f"stated by line {line}"))
         if not isinstance(one, Item):
-            bounds = f"{one.first or one.lower} to {one.last or one.upper}"
-            found.append(
-                Obligation(
-                    f"iterations {one.variable} = {bounds} of the loop in line {item.line} do not need the message",
-                    "no common element with the message in any of them (isl)"
-                    + ("; no earlier iteration depends on them, nor they on it (isl)" if one.first else ""),
-                )
-            )
+            found.append(Obligation(one.claim, one.proof))
     if window.after or window.before:
         found.append(
             Obligation("statements that change places do not depend on each other", "their accesses were compared")

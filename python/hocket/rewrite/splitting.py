@@ -34,6 +34,18 @@ class Split:
     first: str  # empty: the loop's own bound
     last: str
     needs_value: bool  # the loop variable may be read after the loop
+    is_above: bool = False  # before the call: `first` to `last` run last, beside communication
+
+    @property
+    def claim(self) -> str:
+        bounds = f"{self.variable} = {self.first or self.lower} to {self.last or self.upper}"
+        return f"iterations {bounds} of the loop in line {self.item.line} do not touch the message"
+
+    @property
+    def proof(self) -> str:
+        changes_order = self.last if self.is_above else self.first
+        order = "; no iteration that changes places with them depends on them, nor they on it (isl)"
+        return "no common element with the message in any of them (isl)" + (order if changes_order else "")
 
 
 @dataclass
@@ -45,8 +57,11 @@ class Splitter:
     private: Collection[str]
     changed: Collection[str]
 
-    def split(self, item: Item, waited: Effects) -> Split | None:
-        """None if the loop cannot be split, or no iteration would be independent."""
+    def split(self, item: Item, waited: Effects, is_above: bool = False) -> Split | None:
+        """`waited` are the effects of the wait, or of the start if the loop is above it.
+
+        None if the loop cannot be split, or no iteration would be independent.
+        """
         if item.node.type != "do_loop" or item.annotation("keep"):
             return None
         loop = self._loop(item.node)
@@ -57,8 +72,12 @@ class Splitter:
             return None
         for first, last in _candidates(loop, touching):
             begin, end = self._text(first), self._text(last)
-            if begin is not None and end is not None and self._is_right(loop, touching, first, last):
-                return Split(item, loop.name, loop.lower_text, loop.upper_text, begin, end, self._is_read(loop))
+            if begin is None or end is None:
+                continue
+            if self._is_right(loop, touching, first, last, is_above):
+                return Split(
+                    item, loop.name, loop.lower_text, loop.upper_text, begin, end, self._is_read(loop), is_above
+                )
         return None
 
     def _text(self, bound: Affine | None) -> str | None:
@@ -126,29 +145,39 @@ class Splitter:
         return found
 
     def _is_right(
-        self, loop: Loop, touching: list[tuple[Access, Access]], first: Affine | None, last: Affine | None
+        self,
+        loop: Loop,
+        touching: list[tuple[Access, Access]],
+        first: Affine | None,
+        last: Affine | None,
+        is_above: bool,
     ) -> bool:
         at = unknown(loop.own)
         inside = [Condition(at - first)] if first is not None else []
         inside += [Condition(last - at)] if last is not None else []
-        if any(have_common_element(_without(one, loop.own), other, inside) for one, other in touching):
+        if any(have_common_element(without(one, loop.own), other, inside) for one, other in touching):
             return False
         # Iterations below `first` now run after those from `first` on: they may not depend on each other.
-        return first is None or not self._crosses(loop, first, last)
+        # Above the call it is those behind `last` that now run before.
+        edge = last if is_above else first
+        return edge is None or not self._crosses(loop, first, last, is_above)
 
-    def _crosses(self, loop: Loop, first: Affine, last: Affine | None) -> bool:
-        low = f"{loop.own}'"
-        conditions = [Condition(first - unknown(low) - constant(1)), Condition(unknown(loop.own) - first)]
-        if last is not None:
-            conditions.append(Condition(last - unknown(loop.own)))
+    def _crosses(self, loop: Loop, first: Affine | None, last: Affine | None, is_above: bool) -> bool:
+        """Whether an iteration from `first` to `last` depends on one behind `last` (`is_above`), or before `first`, or
+        that on it."""
+        at, beyond = unknown(loop.own), unknown(f"{loop.own}'")
+        conditions = [Condition(beyond - last - constant(1))] if is_above and last is not None else []
+        conditions += [Condition(first - beyond - constant(1))] if not is_above and first is not None else []
+        conditions += [Condition(at - first)] if first is not None else []
+        conditions += [Condition(last - at)] if last is not None else []
         for one in loop.body.accesses:
             for other in loop.body.accesses:
                 if one.alias != other.alias or not (one.is_write or other.is_write):
                     continue
                 if one.alias in self.private and one.is_write and other.is_write:
                     continue
-                moved = _renamed(other, loop.own, low)
-                if have_common_element(_without(one, loop.own), _without(moved, low), conditions):
+                moved = renamed(other, loop.own, f"{loop.own}'")
+                if have_common_element(without(one, loop.own), without(moved, f"{loop.own}'"), conditions):
                     return True
         return False
 
@@ -175,13 +204,13 @@ class Loop:
     body: Effects
 
 
-def _without(access: Access, own: Unknown) -> Access:
+def without(access: Access, own: Unknown) -> Access:
     """For one value of the loop's unknown."""
     loops = tuple(one for one in access.loops if one != own)
     return Access(access.symbol, access.is_write, access.line, access.text, access.subscripts, access.conditions, loops)
 
 
-def _renamed(access: Access, old: Unknown, new: Unknown) -> Access:
+def renamed(access: Access, old: Unknown, new: Unknown) -> Access:
     """The same access in another iteration. The loops in it have other iterations too."""
     names = {one: f"{one}'" for one in access.loops} | {old: new}
     subscripts = None
@@ -212,7 +241,7 @@ def _candidates(loop: Loop, touching: list[tuple[Access, Access]]) -> Iterable[t
     ends: list[Affine | None] = [None]
     begins: list[Affine | None] = [None]
     for one, other in touching:
-        for lower, upper in _bounds_of(loop, _without(one, loop.own), other):
+        for lower, upper in _bounds_of(loop, without(one, loop.own), other):
             if upper is not None:
                 begins.append(upper + constant(1))
             if lower is not None:

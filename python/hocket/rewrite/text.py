@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hocket.rewrite.blocks import Item
+from hocket.rewrite.fission import Fission
 from hocket.rewrite.mpi_arguments import BoundArguments
 from hocket.rewrite.splitting import Split
 from hocket.rewrite.symbols import Procedure
@@ -134,25 +135,51 @@ def wait_text(
     return b"".join(indent_of(item, source) + line.encode() + end for line in lines)
 
 
-def split_first_text(split: Split, source: Source) -> bytes:
-    """The iterations that run beside communication, with the loop's comments."""
+def early_text(parts: Split | Fission, source: Source) -> bytes:
+    """What runs first of a loop that runs in two parts, with the loop's comments."""
+    comments = comments_of(parts.item, source)
+    if isinstance(parts, Fission):
+        return comments + _body_text(parts.item, parts.early, source)
+    return comments + (_other_iterations(parts, source) if parts.is_above else _inner_iterations(parts, source))
+
+
+def late_text(parts: Split | Fission, source: Source) -> bytes:
+    if isinstance(parts, Fission):
+        return _body_text(parts.item, parts.late, source)
+    text = _inner_iterations(parts, source) if parts.is_above else _other_iterations(parts, source)
+    if parts.needs_value:
+        value = f"{parts.variable} = max({parts.lower}, {_plus_one(parts.upper)})"
+        text += indent_of(parts.item, source) + value.encode() + line_end(source)
+    return text
+
+
+def _inner_iterations(split: Split, source: Source) -> bytes:
+    """Those that run beside communication."""
     lower = _extreme("max", split.lower, split.first)
     upper = _extreme("min", split.upper, split.last)
-    return comments_of(split.item, source) + _loop_text(split, lower, upper, source)
+    return _loop_text(split, lower, upper, source)
 
 
-def split_rest_text(split: Split, source: Source) -> bytes:
-    """The other iterations, in their order."""
+def _other_iterations(split: Split, source: Source) -> bytes:
+    """In their order."""
     text = b""
     if split.first:
         text += _loop_text(split, split.lower, _extreme("min", split.upper, _minus_one(split.first)), source)
     if split.last:
         begin = _extreme("max", split.lower, split.first, _plus_one(split.last))
         text += _loop_text(split, begin, split.upper, source)
-    if split.needs_value:
-        value = f"{split.variable} = max({split.lower}, {_plus_one(split.upper)})"
-        text += indent_of(split.item, source) + value.encode() + line_end(source)
     return text
+
+
+def _body_text(loop: Item, statements: Sequence[Item], source: Source) -> bytes:
+    """The loop with some of its statements."""
+    body = range(loop.node.start_point[0], loop.last_line + 1)
+    header_end = next(one for one in loop.node.children if one.type == "do_statement").end_point[0]
+    ends = next(one for one in loop.node.children if one.type == "end_do_loop_statement").start_point[0]
+    kept = {line for one in statements for line in range(one.first_line, one.last_line + 1)}
+    chosen = [line for line in body if line <= header_end or line >= ends or line in kept]
+    text = b"".join(source.lines[line] for line in chosen)
+    return text if text.endswith(b"\n") else text + line_end(source)
 
 
 def _extreme(function: str, *texts: str) -> str:

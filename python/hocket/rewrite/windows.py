@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.dependences import Conflict, Proofs, conflict_of, first_conflict
 from hocket.rewrite.effects import Effects
+from hocket.rewrite.fission import Fission, find_fission
 from hocket.rewrite.splitting import Split, Splitter
+
+Parts = Split | Fission
 
 
 @dataclass(frozen=True)
@@ -27,18 +30,21 @@ class Stop:
 class Window:
     """The statements around a call, in their new order: before, start, inside, wait, after."""
 
-    before: list[Item] = field(default_factory=list)
-    inside_above: list[Item] = field(default_factory=list)
-    inside_below: list[Item | Split] = field(default_factory=list)
-    after: list[Item | Split] = field(default_factory=list)
+    before: list[Item | Parts] = field(default_factory=list)
+    inside_above: list[Item | Parts] = field(default_factory=list)
+    inside_below: list[Item | Parts] = field(default_factory=list)
+    after: list[Item | Parts] = field(default_factory=list)
     above: Stop = Stop("end", "the statements begin here")
     below: Stop = Stop("end", "the statements end here")
     proofs: Proofs = field(default_factory=Proofs)
 
     @property
     def has_work(self) -> bool:
-        inside = [*self.inside_above, *self.inside_below]
-        return any(isinstance(one, Split) or one.effects.has_work for one in inside)
+        return any(not isinstance(one, Item) or one.effects.has_work for one in self.inside)
+
+    @property
+    def inside(self) -> list[Item | Parts]:
+        return [*self.inside_above, *self.inside_below]
 
 
 def find_window(
@@ -46,12 +52,18 @@ def find_window(
 ) -> Window:
     """`started` and `waited` are the effects of the non-blocking call and of the wait for it."""
     window = Window()
-    _look_up(window, items[:index], started, private)
+    _look_up(window, items[:index], started, private, None)
     _look_down(window, items[index + 1 :], waited, private, splitter)
+    if not window.has_work:  # loops before the call are split only if nothing else can be done
+        again = Window(inside_below=window.inside_below, after=window.after, below=window.below, proofs=window.proofs)
+        _look_up(again, items[:index], started, private, splitter)
+        return again
     return window
 
 
-def _look_up(window: Window, items: list[Item], started: Effects, private: Collection[str]) -> None:
+def _look_up(
+    window: Window, items: list[Item], started: Effects, private: Collection[str], splitter: Splitter | None
+) -> None:
     """Statements that the call does not need run behind its start; those in `before` stay before it."""
     for item in reversed(items):
         stop = _barrier_of(item) or _mpi_above(item)
@@ -59,18 +71,27 @@ def _look_up(window: Window, items: list[Item], started: Effects, private: Colle
             window.above = stop
             break
         found = conflict_of(item.effects, started, private, window.proofs)
-        if found is None:
-            stays = [one.effects for one in window.before]
-            found = first_conflict(item.effects, stays, private, window.proofs)
-        elif window.above.code == "end":
+        stays = [item_of(one).effects for one in window.before]
+        crossed = first_conflict(item.effects, stays, private, window.proofs)
+        if found is not None and window.above.code == "end":
             window.above = _dependence(found)
-        if found is not None or (window.before and not item.effects.has_work):
-            window.before.insert(0, item)
-        else:
+        if found is None and crossed is None and (item.effects.has_work or not window.before):
             window.inside_above.insert(0, item)
+            continue
+        split = None
+        if found is not None and crossed is None and splitter is not None and not item.has_directive:
+            split = splitter.split(item, started, is_above=True)
+        if split is not None:
+            window.inside_above.insert(0, split)
+        window.before.insert(0, item if split is None else split)
     # What stays before everything that moves is not touched.
-    while window.before and (not window.inside_above or window.before[0].line < window.inside_above[0].line):
+    first = min((item_of(one).line for one in window.inside_above), default=None)
+    while window.before and (first is None or item_of(window.before[0]).line < first):
         window.before.pop(0)
+
+
+def item_of(one: Item | Parts) -> Item:
+    return one if isinstance(one, Item) else one.item
 
 
 def _mpi_above(item: Item) -> Stop | None:
@@ -108,10 +129,14 @@ def _look_down(
         if window.below.code == "end" and found is not None:
             window.below = _dependence(found)
         if blocking is None and not item.has_directive:
-            split = splitter.split(item, waited)
-            if split is not None:
-                window.inside_below.append(split)
-                window.after.append(split)
+            parts: Parts | None = splitter.split(item, waited)
+            if parts is None and not independent:
+                parts = find_fission(
+                    item, waited, splitter.analysis, splitter.block, splitter.private, splitter.changed
+                )
+            if parts is not None:
+                window.inside_below.append(parts)
+                window.after.append(parts)
                 delayed.append(item.effects)
                 continue
         delayed.append(item.effects)
@@ -120,13 +145,9 @@ def _look_down(
     del window.after[last + 1 :]
 
 
-def _is_moved(window: Window, item: Item | Split) -> bool:
+def _is_moved(window: Window, item: Item | Parts) -> bool:
     """Whether something behind it goes before it, or it is in both parts."""
-    if isinstance(item, Split):
-        return True
-    behind = [one for one in window.inside_below if not isinstance(one, Split) and one.line > item.line]
-    splits = [one for one in window.inside_below if isinstance(one, Split) and one.item.line > item.line]
-    return bool(behind or splits)
+    return not isinstance(item, Item) or any(item_of(one).line > item.line for one in window.inside_below)
 
 
 def _mpi_below(item: Item, has_delayed: bool) -> Stop | None:

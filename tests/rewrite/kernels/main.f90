@@ -8,7 +8,7 @@ program kernels
     halo_plane, &
     halo_send_receive, &
     residual, &
-    residual_decides
+    residual_decides, edge_first, fused_loop
   use transforms, only: alltoall_and_matrix, &
     transpose_and_factors, &
     two_fields, &
@@ -47,6 +47,10 @@ program kernels
   call show('residual')
   call residual_decides(rank, size, answer)
   call show('residual_decides')
+  call edge_first(rank, size, answer)
+  call show('edge_first')
+  call fused_loop(rank, size, answer)
+  call show('fused_loop')
   call alltoall_and_matrix(rank, size, answer)
   call show('alltoall_and_matrix')
   call transpose_and_factors(rank, size, answer)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Single rules of the rewriter, each on a few lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hocket.rewrite.rewriter import Outcome, rewrite
+from hocket.rewrite.sites import Options
+from hocket.rewrite.syntax import Source
+
+ALL = "call MPI_Allreduce(a, b, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)"
+WORK = "do i = 1, n\n  w(i) = w(i) + 1\nend do"
+
+
+def module(body: str, use: str = "use mpi", declarations: str = "", more: str = "") -> str:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f"""module m
+contains
+  subroutine s(n, a, b, w)
+    {use}
+    implicit none
+    integer, intent(in) :: n
+    real(8) :: a(n), b(n), w(n)
+    integer :: i, k, ierr
+{declarations}
+{lines}
+  end subroutine
+{more}end module
+"""
+
+
+def rewritten(text: str, options: Options | None = None) -> tuple[str, list[Outcome]]:
+    path = Path("m.f90")
+    result = rewrite([Source(path, text.encode())], options or Options())
+    return result.new[path].decode(), result.outcomes
+
+
+def codes(text: str, options: Options | None = None) -> set[str]:
+    return {refusal.code for one in rewritten(text, options)[1] for refusal in one.refusals}
+
+
+def test_the_wait_stands_directly_before_what_needs_the_message() -> None:
+    new, _ = rewritten(module(f"{ALL}\n{WORK}\nw = b"))
+    assert new.index("MPI_Iallreduce") < new.index("do i = 1, n") < new.index("MPI_Wait") < new.index("w = b")
+    assert "    asynchronous :: a, b\n" in new
+
+
+def test_independent_work_overtakes_what_needs_the_message() -> None:
+    new, _ = rewritten(module(f"{ALL}\nk = int(b(1))\na(1) = 0\n{WORK}"))
+    assert new.index("end do") < new.index("MPI_Wait") < new.index("k = int(b(1))") < new.index("a(1) = 0")
+
+
+def test_annotations_state_what_cannot_be_proved() -> None:
+    hidden = f"{ALL}\n!$hocket independent\ndo i = 1, n\n  w(i) = b(k)\nend do"
+    assert codes(module(hidden.replace("!$hocket independent", "! nothing"))) == {"end", "dependence"}
+    _, (outcome,) = rewritten(module(hidden))
+    assert any(one.proof == "stated by line 11" for one in outcome.obligations)
+    unknown = f"{ALL}\n!$hocket pure\ncall elsewhere(w, n)"
+    assert "unknown-call" in codes(module(unknown.replace("!$hocket pure", "!")))
+    _, (outcome,) = rewritten(module(unknown))
+    assert any("line 12 is pure" in one.claim for one in outcome.obligations)
+    assert codes(module(f"!$hocket keep\n{ALL}\n{WORK}")) == {"keep"}
+
+
+def test_pure_does_not_hide_arguments() -> None:
+    assert "dependence" in codes(module(f"{ALL}\n!$hocket pure\ncall elsewhere(b, n)"))
+
+
+def test_clocks_are_crossed_only_if_the_user_accepts_that() -> None:
+    body = f"{ALL}\nw(1) = MPI_Wtime()\ndo i = 2, n\n  w(i) = w(i) + 1\nend do"
+    assert "clock" in codes(module(body))
+    assert codes(module(body), Options(ignores_clocks=True)) == set()
+
+
+def test_new_names_are_added_to_only() -> None:
+    use = "use mpi_f08, only: MPI_Allreduce, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD"
+    new, _ = rewritten(module(f"{ALL}\n{WORK}", use))
+    assert f"{use}, MPI_Iallreduce, MPI_Wait, MPI_STATUS_IGNORE, MPI_Request\n" in new.replace(" &\n    ", " ")
+    assert "type(MPI_Request) :: hocket_request\n" in new
+
+
+def test_layout_and_spelling_are_kept() -> None:
+    text = module(
+        "CALL MPI_ALLREDUCE(a, b, &\n     n, MPI_DOUBLE_PRECISION, &  ! two\n     MPI_MAX, MPI_COMM_WORLD, ierr)\n"
+        + WORK
+    )
+    assert codes(text) == {"layout"}  # a comment in the call
+    new, _ = rewritten(text.replace("  ! two", "").replace("\n", "\r\n"))
+    assert "CALL MPI_IALLREDUCE(a, b, &\r\n" in new
+    assert "CALL MPI_WAIT(hocket_request, MPI_STATUS_IGNORE, ierr)\r\n" in new
+    assert "\n" not in new.replace("\r\n", "")
+
+
+def test_comments_behind_do_and_then_stay_there() -> None:
+    new, _ = rewritten(module(f"do k = 1, 3  ! steps\n  ! first\n  w = 1\n  {ALL}\nend do  ! done"))
+    assert new.count("! steps") == new.count("! first") == new.count("! done") == 1
+    assert new.index("! steps") < new.index("MPI_Iallreduce") < new.index("! first") < new.index("MPI_Wait")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("if (k > 0) b(1) = 1\nw = b", "dependence"),
+        ("w = [(b(i), i = 1, n)]", "dependence"),
+        ("where (b > 0) w = 1", "dependence"),
+        ("select case (k)\ncase (1)\n  w = b\ncase default\n  w = 1\nend select", "dependence"),
+        ("w(1:2) = b(size(a))", "dependence"),
+        ("read (*, *, end=10) k\nw = 1\n10 continue", "io"),
+        ("do concurrent (i = 1:n)\n  w(i) = 1\nend do", "unknown"),
+        ("critical\n  w = 1\nend critical", "unknown"),
+        ("call random_number(w)", "unknown-call"),
+        ("w = w .plus. a", "unknown-call"),
+    ],
+)
+def test_what_follows_forbids_the_rewrite(body: str, code: str) -> None:
+    assert code in codes(module(f"{ALL}\n{body}"))
+
+
+def test_a_scalar_that_is_read_after_the_loop_keeps_its_order() -> None:
+    first = "do i = 1, n\n  k = i\n  w(i) = b(i) + k\nend do"
+    second = "do i = 1, n\n  k = 2 * i\n  v(i) = k\nend do"
+    declarations = "    real(8) :: v(n)"
+    assert codes(module(f"{ALL}\n{first}\n{second}", declarations=declarations)) == set()
+    read_behind = module(f"{ALL}\n{first}\n{second}\nw(1) = k", declarations=declarations)
+    assert codes(read_behind) == {"end", "dependence"}
+
+
+def test_the_loop_variable_has_its_value_after_a_split_loop() -> None:
+    body = "call MPI_Bcast(b(1), 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)\n"
+    new, _ = rewritten(module(body + "do i = 1, n\n  w(i) = b(i)\nend do\na(1) = i"))
+    assert "do i = 2, n" in new
+    assert "    i = max(1, n + 1)\n" in new
+    new, _ = rewritten(module(body + "do i = 1, n\n  w(i) = b(i)\nend do"))
+    assert "i = max" not in new
+
+
+def test_a_procedure_of_another_file_is_looked_into() -> None:
+    other = """module o
+  real(8) :: kept(9)
+contains
+  subroutine touch(x)
+    real(8) :: x(:)
+    x = kept
+  end subroutine
+end module
+"""
+    text = module(f"{ALL}\ncall touch(w)", "use mpi\n    use o")
+    assert "unknown-call" in codes(text)
+    result = rewrite([Source(Path("o.f90"), other.encode()), Source(Path("m.f90"), text.encode())])
+    assert [one.is_rewritten for one in result.outcomes] == [True]
+    shared = text.replace("MPI_Allreduce(a, b, n,", "MPI_Allreduce(a, kept, 9,")
+    result = rewrite([Source(Path("o.f90"), other.encode()), Source(Path("m.f90"), shared.encode())])
+    assert "dependence" in {one.code for one in result.outcomes[0].refusals}
