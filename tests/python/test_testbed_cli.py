@@ -102,3 +102,11 @@ def test_a_missing_program_is_told(hocket_cli: Any, network_file: Path) -> None:
     done = hocket_cli("testbed", "run", network_file, "--", "no-such-program")
     assert done.returncode == 1
     assert "command not found: 'no-such-program'" in done.stderr
+
+
+@needs_namespaces
+def test_interfaces_of_all_hosts_run_when_the_command_starts(hocket_cli: Any, network_file: Path) -> None:
+    """The kernel may take a second to say so, and UCX takes no interface before it does."""
+    state = "cat /sys/class/net/eth0/operstate"
+    done = hocket_cli("testbed", "run", network_file, "--", "sh", "-c", f"ssh right {state}; {state}")
+    assert (done.returncode, done.stdout) == (0, "up\nup\n")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from typing import Any
@@ -20,6 +21,7 @@ _MASTER = 0x04  # NTF_MASTER: the bridge's table, not the cable's own
 _NO_PREFIX_ROUTE = 0x200  # IFA_F_NOPREFIXROUTE
 _LINK_SCOPE = 253  # RT_SCOPE_LINK
 _PREFIX = 16
+_LONGEST_START_S = 3.0
 # A lost packet is noticed after 10 ms rather than 200 ms, as on a tuned cluster.
 _MIN_RETRANSMISSION_MS = 10
 _RTO_MIN_LOCK = 1 << 13  # RTAX_RTO_MIN: TCP heeds the metric only where it is locked
@@ -52,7 +54,19 @@ def wire(layout: Layout, fabric: int, hosts: Mapping[int, int]) -> list[str]:
     for host in layout.hosts:
         with in_network_namespace(hosts[host.node]), closing(IPRoute()) as netlink:
             _set_up_host(netlink, layout, host, notes)
+    for namespace in hosts.values():
+        with in_network_namespace(namespace), closing(IPRoute()) as netlink:
+            _wait_until_running(netlink)
     return list(dict.fromkeys(notes))
+
+
+def _wait_until_running(netlink: Any) -> None:
+    """Until the kernel says that the interface runs: up to a second after both ends of its cable are up, unless it is
+    asked. UCX takes no other, and MPICH 5 then ends with "Destination is unreachable"."""
+    end_s = time.monotonic() + _LONGEST_START_S
+    for index in netlink.link_lookup(ifname=HOST_INTERFACE):
+        while netlink.get_links(index)[0].get_attr("IFLA_OPERSTATE") != "UP" and time.monotonic() < end_s:
+            time.sleep(0.01)
 
 
 def _bridge(layout: Layout, node: int) -> str:
