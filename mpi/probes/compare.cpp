@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/abort.hpp"
+#include "common/common_start.hpp"
 #include "common/options.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_writer.hpp"
@@ -26,7 +27,6 @@
 #include "interpose/entry_counts.hpp"
 #include "interpose/session.hpp"
 #include "interpose/settings.hpp"
-#include "probes/common_start.hpp"
 #include "probes/measuring.hpp"
 #include "probes/shared_cores.hpp"
 #include "probes/workload.hpp"
@@ -225,7 +225,7 @@ private:
     const PlanEntry& entry_;
     MPI_Comm comm_;
     runtime::Role role_;
-    probes::CommonStart start_;
+    CommonStart start_;
     std::int64_t num_rerouted_ = 0;
     const double made_s_ = now_s();
 };

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/abort.hpp"
+#include "common/common_start.hpp"
 #include "hocket/base/json_writer.hpp"
-#include "probes/common_start.hpp"
 #include "probes/measuring.hpp"
 #include "probes/overlap_compute.hpp"
 #include "probes/overlap_engines.hpp"
@@ -211,7 +211,7 @@ private:
     std::unique_ptr<probes::Compute> compute_;
     std::vector<probes::Workload> workloads_;
     std::vector<std::vector<char>> expected_;
-    probes::CommonStart start_;
+    CommonStart start_;
     probes::Engines engines_;
     std::vector<std::unique_ptr<KnownCarrier>> carriers_;
     std::vector<Timed> modes_;

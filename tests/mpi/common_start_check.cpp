@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "probes/common_start.hpp"
+#include "common/common_start.hpp"
 #include "probes/measuring.hpp"
 
 int main(int argc, char** argv) {
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const double ahead_s = atof(argv[1]) * rank;
-    hocket::probes::CommonStart start(MPI_COMM_WORLD);
+    hocket::CommonStart start(MPI_COMM_WORLD);
     double apart_s = 0;
     int early = 0, missed = 0;
     for (int i = 0; i < 20; ++i) {

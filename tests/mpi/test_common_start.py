@@ -20,7 +20,7 @@ AHEAD_S = 1000
 
 
 def program_of(runner: MpiRunner) -> Path:
-    sources = ["mpi/probes/common_start.cpp", "mpi/common/backoff.cpp", "src/hocket/base/error.cpp"]
+    sources = ["mpi/common/common_start.cpp", "mpi/common/backoff.cpp", "src/hocket/base/error.cpp"]
     return runner.compile(
         ROOT / "tests/mpi/common_start_check.cpp",
         "-std=c++20", "-O2", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",

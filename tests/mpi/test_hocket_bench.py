@@ -211,6 +211,7 @@ def test_intervals_are_those_of_the_python_side(runner: MpiRunner, program: Path
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\nepoch = 'fance'\n", '"fance"; accepted: fence|pscw|lock'),
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\noperations = 0\n", "operations is the number 0"),
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\ncolour = 1\n", 'unknown key "colour" in item rma.put'),
+        ("start = 'later'\n", 'start is "later"; accepted: barrier|agreed'),
         ("speed = 1\n", 'unknown key "speed" in a suite'),
         ("", "the suite has no items"),
         ("[[items\n", "not TOML"),
@@ -257,6 +258,21 @@ def test_points_for_more_ranks_than_there_are(runner: MpiRunner, program: Path) 
     assert found["p2p.isend_irecv ranks=64"] == ("unsupported", "needs 64 ranks; the launch has 3")
     assert found["p2p.isend_irecv ranks=2"][0] == found["p2p.isend_irecv ranks=3"][0] == "ok"
     assert statistics.median(read_results(path).chunks[1][0].run_s) > 0
+
+
+def test_ranks_start_at_an_agreed_time(runner: MpiRunner, program: Path) -> None:
+    """More ranks than cores. A sample is from the agreed time until the last rank is done: a late rank adds to it."""
+    path = runner.folder / "results.jsonl"
+    head = HEAD.replace("samples = 3", "samples = 10").replace("0.01", "5") + 'start = "agreed"\n'
+    items = '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\npartners = "exchange"\n[[items]]\nuse = "nothing"\n'
+    given = suite(runner.folder, items, head)
+    runner.run(4, program, "--quiet", "-o", path, given)
+    chunks = [record for record in records(path) if record["type"] == "chunk"]
+    assert {chunk["point"] for chunk in chunks} == {0, 1}
+    for chunk in chunks:
+        jsonschema.validate(chunk, SCHEMA)
+        assert 0 <= chunk.get("late", 0) <= len(chunk["samples_ns"]) >= 3
+        assert min(chunk["samples_ns"]) > 0
 
 
 def test_a_hang_is_reported(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:

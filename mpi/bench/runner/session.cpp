@@ -63,7 +63,7 @@ Session::Session(Suite suite, const Options& options, const std::string& key)
     for (const Point& point : plan_.points) {
         if (point.ranks <= ranks_) counts.insert(point.ranks);
     }
-    for (const int count : counts) teams_[count] = Team::make(count);
+    for (const int count : counts) teams_[count] = Team::make(count, suite_.extent.agrees);
 }
 
 int Session::run() {
@@ -329,6 +329,7 @@ void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) 
     json.field("bytes_moved", chunk.bytes_moved);
     json.field("first_ns", chunk.first_ns);
     json.field("took_s", chunk.took_s);
+    if (chunk.late > 0) json.field("late", chunk.late);
     json.field("samples_ns", chunk.samples_ns);
     json.end_object();
     journal_.append(json.text() + '\n');

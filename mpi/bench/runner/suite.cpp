@@ -16,7 +16,8 @@ namespace hocket::bench {
 namespace {
 
 constexpr std::string_view format = "hocket.suite/1";
-constexpr std::string_view extent_keys[] = {"bytes", "ranks", "launches", "rounds", "samples", "target", "budget_s"};
+constexpr std::string_view extent_keys[] = {"bytes",   "ranks",  "launches", "rounds",
+                                            "samples", "target", "budget_s", "start"};
 constexpr std::string_view item_keys[] = {"use", "number", "bytes", "ranks"};
 
 std::vector<std::string_view> with(base::Keys keys, std::initializer_list<std::string_view> more) {
@@ -99,6 +100,9 @@ private:
         if (const auto* node = table.get("samples")) extent.samples = static_cast<int>(whole(*node, "samples", 3));
         if (const auto* node = table.get("target")) extent.target = number(*node, "target");
         if (const auto* node = table.get("budget_s")) extent.budget_s = number(*node, "budget_s");
+        if (const auto* node = table.get("start")) {
+            extent.agrees = option_value(*node, {"start", "barrier|agreed", "barrier"}) == "agreed";
+        }
     }
 
     /// The items that the pattern `use` names, each with the options of the table.

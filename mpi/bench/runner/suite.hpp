@@ -23,6 +23,7 @@ struct Extent {
     int samples = 20;       ///< in a chunk, at most
     double target = 0.05;   ///< half of the interval's width / median, below which a point gets no further rounds
     double budget_s = 900;  ///< of all launches
+    bool agrees = false;    ///< ranks start at a time agreed on, not behind a barrier
 };
 
 /// An item with the values that its points take.

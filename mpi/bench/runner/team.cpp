@@ -18,25 +18,36 @@ constexpr int no_rank = -1;
 
 }  // namespace
 
-Team Team::make(int ranks) {
+Team Team::make(int ranks, bool agrees) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    Team team{MPI_COMM_NULL, MPI_COMM_NULL, rank, ranks};
+    Team team{MPI_COMM_NULL, MPI_COMM_NULL, rank, ranks, nullptr};
     const int color = rank < ranks ? 0 : MPI_UNDEFINED;
     require(PMPI_Comm_split(MPI_COMM_WORLD, color, rank, &team.pattern), "MPI_Comm_split");
     require(PMPI_Comm_split(MPI_COMM_WORLD, color, rank, &team.control), "MPI_Comm_split");
     if (color == 0) {
         MPI_Comm_set_errhandler(team.pattern, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(team.control, MPI_ERRORS_RETURN);
+        if (agrees) {  // apart from `control`, where a rank whose pattern has failed waits for the others
+            MPI_Comm starts = MPI_COMM_NULL;
+            require(PMPI_Comm_dup(team.control, &starts), "MPI_Comm_dup");
+            team.agreed = std::make_shared<CommonStart>(starts);
+        }
     }
     return team;
 }
 
-void Team::start_together() const {
+std::int64_t Team::start_together() const {
+    if (agreed) return static_cast<std::int64_t>(1e9 * agreed->wait());
     for (int distance = 1; distance < ranks; distance *= 2) {
         PMPI_Sendrecv(nullptr, 0, MPI_BYTE, (rank + distance) % ranks, 0, nullptr, 0, MPI_BYTE,
                       (rank + ranks - distance) % ranks, 0, control, MPI_STATUS_IGNORE);
     }
+    return now_ns();
+}
+
+bool Team::end(std::int64_t took_ns) const {
+    return !agreed || agreed->time(1e-9 * static_cast<double>(took_ns)).together;
 }
 
 void Team::agree(const std::optional<Failure>& own, const std::function<void(const Failure&)>& alone) const {

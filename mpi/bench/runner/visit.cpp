@@ -23,11 +23,12 @@ constexpr double least_steps = 50, sample_steps = 500;
 constexpr int trial_runs = 16;
 constexpr int least_samples = 3;
 
-std::int64_t timed(Pattern& pattern, const Team& team, int runs) {
-    team.start_together();
-    const std::int64_t begin_ns = now_ns();
+std::int64_t timed(Pattern& pattern, const Team& team, int runs, int* late = nullptr) {
+    const std::int64_t begin_ns = team.start_together();
     for (int i = 0; i < runs; ++i) pattern.run();
-    return now_ns() - begin_ns;
+    const std::int64_t took_ns = now_ns() - begin_ns;
+    if (!team.end(took_ns) && late != nullptr) ++*late;
+    return took_ns;
 }
 
 double slowest(double own, const Team& team) {
@@ -105,7 +106,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, int samples, double l
                 for (int i = 0; i < wanted; ++i) {
                     pattern->before();
                     watchdog_.alive();
-                    chunk.samples_ns[static_cast<std::size_t>(i)] = timed(*pattern, team, chunk.runs);
+                    chunk.samples_ns[static_cast<std::size_t>(i)] = timed(*pattern, team, chunk.runs, &chunk.late);
                     if (i + 1 != least_samples) continue;
                     // What the ranks do next they must know together; once, since to ask costs time.
                     const double each_s = slowest(now_s() - measure_s, team) / least_samples;

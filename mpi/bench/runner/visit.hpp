@@ -28,6 +28,7 @@ struct Chunk {
     double took_s = 0;             ///< all of the visit
     std::int64_t bytes_moved = 0;  ///< by all ranks together in a run
     int operations = 1;
+    int late = 0;  ///< samples for whose agreed start a rank was late
 };
 
 /// How a point is run on its team.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "probes/common_start.hpp"
+#include "common/common_start.hpp"
 
 #include <sched.h>
 #include <sys/prctl.h>
@@ -16,9 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "probes/measuring.hpp"
+#include "common/clock.hpp"
+#include "common/mpi_calls.hpp"
 
-namespace hocket::probes {
+namespace hocket {
 
 namespace {
 
@@ -113,4 +114,4 @@ CommonStart::Time CommonStart::time(double took_s) {
     return {most[0], together};
 }
 
-}  // namespace hocket::probes
+}  // namespace hocket

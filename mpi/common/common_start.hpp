@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-namespace hocket::probes {
+namespace hocket {
 
 /// Starts a call on all ranks of a communicator at one time, agreed on before [Hunold16]. After a barrier they would start when
 /// each leaves it: with more ranks than cores that is 0.1 ms apart and more, as long as a short call takes.
@@ -31,4 +31,4 @@ private:
     bool missed_ = false;
 };
 
-}  // namespace hocket::probes
+}  // namespace hocket
