@@ -66,6 +66,21 @@ def test_a_summary_by_hand() -> None:
     assert not summary.is_known(1.0)
 
 
+def test_overlap_is_what_the_shorter_one_hides() -> None:
+    def overlap(pure: float, compute: float, both: int) -> float | None:
+        parts = {"pure": pure, "compute": compute, "post": 100.0}
+        found = summarize([[Chunk(1, 0, 1, 1, 0, 1, 0.1, (both,) * 3, parts), chunk([1, 2, 3])]])
+        assert found.parts_s == pytest.approx({"pure": pure * 1e-9, "compute": compute * 1e-9, "post": 1e-7})
+        return found.overlap
+
+    assert overlap(1000.0, 1000.0, 2000) == pytest.approx(0)
+    assert overlap(1000.0, 1000.0, 1000) == pytest.approx(1)
+    assert overlap(1000.0, 4000.0, 4500) == pytest.approx(0.5)
+    assert overlap(1000.0, 1000.0, 2500) == pytest.approx(-0.5)  # raw: not cut off
+    assert overlap(0.0, 1000.0, 1000) is None
+    assert summarize([[chunk([1, 2, 3])]]).parts_s == {}
+
+
 def test_holm_by_definition() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5]) == [0.5]

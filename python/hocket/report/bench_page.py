@@ -16,7 +16,7 @@ from hocket.report.bench_figures import Document, Row, item_figures, paper_figur
 from hocket.report.bench_tables import paper_tables, sentences
 from hocket.report.html import render_page
 
-COLUMNS = ("item", "no.", "size", "status", "median", "95 % interval", "p05", "p99", "samples", "launches")
+COLUMNS = ("item", "no.", "size", "status", "median", "95 % interval", "p05", "p99", "samples", "launches", "parts")
 
 
 def render(
@@ -70,7 +70,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     found = row["measured"]
     shown = (row["variant"], str(row["number"] or ""), "" if row["bytes"] is None else text.byte_count(row["bytes"]))
     if found is None:
-        return (*shown, row["status"], *([""] * 6))
+        return (*shown, row["status"], *([""] * 7))
     middle, low, high = time_s(row)
     return (
         *shown,
@@ -81,7 +81,15 @@ def _cells(row: Row) -> tuple[str, ...]:
         text.seconds(found["percentiles_s"]["99"]),
         str(found["samples"]),
         str(found["launches"]),
+        _parts(found),
     )
+
+
+def _parts(found: dict[str, Any]) -> str:
+    parts = [f"{name} {text.seconds(value)}" for name, value in found["parts_s"].items()]
+    if found["overlap"] is not None:
+        parts.append(f"overlap {text.percent(min(1.0, max(0.0, found['overlap'])))}")
+    return ", ".join(parts)
 
 
 def _compared(comparison: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ class Launcher:
     arguments: tuple[str, ...]  # for the program: its options and the suite
     output: Path
     timeout_s: float  # of an item that shows no life
+    network: str | None = None  # to emulate for each start; None: the hosts are the launcher's
 
     def print_plan(self) -> str:
         """What `--dry-run` prints."""
@@ -51,7 +53,11 @@ class Launcher:
             return output.read().decode(errors="replace")
 
     def words(self) -> list[str]:
-        return [*self.command, str(self.program), *self.arguments, "--timeout", f"{self.timeout_s:g}"]
+        # A testbed of its own for each start, which ends with it, whatever happens.
+        on_testbed = (
+            [sys.executable, "-P", "-m", "hocket", "testbed", "run", self.network, "--"] if self.network else []
+        )
+        return [*on_testbed, *self.command, str(self.program), *self.arguments, "--timeout", f"{self.timeout_s:g}"]
 
     def _process(self, words: Sequence[str], output: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[str]:
         environment = {**os.environ, **launch_environment(self.command, self.mpi)}

@@ -26,7 +26,9 @@ from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
 from hocket.mpi.build import build_bench
 from hocket.mpi.discover import Mpi, default_mpi, mpi_of_command
+from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
+from hocket.testbed.layout import make_layout
 
 Command = tuple[str, ...]
 
@@ -45,6 +47,7 @@ class BenchRequest:
     force: bool = False  #: remove an earlier result of another suite
     against: tuple[Command, ...] = ()  #: further commands, measured in turns with the first and compared with it
     within: float = WITHIN  #: ratios within this count as the same
+    network: str | None = None  #: to emulate; every launch runs on its hosts
 
 
 @dataclass(frozen=True)
@@ -112,12 +115,15 @@ def _check(request: GuidelinesRequest) -> Checks:
 
 def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult | InTurns:
     suite = suite_file(request.suite)
+    if request.network is not None:
+        make_layout(NetworkSource(request.network).load())  # what cannot be emulated is refused here
     commands = (request.command, *request.against)
     mpis = [_mpi_of(command) for command in commands]
     if request.dry_run:
         program = build_bench(mpis[0], reporter.message)
+        arguments = _arguments(request, suite)
         launcher = Launcher(
-            request.command, mpis[0], program, _arguments(request, suite), request.output, request.timeout_s
+            request.command, mpis[0], program, arguments, request.output, request.timeout_s, request.network
         )
         return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands)})
     folders = [request.output, *(request.output / f"against-{i + 1}" for i in range(len(request.against)))]
@@ -134,13 +140,14 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         for command, mpi, folder in zip(commands, mpis, scratch, strict=True):
             folder.mkdir(parents=True, exist_ok=True)
             program = build_bench(mpi, reporter.message)
-            known = capability_file(mpi, program, command, folder)
+            where = () if request.network is None else ("on", request.network)
+            known = capability_file(mpi, program, (*command, *where), folder)
             known_files.append(known)
             arguments = (*_arguments(request, suite), "--folder", str(folder.absolute()))
             if known.exists() and not request.probe_again:
                 arguments += ("--known", str(known))
             output = folder.parent.absolute() / "results.jsonl"
-            launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s))
+            launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s, request.network))
         results = measure(launchers, reporter)
         for known, one in zip(known_files, results, strict=True):
             remember(known, one)

@@ -45,6 +45,7 @@ class Chunk:
     first_ns: int
     took_s: float
     samples_ns: tuple[int, ...]
+    parts_ns: dict[str, float] = field(default_factory=dict)  # medians of parts of a run: "post", "wait", ...
 
     @property
     def run_s(self) -> list[float]:
@@ -119,7 +120,7 @@ def add_record(results: Results, record: dict[str, Any]) -> None:
         case "chunk":
             chunk = Chunk(
                 record["launch"], record["round"], record["runs"], record["operations"], record["bytes_moved"],
-                record["first_ns"], record["took_s"], tuple(record["samples_ns"]),
+                record["first_ns"], record["took_s"], tuple(record["samples_ns"]), record.get("parts_ns", {}),
             )  # fmt: skip
             if not chunk.samples_ns or chunk.runs < 1:
                 raise ValueError("a chunk without samples")

@@ -50,6 +50,8 @@ class Summary:
     bytes_moved: int  # by all ranks together in a run
     bytes_per_s: float | None  # all bytes moved / all time
     operations: int
+    parts_s: dict[str, float]  # parts of a run by name, medians of chunks
+    overlap: float | None  # the part of communication or computation that the other one hides; outside 0..1 by noise
 
     def is_known(self, target: float) -> bool:
         """Whether half of the interval is at most this part of the median."""
@@ -84,6 +86,8 @@ def summarize(launches: Sequence[Sequence[Chunk]]) -> Summary:
         bytes_moved=chunks[0].bytes_moved,
         bytes_per_s=moved / total_s if moved and total_s > 0 else None,
         operations=chunks[0].operations,
+        parts_s=_parts_s(chunks),
+        overlap=_overlap(chunks),
     )
 
 
@@ -111,6 +115,22 @@ def block_medians(launches: Sequence[Sequence[float]]) -> list[float]:
         ends = [i * len(chunks) // blocks for i in range(blocks + 1)]
         found += [statistics.median(chunks[begin:end]) for begin, end in pairwise(ends)]
     return found
+
+
+def _parts_s(chunks: Sequence[Chunk]) -> dict[str, float]:
+    names = dict.fromkeys(name for chunk in chunks for name in chunk.parts_ns)
+    return {name: 1e-9 * statistics.median(c.parts_ns[name] for c in chunks if name in c.parts_ns) for name in names}
+
+
+def _overlap(chunks: Sequence[Chunk]) -> float | None:
+    """Of the chunks whose parts have the operation alone ("pure") and the computation alone ("compute"), the median."""
+    found = []
+    for chunk in chunks:
+        pure, compute = chunk.parts_ns.get("pure", 0.0), chunk.parts_ns.get("compute", 0.0)
+        if pure > 0 and compute > 0:
+            both = 1e9 * statistics.median(chunk.run_s)
+            found.append((pure + compute - both) / min(pure, compute))
+    return statistics.median(found) if found else None
 
 
 def _percentile(ordered: Sequence[float], percent: int) -> float:

@@ -47,7 +47,7 @@ class BenchResult:
         return {
             "format": SUMMARY_FORMAT,
             "suite": self.results.suite["name"],
-            "mpi": self.results.runs[0]["mpi"] if self.results.runs else None,
+            "mpi": " ".join(self.results.runs[0]["mpi"].split()) if self.results.runs else None,
             "machine": self.machine,
             "launches": len(self.results.ended),
             "complete": len(self.results.ended) >= self.results.suite["launches"],

@@ -106,7 +106,7 @@ def checked_rows(checks: Checks, verdicts: Sequence[str]) -> list[tuple[str, ...
 FLAT = (
     "item", "number", "bytes", "ranks", "options", "status", "reason", "samples", "chunks", "launches", "median_s",
     "low_s", "high_s", "least_s", "p05_s", "p25_s", "p50_s", "p75_s", "p95_s", "p99_s", "most_s", "mean_s", "trimmed_s",
-    "harmonic_s", "first_s", "autocorrelation", "bytes_per_s",
+    "harmonic_s", "first_s", "autocorrelation", "bytes_per_s", "overlap",
 )  # fmt: skip
 
 
@@ -122,6 +122,7 @@ def flat_rows(result: BenchResult) -> list[dict[str, str | int | float | None]]:
             low, high = summary.interval_s or (None, None)
             row |= {name: getattr(summary, name) for name in ("samples", "chunks", "launches", "median_s", "least_s")}
             row |= {name: getattr(summary, name) for name in ("most_s", "first_s", "autocorrelation", "bytes_per_s")}
+            row |= {"overlap": summary.overlap}
             row |= {"low_s": low, "high_s": high}
             row |= {f"p{percent:02}_s": value for percent, value in summary.percentiles_s.items()}
             row |= {f"{name}_s": summary.averages_s[name] for name in ("mean", "trimmed", "harmonic")}

@@ -53,6 +53,10 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
 @_within_option
 @_fail_option
 @_all_option
+@click.option(
+    "-N", "--network", metavar="FILE|KIND:SHAPE",
+    help="To emulate: ranks run on its hosts.  [default: the hosts of the launcher]",
+)  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the points and the time that they take.")
 @click.option("--probe-again", is_flag=True, help="Find out again what the MPI can do.")
 @_average_option
@@ -74,6 +78,7 @@ def run(
     within: float,
     fail_if: str | None,
     shows_all: bool,
+    network: str | None,
     dry_run: bool,
     probe_again: bool,
     average: str,
@@ -92,6 +97,7 @@ def run(
     Examples:
       hocket bench run mbl2-rma --quick -- mpiexec -n 2
       hocket bench run my-suite.toml -o cluster -- srun -N 4 -n 64
+      hocket bench run mbl2-rma --network networks/star8.toml -- mpiexec -n 8
       hocket bench run mbl2-rma --launches 10 --against '/opt/old/bin/mpiexec -n 4' --fail-if slower -- mpiexec -n 4
     """
     from hocket.bench.mpi.request import BenchRequest, InTurns, PlanResult, command_of
@@ -102,7 +108,7 @@ def run(
         raise InvalidInput("--fail-if needs something to compare with", "name a command with --against")
     request = BenchRequest(
         suite, command, output, quick, launches, budget_s, timeout_s, dry_run, probe_again, force,
-        tuple(map(command_of, others)), within,
+        tuple(map(command_of, others)), within, network,
     )  # fmt: skip
     done = run_request(request, TerminalReporter())
     if isinstance(done, PlanResult):
