@@ -23,9 +23,9 @@ from reframe.core.backends import getlauncher
 class HocketBench(rfm.RunOnlyRegressionTest):
     """Fails where data were wrong, or an item crashed or hung. What the MPI does not have is left out."""
 
-    suite = variable(str, value="mbl2-rma")  # a file, or one that comes with hocket  # noqa: F821
-    quick = variable(bool, value=True)  # noqa: F821
-    tolerated = variable(typ.List[str], value=["known", "wide", "unsupported"])  # statuses  # noqa: F821
+    suite = variable(str, value="mbl2-rma")  # a file, or one that comes with hocket
+    quick = variable(bool, value=True)
+    tolerated = variable(typ.List[str], value=["known", "wide", "unsupported"])  # statuses
 
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
@@ -33,7 +33,7 @@ class HocketBench(rfm.RunOnlyRegressionTest):
     executable = "hocket"
     time_limit = "30m"
 
-    @run_before("run")  # noqa: F821
+    @run_before("run")
     def let_hocket_start_the_ranks(self):
         """Once for each launch of the suite, and again after an item that ended one."""
         self.job.num_tasks, self.job.num_tasks_per_node = self.num_tasks, self.num_tasks_per_node
@@ -46,12 +46,12 @@ class HocketBench(rfm.RunOnlyRegressionTest):
         with open(os.path.join(self.stagedir, sn.evaluate(self.stdout))) as file:
             return json.load(file)["points"]
 
-    @sanity_function  # noqa: F821
+    @sanity_function
     def every_item_is_ok_or_explained(self):
         bad = {point["variant"]: point["status"] for point in self.points() if point["status"] not in self.tolerated}
         return sn.assert_false(bad, f"not as it should be: {bad}")
 
-    @run_after("sanity")  # noqa: F821
+    @run_after("sanity")
     def take_medians(self):
         for point in self.points():
             if point["measured"] is not None:
