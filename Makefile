@@ -130,6 +130,9 @@ perf-trace: build  ## record 10^8 calls of a rank and read them again; CALLS=100
 perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
 	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)
 
+judge: build  ## choices for measured jobs that were left out; TABLES=FOLDER with judge.py; ARGUMENTS='--leave systems'
+	@$(PYTHON) perf/supercomputers.py '$(TABLES)' $(ARGUMENTS)
+
 fuzz: build  ## feed random bytes to every reader, for longer than the tests do
 	@$(PYTHON) -m pytest tests/property --hypothesis-profile=fuzz --timeout 3600
 

@@ -9,25 +9,37 @@ from pathlib import Path
 
 import click
 
-from hocket.cli.common import json_option, message, print_json, print_table
-from hocket.cli.options import cost_source, generator_options, message_cost_options, network_option
+from hocket.cli.common import import_numpy, json_option, message, print_json, print_table
+from hocket.cli.options import OutputPath, cost_source, generator_options, message_cost_options, network_option
 from hocket.cli.reporter import TerminalReporter
 from hocket.networks.source import NetworkSource
 
 
 @click.command()
-@click.argument("trace_folder", metavar="TRACE", type=click.Path(path_type=Path))
-@network_option()
+@click.argument("trace_folder", metavar="[TRACE]", type=click.Path(path_type=Path), required=False)
+@network_option(required=False)
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), default=Path("plan.json"), show_default=True, help="The plan."
+    "-o", "--output", type=OutputPath(), help="The plan, or the choices.  [default: plan.json, or choices.csv]"
 )
+@click.option(
+    "--measured",
+    "tables",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="No trace: learn from tables of measured collectives, and choose for --instances.",
+)
+@click.option("--instances", type=click.Path(path_type=Path), metavar="CSV", help="Candidates to choose from.")
+@click.option("--allocations", type=click.Path(path_type=Path), metavar="CSV", help="Hosts of the instances' ranks.")
 @generator_options
 @message_cost_options
 @json_option
 def command(
-    trace_folder: Path,
-    network_text: str,
-    output: Path,
+    trace_folder: Path | None,
+    network_text: str | None,
+    output: Path | None,
+    tables: Path | None,
+    instances: Path | None,
+    allocations: Path | None,
     bandwidth: str | None,
     latency: str | None,
     costs_folder: Path | None,
@@ -42,10 +54,28 @@ def command(
     Every textbook algorithm is simulated on the network, over rank orders from the network's structure and several
     sizes of segments. Calls without a predicted gain over a usual MPI stay with the MPI: `hocket tune` measures them.
 
+    With --measured there is no trace: what messages cost is learnt from tables of measured collectives, and the fastest
+    algorithm of each instance is written to a CSV file, with the predicted time of every candidate.
+
     \b
-    Example:
+    Examples:
       hocket advise trace --network cluster.toml -o plan.json
+      hocket advise --measured tables --instances instances.csv --allocations allocations.csv.gz -o choices.csv
     """
+    if tables is not None:
+        if trace_folder is not None or network_text is not None:
+            raise click.UsageError("--measured takes neither a TRACE nor --network.")
+        if instances is None or allocations is None:
+            raise click.UsageError("--measured needs --instances and --allocations.")
+        _choose_measured(tables, instances, allocations, output or Path("choices.csv"), as_json)
+        return
+    if instances is not None or allocations is not None:
+        raise click.UsageError("--instances and --allocations need --measured.")
+    if trace_folder is None:
+        raise click.UsageError("Missing argument 'TRACE', or --measured.")
+    if network_text is None:
+        raise click.UsageError("Missing option '-N' / '--network'.")
+    output = output or Path("plan.json")
     from hocket.advise.request import AdviseRequest, run
     from hocket.advise.summary import COLUMNS, rows
     from hocket.plan import write_plan
@@ -65,3 +95,18 @@ def command(
     recorded = len(done.advice.plan.entries)
     derived = len(done.plan.entries) - recorded
     click.echo(f"plan: {output} ({recorded} entries for recorded sizes, {derived} derived from them)")
+
+
+def _choose_measured(tables: Path, instances: Path, allocations: Path, output: Path, as_json: bool) -> None:
+    import_numpy()
+    from hocket.advise.measured.request import MeasuredRequest, run
+    from hocket.advise.measured.summary import COLUMNS, rows
+
+    done = run(MeasuredRequest(tables, instances, allocations, output), TerminalReporter())
+    if as_json:
+        print_json(done.values | {"output": str(output)})
+        return
+    for line in done.warnings:
+        message(line)
+    print_table(COLUMNS, rows(done), f"learnt from {done.learnt} measurements")
+    click.echo(f"{output}: {len(done.choices)} candidates of {done.instances} instances")
