@@ -24,7 +24,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 .PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-trace \
-    fuzz fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite clean tsan \
+    fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list

@@ -14,7 +14,7 @@ from typing import Any
 from hocket.advise.measured.model import Amounts, learn
 from hocket.advise.measured.tables import Candidate, read_instances, read_placements, read_tables
 from hocket.errors import InvalidInput
-from hocket.files import check_parent, write_whole
+from hocket.io.files import check_parent, write_whole
 from hocket.reporter import SILENT, Reporter
 
 COLUMNS = ("test_id", "collective", "bytes", "algorithm", "chosen", "predicted_s")
