@@ -157,7 +157,10 @@ class Generator:
         self.put(f"if (seed > {self.random.randint(0, 3)}) then")
         self.indent += "  "
         for _ in range(self.random.randint(1, 3)):
-            self.pick_one([self.communication, self.simple_loop, self.section])
+            self.pick_one([self.communication, self.communication, self.simple_loop, self.section])
+        if self.random.random() < 0.3:
+            self.lines.append(f"{self.indent[:-2]}else")
+            self.communication()
         self.indent = self.indent[:-2]
         self.put("end if")
 

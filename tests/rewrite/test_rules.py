@@ -70,6 +70,9 @@ def test_annotations_state_what_cannot_be_proved() -> None:
 def test_pure_does_not_hide_arguments() -> None:
     assert "dependence" in codes(module(f"{ALL}\n!$hocket pure\ncall elsewhere(b, n)"))
 
+    first = "call MPI_Bcast(b(1), 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)"
+    assert "dependence" in codes(module(f"{first}\n!$hocket pure\ncall elsewhere(b(2), n)"))  # from there on, or before
+
 
 def test_clocks_are_crossed_only_if_the_user_accepts_that() -> None:
     body = f"{ALL}\nw(1) = MPI_Wtime()\ndo i = 2, n\n  w(i) = w(i) + 1\nend do"
@@ -156,3 +159,17 @@ end module
     shared = text.replace("MPI_Allreduce(a, b, n,", "MPI_Allreduce(a, kept, 9,")
     result = rewrite([Source(Path("o.f90"), other.encode()), Source(Path("m.f90"), shared.encode())])
     assert "dependence" in {one.code for one in result.outcomes[0].refusals}
+
+
+def test_the_wait_for_a_call_in_a_branch_goes_behind_the_branch() -> None:
+    receive = "call MPI_Recv(b, n, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_WORLD, {}, ierr)"
+    body = f"if (k > 0) then\n  {receive.format('MPI_STATUS_IGNORE')}\nend if\n{WORK}\na = b"
+    new, (outcome,) = rewritten(module(body))
+    places = ["hocket_request = MPI_REQUEST_NULL", "if (k > 0)", "MPI_Irecv", "end if", "do i", "MPI_Wait", "a = b"]
+    assert [new.index(place) for place in places] == sorted(new.index(place) for place in places)
+    assert any("waits for nothing" in one.claim for one in outcome.obligations)
+    # The status of a receive that is not carried out would change.
+    own = body.replace("MPI_STATUS_IGNORE", "status")
+    assert "end" in codes(module(own, declarations="    integer :: status(MPI_STATUS_SIZE)"))
+    assert "end" in codes(module(body.replace("end if", "  b(1) = 0\nend if")))
+    assert "end" in codes(module(body.replace(WORK, "w = b")))

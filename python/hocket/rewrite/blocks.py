@@ -53,6 +53,7 @@ class Block:
     nodes: list[Node]
     start_line: int  # from 0: the first line that belongs to the statements
     parent: Block | None = None
+    owner: Node | None = None  # the statement of the parent that it is in
 
     @property
     def key(self) -> int:
@@ -85,7 +86,7 @@ def inner_blocks(block: Block, node: Node) -> Iterator[Block]:
         header = _row_before(nodes[0]) if nodes else 0
         inside = [one for one in nodes if one.type != "comment" or one.start_point[0] > header]
         if inside:
-            yield Block(block.procedure, inside, header + 1, block)
+            yield Block(block.procedure, inside, header + 1, block, node)
 
 
 def _row_before(node: Node) -> int:

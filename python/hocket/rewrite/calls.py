@@ -82,9 +82,7 @@ class Calls:
         collector = self.collector
         if collector.says_pure:
             for argument in arguments.values():
-                collector.read(argument)
-                if is_designator(argument):
-                    collector.write(argument)
+                self._anything_of(argument)
             collector.effects.has_work = True
             return
         if known is None:
@@ -101,6 +99,18 @@ class Calls:
         for (_, is_write), symbol in summary.others.items():
             collector.add(symbol, is_write, node, None)
         self._bind(known, summary, arguments, node)
+
+    def _anything_of(self, argument: Node) -> None:
+        """An argument of a procedure that nothing is known about but that it accesses its arguments only."""
+        collector = self.collector
+        collector.read(argument)
+        if not is_designator(argument):
+            return
+        symbol = collector.base(argument)
+        if symbol is not None and symbol.is_array:
+            collector.add(symbol, True, argument, None)  # an element stands for those behind it too
+        else:
+            collector.write(argument)
 
     def _bind(self, known: Procedure, summary: Summary, arguments: dict[str, Node], node: Node) -> None:
         collector = self.collector

@@ -54,7 +54,7 @@ def change_of(site: Site) -> Change:
     assert window is not None
     requests = texts.new_names(source, len(site.bound.procedure.starts))
     asynchronous, synchronized, obligations = _attributes(site)
-    first, last, pieces = _region(site, requests, synchronized)
+    region = _region(site, requests, synchronized)
     is_f08 = site.procedure.scope.mpi().binding == "mpi_f08"  # type: ignore[union-attr]
     declarations = [f"{'type(MPI_Request)' if is_f08 else 'integer'} :: {', '.join(requests)}"]
     if asynchronous:
@@ -62,26 +62,36 @@ def change_of(site: Site) -> Change:
     at = site.procedure.declarations_end
     edits = [
         Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),)),
-        Edit(first, last + 1, tuple(pieces)),
+        *region,
     ]
     only = _only_edit(site, bool(synchronized), is_f08)
     return Change((*edits, only) if only is not None else tuple(edits), tuple(obligations))
 
 
-def _region(site: Site, requests: list[str], synchronized: list[str]) -> tuple[int, int, list[Piece]]:
+def _region(site: Site, requests: list[str], synchronized: list[str]) -> list[Edit]:
     """The statements from the first to the last that changes its place, in their new order."""
-    source, window, call = site.procedure.source, site.window, site.item
+    source, window, call, lift = site.procedure.source, site.window, site.item, site.lift
     assert window is not None
-    wait = Piece(texts.wait_text(call, site.bound, requests, source, synchronized), (int(call.node.start_point[0]),))
-    used = [*window.before, *window.inside_above, call, *window.inside_below, *window.after]
-    pieces = [_early(one, source) for one in window.before]
-    pieces.append(Piece(texts.start_text(call, site.bound, requests, source), _lines(call)))
-    pieces += [_late(one, source) for one in window.inside_above]
-    pieces += [_early(one, source) for one in window.inside_below]
-    pieces.append(wait)
-    pieces += [_late(one, source) for one in window.after]
+    above = [_early(one, source) for one in window.before]
+    above.append(Piece(texts.start_text(call, site.bound, requests, source), _lines(call)))
+    above += [_late(one, source) for one in window.inside_above]
+    above += [_early(one, source) for one in window.inside_below]
+    used = [*window.before, *window.inside_above, call, *window.inside_below]
+    at = int(call.node.start_point[0])
+    if lift is None:
+        wait = Piece(texts.wait_text(call, call, site.bound, requests, source, synchronized), (at,))
+        return [_edit([*used, *window.after], [*above, wait, *(_late(one, source) for one in window.after)])]
+    wait = Piece(texts.wait_text(call, lift.branch, site.bound, requests, source, synchronized), (at,))
+    row = int(lift.branch.node.start_point[0])
+    null = Piece(texts.null_text(lift.branch, call, requests, source), (at,))
+    below = [_early(one, source) for one in lift.window.inside_below]
+    below += [wait, *(_late(one, source) for one in lift.window.after)]
+    return [Edit(row, row, (null,)), _edit(used, above), _edit([*lift.window.inside_below, *lift.window.after], below)]
+
+
+def _edit(used: Sequence[Item | Parts], pieces: Sequence[Piece]) -> Edit:
     items = [item_of(one) for one in used]
-    return min(one.first_line for one in items), max(one.last_line for one in items), pieces
+    return Edit(min(one.first_line for one in items), max(one.last_line for one in items) + 1, tuple(pieces))
 
 
 def _early(one: Item | Parts, source: Source) -> Piece:
@@ -142,6 +152,7 @@ def _only_edit(site: Site, needs_sync: bool, is_f08: bool) -> Edit | None:
     has = {text_of(node) for node in walk(items) if node.type in ("identifier", "local_name")}
     wanted = [*site.bound.procedure.starts, "MPI_Wait"]
     wanted += ["MPI_STATUS_IGNORE"] if site.bound.actual("status") is None or len(wanted) > 2 else []
+    wanted += ["MPI_REQUEST_NULL"] * (site.lift is not None)
     wanted += ["MPI_F_sync_reg"] * needs_sync + ["MPI_Request"] * is_f08
     new = [name for name in wanted if name.lower() not in has]
     if not new:

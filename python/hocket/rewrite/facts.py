@@ -39,6 +39,8 @@ def facts_of(procedure: Procedure) -> Facts:
             facts.has_jumps = True
         if node.type == "statement_label" and node.is_named and _may_be_a_target(node):
             facts.has_jumps = True
+        if node.type == "assignment_statement" and text_of(named(node)[-1]) == "mpi_request_null":
+            request_nodes |= {one.id for one in walk(named(node)[0])}  # no operation
         if node.type != "subroutine_call":
             continue
         name = children(node)[1]

@@ -19,7 +19,7 @@ from hocket.rewrite.program import Program
 from hocket.rewrite.splitting import Splitter
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, children, line_of, source_of, text_of, walk
-from hocket.rewrite.windows import Window, find_window, item_of
+from hocket.rewrite.windows import Window, find_window, find_window_below, item_of
 
 _OF_ONE_LOOP = re.compile(r"!\$omp(end)?(paralleldo|simd)|!(dir|dec|gcc)\$")
 
@@ -30,6 +30,14 @@ class Options:
 
     allows_rounding: bool = False  # another order of reductions of real numbers
     ignores_clocks: bool = False  # statements may cross a measurement of time
+
+
+@dataclass
+class Lift:
+    """The wait for a call in a branch goes down behind the branch, which is a statement of an outer list."""
+
+    branch: Item
+    window: Window
 
 
 @dataclass
@@ -45,6 +53,7 @@ class Site:
     refusals: list[Refusal] = field(default_factory=list)
     obligations: list[Obligation] = field(default_factory=list)
     window: Window | None = None
+    lift: Lift | None = None
 
     @property
     def item(self) -> Item:
@@ -127,10 +136,12 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     if site.refusals:
         return
     private = analysis.private(site.block)
-    waited = _waited(site, analysis)
+    waited = _waited(site, analysis, site.changed)
     splitter = Splitter(analysis, site.block, private, site.changed)
     site.window = find_window(site.items, site.index, site.item.effects, waited, private, splitter)
     if not site.window.has_work:
+        site.lift = _lift_of(site, analysis)
+    if not site.window.has_work and site.lift is None:
         above, below = site.window.above, site.window.below
         for side, stop in (("before", above), ("after", below)):
             site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
@@ -138,9 +149,31 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     site.obligations += _window_obligations(site)
 
 
-def _waited(site: Site, analysis: Analysis) -> Effects:
+def _lift_of(site: Site, analysis: Analysis) -> Lift | None:
+    """None if the call is in no branch, or nothing independent follows the branch."""
+    block, window = site.block, site.window
+    status = site.bound.actual("status")
+    if block.parent is None or block.owner is None or block.owner.type != "if_statement" or window is None:
+        return None
+    if window.below.code != "end" or window.after:
+        return None
+    if status is not None and not text_of(status).startswith("mpi_"):
+        return None  # a wait for no operation changes the status too
+    outer = block.parent
+    items, changed = items_of(outer, analysis, analysis.facts(site.procedure))
+    index = next(i for i, item in enumerate(items) if item.node.id == block.owner.id)
+    if any(one.code == "layout" for one in items[index].effects.barriers) or items[index].has_directive:
+        return None
+    private = analysis.private(outer)
+    waited = _waited(site, analysis, changed)
+    behind = find_window_below(items[index + 1 :], waited, private, Splitter(analysis, outer, private, changed))
+    return Lift(items[index], behind) if behind.has_work else None
+
+
+def _waited(site: Site, analysis: Analysis, changed: set[str]) -> Effects:
+    """Of the wait, where nothing but `changed` changes."""
     facts = analysis.facts(site.procedure)
-    collector = Collector(site.procedure, analysis, facts, site.changed)
+    collector = Collector(site.procedure, analysis, facts, changed)
     collector.calls.buffers(site.bound, is_same=True)
     status, error = site.bound.actual("status"), site.bound.error
     if status is not None and not text_of(status).startswith("mpi_"):
@@ -189,15 +222,14 @@ def _squeezed(node: Node) -> str:
 
 
 def _window_obligations(site: Site) -> list[Obligation]:
-    window = site.window
-    assert window is not None
-    inside = sorted({item_of(one).line for one in window.inside})
-    lines = ", ".join(f"line {line}" for line in inside)
+    windows = [one for one in (site.window, site.lift.window if site.lift is not None else None) if one is not None]
+    parts = [one for window in windows for one in window.inside]
+    lines = ", ".join(f"line {line}" for line in sorted({item_of(one).line for one in parts}))
     buffers = [argument.name for argument, _ in site.bound.pairs() if argument.is_buffer]
     proof = "they access other variables"
-    if window.proofs.disjoint:
-        shown = list(window.proofs.disjoint.items())[:4]
-        pairs = "; ".join(f"{one[0]} and {one[1]} (line {at[0]}, line {at[1]})" for one, at in shown)
+    disjoint = [pair for window in windows for pair in window.proofs.disjoint.items()]
+    if disjoint:
+        pairs = "; ".join(f"{one[0]} and {one[1]} (line {at[0]}, line {at[1]})" for one, at in disjoint[:4])
         proof = f"they access other variables, or other elements: {pairs}: no common element (isl)"
     found = [
         Obligation(
@@ -209,14 +241,22 @@ def _window_obligations(site: Site) -> list[Obligation]:
             "no call of MPI that starts or waits for communication was crossed by the start",
         ),
     ]
-    for one in window.inside:
+    if site.lift is not None:
+        line = site.lift.branch.line
+        found.append(
+            Obligation(
+                f"where the branch in line {line} is not taken, the wait behind it waits for nothing",
+                "the request is MPI_REQUEST_NULL then (MPI 4.1, 3.7.3)",
+            )
+        )
+    for one in parts:
         item = item_of(one)
         for word in ("independent", "pure"):
             if line := item.annotation(word):
                 found.append(Obligation(f"the statement in line {item.line} is {word}", f"stated by line {line}"))
         if not isinstance(one, Item):
             found.append(Obligation(one.claim, one.proof))
-    if window.after or window.before:
+    if any(window.after or window.before for window in windows):
         found.append(
             Obligation("statements that change places do not depend on each other", "their accesses were compared")
         )

@@ -119,9 +119,17 @@ def _columns(before: bytes, behind: bytes) -> int:
     return len(before.rpartition(b"\n")[2]) + len(behind.partition(b"\n")[0].rstrip())
 
 
+def null_text(branch: Item, call: Item, requests: list[str], source: Source) -> bytes:
+    """Before a branch: what is not started in it needs no wait."""
+    null = _in_style("MPI_REQUEST_NULL", children(call.node)[1])
+    lines = [f"{one} = {null}" for one in requests]
+    return b"".join(indent_of(branch, source) + line.encode() + line_end(source) for line in lines)
+
+
 def wait_text(
-    item: Item, bound: BoundArguments, requests: list[str], source: Source, synchronized: Iterable[str]
+    item: Item, place: Item, bound: BoundArguments, requests: list[str], source: Source, synchronized: Iterable[str]
 ) -> bytes:
+    """Indented as the statement `place`."""
     status = bound.actual("status")
     error = f", {source_of(bound.error)}" if bound.error is not None else ""
     name, call = children(item.node)[1], source_of(children(item.node)[0])
@@ -132,7 +140,7 @@ def wait_text(
     ]
     lines += [f"{call} {_in_style('MPI_F_sync_reg', name)}({one})" for one in synchronized]
     end = line_end(source)
-    return b"".join(indent_of(item, source) + line.encode() + end for line in lines)
+    return b"".join(indent_of(place, source) + line.encode() + end for line in lines)
 
 
 def early_text(parts: Split | Fission, source: Source) -> bytes:

@@ -61,6 +61,13 @@ def find_window(
     return window
 
 
+def find_window_below(items: list[Item], waited: Effects, private: Collection[str], splitter: Splitter) -> Window:
+    """For a call in a branch, whose wait goes behind the branch: `items` are the statements there."""
+    window = Window()
+    _look_down(window, items, waited, private, splitter)
+    return window
+
+
 def _look_up(
     window: Window, items: list[Item], started: Effects, private: Collection[str], splitter: Splitter | None
 ) -> None:

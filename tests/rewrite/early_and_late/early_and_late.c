@@ -75,7 +75,7 @@ static void wait(int slot) {
 
 void mpi_wait_(int* request, int* status, int* error) {
     (void)status;
-    wait(*request);
+    if (*request != -1) wait(*request);  // MPI_REQUEST_NULL
     *request = -1;
     *error = 0;
 }
