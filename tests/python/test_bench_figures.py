@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from pathlib import Path
 
 import pytest
 
 import bench_samples
-from hocket.bench.mpi.page import labels
+from hocket.bench.mpi.page import labels, page
 from hocket.bench.mpi.summary import BenchResult
 from hocket.report.bench_figures import item_figures, paper_figures
 from hocket.report.bench_tables import paper_tables, sentences
@@ -94,6 +95,20 @@ def test_each_item_with_sizes_has_a_chart() -> None:
                                                        "epoch=lock ranks=2, again"]  # fmt: skip
 
 
+def named(path: str, mpi: str = "One MPI 1.0") -> BenchResult:
+    found = bench_samples.results("mbl2-rma")
+    found.path = Path(path)
+    found.runs[0]["mpi"] = mpi
+    return BenchResult(found)
+
+
 def test_labels_are_short_and_different() -> None:
-    assert labels([Path("a/before/results.jsonl"), Path("mine.jsonl")]) == ["before", "mine"]
-    assert labels([Path("a/b/results.jsonl"), Path("c/b/results.jsonl")]) == ["a/b/results.jsonl", "c/b/results.jsonl"]
+    assert labels([named("a/before/results.jsonl"), named("mine.jsonl")]) == ["before", "mine"]
+    same = ["a/b/results.jsonl", "c/b/results.jsonl"]
+    assert labels(list(map(named, same))) == same
+    assert labels([named(same[0]), named(same[1], "Other\tMPI")]) == ["One MPI 1.0", "Other MPI"]
+
+
+def test_the_page_of_two_commands_compares_the_first_with_each_other_one() -> None:
+    text = page([named("a.jsonl"), named("b.jsonl"), named("c.jsonl")], 0.05, [(1, 0), (2, 0)])
+    assert re.findall(r"<h2>(\w+) compared with (\w+)</h2>", text) == [("a", "b"), ("a", "c")]

@@ -209,7 +209,9 @@ def draw(
             "yaxis": {
                 "type": "log",
                 "title": {"text": title, "font": {"size": 13}},
+                "dtick": 1,
                 "exponentformat": "SI",
+                "minexponent": 0,
                 "ticksuffix": "s" if title == "time" else "B/s",
             },
             "showlegend": True,

@@ -170,6 +170,11 @@ def _exchange(document: Document) -> list[str]:
         sizes = [size for count, size in both if count == ranks]
         faster = [size for size in sizes if _is_less(puts[ranks, size], messages[ranks, size])]
         slower = [size for size in sizes if _is_less(messages[ranks, size], puts[ranks, size])]
+        if not (faster or slower):
+            found.append(
+                f"Exchange of {text.counted(ranks, 'rank')}: the intervals of MPI_Put and of messages overlap."
+            )
+            continue
         found.append(
             f"Exchange of {text.counted(ranks, 'rank')}: MPI_Put with fence is faster than messages for "
             f"{_sizes(faster)} and slower for {_sizes(slower)}; the intervals of other sizes overlap."

@@ -14,32 +14,43 @@ from hocket.bench.mpi.summary import BenchResult
 from hocket.errors import InvalidInput
 
 
-def page(results: Sequence[BenchResult], within: float) -> str:
-    """With each later result compared with the first, and each one's performance guidelines. Raises InvalidInput."""
+def page(results: Sequence[BenchResult], within: float, pairs: Sequence[tuple[int, int]] | None = None) -> str:
+    """With each result's performance guidelines, and comparisons: of `pairs`, numbers of results, before and after.
+
+    Without `pairs` each later result is compared with the first. Raises InvalidInput.
+    """
     from hocket.report.bench_page import render
 
     for result in results:
         if not result.results.runs:
             raise InvalidInput(f"{result.results.path}: nothing is measured yet", "finish it with `hocket bench run`")
     documents = [result.values for result in results]
-    names = labels([result.results.path for result in results])
-    comparisons = []
-    if len(results) > 1:
-        for document, name in zip(documents, names, strict=True):
-            document["label"] = name
-        for other, name in zip(results[1:], names[1:], strict=True):
-            found = compare(results[0].results, other.results, within)
-            comparisons.append(found.values | {"before": names[0], "after": name})
+    names = labels(results) if len(results) > 1 else [""]
+    for document, name in zip(documents, names, strict=True):
+        document["label"] = name
+    comparisons = [
+        compare(results[one].results, results[other].results, within).values
+        | {"before": names[one], "after": names[other]}
+        for one, other in (pairs if pairs is not None else [(0, i) for i in range(1, len(results))])
+    ]
     checked = [check(result.results, within) for result in results]
     guidelines = [
-        found.values | {"label": document.get("label", "")}
-        for found, document in zip(checked, documents, strict=True)
+        found.values | {"label": name}
+        for found, name in zip(checked, names, strict=True)
         if any(one.kind == "mock-up" for one in found.checks)
     ]
     return render(documents, comparisons, guidelines)
 
 
-def labels(files: Sequence[Path]) -> list[str]:
-    """Short and different names for files of results: that of the folder where it is enough."""
-    short = [path.parent.name if path.name == "results.jsonl" else path.stem for path in files]
-    return short if len(set(short)) == len(short) and all(short) else [str(path) for path in files]
+def labels(results: Sequence[BenchResult]) -> list[str]:
+    """Short and different names: of the MPIs, else of the folders, else whole paths."""
+    mpis = [result.mpi for result in results]
+    files = [result.results.path for result in results]
+    for names in (mpis, list(map(_short, files))):
+        if len(set(names)) == len(names) and all(names):
+            return names
+    return list(map(str, files))
+
+
+def _short(path: Path) -> str:
+    return path.parent.name if path.name == "results.jsonl" else path.stem

@@ -155,7 +155,8 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         for folder in scratch:
             shutil.rmtree(folder, ignore_errors=True)
     first, *others = map(BenchResult, results)
-    write_whole(request.output / "index.html", page([first, *others], request.within))
+    pairs = [(i + 1, 0) for i in range(len(others))]
+    write_whole(request.output / "index.html", page([first, *others], request.within, pairs))
     if not others:
         return first
     comparisons = [compare(other.results, first.results, request.within) for other in others]

@@ -34,6 +34,11 @@ class BenchResult:
         return rows
 
     @property
+    def mpi(self) -> str:
+        """As it calls itself; empty before anything is measured."""
+        return " ".join(self.results.runs[0]["mpi"].split()) if self.results.runs else ""
+
+    @property
     def machine(self) -> dict[str, Any]:
         """Where it was measured: of the first launch, and the load at the beginning of all."""
         if not self.results.runs:
@@ -47,7 +52,7 @@ class BenchResult:
         return {
             "format": SUMMARY_FORMAT,
             "suite": self.results.suite["name"],
-            "mpi": " ".join(self.results.runs[0]["mpi"].split()) if self.results.runs else None,
+            "mpi": self.mpi or None,
             "machine": self.machine,
             "launches": len(self.results.ended),
             "complete": len(self.results.ended) >= self.results.suite["launches"],
