@@ -187,7 +187,7 @@ def replaced(column, value):
             "none of the measured algorithms",
         ),
         ("instances.csv", lambda rows: [*rows, rows[0]], "is there twice"),
-        ("instances.csv", lambda rows: [dict(rows[0], algorithm="own")], "none of its algorithms"),
+        ("instances.csv", lambda rows: [dict(rows[0], collective="gossip")], "of the collective 'gossip'"),
         ("instances.csv", lambda rows: [dict(row, test_id="x/y/0") for row in rows], "no allocation of the test x/y/0"),
         ("instances.csv", replaced("ranks", "3"), "has 3 ranks, its allocation 64"),
         ("instances.csv", lambda rows: [{"a": "b"}], "no column test_id"),
@@ -223,9 +223,17 @@ def test_an_algorithm_without_a_form_is_never_chosen(left_out):
     (unknown,) = (one for one in done.choices if one.candidate.name == "teleport")
     assert not unknown.chosen
     assert unknown.predicted_s > 0
-    assert done.warnings == (
-        "scatter teleport is not known: it is predicted as the slowest of its instance, and never chosen",
-    )
+    (warning,) = done.warnings
+    assert warning.startswith("scatter teleport is not known")
+
+
+def test_where_no_algorithm_is_known_the_first_is_chosen(left_out):
+    request = left_out(JOBS[1])
+    rows = read(request.instances)
+    write(request.instances, [dict(rows[0], algorithm=name) for name in ("teleport", "levitate")])
+    first, second = run(request).choices
+    assert (first.chosen, second.chosen) == (True, False)
+    assert first.predicted_s == second.predicted_s > 0
 
 
 def test_names_of_libraries_and_of_hocket_are_understood(left_out):

@@ -164,7 +164,7 @@ def linear_alltoall(p: int) -> Rounds:
     ranks = np.arange(p)
     some = [(ranks + k) % p for k, _ in _some(p - 1)]
     pieces = (p - 1) / len(some)
-    return Rounds((messages(np.tile(ranks, len(some)), np.concatenate(some), pieces / p, pieces=pieces),))
+    return Rounds((messages(np.tile(ranks, len(some)), np.concatenate(some), pieces / p, pieces=pieces, peers=pieces),))
 
 
 def bruck_alltoall(p: int) -> Rounds:

@@ -188,13 +188,15 @@ FORMS: dict[tuple[str, str], Form] = {
     ("scatter", "linear-nonblocking"): _nonblocking_scatter,
 }
 
-# Made of other collectives, by what the library itself chooses for them ("": the fastest form is taken for it).
+FASTEST = ""  # the name that stands for the fastest form of a collective, as a library itself might choose
+
+# Made of other collectives, by the algorithms that the library itself chooses for them.
 COMPOSED: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
-    ("allgather", "gather-bcast"): (("gather", ""), ("bcast", "")),
-    ("allgather", "linear"): (("gather", ""), ("bcast", "")),
-    ("allreduce", "reduce-bcast"): (("reduce", ""), ("bcast", "")),
+    ("allgather", "gather-bcast"): (("gather", FASTEST), ("bcast", FASTEST)),
+    ("allgather", "linear"): (("gather", FASTEST), ("bcast", FASTEST)),
+    ("allreduce", "reduce-bcast"): (("reduce", FASTEST), ("bcast", FASTEST)),
     ("allreduce", "reduce-bcast-linear"): (("reduce", "linear"), ("bcast", "linear")),
-    ("reduce_scatter", "reduce-scatterv"): (("reduce", ""), ("scatter", "linear")),
+    ("reduce_scatter", "reduce-scatterv"): (("reduce", FASTEST), ("scatter", "linear")),
 }
 
 
@@ -202,7 +204,7 @@ def parts_of(collective: str, algorithm: str) -> tuple[tuple[tuple[str, str], ..
     """The collectives that an algorithm is made of, one after another: for each the forms to take the fastest of.
     Empty for an algorithm without a form here."""
     parts = COMPOSED.get((collective, algorithm), ((collective, algorithm),))
-    forms = tuple(tuple(form for form in FORMS if form[0] == of and name in ("", form[1])) for of, name in parts)
+    forms = tuple(tuple(form for form in FORMS if form[0] == of and name in (FASTEST, form[1])) for of, name in parts)
     return forms if all(forms) else ()
 
 

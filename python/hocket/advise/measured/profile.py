@@ -31,6 +31,7 @@ class Profile:
     hops: Floats  #: links passed in a torus
     nic: Floats  #: through the busiest network adapter, in one direction
     nic_messages: Floats
+    peers: Floats  #: ranks of other hosts that the busiest rank sends to, in each of the `times`
     rank_bytes: Floats  #: sent to or received from other hosts by the busiest rank
     memory: Floats  #: passed between the ranks of the busiest host
     link: Floats  #: over the busiest link of the torus
@@ -93,6 +94,7 @@ def _row(one: Round, at: Placement) -> dict[str, float]:
         "hops": hops,
         "nic": nic,
         "nic_messages": nic_messages,
+        "peers": _most(source[outside], np.full(len(out), one.peers)) / (one.times if one.pipelined else 1),
         "rank_bytes": rank_bytes,
         "memory": memory,
         "link": link,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hocket.advise.measured.forms import FASTEST, FORMS
 from hocket.advise.measured.model import Amounts, learn
 from hocket.advise.measured.tables import Candidate, read_instances, read_placements, read_tables
 from hocket.errors import InvalidInput
@@ -59,40 +60,41 @@ def run(request: MeasuredRequest, reporter: Reporter = SILENT) -> Decided:
     placements = read_placements(request.allocations)
     with reporter.steps("rounds of algorithms", None) as advance:
         model = learn(tables.measurements, Amounts(tables.placements, advance))
-        predicted = model.predict([one.case for one in candidates], Amounts(placements, advance))
-    choices, unknown = _choose(candidates, predicted)
+        of_instances = Amounts(placements, advance)
+        predicted = model.predict([one.case for one in candidates], of_instances)
+        unknown = [k for k, time in enumerate(predicted) if time is None]
+        fastest = model.predict([replace(candidates[k].case, algorithm=FASTEST) for k in unknown], of_instances)
+    choices = _choose(candidates, predicted, dict(zip(unknown, fastest, strict=True)))
+    names = dict.fromkeys(f"{candidates[k].case.collective} {candidates[k].name}" for k in unknown)
     warnings = tuple(
-        f"{name} is not known: it is predicted as the slowest of its instance, and never chosen" for name in unknown
+        f"{name} is not known: it is predicted as the slowest that is known, and chosen only where none is"
+        for name in names
     )
     decided = Decided(choices, model.learnt, warnings)
     write_whole(request.output, _csv(choices))
     return decided
 
 
-def _choose(candidates: tuple[Candidate, ...], predicted: list[float | None]) -> tuple[tuple[Chosen, ...], list[str]]:
+def _choose(
+    candidates: tuple[Candidate, ...], predicted: list[float | None], of_unknown: dict[int, float | None]
+) -> tuple[Chosen, ...]:
+    """`of_unknown`: for the candidates that are not known, what the fastest form of the collective takes."""
     instances: dict[tuple[str, str, int], list[int]] = {}
     for k, one in enumerate(candidates):
         instances.setdefault((one.case.test, one.case.collective, one.case.bytes), []).append(k)
-    best: set[int] = set()
-    times = list(predicted)
-    unknown: dict[str, None] = {}
-    for (test, collective, size), members in instances.items():
+    choices: dict[int, Chosen] = {}
+    for members in instances.values():
         known = {k: time for k in members if (time := predicted[k]) is not None}
-        if not known:
-            raise InvalidInput(
-                f"{test}, {collective} of {size} bytes: none of its algorithms is known here: "
-                + ", ".join(candidates[k].name for k in members),
-                "known are the usual names, such as ring, bruck or recursive-doubling",
-            )
-        best.add(min(known, key=lambda k: known[k]))
+        best = min(known or members, key=lambda k: known.get(k, 0.0))
         for k in members:
-            if k not in known:
-                times[k] = max(known.values())
-                unknown[f"{collective} {candidates[k].name}"] = None
-    choices = tuple(
-        Chosen(one, k in best, time) for k, (one, time) in enumerate(zip(candidates, times, strict=True)) if time
-    )
-    return choices, list(unknown)
+            time = known.get(k) or max(known.values(), default=of_unknown.get(k))
+            if time is None:
+                raise InvalidInput(
+                    f"no algorithm of the collective {candidates[k].case.collective!r} is known here",
+                    f"accepted: {', '.join(dict.fromkeys(collective for collective, _ in FORMS))}",
+                )
+            choices[k] = Chosen(candidates[k], k == best, time)
+    return tuple(choices[k] for k in range(len(candidates)))
 
 
 def _row(choice: Chosen) -> tuple[object, ...]:

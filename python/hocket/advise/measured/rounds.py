@@ -28,6 +28,7 @@ class Round:
     times: float = 1.0  #: so many rounds like this one follow each other
     pipelined: bool = False  #: a rank waits for its neighbour only, not for the slowest of all
     pieces: float = 1.0  #: messages that each of these is cut into
+    peers: float = 1.0  #: receivers that each of these stands for
     handshake: bool = False  #: the receiver first asks for the message
     fresh: bool = False  #: sent from a buffer that was allocated in this call
 
@@ -48,6 +49,7 @@ def messages(
     times: float = 1.0,
     pipelined: bool = False,
     pieces: float = 1.0,
+    peers: float = 1.0,
     handshake: bool = False,
     fresh: bool = False,
 ) -> Round:
@@ -56,4 +58,4 @@ def messages(
         np.atleast_1d(np.asarray(source, dtype=np.int64)), np.asarray(target, dtype=np.int64)
     )
     shares = np.broadcast_to(np.asarray(share, dtype=np.float64), sources.shape)
-    return Round(sources, targets, shares, combines, times, pipelined, pieces, handshake, fresh)
+    return Round(sources, targets, shares, combines, times, pipelined, pieces, peers, handshake, fresh)

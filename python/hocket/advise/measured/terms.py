@@ -66,6 +66,7 @@ TERMS = (
     Term("message of a host", 0.05e-6, lambda p, n: _sum(p, p.nic_messages), True),
     Term("rendezvous", 1e-6, lambda p, n: _sum(p, _above(p.message * n, EAGER)), True),
     Term("large message", 2e-6, lambda p, n: _sum(p, _above(p.message * n, LARGE_MESSAGE) * p.posted), True),
+    Term("peer", 0.3e-6, lambda p, n: _sum(p, p.peers), True),
     Term("handshake", 2e-6, lambda p, n: _sum(p, p.handshakes), True),
     Term("byte of a host", 3e-12, lambda p, n: _sum(p, p.nic) * n),
     Term("byte", 3e-11, lambda p, n: _sum(p, np.maximum(p.rank_bytes, HOST_TO_RANK * p.nic)) * n),
