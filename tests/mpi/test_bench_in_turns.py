@@ -120,3 +120,14 @@ def test_what_is_refused(options: list[str], message: str, suite: Path, hocket_c
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["turns.toml"]
+
+
+def test_a_dry_run_prints_points_and_time_of_all_commands(suite: Path, hocket_cli, tmp_path: Path) -> None:
+    launcher = ALL_MPIS[0].mpiexec
+    arguments = ["bench", "run", suite, "--dry-run", "--budget", "60s"]
+    one = hocket_cli(*arguments, "--", launcher, "-n", "2")
+    assert one.returncode == 0, one.stderr
+    assert "1 points, 4 launches of 2 rounds: 8 visits of 7.50 s, 1.0 min in all\n" in one.stdout
+    two = hocket_cli(*arguments, "--against", f"{launcher} -n 2", "--", launcher, "-n", "2")
+    assert "8 visits of 7.50 s, 2.0 min in all, of 2 commands in turns\n" in two.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.toml"]
