@@ -110,24 +110,27 @@ def _compared(comparison: dict[str, Any]) -> dict[str, Any]:
     return {
         "title": f"{comparison['after']} compared with {comparison['before']}",
         "counts": ", ".join(f"{count} {verdict}" for verdict, count in counts.items()),
-        "rows": rows,
+        "rows": [row for row in rows if row[-1] in ("faster", "slower")],
+        "others": [row for row in rows if row[-1] not in ("faster", "slower")],
         "too_few": comparison["least_p"] > 0.05,
     }
 
 
 def _checked(checks: dict[str, Any]) -> dict[str, Any]:
+    rows = [
+        (
+            one["guideline"],
+            "" if one["bytes"] is None else text.byte_count(one["bytes"]),
+            text.seconds(one["left_s"]),
+            text.seconds(one["right_s"]),
+            f"{one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f})",
+            one["verdict"],
+        )
+        for one in checks["checks"]
+    ]
     return {
         "label": checks.get("label", ""),
         "sentence": checks["sentence"],
-        "rows": [
-            (
-                one["guideline"],
-                "" if one["bytes"] is None else text.byte_count(one["bytes"]),
-                text.seconds(one["left_s"]),
-                text.seconds(one["right_s"]),
-                f"{one['ratio']:.2f} ({one['low']:.2f} to {one['high']:.2f})",
-                one["verdict"],
-            )
-            for one in checks["checks"]
-        ],
+        "rows": [row for row in rows if row[-1] == "violated"],
+        "others": [row for row in rows if row[-1] != "violated"],
     }
