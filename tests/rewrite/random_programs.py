@@ -32,9 +32,10 @@ class Generator:
             "  real(8), intent(inout) :: a(-2:n+3), b(-2:n+3), c(-2:n+3), d(-2:n+3), e(-2:n+3)",
             "  real(8), intent(inout) :: p(0:n+1,0:n+1), q(0:n+1,0:n+1)",
             "  real(8) :: s, t, w",
-            "  integer :: i, j, k, m, ierr",
+            "  integer :: i, j, k, l, m, ierr",
             "  s = seed; t = 1; w = 2",
             "  m = n / 3",
+            "  l = n; i = 1; j = 1",
         ]
         self.statements(self.random.randint(4, 9), 0)
         self.lines += ["  a(0) = a(0) + s", "  b(0) = b(0) + t + w", f"end subroutine {name}", ""]
@@ -104,6 +105,13 @@ class Generator:
         variable = self.pick("ij")
         lower, upper = self.pick(["1", "1", "1", "2", "m"]), self.pick(["n", "n", "n", "n-1", "m"])
         step = self.pick(["", "", "", "", ", 2"])
+        changes_bound = self.random.random() < 0.1
+        if changes_bound:
+            self.put("l = n - 1")
+            upper = self.pick(["l", "min(l, n)"])
+        elif self.random.random() < 0.05:
+            self.put(f"{variable} = 2")
+            lower = variable
         self.put(f"do {variable} = {lower}, {upper}{step}")
         self.indent += "  "
         kind = self.random.random()
@@ -127,8 +135,13 @@ class Generator:
         else:
             for _ in range(self.random.randint(1, 2)):
                 self.put(f"{self.element([variable])} = {self.value([variable])}")
+        if changes_bound:
+            self.put("l = 2")
+            self.put(f"{self.element([variable])} = {self.value([variable])}")
         self.indent = self.indent[:-2]
         self.put("end do")
+        if self.random.random() < 0.15:
+            self.put(f"s = 0.5d0*s + {self.pick([variable, 'l'])}")
 
     def outer_loop(self, depth: int) -> None:
         self.put("do k = 1, 2")

@@ -173,3 +173,14 @@ def test_the_wait_for_a_call_in_a_branch_goes_behind_the_branch() -> None:
     assert "end" in codes(module(own, declarations="    integer :: status(MPI_STATUS_SIZE)"))
     assert "end" in codes(module(body.replace("end if", "  b(1) = 0\nend if")))
     assert "end" in codes(module(body.replace(WORK, "w = b")))
+
+
+@pytest.mark.parametrize("bounds", ["1, k", "1, min(n, k)", "1, size(v(1:k))", "i, n", "1, i"])
+def test_a_loop_that_changes_its_bounds_stays_whole(bounds: str) -> None:
+    """Fortran computes the bounds once; a loop in two parts would compute them twice."""
+    first = "k = n; i = 5\ncall MPI_Bcast(b(1), 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)"
+    fission = f"{first}\ndo i = {bounds}\n  v(i) = i\n  k = 3\n  w(i) = b(1)\nend do"
+    split = f"{first}\ndo i = {bounds}\n  k = 3\n  w(i) = b(i)\nend do"
+    for body in (fission, split):
+        new, _ = rewritten(module(body, declarations="    real(8) :: v(n)"))
+        assert new.count(f"do i = {bounds}") == new.count("do i") == 1

@@ -107,7 +107,8 @@ class Calls:
         if not is_designator(argument):
             return
         symbol = collector.base(argument)
-        if symbol is not None and symbol.is_array:
+        is_section = any(part.type == "extent_specifier" for part in subscript_nodes(argument))
+        if symbol is not None and symbol.is_array and not is_section:
             collector.add(symbol, True, argument, None)  # an element stands for those behind it too
         else:
             collector.write(argument)

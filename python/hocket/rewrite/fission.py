@@ -15,7 +15,7 @@ from hocket.rewrite.collector import Collector
 from hocket.rewrite.dependences import conflict_of
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.sets import have_common_element
-from hocket.rewrite.splitting import renamed, without
+from hocket.rewrite.splitting import keeps_bounds, renamed, without
 from hocket.rewrite.syntax import child_of
 from hocket.rewrite.values import loop_control
 
@@ -65,6 +65,8 @@ def find_fission(
             return None
         if any(access.is_write and access.symbol is symbol for access in one.effects.accesses):
             return None
+    if not all(keeps_bounds(symbol, (lower, upper, step), one.effects, block.procedure.scope) for one in statements):
+        return None
     late = _late(statements, waited, own, analysis.private(inner) & set(private))
     early = [one for one in statements if one not in late]
     if not early or not _has_array(early):

@@ -19,7 +19,7 @@ from hocket.rewrite.effects import Effects
 from hocket.rewrite.libraries import isl
 from hocket.rewrite.sets import Access, formula, have_common_element, unknowns_of
 from hocket.rewrite.symbols import Scope, Symbol
-from hocket.rewrite.syntax import Node, child_of, identifiers, source_of
+from hocket.rewrite.syntax import Node, child_of, identifiers, source_of, text_of, walk
 from hocket.rewrite.values import loop_control
 
 
@@ -125,6 +125,8 @@ class Splitter:
             return None
         if symbol.kind or any(scope_kind(procedure.scope, one) for one in (lower, upper)):
             return None
+        if not keeps_bounds(symbol, (lower, upper), body.effects, procedure.scope):
+            return None
         lowers, uppers = body.place.bounds(lower, "max"), body.place.bounds(upper, "min")
         if not lowers or not uppers:
             return None
@@ -183,6 +185,18 @@ class Splitter:
 
     def _is_read(self, loop: Loop) -> bool:
         return loop.symbol.key not in self.private
+
+
+def keeps_bounds(variable: Symbol, bounds: Iterable[Node | None], body: Effects, scope: Scope) -> bool:
+    """Whether the bounds of a loop have the same values behind it: a loop in two parts computes them twice."""
+    written = {variable.alias, *body.written}
+    for bound in bounds:
+        for node in walk(bound) if bound is not None else ():
+            if node.type == "call_expression" and text_of(node.children[0]) not in ("min", "max"):
+                return False
+            if node.type == "identifier" and scope.variable(text_of(node)).alias in written:
+                return False
+    return True
 
 
 def scope_kind(scope: Scope, node: Node) -> bool:
