@@ -12,7 +12,7 @@
 
 namespace hocket {
 
-/// What MPI says of an error code.
+/// MPI's text for an error code.
 inline std::string mpi_error_text(int code) {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;

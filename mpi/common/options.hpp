@@ -11,7 +11,7 @@
 
 namespace hocket {
 
-/// The value of an option. @throws InvalidInput  if it is no number above 0
+/// The value of an option. @throws InvalidInput  if it is not a number above 0
 template <class Number>
 Number number_of(const std::string& option, const char* text) {
     Number number{};

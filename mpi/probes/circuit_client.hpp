@@ -13,7 +13,7 @@
 
 namespace hocket::probes {
 
-/// What the controller says to all nodes when a run cannot go on. It tells the user itself.
+/// What the controller sends to all nodes when a run cannot go on. It reports the error itself.
 class SwitchError : public Error {
 public:
     using Error::Error;

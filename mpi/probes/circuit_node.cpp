@@ -74,8 +74,8 @@ CircuitNode::CircuitNode(const CircuitRun& run, int rank) : run_(run), rank_(ran
                                                    : blocks_.receive_follows(*part->message);
         part->buffer.assign(part->message->blocks.size() * static_cast<std::size_t>(run.block_bytes), 'h');
     }
-    lanes_.resize(run.one_at_a_time ? 1 : circuits_.size());
-    for (Part& part : sends_) lanes_[run.one_at_a_time ? 0 : part.circuit].sends.push_back(&part);
+    queues_.resize(run.one_at_a_time ? 1 : circuits_.size());
+    for (Part& part : sends_) queues_[run.one_at_a_time ? 0 : part.circuit].sends.push_back(&part);
 }
 
 CircuitNode::Times CircuitNode::run(CircuitClient& client) {
@@ -88,8 +88,8 @@ CircuitNode::Times CircuitNode::run(CircuitClient& client) {
     while (left_ > 0) {
         moved_ = false;
         listen(client);
-        for (Lane& lane : lanes_)
-            while (send_next(lane)) moved_ = true;
+        for (SendQueue& queue : queues_)
+            while (send_next(queue)) moved_ = true;
         for (Part& part : receives_)
             if (receive(part)) moved_ = true;
         give_back(client);
@@ -119,7 +119,7 @@ void CircuitNode::prepare() {
     times_.messages_s.assign(2 * run_.messages.size(), 0.0);
     times_.circuits_s.clear();
     for (OwnCircuit& circuit : circuits_) circuit = {circuit.number};
-    for (Lane& lane : lanes_) lane.next = 0;
+    for (SendQueue& queue : queues_) queue.next = 0;
     for (auto* parts : {&sends_, &receives_}) {
         for (Part& part : *parts) {
             part.state = Part::State::waits;
@@ -215,9 +215,9 @@ void CircuitNode::give_back(CircuitClient& client) {
 }
 
 /// Whether something moved: the message under way was answered, or the next one begins.
-bool CircuitNode::send_next(Lane& lane) {
-    if (lane.next == lane.sends.size()) return false;
-    Part& part = *lane.sends[lane.next];
+bool CircuitNode::send_next(SendQueue& queue) {
+    if (queue.next == queue.sends.size()) return false;
+    Part& part = *queue.sends[queue.next];
     if (part.state == Part::State::waits) {
         if (!circuits_[part.circuit].open || !blocks_.can_read(*part.message, part.access)) return false;
         blocks_.read(*part.message, part.access, part.buffer);
@@ -231,7 +231,7 @@ bool CircuitNode::send_next(Lane& lane) {
     if (!tested(part.answer) || !sent) return false;
     times_.messages_s[2 * part.index + 1] = now_s() - begin_s_;
     finish(part);
-    ++lane.next;
+    ++queue.next;
     return true;
 }
 

@@ -19,7 +19,7 @@ namespace hocket::probes {
 ///
 /// A receiver answers each message. Its sender goes on with the answer, as the next message would share the link with this one;
 /// and both ends release a circuit when nothing of theirs is under way on it. Messages go in segments that MPIs send at once: what
-/// they say to each other about a large one would wait behind the data that goes the other way, up to as long as these take.
+/// they send each other about a large one would wait behind the data that goes the other way, up to as long as these take.
 class CircuitNode {
 public:
     /// `run` must live as long.
@@ -53,7 +53,7 @@ private:
         MPI_Request answer = MPI_REQUEST_NULL;
         enum class State { waits, moves, arrived, done } state = State::waits;
     };
-    struct Lane {  // messages that are sent one after another
+    struct SendQueue {  // messages that are sent one after another
         std::vector<Part*> sends;
         std::size_t next = 0;
     };
@@ -63,7 +63,7 @@ private:
     void take(std::istringstream& packet);
     void ask(CircuitClient& client);
     void give_back(CircuitClient& client);
-    bool send_next(Lane& lane);
+    bool send_next(SendQueue& queue);
     bool receive(Part& part);
     void finish(Part& part);
     void post(Part& part, bool sends);
@@ -75,7 +75,7 @@ private:
     CircuitBlocks blocks_;
     std::vector<OwnCircuit> circuits_;  // in the order of their set-ups
     std::vector<Part> sends_, receives_;
-    std::vector<Lane> lanes_;
+    std::vector<SendQueue> queues_;
     std::size_t left_ = 0;  // circuits that are not released
     bool moved_ = false, started_ = false, over_ = false;
     double begin_s_ = 0;  // by the clock of the machine, on which all hosts are emulated

@@ -114,7 +114,7 @@ CircuitRuns parse_circuit_runs(const std::string& text, const std::string& sourc
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object() || json.value("format", Json()) != "hocket.circuit-runs/1" || !json.contains("runs") ||
         !json["runs"].is_array() || !json.contains("rounds") || !json["rounds"].is_number_unsigned()) {
-        throw InvalidInput(source_name + " is no file of runs on circuits",
+        throw InvalidInput(source_name + " is not a file of runs on circuits",
                            R"(it has "format": "hocket.circuit-runs/1", "rounds" and "runs")");
     }
     CircuitRuns all{json["rounds"].get<int>(), {}};

@@ -7,16 +7,14 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "common/abort.hpp"
+#include "common/errors.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "probes/circuit_client.hpp"
@@ -92,9 +90,8 @@ void print(const std::vector<Times>& rounds) {
     std::puts(json.text().c_str());
 }
 
-void run(const char* socket, const char* file) {
-    int rank = 0, ranks = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+void run(const char* socket, const char* file, int rank) {
+    int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const probes::CircuitRuns wanted = probes::parse_circuit_runs(probes::shared_file(file, rank), file, ranks);
@@ -129,22 +126,14 @@ int main(int argc, char** argv) {
         return asked ? 0 : 2;
     }
     if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
-    int rank = 0, status = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    try {
-        run(argv[1], argv[2]);
-    } catch (const InvalidInput& error) {  // on all ranks alike
-        // One exit status says it: where several are not 0, mpiexec of Open MPI 5.0.11 at times does not end.
-        if (rank == 0) {
-            std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
-            status = 2;
+    const int status = run_reporting_errors([&](int rank) {
+        try {
+            run(argv[1], argv[2], rank);
+        } catch (const probes::SwitchError&) {  // on all ranks; the controller has reported it
+            abort_all(1);
         }
-    } catch (const probes::SwitchError&) {  // on all ranks; the controller has told the user
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    } catch (const std::exception& error) {  // on this rank
-        abort_saying(rank, error);
-    }
+        return 0;
+    });
     PMPI_Finalize();
     return status;
 }

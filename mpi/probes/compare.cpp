@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/abort.hpp"
 #include "common/common_start.hpp"
+#include "common/errors.hpp"
 #include "common/options.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_writer.hpp"
@@ -49,7 +49,7 @@ constexpr const char* usage =
     "                     entries stay without times\n"
     "  --only schedules   do not call the MPI's own collectives; no data are compared\n";
 
-// The scheduler of the system decides what one short call takes: only many tell.
+// The scheduler of the system decides what one short call takes: only many show it.
 constexpr int short_call_factor = 20;
 constexpr double short_calls_s = 0.5;
 constexpr std::size_t most_in_a_row = 16;
@@ -187,7 +187,7 @@ private:
 
     [[nodiscard]] double age_s() const { return now_s() - made_s_; }
 
-    /// What rank 0 says.
+    /// What rank 0 decides.
     bool goes_on(bool go_on) {
         int word = go_on ? 1 : 0;
         PMPI_Bcast(&word, 1, MPI_INT, 0, comm_);
@@ -336,22 +336,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
-    int world_rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    const auto tell = [&](const std::string& what, const std::string& hint) {
-        if (world_rank == 0)
-            std::fprintf(stderr, "error: %s\n%s%s%s", what.c_str(), hint.empty() ? "" : "hint: ", hint.c_str(),
-                         hint.empty() ? "" : "\n");
-    };
-    int status = 0;
-    try {
-        status = run(argc, argv, world_rank);
-    } catch (const InvalidInput& error) {  // on all ranks alike
-        tell(error.what(), error.hint());
-        status = 2;
-    } catch (const std::exception& error) {  // on this rank
-        abort_saying(world_rank, error);
-    }
+    const int status = run_reporting_errors([&](int rank) { return run(argc, argv, rank); });
     PMPI_Finalize();
     return status;
 }

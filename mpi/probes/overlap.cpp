@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/abort.hpp"
 #include "common/common_start.hpp"
+#include "common/errors.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
 #include "probes/overlap_compute.hpp"
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    /// What rank 0 says.
+    /// What rank 0 decides.
     bool goes_on(bool go_on) {
         int word = go_on ? 1 : 0;
         require(PMPI_Bcast(&word, 1, MPI_INT, 0, comm_), "MPI_Bcast");
@@ -283,19 +283,8 @@ int main(int argc, char** argv) {
     // The engines with a thread need it; all modes run with it, so that they can be compared.
     int provided = MPI_THREAD_SINGLE;
     if (PMPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return 1;
-    int rank = 0, status = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    try {
-        status = run(argc, argv, rank, provided >= MPI_THREAD_MULTIPLE);
-    } catch (const InvalidInput& error) {  // on all ranks alike
-        if (rank == 0) {
-            std::fprintf(stderr, "error: %s\n", error.what());
-            if (!error.hint().empty()) std::fprintf(stderr, "hint: %s\n", error.hint().c_str());
-        }
-        status = 2;
-    } catch (const std::exception& error) {  // on this rank
-        abort_saying(rank, error);
-    }
+    const int status =
+        run_reporting_errors([&](int rank) { return run(argc, argv, rank, provided >= MPI_THREAD_MULTIPLE); });
     PMPI_Finalize();
     return status;
 }

@@ -49,7 +49,7 @@ Campaign parse_campaign(const std::string& text, const std::string& source_name,
         !json["experiments"].is_array() || !json.contains("rounds") || !json.contains("seconds") ||
         !json.contains("costs") || !json["costs"].is_array() || json.size() != 5) {
         throw InvalidInput(
-            source_name + " is no campaign of transfers",
+            source_name + " is not a campaign of transfers",
             R"(it has "format": "hocket.transfers/1", "rounds", "seconds", "experiments" and "costs", nothing else)");
     }
     Campaign campaign{{}, static_cast<int>(whole_number(json["rounds"], source_name + ": rounds", 1, 100'000)), 0, {}};
@@ -59,7 +59,7 @@ Campaign parse_campaign(const std::string& text, const std::string& source_name,
     campaign.seconds = json["seconds"].get<double>();
     for (const Json& transfers : json["experiments"]) {
         const std::string where = source_name + ": experiment " + std::to_string(campaign.experiments.size());
-        if (!transfers.is_array() || transfers.empty()) throw InvalidInput(where + " is no list of transfers");
+        if (!transfers.is_array() || transfers.empty()) throw InvalidInput(where + " is not a list of transfers");
         Experiment experiment;
         for (const Json& transfer : transfers) {
             experiment.push_back(

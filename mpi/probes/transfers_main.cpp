@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/abort.hpp"
+#include "common/errors.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
@@ -212,7 +212,7 @@ using Times = std::vector<std::vector<std::vector<double>>>;
 Times measure(const probes::Campaign& campaign, int rank) {
     Times times;
     const double begin_s = now_s();
-    // The first round warms up: connections, windows and pages. It is not told, and need not be long.
+    // The first round warms up: connections, windows and pages. It is not reported, and need not be long.
     for (int round = -1; round < campaign.rounds; ++round) {
         int go_on = round <= 0 || now_s() - begin_s < campaign.seconds ? 1 : 0;
         PMPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -262,9 +262,8 @@ void print(const Times& times, const std::vector<probes::CoreCosts>& costs, cons
     std::puts(json.text().c_str());
 }
 
-void run(const char* path) {
-    int rank = 0, ranks = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+void run(const char* path, int rank) {
+    int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const probes::Campaign campaign = probes::parse_campaign(probes::shared_file(path, rank), path, ranks);
@@ -285,16 +284,10 @@ int main(int argc, char** argv) {
         return argc == 2 ? 0 : 2;
     }
     if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
-    int rank = 0, status = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    try {
-        run(argv[1]);
-    } catch (const InvalidInput& error) {  // on all ranks alike
-        if (rank == 0) std::fprintf(stderr, "error: %s\nhint: %s\n", error.what(), error.hint().c_str());
-        status = 2;
-    } catch (const std::exception& error) {  // on this rank
-        abort_saying(rank, error);
-    }
+    const int status = run_reporting_errors([&](int rank) {
+        run(argv[1], rank);
+        return 0;
+    });
     PMPI_Finalize();
     return status;
 }

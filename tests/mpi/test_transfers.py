@@ -69,7 +69,7 @@ def test_what_messages_cost_the_cores(runner: MpiRunner, parts: MpiParts) -> Non
     [
         ([[[0, 1, 1, 1]], [[1, 1, 1, 1]]], {}, "experiment 1, transfer 0 goes from rank 1 to itself"),
         ([[[0, 1, -1, 1]]], {}, "experiment 0, transfer 0: the size is -1; accepted: a whole number from 0 to"),
-        ([], {"speed": 0}, "is no campaign of transfers"),
+        ([], {"speed": 0}, "is not a campaign of transfers"),
         ([], {"costs": [[0, 1], [1, 1]]}, "costs 1 goes from rank 1 to itself"),
         ([], {"costs": [[0]]}, "costs 0 is not [source, target]"),
     ],

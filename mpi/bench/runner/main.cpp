@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket-bench: measures MPI functions as a suite file says. See `usage` in options.cpp.
+// hocket-bench: measures MPI functions as a suite file asks. See `usage` in options.cpp.
 
 #include <mpi.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <thread>
 
 #include "bench/items/registry.hpp"
 #include "bench/runner/exit_status.hpp"
 #include "bench/runner/options.hpp"
 #include "bench/runner/session.hpp"
-#include "common/abort.hpp"
+#include "common/errors.hpp"
 #include "common/mpi_calls.hpp"
 
 namespace {
@@ -90,12 +87,6 @@ void print_plan(const Suite& suite, int ranks) {
     std::puts(json.text().c_str());
 }
 
-void print(const Error& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    if (!error.hint().empty()) std::fprintf(stderr, "hint: %s\n", error.hint().c_str());
-    std::fflush(stderr);
-}
-
 int run(int argc, char** argv, int rank) {
     Options options = read_options(argc, argv);
     if (options.helps || options.lists_items) {
@@ -117,9 +108,8 @@ int run(int argc, char** argv, int rank) {
     try {
         return Session(std::move(suite), options, key_of(text, options, ranks)).run();
     } catch (const Error& error) {  // on this rank: the others may wait for it
-        print(error);
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // as abort_saying
-        PMPI_Abort(MPI_COMM_WORLD, dynamic_cast<const InvalidInput*>(&error) != nullptr ? exit_invalid : exit_failed);
+        print_error(error);
+        abort_all(dynamic_cast<const InvalidInput*>(&error) != nullptr ? exit_invalid : exit_failed);
         throw;
     }
 }
@@ -128,16 +118,7 @@ int run(int argc, char** argv, int rank) {
 
 int main(int argc, char** argv) {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return exit_failed;
-    int rank = 0, status = exit_done;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    try {
-        status = run(argc, argv, rank);
-    } catch (const InvalidInput& error) {  // on all ranks alike
-        if (rank == 0) print(error);
-        status = exit_invalid;
-    } catch (const std::exception& error) {
-        abort_saying(rank, error);
-    }
+    const int status = run_reporting_errors([&](int rank) { return run(argc, argv, rank); }, exit_invalid);
     MPI_Finalize();
     return status;
 }
