@@ -3,6 +3,7 @@
 
 // Broadcast of chunks 0 .. c-1 from rank 0.
 
+#include <algorithm>
 #include <array>
 
 #include "hocket/collectives/emitters.hpp"
@@ -12,39 +13,33 @@ namespace hocket::collectives {
 namespace bcast {
 namespace {
 
-/// From the parent (-1 at the root) to the children in the order given; `messages` of equal numbers of segments.
-RankSchedule down_tree(std::int32_t parent, const std::vector<std::int32_t>& children, std::int32_t segments,
-                       std::int32_t messages) {
+/// From the parent to the children in their order; `messages` of equal numbers of segments.
+RankSchedule down_tree(const TreePlace& place, std::int32_t segments, std::int32_t messages) {
     RankSchedule part;
     const std::int32_t count = segments / messages;
     for (std::int32_t m = 0; m < messages; ++m) {
         const ChunkRange chunks{m * count, count};
         std::vector<std::int32_t> after;
-        if (parent >= 0) after = {part.add(OpKind::recv, Rank{parent}, {chunks}, {})};
-        for (const std::int32_t child : children) part.add(OpKind::send, Rank{child}, {chunks}, after);
+        if (place.parent >= 0) after = {part.add(OpKind::recv, Rank{place.parent}, {chunks}, {})};
+        for (const std::int32_t child : place.children) part.add(OpKind::send, Rank{child}, {chunks}, after);
     }
     return part;
 }
 
 RankSchedule linear(std::int32_t v, const Shape& shape) {
-    std::vector<std::int32_t> children;
-    for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child) children.push_back(child);
-    return down_tree(v == 0 ? -1 : 0, children, shape.segments, 1);
+    return down_tree(place_in_star(v, shape.num_ranks), shape.segments, 1);
 }
-
 RankSchedule binomial(std::int32_t v, const Shape& shape) {
-    std::vector<std::int32_t> children = binomial_children(v, shape.num_ranks);
-    return down_tree(v == 0 ? -1 : binomial_parent(v), {children.rbegin(), children.rend()}, shape.segments,
-                     shape.segments);
+    TreePlace place = place_in_binomial_tree(v, shape.num_ranks);
+    std::reverse(place.children.begin(), place.children.end());  // the largest subtree first
+    return down_tree(place, shape.segments, shape.segments);
 }
-
-RankSchedule along_chain(std::int32_t v, const Shape& shape, std::int32_t messages) {
-    std::vector<std::int32_t> children;
-    if (v + 1 < shape.num_ranks) children.push_back(v + 1);
-    return down_tree(v - 1, children, shape.segments, messages);
+RankSchedule chain(std::int32_t v, const Shape& shape) {
+    return down_tree(place_in_chain(v, shape.num_ranks), shape.segments, 1);
 }
-RankSchedule chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, 1); }
-RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.segments); }
+RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
+    return down_tree(place_in_chain(v, shape.num_ranks), shape.segments, shape.segments);
+}
 
 /// Binomial scatter of `blocks` blocks of `segments` chunks among the ranks 0 .. blocks-1. Returns the receive, or -1.
 std::int32_t scatter_blocks(RankSchedule& part, std::int32_t v, std::int32_t blocks, std::int32_t segments) {

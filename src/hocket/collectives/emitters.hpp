@@ -57,6 +57,25 @@ inline std::vector<std::int32_t> binomial_children(std::int32_t v, std::int32_t 
     return children;
 }
 
+/// The place of rank v in a tree of root 0.
+struct TreePlace {
+    std::int32_t parent;  ///< -1 at the root
+    std::vector<std::int32_t> children;
+};
+inline TreePlace place_in_star(std::int32_t v, std::int32_t p) {
+    TreePlace place{v == 0 ? -1 : 0, {}};
+    for (std::int32_t child = 1; v == 0 && child < p; ++child) place.children.push_back(child);
+    return place;
+}
+inline TreePlace place_in_binomial_tree(std::int32_t v, std::int32_t p) {
+    return {v == 0 ? -1 : binomial_parent(v), binomial_children(v, p)};
+}
+inline TreePlace place_in_chain(std::int32_t v, std::int32_t p) {
+    TreePlace place{v - 1, {}};
+    if (v + 1 < p) place.children.push_back(v + 1);
+    return place;
+}
+
 /// Non-powers of two for algorithms that need one: of the first 2e ranks, where e is p minus the power, the odd ones
 /// give their part to the even one before them and get the result from it at the end. The others act under new,
 /// consecutive numbers, so that the order of ranks is kept [Thakur05].

@@ -13,39 +13,32 @@ namespace hocket::collectives {
 namespace reduce {
 namespace {
 
-/// From the children in the order given to the parent (-1 at the root); `messages` of equal numbers of segments.
-RankSchedule up_tree(std::int32_t parent, const std::vector<std::int32_t>& children, std::int32_t segments,
-                     std::int32_t messages) {
+/// From the children in their order to the parent; `messages` of equal numbers of segments.
+RankSchedule up_tree(const TreePlace& place, std::int32_t segments, std::int32_t messages) {
     RankSchedule part;
     const std::int32_t count = segments / messages;
     for (std::int32_t m = 0; m < messages; ++m) {
         const ChunkRange chunks{m * count, count};
         std::vector<std::int32_t> after;
-        for (const std::int32_t child : children)
+        for (const std::int32_t child : place.children)
             after = {part.add(OpKind::recv_reduce_right, Rank{child}, {chunks}, after)};
-        if (parent >= 0) part.add(OpKind::send, Rank{parent}, {chunks}, after);
+        if (place.parent >= 0) part.add(OpKind::send, Rank{place.parent}, {chunks}, after);
     }
     return part;
 }
 
 RankSchedule linear(std::int32_t v, const Shape& shape) {
-    std::vector<std::int32_t> children;
-    for (std::int32_t child = 1; v == 0 && child < shape.num_ranks; ++child) children.push_back(child);
-    return up_tree(v == 0 ? -1 : 0, children, shape.segments, 1);
+    return up_tree(place_in_star(v, shape.num_ranks), shape.segments, 1);
 }
-
 RankSchedule binomial(std::int32_t v, const Shape& shape) {
-    return up_tree(v == 0 ? -1 : binomial_parent(v), binomial_children(v, shape.num_ranks), shape.segments,
-                   shape.segments);
+    return up_tree(place_in_binomial_tree(v, shape.num_ranks), shape.segments, shape.segments);
 }
-
-RankSchedule along_chain(std::int32_t v, const Shape& shape, std::int32_t messages) {
-    std::vector<std::int32_t> children;
-    if (v + 1 < shape.num_ranks) children.push_back(v + 1);
-    return up_tree(v - 1, children, shape.segments, messages);
+RankSchedule chain(std::int32_t v, const Shape& shape) {
+    return up_tree(place_in_chain(v, shape.num_ranks), shape.segments, 1);
 }
-RankSchedule chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, 1); }
-RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) { return along_chain(v, shape, shape.segments); }
+RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
+    return up_tree(place_in_chain(v, shape.num_ranks), shape.segments, shape.segments);
+}
 
 constexpr std::array algorithms = {
     Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, linear},
