@@ -43,6 +43,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("mpi", [pytest.param(m, id=m.label) for m in mpis] or [none], scope="session")
 
 
+@pytest.hookimpl(trylast=True)  # after pytest has grouped the tests by MPI
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("begins_early") is None)
+
+
 @pytest.fixture(autouse=True)
 def without_a_second_of_sleep(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In each start of Open MPI 5. In a file, which what a testbed or a test sets in the environment goes before.

@@ -43,7 +43,8 @@ def write_network(folder: Path) -> Path:
 
 
 @pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
-@pytest.mark.one_of_each_family  # it takes a while
+@pytest.mark.begins_early
+@pytest.mark.one_of_each_family
 def test_two_clusters_are_found(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     options = ["--testbed", write_network(tmp_path), "--launches", "1", "--rounds", "3", "--json", "-o", "found.toml"]
     result = hocket_cli("calibrate", *options, "--", mpi.mpiexec, "-n", 4)

@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from hocket.plan import Plan
 from hocket.report.result import read_result
 
@@ -20,6 +22,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.begins_early
 def test_demo_prints_one_object_and_is_right(tmp_path):
     """Structure and correctness only: times are the machine's business."""
     command = [sys.executable, "-c", SHORTER, "demo", "--json", "--repetitions", "1"]

@@ -65,6 +65,7 @@ def small(name: str) -> str:
     return text
 
 
+@pytest.mark.begins_early
 @pytest.mark.parametrize(("name", "numbers"), [("mbl2-io", 58), ("mbl2-rma", 25)])
 def test_every_item_of_mbl2_runs(runner: MpiRunner, program: Path, name: str, numbers: int) -> None:
     path = runner.folder / "results.jsonl"

@@ -15,6 +15,7 @@ from hocket.mpi.build import build_mpi_parts
 from mpis import MpiRunner, rounds
 
 
+@pytest.mark.one_of_each_family(usually=True)  # the schedules are the same code; test_interpose.py has all MPIs
 def test_every_algorithm(runner: MpiRunner) -> None:
     program = compile_check(runner, build_mpi_parts(runner.mpi), "runtime_check", "-lhocket")
     for ranks in ranks_for(runner):

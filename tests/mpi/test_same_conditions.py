@@ -57,6 +57,7 @@ OF_LAUNCHERS = ("PMI", "OMPI_", "HYDI_", "MPI_LOCAL", "PRTE_", "ORTE_", "PRRTE")
 OF_THE_TESTBED = ("OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_btl_tcp_if_include")
 
 
+@pytest.mark.one_of_each_family(usually=True)
 def test_the_runs_that_tune_compares_differ_by_hocket_alone(
     mpi: Mpi, runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

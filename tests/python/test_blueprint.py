@@ -150,6 +150,6 @@ def edits_of_text(source: str) -> list[str]:
 def test_no_module_reads_the_text_of_a_network_that_it_wrote() -> None:
     assert edits_of_text('Network.from_text(re.sub("latency", "", network.to_toml()))') == ["line 1: Network.from_text"]
     modules = [path for folder in ("python/hocket", "perf") for path in sorted((ROOT / folder).rglob("*.py"))]
-    modules.remove(ROOT / "python/hocket/network_source.py")  # it sends networks to other processes as their text
+    modules.remove(ROOT / "python/hocket/networks/source.py")  # it sends networks to other processes as their text
     assert len(modules) > 100
     assert {str(path): found for path in modules if (found := edits_of_text(path.read_text()))} == {}

@@ -19,9 +19,10 @@ from layers.units import all_includes
 
 
 def check_headers(tree: Tree) -> list[str]:
-    """Compiles headers alone: all but those that a source file includes first, which the build compiles so. Those of
-    the MPI parts need an MPI ($MPICC or mpicc), those of the bindings nanobind in this Python; without, they are left
-    out. What has compiled once with the same texts and flags is not compiled again: build/headers remembers it."""
+    """Compiles headers alone: all but those that a source file includes first, which the build compiles so, that of the
+    MPI parts too. Those of the MPI parts need an MPI ($MPICC or mpicc), those of the bindings nanobind in this Python;
+    without, they are left out. What has compiled once with the same texts and flags is not compiled again:
+    build/headers remembers it."""
     with tempfile.TemporaryDirectory() as generated:
         return _problems(tree, Path(generated))
 
@@ -70,8 +71,7 @@ def _problems(tree: Tree, generated: Path) -> list[str]:
         line = next((line for line in result.stderr.splitlines() if "error" in line), result.stderr[:200])
         return f"{tree.name(path)}: does not compile alone: {line}"
 
-    alone = (path for path in tree.texts if path.suffix not in HEADERS and tree.module(path)[0] != "mpi")
-    compiled = {tree.first_include(path) for path in alone}
+    compiled = {tree.first_include(path) for path in tree.texts if path.suffix not in HEADERS}
     headers = [path for path in tree.texts if path.suffix in HEADERS and path not in compiled]
     with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         return [problem for problem in pool.map(compile_alone, headers) if problem]

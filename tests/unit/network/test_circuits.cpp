@@ -58,7 +58,7 @@ TEST_CASE("what the table leaves out") {
     CHECK_FALSE(found.max_circuits);
 }
 
-TEST_CASE("all that the table says is read, written and read again") {
+TEST_CASE("all that the table has is read, written and read again") {
     const Network network = from_text(with(R"(wavelengths = 3
 max_circuits = 5
 switches = ["s0"]
@@ -105,10 +105,10 @@ TEST_CASE("what is refused, with its line") {
           "file.toml:12: wavelengths is the number 0; expected: a whole number of 1 to 1048576");
     CHECK(refusal("wavelengths = 2.0\n") ==
           "file.toml:12: wavelengths is the number 2.0; expected: a whole number of 1 to 1048576");
-    CHECK(refusal("switches = [\"h0\"]\n") == "file.toml:12: \"h0\" is no switch");
+    CHECK(refusal("switches = [\"h0\"]\n") == "file.toml:12: \"h0\" is not a switch");
     CHECK(refusal("lambda = 1\n").starts_with("file.toml:12: unknown key \"lambda\" in [circuits]"));
     CHECK(refusal("[[circuits.node]]\nname = \"s0\"\nports = 1\n") ==
-          "file.toml:13: \"s0\" is no host; ports are of hosts");
+          "file.toml:13: \"s0\" is not a host; ports are of hosts");
     CHECK(refusal("[[circuits.link]]\nbetween = [\"h0\", \"h1\"]\nwavelengths = 1\n") ==
           "file.toml:13: no link joins \"h0\" and \"h1\"");
     CHECK(refusal("[[circuits.change]]\nat = \"1 s\"\nports = 1\n")
@@ -119,27 +119,10 @@ TEST_CASE("what is refused, with its line") {
 
 TEST_CASE("hosts that no circuit joins are refused, unless other links do") {
     const std::string two_switches = R"(format = "hocket.network/1"
-[[node]]
-name = "a"
-kind = "host"
-[[node]]
-name = "b"
-kind = "host"
-[[node]]
-name = "optical"
-kind = "switch"
-[[node]]
-name = "packets"
-kind = "switch"
-[[link]]
-between = ["a", "optical"]
-bandwidth = "1 Gbit/s"
-[[link]]
-between = ["a", "packets"]
-bandwidth = "1 Gbit/s"
-[[link]]
-between = ["b", "packets"]
-bandwidth = "1 Gbit/s"
+node = [{name = "a", kind = "host"}, {name = "b", kind = "host"},
+    {name = "optical", kind = "switch"}, {name = "packets", kind = "switch"}]
+link = [{between = ["a", "optical"], bandwidth = "1 Gbit/s"}, {between = ["a", "packets"], bandwidth = "1 Gbit/s"},
+    {between = ["b", "packets"], bandwidth = "1 Gbit/s"}]
 [circuits]
 setup = "1 ms"
 teardown = 0

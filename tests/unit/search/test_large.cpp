@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <vector>
 
 #include "hocket/base/random.hpp"
@@ -73,7 +74,7 @@ TEST_CASE("any number of threads finds the same optimum") {
     }
 }
 
-TEST_CASE("a search that is told to stop has a schedule and a bound") {
+TEST_CASE("a search that is asked to stop has a schedule and a bound") {
     const Tree tree = uneven();
     const std::int32_t root = 0;
     const auto check_stopped = [&](const BroadcastOptions& options) {
@@ -123,12 +124,16 @@ TEST_CASE("when time is up before the first schedule, one is made at once") {
     const std::int32_t root = 0;
     BroadcastOptions options;
     options.time_limit_s = 0.2;
+    // The processor's time, which other work on the machine does not change.
+    const auto begin = std::clock();
+    const auto used_s = [&] { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; };
     const BroadcastResult result = fastest_broadcast(tree, {&root, 1}, options);
     CHECK(faults_of(tree, {&root, 1}, result.transfers) == "");
-    CHECK(result.search_s < 5);  // on a machine that does other things
+    CHECK(used_s() < 5);
     int asked = 0;
     options.time_limit_s = 60;
     options.on_progress = [&](const BroadcastProgress&) { return ++asked < 3; };
-    CHECK(fastest_broadcast(tree, {&root, 1}, options).search_s < 10);
+    fastest_broadcast(tree, {&root, 1}, options);
+    CHECK(used_s() < 15);
     CHECK(asked == 3);
 }
