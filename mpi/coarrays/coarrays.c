@@ -250,7 +250,7 @@ EXPORTED void DEFINED(co_reduce)(struct descriptor* array, operator_function fun
                                  int* stat, char* message, int length, size_t message_length) {
     enum {
         by_value = 4
-    }; /* of gfortran's flags; the others say that the result comes by reference, or strings or descriptors */
+    }; /* of gfortran's flags; the others mean that the result comes by reference, or strings or descriptors */
     MPI_User_function* const adapter = (flags & ~by_value) == 0 ? operator_of(array, (flags & by_value) != 0) : NULL;
     if (adapter == NULL)
         return ORIGINAL(co_reduce)(array, function, flags, result_image, stat, message, length, message_length);

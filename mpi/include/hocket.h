@@ -12,7 +12,7 @@
  *                                      .recv_type = MPI_DOUBLE};
  *   hocket_operation_execute(bcast, &with);
  *
- * Functions return HOCKET_OK or a negative status; hocket_last_error() says more. Nothing is printed and nothing aborts, except that
+ * Functions return HOCKET_OK or a negative status; hocket_last_error() has more. Nothing is printed and nothing aborts, except that
  * MPI itself may call the error handler of the communicator given to hocket_communicator_create.
  * Without waiting, and many at once:
  *
@@ -159,10 +159,10 @@ HOCKET_API hocket_status hocket_request_start_all(int count, hocket_request* con
 HOCKET_API hocket_status hocket_operation_start(hocket_operation* operation,
                                                 const hocket_operation_arguments* arguments, hocket_engine* engine,
                                                 hocket_request** request);
-/* `done` becomes 1 if it has ended, or was never started. Tells the error of the communication once it has. */
+/* `done` becomes 1 if it has ended, or was never started. Returns the error of the communication once it has. */
 HOCKET_API hocket_status hocket_request_test(hocket_request* request, int* done);
 HOCKET_API hocket_status hocket_request_wait(hocket_request* request);
-/* For all, also if some fail; tells the first failure. NULL entries are passed over. */
+/* For all, also if some fail; returns the first failure. NULL entries are passed over. */
 HOCKET_API hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]);
 /* Waits for a pending one. */
 HOCKET_API hocket_status hocket_request_free(hocket_request* request);

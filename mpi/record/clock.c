@@ -42,7 +42,7 @@ void hocket_clock_begin(void) {
     fclose(in);
 }
 
-/* The rate over the time since hocket_clock_begin; a millisecond tells it to some 50 ppm. */
+/* The rate over the time since hocket_clock_begin; a millisecond determines it to some 50 ppm. */
 void hocket_clock_use(void) {
     if (first_ticks == 0) return;
     int64_t now_ns;

@@ -14,10 +14,10 @@ struct group {
     int32_t num_sources, num_destinations; /* neighbours */
 };
 
-static struct table communicators, datatypes, operators, windows, files;
+static struct table communicators, datatypes, operators;
 static struct group* groups;
 static uint32_t num_groups, group_capacity;
-static uint32_t num_datatypes, num_operators, num_windows, num_files;
+static uint32_t num_datatypes, num_operators;
 static struct {
     int64_t* bytes;
     uint32_t capacity;
@@ -241,7 +241,7 @@ void hocket_message(struct call* call, int64_t count, MPI_Datatype type) {
     call->fields |= HOCKET_TRACE_BYTES | HOCKET_TRACE_TYPE;
 }
 
-static void take_counts(struct call* call, int send, struct counts counts) {
+void hocket_take_counts(struct call* call, int send, struct counts counts) {
     const MPI_Datatype* types = counts.types;
     if (!counts.values || (types == NULL && counts.type == MPI_DATATYPE_NULL)) return;
     if (send)
@@ -260,14 +260,14 @@ void hocket_counts(struct call* call, int send, const void* values, size_t width
                    MPI_Datatype type) {
     const struct group* group = group_of(call);
     const int n = group->remote_size ? group->remote_size : group->size;
-    take_counts(call, send, (struct counts){values, width, types, type, n});
+    hocket_take_counts(call, send, (struct counts){values, width, types, type, n});
 }
 
 void hocket_neighbour_counts(struct call* call, int send, const void* values, size_t width, const MPI_Datatype* types,
                              MPI_Datatype type) {
     const struct group* group = group_of(call);
     const int n = send ? group->num_destinations : group->num_sources;
-    take_counts(call, send, (struct counts){values, width, types, type, n});
+    hocket_take_counts(call, send, (struct counts){values, width, types, type, n});
 }
 
 void hocket_in_place(struct call* call, const void* send_buffer, const void* receive_buffer) {
@@ -349,59 +349,4 @@ void hocket_status(struct call* call, const MPI_Status* status) {
     call->status_tag = status->MPI_TAG == MPI_ANY_TAG ? -1 : status->MPI_TAG;
     call->status_bytes = bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
     call->fields |= HOCKET_TRACE_STATUS;
-}
-
-/* ---- windows and files: numbered as they are met ---- */
-
-static uint32_t number_of(struct table* table, uint64_t key, uint32_t* count) {
-    const struct entry* entry = hocket_table_find(table, key);
-    if (entry) return (uint32_t)entry->value;
-    hocket_table_insert(table, key, *count, 0);
-    return (*count)++;
-}
-
-void hocket_window(struct call* call, MPI_Win window) {
-    if (window == MPI_WIN_NULL) return;
-    call->window = number_of(&windows, KEY(window), &num_windows);
-    call->fields |= HOCKET_TRACE_WINDOW;
-}
-
-void hocket_window_group(struct call* call, MPI_Group group, MPI_Win window) {
-    static int* ranks; /* read until the record is written, under the lock */
-    static size_t capacity;
-    MPI_Group all;
-    int n = 0;
-    hocket_window(call, window);
-    PMPI_Group_size(group, &n);
-    if (2 * (size_t)n > capacity) {
-        int* grown = realloc(ranks, 2 * (size_t)n * sizeof *ranks);
-        if (!grown) return;
-        ranks = grown;
-        capacity = 2 * (size_t)n;
-    }
-    if (n > 0) {
-        for (int i = 0; i < n; ++i) ranks[n + i] = i;
-        PMPI_Win_get_group(window, &all);
-        PMPI_Group_translate_ranks(group, n, ranks + n, all, ranks);
-        PMPI_Group_free(&all);
-    }
-    take_counts(call, 1, (struct counts){ranks, sizeof *ranks, NULL, MPI_BYTE, n});
-    call->bytes = 0; /* not the sum of the ranks */
-    call->fields |= HOCKET_TRACE_BYTES;
-}
-
-void hocket_forget_window(MPI_Win window) {
-    struct entry* entry = hocket_table_find(&windows, KEY(window));
-    if (entry) hocket_table_remove(&windows, entry);
-}
-
-void hocket_file(struct call* call, MPI_File file) {
-    if (file == MPI_FILE_NULL) return;
-    call->file = number_of(&files, KEY(file), &num_files);
-    call->fields |= HOCKET_TRACE_FILE;
-}
-
-void hocket_forget_file(MPI_File file) {
-    struct entry* entry = hocket_table_find(&files, KEY(file));
-    if (entry) hocket_table_remove(&files, entry);
 }

@@ -25,7 +25,7 @@ int hocket_file_open(const char* path, int32_t rank, int32_t num_ranks) {
     file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0) return 0;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    /* The header stays mapped: it says at any time which call the rank is in. */
+    /* The header stays mapped: it shows at any time which call the rank is in. */
     struct window first;
     if (!hocket_window_map(file, 0, page, &first)) return 0;
     struct hocket_trace_header* header = (void*)first.bytes;
@@ -53,7 +53,7 @@ void hocket_file_discard(void) {
     block_offset = 0;
 }
 
-/* Blocks end where pieces of HOCKET_TRACE_BLOCK_BYTES do, so that those of usual size fill a window. */
+/* Blocks end at multiples of HOCKET_TRACE_BLOCK_BYTES, so that those of usual size fill a window. */
 static int begin_block(size_t bytes) {
     const off_t start = block ? block_offset + (off_t)block->size : block_offset;
     const off_t least = start + (off_t)(sizeof *block + bytes);

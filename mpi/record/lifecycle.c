@@ -78,7 +78,7 @@ static int write_meta(const char* folder) {
     int length = 0, thread_level = 0;
     PMPI_Get_library_version(version, &length);
     PMPI_Query_thread(&thread_level);
-    /* The first line tells; MPICH's has tabs or many spaces in it. */
+    /* The first line is enough; MPICH's has tabs or many spaces in it. */
     char* to = version;
     for (const char* from = version; *from && *from != '\n'; ++from) {
         const int blank = *from == ' ' || *from == '\t';
@@ -124,7 +124,7 @@ static uint64_t limit_from_environment(void) {
     return end && *end == '\0' && bytes > 0 ? bytes : USUAL_LIMIT_BYTES; /* hocket has checked what a user gave */
 }
 
-/* All ranks record or none does: a trace without some ranks says little. */
+/* All ranks record or none does: a trace without some ranks is of little use. */
 static void open_trace(const char* folder) {
     char path[4096];
     snprintf(path, sizeof path, "%s/rank-%06d.bin", folder, hocket_state.rank);

@@ -138,6 +138,7 @@ void hocket_comm_id(struct call*, uint32_t id);
 void hocket_forget_comm(MPI_Comm);
 int hocket_own_rank(const struct call*);
 void hocket_message(struct call*, int64_t count, MPI_Datatype);
+void hocket_take_counts(struct call*, int send, struct counts);
 /* Sizes of the blocks of a v-variant, whose `bytes` is their sum. */
 void hocket_counts(struct call*, int send, const void* counts, size_t width, const MPI_Datatype* types, MPI_Datatype);
 void hocket_neighbour_counts(struct call*, int send, const void* counts, size_t width, const MPI_Datatype* types,
@@ -152,14 +153,16 @@ void hocket_forget_type(MPI_Datatype);
 void hocket_peer(struct call*, int peer, int tag);
 void hocket_receive(struct call*, int peer, int tag, int64_t count, MPI_Datatype);
 void hocket_status(struct call*, const MPI_Status*);
+int64_t hocket_type_bytes(MPI_Datatype, uint32_t* id);
+void hocket_define_world(void);
+void hocket_forget_all(void);
+
+/* targets.c: the windows and files of calls; under the lock. */
 void hocket_window(struct call*, MPI_Win);
 void hocket_window_group(struct call*, MPI_Group, MPI_Win);
 void hocket_forget_window(MPI_Win);
 void hocket_file(struct call*, MPI_File);
 void hocket_forget_file(MPI_File);
-int64_t hocket_type_bytes(MPI_Datatype, uint32_t* id);
-void hocket_define_world(void);
-void hocket_forget_all(void);
 
 /* requests.c */
 enum request_kind { REQUEST_SEND = 0, REQUEST_RECEIVE = 1, REQUEST_PERSISTENT = 2 };

@@ -115,14 +115,14 @@ static int make_scratch(size_t bytes) {
     return 1;
 }
 
-static void note_requests(const struct call* call) {
-    if (call->fields & HOCKET_TRACE_REQUEST) hocket_trace_note_request(&coder.requests, call->request, call->flags);
+static void add_requests(const struct call* call) {
+    if (call->fields & HOCKET_TRACE_REQUEST) hocket_trace_add_request(&coder.requests, call->request, call->flags);
     /* Without a request of its own, a call has the first of those that it completed. */
     else if ((call->fields & HOCKET_TRACE_REQUESTS) && call->num_requests > 0)
-        hocket_trace_note_request(&coder.requests, call->requests[0].request, call->flags);
+        hocket_trace_add_request(&coder.requests, call->requests[0].request, call->flags);
     if (call->fields & HOCKET_TRACE_REQUESTS) {
         for (uint32_t i = 0; i < call->num_requests; ++i)
-            hocket_trace_note_request(&coder.requests, call->requests[i].request, 0);
+            hocket_trace_add_request(&coder.requests, call->requests[i].request, 0);
     }
 }
 
@@ -140,7 +140,7 @@ unsigned char* hocket_write_record(const struct call* call) {
     const uint32_t length = (uint32_t)(put_signature(scratch.bytes, call) - scratch.bytes);
     const size_t most = length + HOCKET_TRACE_MOST_BESIDE;
     if (hocket_file_bytes() + most > hocket_state.limit_bytes) {
-        hocket_stop(HOCKET_TRACE_END_LIMIT); /* hocket tells of it when the program has ended, once for all ranks */
+        hocket_stop(HOCKET_TRACE_END_LIMIT); /* hocket reports it when the program has ended, once for all ranks */
         return NULL;
     }
     unsigned char* to = hocket_file_reserve(most);
@@ -153,7 +153,7 @@ unsigned char* hocket_write_record(const struct call* call) {
                                              .thread = (uint16_t)hocket_thread.number,
                                              .fold = &call->fold};
     to = hocket_trace_put_call(&coder, to, &times, scratch.bytes, length);
-    note_requests(call);
+    add_requests(call);
     ++hocket_state.num_calls;
     hocket_file_commit(to);
     return to;

@@ -29,7 +29,7 @@ hocket_status result_of(const hocket_request& request) {
 }
 
 /// The request has ended: gives its selection the time.
-void note_end(hocket_request& request) {
+void record_end(hocket_request& request) {
     if (request.selection == nullptr) return;
     request.selection->selector.took(request.arm, now_ns() - request.started_ns);
     --request.selection->num_in_flight;
@@ -168,7 +168,7 @@ hocket_status hocket_request_test(hocket_request* request, int* done) {
         require_argument(request != nullptr && done != nullptr, "an argument is NULL");
         if (!request->running().is_done()) request->engine->engine->help();
         *done = request->running().is_done() ? 1 : 0;
-        if (*done != 0) note_end(*request);
+        if (*done != 0) record_end(*request);
         return *done != 0 ? result_of(*request) : HOCKET_OK;
     });
 }
@@ -177,7 +177,7 @@ hocket_status hocket_request_wait(hocket_request* request) {
     return guarded([&] {
         require_argument(request != nullptr, "no request given");
         wait_for(request->engine, request->running());
-        note_end(*request);
+        record_end(*request);
         return result_of(*request);
     });
 }
@@ -205,7 +205,7 @@ hocket_status hocket_request_free(hocket_request* request) {
         const std::unique_ptr<hocket_request> owned(request);
         if (!owned) return HOCKET_OK;
         wait_for(owned->engine, owned->running());
-        note_end(*owned);
+        record_end(*owned);
         if (owned->fused) owned->fused->forget();
         owned->task->unbind();
         hocket_operation& operation = owned->operation;

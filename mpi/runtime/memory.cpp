@@ -50,7 +50,7 @@ Buffer at_most(const Buffer& buffer, std::int64_t bytes) {
     return {buffer.address, bytes / size_of(buffer.type), buffer.type};
 }
 
-/// The error of MPI for a message that is larger than its place. No place at all is no error: the MPI does not look
+/// The error of MPI for a message that is larger than its place. No place at all is not an error: the MPI does not look
 /// then.
 int fit(std::int64_t message_bytes, std::int64_t place_bytes) {
     return message_bytes > place_bytes && place_bytes > 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS;

@@ -47,12 +47,12 @@ public:
             looks_in_vain_ = 0;
             return State::moved;
         }
-        note_look_in_vain();
+        count_idle_poll();
         return State::waiting;
     }
 
 private:
-    void note_look_in_vain() {
+    void count_idle_poll() {
         if (++looks_in_vain_ == 1) {
             still_since_ns_ = 0;
         } else if (looks_in_vain_ % looks_for_each_clock == 0) {

@@ -39,7 +39,7 @@ inline hocket::LinkBinOptions link_bin_options(std::int32_t num_bins, const std:
     return options;
 }
 
-/// Whether a Python function that is told of progress wants to go on: a function that is only to tell something returns
+/// Whether a Python function that gets the progress wants to go on: a function that only reports something returns
 /// None, or anything else.
 inline bool wants_to_go_on(const nb::object& answer) {
     if (answer.is_none()) return true;

@@ -80,7 +80,8 @@ Blueprint replaced(Blueprint blueprint, std::optional<std::string> name,
 
 void bind_blueprint(nb::module_& module) {
     nb::class_<Blueprint> blueprint(
-        module, "Blueprint", "What a network file says. Immutable: to change a network, build a changed blueprint.");
+        module, "Blueprint",
+        "What a network file contains. Immutable: to change a network, build a changed blueprint.");
 
     nb::class_<Blueprint::Node>(blueprint, "Node", "A host or a switch. Immutable.")
         .def("__init__", &init_node, "name"_a, "kind"_a = "host", "ranks"_a = nb::none(),

@@ -52,18 +52,18 @@ void bind_broadcast_forms(nb::module_& module) {
         "transfers"_a, "A broadcast as the reduction that is its mirror image in time.");
     module.def(
         "bcast_of",
-        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& transfers, bool tells_ends) {
-            return bcast_of(tree, root, transfers_of(transfers), tells_ends ? Order::told : Order::free);
+        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& transfers, bool announces_ends) {
+            return bcast_of(tree, root, transfers_of(transfers), announces_ends ? Order::kept : Order::free);
         },
-        "tree"_a, "root"_a, "transfers"_a, "tells_ends"_a = true,
-        "As a Schedule. `tells_ends`: who must wait for another transfer's end is told of it by a message without "
+        "tree"_a, "root"_a, "transfers"_a, "announces_ends"_a = true,
+        "As a Schedule. `announces_ends`: who must wait for another transfer's end gets a message without "
         "chunks.");
     module.def(
         "reduce_of",
-        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& broadcast, bool tells_ends) {
-            return reduce_of(tree, root, transfers_of(broadcast), tells_ends ? Order::told : Order::free);
+        [](const Tree& tree, std::int32_t root, const std::vector<TransferTuple>& broadcast, bool announces_ends) {
+            return reduce_of(tree, root, transfers_of(broadcast), announces_ends ? Order::kept : Order::free);
         },
-        "tree"_a, "root"_a, "broadcast"_a, "tells_ends"_a = true,
+        "tree"_a, "root"_a, "broadcast"_a, "announces_ends"_a = true,
         "A broadcast on reversed_tree(tree), run backwards, as a Schedule.");
     module.def(
         "timed_program_of",

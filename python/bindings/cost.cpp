@@ -83,7 +83,7 @@ void bind_cost_model(nb::module_& module) {
              "burst_s"_a = 0.0)
         .def_static("usual", &CostModel::usual, "Of MPI over kernel TCP on a current x86 core.")
         .def_static("of", &CostModel::of, "network"_a,
-                    "The usual costs, except what the network's file says in its table [calibration].")
+                    "The usual costs, except those in the table [calibration] of the network's file.")
         .def_prop_ro(
             "send_overhead_s", [](const CostModel& c) { return c->send_overhead_s; },
             "CPU time of a rank for each message that it sends (o_s). A rank's CPU does one thing at a time.")

@@ -203,7 +203,7 @@ void bind_network(nb::module_& module) {
             "has_circuits", [](const Network& n) { return n.circuits() != nullptr; },
             "Whether its file has a table [circuits].")
         .def_prop_ro("circuits", &circuits_of, nb::sig("def circuits(self) -> dict[str, Any] | None"),
-                     "What its file says in the table [circuits]; times in seconds, hosts and cables by their numbers.")
+                     "What its file has in the table [circuits]; times in seconds, hosts and cables by their numbers.")
         .def(
             "host_of",
             [](const Network& n, std::int32_t rank) {

@@ -222,9 +222,9 @@ void bind_plan(nb::module_& module) {
                 return plan_from_json(read_plan_file(path.string()), path.string());
             },
             "path"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def_static(
-            "from_text", &plan_from_json, "text"_a, "source_name"_a = "plan", nb::call_guard<nb::gil_scoped_release>(),
-            "Reads and checks a plan. Raises InvalidInput that says where, what was found and what is accepted.")
+        .def_static("from_text", &plan_from_json, "text"_a, "source_name"_a = "plan",
+                    nb::call_guard<nb::gil_scoped_release>(),
+                    "Reads and checks a plan. Raises InvalidInput with where, what was found and what is accepted.")
         .def(
             "to_json", [](const Plan& plan) { return to_json(plan); }, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("ranks", &Plan::ranks)
@@ -284,5 +284,6 @@ void bind_plan(nb::module_& module) {
     module.def(
         "is_rooted", [](std::string_view collective) { return is_rooted(collective_from(collective)); },
         "collective"_a);
-    module.def("progress_modes", [] { return tuple_of(progress_modes()); }, "What a plan may say of progress.");
+    module.def(
+        "progress_modes", [] { return tuple_of(progress_modes()); }, "The modes of progress that a plan may have.");
 }

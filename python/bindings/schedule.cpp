@@ -139,5 +139,5 @@ void bind_schedule(nb::module_& module) {
                           : "Validation(" + std::to_string(v.violations.size()) + " violations)";
         });
     module.def("validate", &validate, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
-               "Executes the schedule symbolically and says everything that is wrong with it.");
+               "Executes the schedule symbolically and lists everything that is wrong with it.");
 }

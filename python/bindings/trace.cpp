@@ -242,7 +242,7 @@ void bind_trace(nb::module_& module) {
     module.def("trace_completion_fields", &completion_fields);
     module.def(
         "collective_of", [](std::string_view name) { return hocket::trace::collective_of(name).collective; },
-        "function"_a, "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is no collective.");
+        "function"_a, "\"bcast\" for MPI_Bcast, MPI_Ibcast, ...; empty if the function is not a collective.");
     nb::class_<Trace>(module, "Trace", "What each rank of a real program did; see hocket.traces.trace.")
         .def_static("open", &Trace::open, "folder"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_static("make", &Trace::make, "ranks"_a, nb::call_guard<nb::gil_scoped_release>())

@@ -105,7 +105,7 @@ std::vector<std::int64_t> whole_bytes(const AnyMatrix& matrix) {
         for (std::size_t j = 0; j < matrix.shape(1); ++j) {
             const Number number = numbers[static_cast<std::int64_t>(i) * matrix.stride(0) +
                                           static_cast<std::int64_t>(j) * matrix.stride(1)];
-            // A double tells 2^52 from what is above it, and nothing holds of NaN.
+            // A double distinguishes 2^52 from what is above it, and nothing holds of NaN.
             const auto real = static_cast<double>(number);
             if (!(real >= 0 && real <= most && real == std::floor(real)))
                 throw InvalidInput("row " + std::to_string(i) + ", column " + std::to_string(j) +

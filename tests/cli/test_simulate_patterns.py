@@ -298,7 +298,7 @@ def test_wrong_options(
     [
         ("", ("--network: the name is empty",)),
         ("x" * 300, ("File name too long",)),
-        ("star:y", ('shape "y": "y" is no number',)),
+        ("star:y", ('shape "y": "y" is not a number',)),
         ("torus:4x", ('shape "4x": a number in 1..16777216 is missing',)),
         ("torus:4x99999999999999999999", ("99999999999999999999 is not in 1..16777216",)),
     ],

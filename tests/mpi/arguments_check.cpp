@@ -54,7 +54,7 @@ Call right_call(Kind kind, int salt = 0) {
     return call;
 }
 
-/// Whether `call`, made by right_call, has given what the standard says.
+/// Whether `call`, made by right_call, has given what the standard demands.
 bool is_right(const Call& call, int salt) {
     const auto received = [&](int i) {
         int value;

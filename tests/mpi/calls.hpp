@@ -297,7 +297,7 @@ inline int invoke_oracle(const Native& native, const Call& call, const Types& ty
 }
 
 /// Whether both calls left the same. What is moved must leave the gaps of a datatype as they were; what is combined is compared
-/// by its values alone, since MPI says nothing of padding, nor of the rest of an input in place.
+/// by its values alone, since MPI defines nothing of padding, nor of the rest of an input in place.
 inline bool same_result(const Call& a, const Call& b, MPI_Comm comm) {
     if (!is_reduction(a.kind)) return a.recv_memory == b.recv_memory && a.send_memory == b.send_memory;
     if (a.send_memory != b.send_memory) return false;

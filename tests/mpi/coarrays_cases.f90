@@ -16,7 +16,7 @@ module cases
     end type
     integer :: me, images, source
 contains
-    subroutine tell(name, good)
+    subroutine report(name, good)
         character(*), intent(in) :: name
         logical, intent(in) :: good
         integer :: wrong
@@ -41,18 +41,18 @@ contains
         integer :: k
         scalar = at(me, 0)
         call co_broadcast(scalar, source)
-        call tell('derived type', same(scalar, at(source, 0)))
+        call report('derived type', same(scalar, at(source, 0)))
         array = [(at(me, k), k=1, 6)]
         wanted = [(at(source, k), k=1, 6)]
         call co_broadcast(array, source)
-        call tell('array of derived type', all(same(array, wanted)))
+        call report('array of derived type', all(same(array, wanted)))
         array = [(at(me, k), k=1, 6)]
         wanted(1::2) = array(1::2)
         call co_broadcast(array(6:1:-2), source)
-        call tell('section of derived type', all(same(array, wanted)))
+        call report('section of derived type', all(same(array, wanted)))
         matrix = reshape([(at(me, k), k=1, 6)], [2, 3])
         call co_broadcast(matrix(2, :), source)
-        call tell('row of derived type', all(same(matrix(2, :), [at(source, 2), at(source, 4), at(source, 6)])) &
+        call report('row of derived type', all(same(matrix(2, :), [at(source, 2), at(source, 4), at(source, 6)])) &
                   .and. all(same(matrix(1, :), [at(me, 1), at(me, 3), at(me, 5)])))
     end subroutine
 
@@ -71,7 +71,7 @@ contains
             a%matrix = -1
         end if
         call co_broadcast(a, source)
-        call tell('allocatable components', a%n == source .and. all(a%values == [(k*1.5d0, k=1, 5)]) .and. all(a%matrix == 7))
+        call report('allocatable components', a%n == source .and. all(a%values == [(k*1.5d0, k=1, 5)]) .and. all(a%matrix == 7))
         allocate (several(3))
         do k = 1, 3
             several(k)%n = me
@@ -80,9 +80,9 @@ contains
         end do
         call co_sum(several(2)%values, source)
         if (me == source) then
-            call tell('component of an element', all(several(2)%values == [images*(images + 1)/2, 2*images]))
+            call report('component of an element', all(several(2)%values == [images*(images + 1)/2, 2*images]))
         else
-            call tell('component of an element', .true.)
+            call report('component of an element', .true.)
         end if
     end subroutine
 
@@ -93,16 +93,16 @@ contains
         scalar = repeat(achar(64 + me), 5)
         array = scalar
         call co_broadcast(scalar, source)
-        call tell('string', scalar == repeat(achar(64 + source), 5))
+        call report('string', scalar == repeat(achar(64 + source), 5))
         call co_broadcast(array(2, :), source)
-        call tell('strings', all(array(2, :) == scalar) .and. all(array(1, :) == repeat(achar(64 + me), 5)))
+        call report('strings', all(array(2, :) == scalar) .and. all(array(1, :) == repeat(achar(64 + me), 5)))
         deferred = repeat(achar(64 + me), 7)
         call co_broadcast(deferred, source)
-        call tell('string of deferred length', deferred == repeat(achar(64 + source), 7))
+        call report('string of deferred length', deferred == repeat(achar(64 + source), 7))
         wide = 4_'abcd'
         if (me == source) wide = 4_'efgh'
         call co_broadcast(wide, source)
-        call tell('wide string', wide == 4_'efgh')
+        call report('wide string', wide == 4_'efgh')
     end subroutine
 
     ! Left to OpenCoarrays, as what follows in long_reals() where it is one element.
@@ -110,7 +110,7 @@ contains
         character(4) :: word
         word = repeat(achar(64 + me), 4)
         call co_reduce(word, later)
-        call tell('co_reduce of strings', word == repeat(achar(64 + images), 4))
+        call report('co_reduce of strings', word == repeat(achar(64 + images), 4))
     end subroutine
 
     pure function later(a, b)
@@ -125,13 +125,13 @@ contains
         integer :: k
         flags = [(modulo(k, images) + 1 == me, k=1, 4)]
         call co_reduce(flags, either)
-        call tell('co_reduce of logicals', all(flags))
+        call report('co_reduce of logicals', all(flags))
         flags = me /= images
         call co_reduce(flags(4:1:-3), both)
-        call tell('co_reduce of a section of logicals', .not. any(flags(1:4:3)) .and. all(flags(2:3) .eqv. me /= images))
+        call report('co_reduce of a section of logicals', .not. any(flags(1:4:3)) .and. all(flags(2:3) .eqv. me /= images))
         small = me == source
         call co_broadcast(small(1:3:2), source)
-        call tell('logicals', all(small(1:3:2)) .and. (small(2) .eqv. me == source))
+        call report('logicals', all(small(1:3:2)) .and. (small(2) .eqv. me == source))
     end subroutine
 
     pure logical function either(a, b)
@@ -150,13 +150,13 @@ contains
         real(16) :: r16
         r10 = me/3.0_10
         call co_broadcast(r10(1:5:2), source)
-        call tell('real(10)', all(r10(1:5:2) == source/3.0_10) .and. all(r10(2:4:2) == me/3.0_10))
+        call report('real(10)', all(r10(1:5:2) == source/3.0_10) .and. all(r10(2:4:2) == me/3.0_10))
         c10 = (1.0_10, 2.0_10)*me
         call co_broadcast(c10, source)
-        call tell('complex(10)', all(c10 == (1.0_10, 2.0_10)*source))
+        call report('complex(10)', all(c10 == (1.0_10, 2.0_10)*source))
         r16 = me/3.0_16
         call co_broadcast(r16, source)
-        call tell('real(16)', r16 == source/3.0_16)
+        call report('real(16)', r16 == source/3.0_16)
     end subroutine
 
     subroutine images_and_messages()
@@ -176,7 +176,7 @@ contains
             call co_broadcast(nothing(1, :, :), k)
             call co_broadcast(a(3:2), k)
         end do
-        call tell('images and messages', k == images + 1)
+        call report('images and messages', k == images + 1)
     end subroutine
 
     subroutine many_dimensions()
@@ -186,7 +186,7 @@ contains
         wanted = a
         wanted(:, :, :, 2, :, :, 2) = a(:, :, :, 2, :, :, 2)/int(me, 2)*int(images*(images + 1)/2, 2)
         call co_sum(a(:, :, 3:1:-1, 2, :, :, 2))
-        call tell('seven dimensions', all(a == wanted))
+        call report('seven dimensions', all(a == wanted))
     end subroutine
 end module
 
@@ -218,9 +218,9 @@ program coarrays_cases
         call co_broadcast(first, 1)
         call co_broadcast(a(::2, :), num_images())
     end team
-    call tell('team', total == sum([(k, k=2 - modulo(me, 2), images, 2)]) .and. first == 2 - modulo(me, 2) &
+    call report('team', total == sum([(k, k=2 - modulo(me, 2), images, 2)]) .and. first == 2 - modulo(me, 2) &
               .and. all(a(2::2, :) == me) .and. all(a(1::2, :) == images - modulo(images - me, 2)))
     call co_sum(total)
     call co_sum(first)
-    call tell('team ended', first == sum([(2 - modulo(k, 2), k=1, images)]))
+    call report('team ended', first == sum([(2 - modulo(k, 2), k=1, images)]))
 end program

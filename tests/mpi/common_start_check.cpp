@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Prints, on rank 0, how far apart the starts were that the ranks were told (by rank 0's clock, where each clock is
+// Prints, on rank 0, how far apart the starts were that the ranks were given (by rank 0's clock, where each clock is
 // ahead of CLOCK_BOOTTIME by the first argument times its rank), how many returned before the start, how many starts
 // were missed while a rank came late, and the longest time that was reported of times of rank + 1 seconds.
 

@@ -220,11 +220,11 @@ int cancel(unsigned seed, int rounds) {
     return wrong;
 }
 
-int level(int told) {
+int level(int provided) {
     int now = -1, is_main = 0;
     MPI_Query_thread(&now);
     MPI_Is_thread_main(&is_main);
-    return (now != told) + !is_main;
+    return (now != provided) + !is_main;
 }
 
 /// What MPI forbids, and a proxy allows: requests that are freed while they are pending, and nobody waits for.
@@ -257,17 +257,17 @@ int main(int argc, char** argv) {
     const std::string scenario = argc > 1 ? argv[1] : "";
     const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1;
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 10;
-    int told = MPI_THREAD_SINGLE;
+    int provided = MPI_THREAD_SINGLE;
     if (scenario == "threads") {
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &told);
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     } else if (scenario == "funneled") {
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &told);
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     } else {
         MPI_Init(&argc, &argv);
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int wrong = level(told);
+    int wrong = level(provided);
     if (scenario == "mixed" || scenario == "funneled") {
         wrong += mixed(seed, rounds);
     } else if (scenario == "persistent") {

@@ -173,7 +173,7 @@ inline void together(MPI_Comm comm, Operations& operations, hocket_engine* engin
     for (One& one : all) expect(hocket_request_free(one.request) == HOCKET_OK, "free");
 }
 
-/// Calls of which a selection chooses the way, several in flight, with results that tell their number.
+/// Calls of which a selection chooses the way, several in flight, with results that contain their number.
 inline void select(MPI_Comm comm, Operations& operations, hocket_engine* engine, bool is_queue,
                    std::size_t num_in_flight, int times) {
     int rank, size;

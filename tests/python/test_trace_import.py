@@ -173,7 +173,7 @@ def test_calls_on_a_communicator_of_unknown_members_are_told(tmp_path: Path) -> 
     # One file of three: no communicator of 3 ranks is the world of 1.
     shutil.copy(SAMPLES / "liballprof" / "app-0.txt", tmp_path / "app-0.txt")
     found = run(ImportRequest(tmp_path / "app-0.txt"))
-    assert "1 calls of MPI_Barrier act on a communicator whose members the trace does not tell" in found.notes
+    assert "1 calls of MPI_Barrier act on a communicator whose members the trace does not name" in found.notes
     assert calls(found)["MPI_Barrier"] == (1, 0)
 
 

@@ -21,7 +21,7 @@ inline unsigned char data_byte(std::uint64_t seed, std::int64_t block, std::size
 /// `bytes` becomes block `block`.
 void fill(std::span<unsigned char> bytes, std::uint64_t seed, std::int64_t block);
 
-/// @throws Failure  wrong_data, if `bytes` is not block `block`; `what` says what the bytes are
+/// @throws Failure  wrong_data, if `bytes` is not block `block`; `what` names the bytes
 void check(BytesView bytes, std::uint64_t seed, std::int64_t block, const std::string& what);
 
 /// The number of the block that starts with this byte, modulo 256.

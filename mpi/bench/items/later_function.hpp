@@ -11,7 +11,7 @@
 
 namespace hocket::bench {
 
-/// A function that not every MPI has. What MPI_Get_version tells does not say: Open MPI 5.0 tells 3.1 and has much of
+/// A function that not every MPI has. What MPI_Get_version returns does not decide it: Open MPI 5.0 returns 3.1 and has much of
 /// MPI 4. @throws Failure  unsupported
 template <class Function>
 Function* later_function(const char* name) {

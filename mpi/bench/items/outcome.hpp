@@ -22,7 +22,7 @@ public:
     Status status;
 };
 
-/// @throws Failure  unsupported or error, as the error's class says, if `code` is not MPI_SUCCESS
+/// @throws Failure  unsupported or error, by the error's class, if `code` is not MPI_SUCCESS
 void call(int code, const char* function);
 
 }  // namespace hocket::bench

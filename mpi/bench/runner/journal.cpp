@@ -120,7 +120,7 @@ History read_history(const std::string& path, std::size_t& whole_bytes) {
 }
 
 Journal::Journal(std::string path, bool owns) : path_(std::move(path)) {
-    // A rank on another host may not see the folder: then it cannot say why it fails, and nothing else is lost.
+    // A rank on another host may not see the folder: then it cannot record why it fails, and nothing else is lost.
     file_ =
         ::open(path_.c_str(), owns ? O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC : O_WRONLY | O_APPEND | O_CLOEXEC, 0666);
     if (!owns) return;

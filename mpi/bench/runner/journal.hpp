@@ -27,7 +27,7 @@ struct Attempt {
 std::string outcome_line(const Attempt& attempt, const char* status, const std::string& message);
 std::string attempt_line(const Attempt& attempt);
 
-/// What a file of results says so far.
+/// What a file of results contains so far.
 struct History {
     std::optional<std::string> suite;                                 ///< the key of the suite and launch that it is of
     std::map<Attempt, std::pair<std::string, std::string>> outcomes;  ///< status and message

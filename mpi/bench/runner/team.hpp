@@ -35,7 +35,7 @@ struct Team {
     /// After each start: what this rank took. Returns whether all ranks were in time for an agreed start.
     bool end(std::int64_t took_ns) const;
 
-    /// What the ranks say together: nothing, or the same failure on all of them. A rank that has failed while others
+    /// What the ranks report together: nothing, or the same failure on all of them. A rank that has failed while others
     /// wait for it elsewhere calls `alone(failure)` after a while, which does not return.
     /// @throws Failure
     void agree(const std::optional<Failure>& own, const std::function<void(const Failure&)>& alone) const;

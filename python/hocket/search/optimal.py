@@ -133,7 +133,7 @@ def optimal_schedule(
         transfers=_timed(transfers, num_bytes),
         claim=CLAIM_WITH_DELAYS if has_delays else CLAIM,
         schedule=schedule_of(tree, root, found.transfers),
-        unordered_schedule=schedule_of(tree, root, found.transfers, tells_ends=False),
+        unordered_schedule=schedule_of(tree, root, found.transfers, announces_ends=False),
         timed_program=_core.timed_program_of(tree, transfers),
     )
 

@@ -19,7 +19,7 @@ private:
     std::string hint_;
 };
 
-/// Wrong input. `what` says where (file, line or key), what was found and what is accepted.
+/// Wrong input. `what` names where (file, line or key), what was found and what is accepted.
 class InvalidInput : public Error {
 public:
     using Error::Error;

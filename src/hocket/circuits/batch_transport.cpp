@@ -218,7 +218,7 @@ void CircuitTransport::count_out(std::int32_t number) {
     if (--collective.messages_left == 0) downs_.push({collective.down_s, number});
 }
 
-/// Whether the message is no end of a call, or its collective has no circuits any more.
+/// Whether the message is not the end of a call, or its collective has no circuits any more.
 bool CircuitTransport::end_call(const TransportMessage& message) {
     if (plan_.of_send.empty()) return true;
     const std::size_t num_ops = plan_.of_send[message.source.at()].size();

@@ -39,7 +39,7 @@ void CircuitPaths::find(NodeId a, NodeId b, std::vector<LinkId>& links) {
     if (links.empty())
         throw InvalidInput(std::string(electrical_ ? "no electrical links join " : "no circuit can join ") +
                                base::quoted(network_.node(a).name) + " and " + base::quoted(network_.node(b).name),
-                           electrical_ ? "add links over switches that are no circuit switches" : "");
+                           electrical_ ? "add links over switches that are not circuit switches" : "");
     if (pair.first == a) return;
     std::reverse(links.begin(), links.end());
     for (LinkId& link : links) link.value ^= 1;  // the other direction of the cable

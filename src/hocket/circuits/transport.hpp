@@ -66,7 +66,7 @@ public:
     [[nodiscard]] const std::vector<Hop>& hops() const { return hops_; }
 
 private:
-    static constexpr std::int32_t nobody = -1, pins = -2;  // owners of circuits that are no batch
+    static constexpr std::int32_t nobody = -1, pins = -2;  // owners of circuits that are not a batch
     // Messages of no batch: of no collective (nobody), of a round that no batch holds, or of one that is not made yet.
     static constexpr std::int32_t alone = -2, later = -3;
     struct Message {

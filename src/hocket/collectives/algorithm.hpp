@@ -18,7 +18,7 @@ namespace hocket::collectives {
 struct Shape {
     std::int32_t num_ranks;
     /// How fine to cut for pipelining, >= 1. An algorithm that itself cuts the message of bcast or allreduce into
-    /// blocks (one for each rank, say) cuts each of those into this many; segments_for() tells what Schedule::segments
+    /// blocks (one for each rank, say) cuts each of those into this many; segments_for() computes what Schedule::segments
     /// becomes.
     std::int32_t segments = 1;
 };

@@ -38,7 +38,7 @@ struct CircuitQuestion {
     circuits::Times times;
 };
 
-/// Equations 1 to 8 of [Takizawa], and the same for other algorithms and any number of ranks: circuits.cpp says how.
+/// Equations 1 to 8 of [Takizawa], and the same for other algorithms and any number of ranks: see circuits.cpp.
 /// With ports a node sets up the circuits of as many consecutive steps at once as it has ports.
 /// @throws InvalidInput  for an algorithm without a form, naming those that have one, or a value out of range.
 CircuitCost circuit_cost(Collective, std::string_view algorithm, const CircuitQuestion&);

@@ -29,7 +29,7 @@ void check(const CostParameters& costs) {
         refuse("link efficiency " + std::to_string(costs.link_efficiency) + " is not above 0 and at most 1");
     if (costs.cores < 0) refuse(std::to_string(costs.cores) + " cores are less than none; 0 = one for each rank");
     if (!(costs.burst_bytes >= 0) || !std::isfinite(costs.burst_bytes))
-        refuse("burst of " + std::to_string(costs.burst_bytes) + " bytes is no size");
+        refuse("burst of " + std::to_string(costs.burst_bytes) + " bytes is not a size");
     network::check_latency(costs.burst_s, "cost model: burst");
     network::check_latency(costs.wake_s, "cost model: waking up");
     if (costs.rendezvous_bytes && *costs.rendezvous_bytes < 0)

@@ -35,7 +35,7 @@ std::string_view name_of(Sharing);
 /// o_s  overhead of the sender: send_overhead_s
 /// o_r  overhead of the receiver: receive_overhead_s
 /// g    gap between two messages of a rank: no parameter; overheads, and bytes on shared links, keep them apart
-/// G    gap per byte: 1 / (link_efficiency * Link::bandwidth_bytes_per_s), which flows share as `sharing` says
+/// G    gap per byte: 1 / (link_efficiency * Link::bandwidth_bytes_per_s), which flows share by `sharing`
 /// S    size from which on sender and receiver synchronise: rendezvous_bytes
 ///
 /// The defaults are costs of 0: messages take the time of the wire.
@@ -81,7 +81,7 @@ public:
 
     /// Of MPI over kernel TCP on a current x86 core.
     static CostModel usual();
-    /// The usual ones, except what the network's file says in its table [calibration].
+    /// The usual ones, except those in the table [calibration] of the network's file.
     static CostModel of(const Network&);
 
     const CostParameters& operator*() const { return parameters_; }

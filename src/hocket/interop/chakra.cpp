@@ -307,7 +307,7 @@ ForeignProgram read_chakra(std::span<const Source> files) {
     if (shared.in_groups > 0)
         result.notes.push_back(
             std::to_string(shared.in_groups) +
-            " collectives name a process group, whose members the trace does not tell: they count as on "
+            " collectives name a process group, whose members the trace does not name: they count as on "
             "all ranks");
     return result;
 }

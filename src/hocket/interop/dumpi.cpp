@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 28> type_names = {"MPI_DATATYPE_ERROR",
                                                          "MPI_SHORT_INT",
                                                          "MPI_2INT",
                                                          "MPI_LONG_DOUBLE_INT"};
-// Where the file does not tell: those of a 64-bit machine.
+// Where the file does not have them: those of a 64-bit machine.
 constexpr std::array<std::int32_t, 28> usual_bytes = {0, 0,  1, 1, 1, 1, 4, 2, 2, 4,  4,  8, 8, 4,
                                                       8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20};
 constexpr std::array<std::string_view, 15> op_names = {
@@ -124,7 +124,7 @@ private:
 
     static std::uint64_t handle_of(std::int32_t request) { return static_cast<std::uint32_t>(request); }
 
-    /// What arrived, where it was asked for and the file tells it.
+    /// What arrived, where it was asked for and the file has it.
     static RankRecorder::Status arrived(const DumpiArguments& a, std::size_t i) {
         if (i >= a.statuses.size()) return {};
         const DumpiStatus& status = a.statuses[i];

@@ -49,7 +49,7 @@ public:
             text_.fail("the end of the file", "a call", "lines such as MPI_Barrier:10:0,0,4:12");
     }
 
-    /// Members that turn out to be others than a call said are unknown.
+    /// Members that turn out to be others than those of a call are unknown.
     void check_members() {
         for (const auto& [number, seen] : seen_) {
             trace::LocalCommunicator& one = recorder.file.communicators[static_cast<std::size_t>(number)];
@@ -388,7 +388,7 @@ ForeignTrace read_liballprof(std::span<const Source> files, bool align) {
     if (guessed > 0)
         result.notes.push_back(
             std::to_string(guessed) +
-            " calls complete one of several requests; the trace does not tell which: the first counts");
+            " calls complete one of several requests; the trace does not record which: the first counts");
     return result;
 }
 

@@ -198,12 +198,12 @@ ForeignTrace finish(const std::vector<RankRecorder*>& recorders, bool align) {
     for (const trace::RankFile& rank : result.ranks) unknown += unknown_senders(rank);
     if (unknown > 0)
         result.notes.push_back(std::to_string(unknown) +
-                               " receives are from any rank, and the trace does not tell from which");
+                               " receives are from any rank, and the trace does not record from which");
     std::map<std::string, std::int64_t> without_members;
     for (trace::RankFile& rank : result.ranks) leave_out_unknown(rank, without_members);
     for (const auto& [name, calls] : without_members)
         result.notes.push_back(std::to_string(calls) + " calls of " + name +
-                               " act on a communicator whose members the trace does not tell");
+                               " act on a communicator whose members the trace does not name");
     return result;
 }
 

@@ -83,7 +83,7 @@ private:
 void shift_clocks(std::vector<trace::RankFile>&, bool align);
 
 /// What is known only when all ranks are read: members of communicators, own blocks of a reduce-scatter, the shift of the
-/// clocks. Notes tell of communicators whose members stay unknown.
+/// clocks. A note names the communicators whose members stay unknown.
 ForeignTrace finish(const std::vector<RankRecorder*>&, bool align);
 
 }  // namespace hocket::interop

@@ -205,7 +205,7 @@ private:
         made.communicator = -1;
         const Key key{rank(0), rank(1), tag(2)};
         const auto found = pending_.find(key);
-        // Whether a test said yes is not in the file: what it asks for is complete with the wait that follows.
+        // Whether a test succeeded is not in the file: its requests are complete with the wait that follows.
         if (!tests && found != pending_.end()) {
             recorder.begin_completions(made);
             complete(made, key, found->second.front());
@@ -372,7 +372,7 @@ ForeignTrace read_simgrid_ti(std::span<const Source> files, double flops_per_s) 
     if (made > 0)
         result.notes.push_back(
             std::to_string(made) +
-            " communicators were made; the format does not tell which calls are on them: all count as "
+            " communicators were made; the format does not record which calls are on them: all count as "
             "on MPI_COMM_WORLD");
     return result;
 }

@@ -75,7 +75,7 @@ void check(const Blueprint& blueprint) {
         const std::string& first = node_at(cable.first, "cables").name;
         const std::string& second = node_at(cable.second, "cables").name;
         const bool is_new = joined.insert(std::minmax(cable.first, cable.second)).second;
-        if (!is_new && !blueprint.router)  // that of a regular network tells one from the other
+        if (!is_new && !blueprint.router)  // that of a regular network finds the difference
             refuse("a second cable joins " + base::quoted(first) + " and " + base::quoted(second));
     }
     std::vector<std::int32_t> used(blueprint.nodes.size(), 0);

@@ -15,7 +15,7 @@
 
 namespace hocket::network {
 
-/// What a network file says: hosts with their ranks, switches and cables. Readers and generators make it, build() turns
+/// What a network file contains: hosts with their ranks, switches and cables. Readers and generators make it, build() turns
 /// it into a Network. To change a network, build a changed Blueprint.
 struct Blueprint {
     struct Node {
@@ -39,7 +39,7 @@ struct Blueprint {
     std::vector<Cable> cables;
     std::vector<std::int32_t> placement;   ///< [rank] node; empty = host by host, all places filled
     Routing routing;                       ///< of what has no `router`
-    std::shared_ptr<const Router> router;  ///< of these nodes and cables; none = as `routing` says
+    std::shared_ptr<const Router> router;  ///< of these nodes and cables; none = by `routing`
     std::optional<Circuits> circuits = {};
 };
 
@@ -52,7 +52,7 @@ inline constexpr std::int64_t max_cables = std::int64_t{1} << 22U;
 std::vector<std::int32_t> block_placement(const Blueprint&);
 std::vector<std::int32_t> cyclic_placement(const Blueprint&);
 
-/// @throws InvalidInput  if no network file can say it: names that are empty or occur twice, unknown nodes, a second
+/// @throws InvalidInput  if no network file can express it: names that are empty or occur twice, unknown nodes, a second
 ///         cable between two nodes. build() checks the rest.
 void check(const Blueprint&);
 
@@ -67,7 +67,7 @@ inline constexpr std::size_t max_listed_hosts = 1024;
 /// @throws InvalidInput  as Network does
 Network build(const Blueprint&);
 
-/// The inverse of build(). @throws InvalidInput  if the network has links that are no cables, which build() never makes.
+/// The inverse of build(). @throws InvalidInput  if the network has links that are not cables, which build() never makes.
 Blueprint blueprint_of(const Network&);
 
 }  // namespace hocket::network

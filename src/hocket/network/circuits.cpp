@@ -42,7 +42,7 @@ void check(const Circuits& circuits, const Network& network) {
     };
     const auto require_host = [&](std::int32_t node) {
         require(node >= 0 && node < num_nodes && network.node(NodeId{node}).kind == NodeKind::host,
-                "node " + std::to_string(node) + " is no host");
+                "node " + std::to_string(node) + " is not a host");
     };
     const auto require_cable = [&](std::int32_t cable) {
         require(cable >= 0 && cable < num_cables, "cable " + std::to_string(cable) + " is not there");
@@ -56,7 +56,7 @@ void check(const Circuits& circuits, const Network& network) {
     std::vector<bool> switches(network.nodes().size(), false);
     for (const std::int32_t node : circuits.switches) {
         require(node >= 0 && node < num_nodes && network.node(NodeId{node}).kind == NodeKind::switch_,
-                "node " + std::to_string(node) + " is no switch");
+                "node " + std::to_string(node) + " is not a switch");
         switches[static_cast<std::size_t>(node)] = true;
     }
     for (const auto& [node, ports] : circuits.node_ports) {

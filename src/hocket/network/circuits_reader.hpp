@@ -99,7 +99,7 @@ private:
         const toml::node& node = required(table, key, "the name of a host");
         const std::int32_t found = find(node, key);
         if (network_->node(NodeId{found}).kind != NodeKind::host)
-            refuse(node, base::quoted(network_->node(NodeId{found}).name) + " is no host; ports are of hosts");
+            refuse(node, base::quoted(network_->node(NodeId{found}).name) + " is not a host; ports are of hosts");
         return found;
     }
 
@@ -129,7 +129,7 @@ private:
         for (const toml::node& name : *names) {
             const std::int32_t node = find(name, "switches");
             if (network_->node(NodeId{node}).kind != NodeKind::switch_)
-                refuse(name, base::quoted(network_->node(NodeId{node}).name) + " is no switch");
+                refuse(name, base::quoted(network_->node(NodeId{node}).name) + " is not a switch");
             found.switches.push_back(node);
         }
         std::sort(found.switches.begin(), found.switches.end());

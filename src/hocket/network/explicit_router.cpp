@@ -42,7 +42,7 @@ public:
             if (route.size() < 2) refuse("it has less than two nodes", "name every node from one host to another");
             for (const NodeId end : {route.front(), route.back()})
                 if (nodes[end.at()].kind != NodeKind::host)
-                    refuse(name(end) + " is no host", "routes lead from one host to another");
+                    refuse(name(end) + " is not a host", "routes lead from one host to another");
             std::vector<LinkId> path;
             std::set<NodeId> seen{route.front()};
             for (std::size_t i = 1; i < route.size(); ++i) {

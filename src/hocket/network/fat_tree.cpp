@@ -9,7 +9,7 @@
 // switches, numbered S * W[l] + q: S is the subtree of level l, q one of its W[l] parallel roots. Cable k < w[l] up from
 // there leads to subtree S / m[l+1], root q + k * W[l]. Hosts are level 0 with W[0] = M[0] = w[0] = 1.
 //
-// A way up is thus told by the root q at its top, of which the lower levels take q mod W[l], and the way down from a root
+// A way up is thus given by the root q at its top, of which the lower levels take q mod W[l], and the way down from a root
 // is the only one there is. Routing d-mod-k [Zahavi09] takes q = d mod W[l] towards host d; a hash takes any.
 
 #include <algorithm>

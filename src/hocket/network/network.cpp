@@ -166,7 +166,7 @@ Network::Network(std::string name, std::vector<Node> nodes, std::vector<Link> li
     if (rank_nodes_.empty()) refuse(name_, "it has no rank");
     for (const Node& node : nodes_)
         if (node.kind != NodeKind::host && !node.relays)
-            refuse(name_, base::quoted(node.name) + " is no host and must relay");
+            refuse(name_, base::quoted(node.name) + " is not a host and must relay");
     for (std::size_t r = 0; r < rank_nodes_.size(); ++r) {
         const NodeId node = rank_nodes_[r];
         if (!node.valid() || node.at() >= nodes_.size())

@@ -82,7 +82,7 @@ public:
     /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.
     [[nodiscard]] std::vector<Rank> depth_first_order(Rank start) const;
 
-    /// What its file says of how it was measured; null = nothing. Copies share it.
+    /// What its file has on how it was measured; null = nothing. Copies share it.
     [[nodiscard]] const network::Calibration* calibration() const { return calibration_.get(); }
     /// The same network with a calibration.
     [[nodiscard]] Network calibrated(network::Calibration) &&;

@@ -284,7 +284,7 @@ Network from_file(const std::filesystem::path& path) {
         throw InvalidInput(path.string() + ": cannot read the network file: " + why,
                            "give the path of a TOML file of format \"hocket.network/1\"");
     };
-    std::error_code ignored;  // what is wrong with it, as too long a name, opening tells
+    std::error_code ignored;  // what is wrong with it, as too long a name, opening reports
     if (std::filesystem::is_directory(path, ignored)) refuse("it is a folder");
     errno = 0;
     std::ifstream file(path, std::ios::binary);

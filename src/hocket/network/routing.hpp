@@ -16,7 +16,7 @@
 
 namespace hocket::network {
 
-/// What a network file says of routes beyond nodes and links; nothing = the path of a tree, elsewhere the shortest.
+/// What a network file has of routes beyond nodes and links; nothing = the path of a tree, elsewhere the shortest.
 struct Routing {
     /// The `[generate]` table that gives nodes, links and routes; empty = none.
     std::string generate_table;
@@ -32,7 +32,7 @@ public:
     virtual ~Router() = default;
     /// Appends the directed links from `a` to `b`, in order. Both nodes can be reached from each other.
     virtual void route(NodeId a, NodeId b, std::vector<LinkId>& out) const = 0;
-    /// What a network file must say to get these routes.
+    /// What a network file must contain to get these routes.
     [[nodiscard]] virtual Routing routing() const { return {}; }
 };
 
@@ -53,7 +53,7 @@ inline base::Random draws_of(std::int64_t seed, NodeId a, NodeId b) {
     return base::Random(base::Random(static_cast<std::uint64_t>(seed)).bits() ^ base::Random(pair).bits());
 }
 
-/// A route that is no path from one host to another.
+/// A route that is not a path from one host to another.
 class InvalidRoute : public InvalidInput {
 public:
     InvalidRoute(std::size_t number, const std::string& what, const std::string& hint)

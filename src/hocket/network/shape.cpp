@@ -26,7 +26,7 @@ std::vector<std::int32_t> parse_shape(std::string_view shape, char separator, st
         const std::string_view rest(c, static_cast<std::size_t>(end - c));
         const std::string found(rest.substr(0, rest.find(separator)));
         if (error == std::errc::invalid_argument)
-            refuse(found.empty() ? "a number in " + range + " is missing" : base::quoted(found) + " is no number");
+            refuse(found.empty() ? "a number in " + range + " is missing" : base::quoted(found) + " is not a number");
         if (error != std::errc{} || number < 1 || number > max_regular_nodes) refuse(found + " is not in " + range);
         numbers.push_back(number);
         if (next == end) break;

@@ -46,7 +46,7 @@ public:
         for (std::size_t l = top; l < levels_.size(); ++l) out.push_back(LinkId{2 * cable_to(l, b) + 1});
     }
 
-    /// Its nodes and links say all.
+    /// Its nodes and links determine all.
     [[nodiscard]] Routing routing() const override { return {}; }
 
 private:

@@ -51,7 +51,7 @@ std::string node_table(const Blueprint::Node& node) {
 }
 
 std::string link_table(const Blueprint& blueprint, const Blueprint::Cable& cable) {
-    constexpr std::not_equal_to<> differ;  // exact on purpose: the file says what the network says
+    constexpr std::not_equal_to<> differ;  // exact on purpose: the file has what the network has
     const auto name = [&](std::int32_t node) { return string(blueprint.nodes[static_cast<std::size_t>(node)].name); };
     std::string text = "\n[[link]]\n" +
                        line("between", std::string("[") + name(cable.first) + ", " + name(cable.second) + "]") +

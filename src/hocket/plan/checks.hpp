@@ -13,7 +13,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/collectives/algorithm.hpp"
 
-/// What the rules of a Plan and its reader refuse, and how they say it.
+/// What the rules of a Plan and its reader refuse, and their messages.
 namespace hocket::plan {
 
 constexpr std::string_view format = "hocket.plan/2", format_before = "hocket.plan/1";
@@ -51,7 +51,7 @@ std::string accepted_collectives();
 std::string accepted_progress();
 std::string texts_for(std::int32_t ranks);
 
-/// What `work` returns; its InvalidInput is told as one of this place.
+/// What `work` returns; its InvalidInput is reported as one of this place.
 template <class Work>
 auto within(const std::string& place, const Work& work) {
     try {

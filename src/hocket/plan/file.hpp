@@ -15,7 +15,7 @@
 /// other_members, shared schedules and hosts, are read too.
 namespace hocket {
 
-/// A larger plan is refused before it is read: a program must not fill its memory with a file that is no plan.
+/// A larger plan is refused before it is read: a program must not fill its memory with a file that is not a plan.
 constexpr std::size_t max_plan_bytes = std::size_t{64} << 20;
 
 /// The text of a plan file.

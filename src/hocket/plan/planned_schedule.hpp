@@ -51,7 +51,7 @@ private:
 std::int32_t segments_of(const PlannedSchedule&, std::int64_t bytes);
 /// Schedule::segments of that.
 std::int32_t schedule_segments(const PlannedSchedule&, std::int32_t asked_segments);
-/// The part of rank `self` when `root` is the root, with what segments_of() says.
+/// The part of rank `self` when `root` is the root, with the number of segments_of().
 RankSchedule rank_schedule(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_segments);
 /// That of all ranks.
 Schedule whole_schedule(const PlannedSchedule&, Rank root, std::int32_t asked_segments);

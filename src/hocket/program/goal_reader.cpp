@@ -80,7 +80,7 @@ private:
             const std::string_view rest = text_.substr(position_);
             if (rest.starts_with("//")) {
                 const std::size_t length = std::min(rest.find('\n'), rest.size());
-                if (token_.text == "\n") note_meaning(rest.substr(2, length - 2));
+                if (token_.text == "\n") read_meaning(rest.substr(2, length - 2));
                 position_ += length;
             } else if (rest.starts_with("/*")) {
                 const std::size_t end = rest.find("*/", 2);
@@ -109,7 +109,7 @@ private:
     }
 
     /// Remembers `reduce 1000b`, `connect 1` or `disconnect 1`, which to_goal() writes on the line before a calc.
-    void note_meaning(std::string_view comment) {
+    void read_meaning(std::string_view comment) {
         if (comment.ends_with('\r')) comment.remove_suffix(1);
         for (const ProgramOpKind kind : {ProgramOpKind::reduce, ProgramOpKind::connect, ProgramOpKind::disconnect}) {
             const std::string start = " " + std::string(name_of(kind)) + " ";
@@ -221,7 +221,7 @@ private:
     void refuse_wildcard(const std::string& meaning) const {
         if (scanner_.at("-"))
             scanner_.refuse(scanner_.peek().line,
-                            "-1 (" + meaning + ") is not supported: a program says who sends what");
+                            "-1 (" + meaning + ") is not supported: a program names the sender of each message");
     }
 
     std::int32_t op_of(std::string_view label, int line) const {

@@ -72,7 +72,7 @@ bool has_circuits(const Program&);
 /// "send", "recv", "compute", "reduce", "connect", "disconnect"
 std::string_view name_of(ProgramOpKind);
 
-/// What makes a program meaningless whatever it runs on: a peer that is no rank, a negative size, a wait for itself.
+/// What makes a program meaningless whatever it runs on: a peer that is not a rank, a negative size, a wait for itself.
 /// That each message has its counterpart is for the simulation to find, because a part of a program may lack it.
 struct ProgramFault {
     Rank rank;

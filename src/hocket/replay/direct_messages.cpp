@@ -45,7 +45,7 @@ private:
     std::int64_t bytes_;
 };
 
-/// A block to each of `count` peers from `first` on and one from each; `self` is none of them unless it is no peer.
+/// A block to each of `count` peers from `first` on and one from each; `self` is none of them unless it is not a peer.
 void exchange(PartBuilder& part, std::size_t self, std::size_t first, std::size_t count, const Sizes& sent,
               const Sizes& received, bool with_self) {
     for (std::size_t i = with_self ? 0 : 1; i < count; ++i) {

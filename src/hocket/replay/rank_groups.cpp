@@ -79,7 +79,7 @@ std::span<const std::int64_t> RankReplay::vector_of(const Call& call, int which)
     return {at + 1, static_cast<std::size_t>(*at)};
 }
 
-void RankReplay::note_window(const Call& call) {
+void RankReplay::add_window(const Call& call) {
     if (call.window < 0 || call.communicator < 0) return;
     window_[call.window] = {call.communicator, windows_made_[call.communicator]++, 0};
 }

@@ -60,7 +60,7 @@ void RankReplay::play(const Call& call) {
         case FunctionKind::file:
             return compute(call.exit_ns - call.enter_ns);
         case FunctionKind::set_up:
-            note_window(call);
+            add_window(call);
             return leave_out(call, "making communicators, windows and processes is not modelled");
         case FunctionKind::send: {
             const Pending sent = send(call);
@@ -195,7 +195,7 @@ RankReplay::Partner RankReplay::partner(std::int32_t communicator, std::int32_t 
     const trace::Communicator& in = shared_.trace.communicators()[static_cast<std::size_t>(communicator)];
     const bool own_first = shared_.ranks_in[static_cast<std::size_t>(communicator)][0].contains(rank_.value);
     const auto& group = in.inter && own_first ? in.remote : in.members;
-    if (static_cast<std::size_t>(peer) >= group.size()) return {{}, "its partner is no rank of the communicator"};
+    if (static_cast<std::size_t>(peer) >= group.size()) return {{}, "its partner is not a rank of the communicator"};
     const Rank found{group[static_cast<std::size_t>(peer)]};
     return {found, found.valid() ? nullptr : "its partner is a process outside this trace"};
 }

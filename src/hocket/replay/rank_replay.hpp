@@ -108,7 +108,7 @@ private:
     [[nodiscard]] std::span<const std::int64_t> vector_of(const Call&, int which) const;
 
     // Windows.
-    void note_window(const Call&);
+    void add_window(const Call&);
     void one_sided(const Call&);
     [[nodiscard]] std::vector<Rank> group_of(const Call&, const Window&) const;
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // Symbolic execution. A schedule without races whose messages match gives the same result in every order that its
-// dependencies allow, so that one order tells all.
+// dependencies allow, so that one order shows all.
 
 #include <deque>
 #include <map>

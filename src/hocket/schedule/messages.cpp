@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// What can be said of messages without executing: partners, chunk lists, races.
+// What is known of messages without executing: partners, chunk lists, races.
 
 #include <algorithm>
 #include <map>

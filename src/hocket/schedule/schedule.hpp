@@ -99,9 +99,9 @@ struct RankSchedule {
 ///   scatter, gather, allgather, reduce_scatter_block  block b of rank b: chunks b*c .. b*c+c-1
 ///   alltoall                                          block from s to d: chunks (s*p+d)*c ...
 ///   barrier                                           chunk r = "rank r has entered"; segments = 1; messages list no
-///                                                     chunks and carry no bytes; a message tells all that its sender
+///                                                     chunks and carry no bytes; a message shows all that its sender
 ///                                                     knew at its start, that is by the receives it depends on
-/// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks tells
+/// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks announces
 /// its receiver that what its sender waited for has happened: a transfer that must not share a link with another one
 /// waits so for its end.
 struct Schedule {

@@ -23,12 +23,12 @@ void beam_search(const Tree& tree, const State& root, Bound& bound, Candidates& 
     std::vector<Choice> choices;
     std::vector<Transfer> list;
     for (std::int32_t left = tree.num_computers() - root.num_informed(); left > 0; --left) {
-        if (watch.done_and_tell()) return;
+        if (watch.done_and_report()) return;
         choices.clear();
         for (std::size_t i = 0; i < states.size(); ++i) {
             candidates.list(states[i], list);
             for (const Transfer& t : list) {
-                if (watch.done_and_tell()) return;
+                if (watch.done_and_report()) return;
                 states[i].add(t.source, t.target, t.start_ns);
                 candidates.canonical().read(states[i]);
                 choices.push_back({static_cast<std::int32_t>(i), t, bound.of(states[i]), bound.mean_ns(),

@@ -17,7 +17,7 @@ public:
         : search_(search), bound_(search.tree_, search.subtrees_), candidates_(search.tree_), state_(search.root_) {}
 
     void run(bool is_caller) {
-        while (!search_.ended_ && !(is_caller ? search_.watch_.done_and_tell() : search_.watch_.done())) {
+        while (!search_.ended_ && !(is_caller ? search_.watch_.done_and_report() : search_.watch_.done())) {
             const std::int64_t node = search_.take(*this);
             if (node < 0) break;
             go();

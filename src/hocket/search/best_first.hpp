@@ -48,7 +48,7 @@ public:
     /// `subtrees` as in Bound.
     BestFirst(const Tree&, const State& root, Watch&, std::span<const SubtreeBound> subtrees = {});
 
-    /// Until the best schedule of the watch is proven, or the watch says stop, or after `num_nodes`.
+    /// Until the best schedule of the watch is proven, or the watch ends the search, or after `num_nodes`.
     void run(std::int64_t num_nodes = std::numeric_limits<std::int64_t>::max());
 
 private:

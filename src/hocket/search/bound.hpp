@@ -31,9 +31,9 @@ public:
     /// `subtrees`: empty or of each link. Must outlive the bound.
     explicit Bound(const Tree&, std::span<const SubtreeBound> subtrees = {});
 
-    /// May stop at `enough_ns`. What is more than `aim_ns` may say no more than that it cannot end by then.
+    /// May stop at `enough_ns`. What is more than `aim_ns` may mean only that it cannot end by then.
     std::int64_t of(const State&, std::int64_t enough_ns = never, std::int64_t aim_ns = never);
-    /// Of the last state whose bound was not enough: the sum of what the places found. Tells states of equal bounds apart.
+    /// Of the last state whose bound was not enough: the sum of what the places found. Distinguishes states of equal bounds.
     [[nodiscard]] double mean_ns() const { return mean_ns_; }
     /// And for what is missing below and at a node; 0 if nothing is.
     [[nodiscard]] std::int64_t below_ns(std::int32_t node, const State&);

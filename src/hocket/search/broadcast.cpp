@@ -17,7 +17,7 @@ namespace {
 /// To the earliest end that the bound does not exclude.
 void raise_lower_bound(const State& root, Bound& bound, Watch& watch) {
     std::int64_t low = watch.lower_bound_ns(), high = watch.makespan_ns();
-    while (low < high && !watch.done_and_tell()) {
+    while (low < high && !watch.done_and_report()) {
         const std::int64_t middle = low + (high - low) / 2;
         if (bound.of(root, never, middle) > middle)
             low = middle + 1;
@@ -27,7 +27,7 @@ void raise_lower_bound(const State& root, Bound& bound, Watch& watch) {
     watch.raise_lower_bound(low);
 }
 
-/// List schedules that aim at several ends, the bound first. There is a schedule even if the watch says stop.
+/// List schedules that aim at several ends, the bound first. There is a schedule even if the watch stops them.
 void make_list_schedules(const Tree& tree, const State& root, Bound& bound, Watch& watch) {
     ListSchedule list(tree, bound, watch);
     const auto aim_at = [&](std::int64_t target) {
@@ -38,9 +38,9 @@ void make_list_schedules(const Tree& tree, const State& root, Bound& bound, Watc
     };
     aim_at(watch.lower_bound_ns());
     raise_lower_bound(root, bound, watch);
-    if (watch.done_and_tell()) return;
+    if (watch.done_and_report()) return;
     std::int64_t low = watch.lower_bound_ns();
-    for (std::int64_t target = low, i = 0; i < 12 && low < watch.makespan_ns() && !watch.done_and_tell(); ++i) {
+    for (std::int64_t target = low, i = 0; i < 12 && low < watch.makespan_ns() && !watch.done_and_report(); ++i) {
         if (aim_at(target) > target) low = target + 1;
         target = low + (watch.makespan_ns() - low) / 2;
     }
@@ -69,21 +69,21 @@ std::int64_t search(const Tree& tree, const State& root, Watch& watch, const Eff
     watch.raise_lower_bound(bound.of(root));
     make_list_schedules(tree, root, bound, watch);
     const std::int64_t before_branching_ns = watch.lower_bound_ns();
-    if (effort.beam_width > 0 && !watch.done_and_tell()) beam_search(tree, root, bound, candidates, 1, watch);
-    if (!watch.done_and_tell()) BestFirst(tree, root, watch).run(100);  // mostly enough for a small tree
+    if (effort.beam_width > 0 && !watch.done_and_report()) beam_search(tree, root, bound, candidates, 1, watch);
+    if (!watch.done_and_report()) BestFirst(tree, root, watch).run(100);  // mostly enough for a small tree
     std::uint64_t turn = 0;
-    while (turn < 3 && !watch.done_and_tell()) improve_once(root, effort.num_steps, turn++, watch);
-    for (std::int32_t width = 4; width <= effort.beam_width && !watch.done_and_tell(); width *= 4)
+    while (turn < 3 && !watch.done_and_report()) improve_once(root, effort.num_steps, turn++, watch);
+    for (std::int32_t width = 4; width <= effort.beam_width && !watch.done_and_report(); width *= 4)
         beam_search(tree, root, bound, candidates, width, watch);
     std::vector<SubtreeBound> subtrees(static_cast<std::size_t>(tree.num_links()));
     BestFirst best_first(tree, root, watch, subtrees);
-    for (std::int64_t num_nodes = 200; !watch.done_and_tell(); num_nodes += num_nodes / 4) {
+    for (std::int64_t num_nodes = 200; !watch.done_and_report(); num_nodes += num_nodes / 4) {
         if (effort.uses_subtrees && !tree.has_delays() && turn % 4 == 3) {
             find_subtree_bounds(root, num_nodes, subtrees, watch);
             if (!watch.stopped()) watch.raise_lower_bound(Bound(tree, subtrees).of(root));
         }
         best_first.run(num_nodes);
-        if (effort.num_steps > 0 && !watch.done_and_tell()) improve_once(root, effort.num_steps, turn++, watch);
+        if (effort.num_steps > 0 && !watch.done_and_report()) improve_once(root, effort.num_steps, turn++, watch);
     }
     return before_branching_ns;
 }
@@ -112,7 +112,7 @@ std::pair<std::int64_t, bool> search_subtree(const CutOff& subtree, std::int64_t
     BroadcastOptions options;
     options.max_nodes = num_nodes;
     options.time_limit_s = watch.options().time_limit_s - watch.seconds();
-    options.on_progress = [&](const BroadcastProgress&) { return !watch.done_and_tell(); };
+    options.on_progress = [&](const BroadcastProgress&) { return !watch.done_and_report(); };
     Watch of_subtree(options);
     search(subtree.tree, State(subtree.tree, subtree.holders, subtree.from_ns), of_subtree, {1, 5'000, false});
     return {of_subtree.lower_bound_ns(), of_subtree.lower_bound_ns() == of_subtree.makespan_ns()};
@@ -125,7 +125,7 @@ void find_subtree_bounds(const State& root, std::int64_t num_nodes, std::vector<
     constexpr std::int64_t most = 32;  // computers
     const Tree& tree = root.tree();
     const std::vector<std::int64_t> first_ns = first_arrivals(tree, root);
-    for (std::int32_t link = 0; link < tree.num_links() && !watch.done_and_tell(); ++link) {
+    for (std::int32_t link = 0; link < tree.num_links() && !watch.done_and_report(); ++link) {
         SubtreeBound& bound = bounds[static_cast<std::size_t>(link)];
         if (link / 2 == tree.middle() || bound.is_exact) continue;
         const std::vector<bool> is_behind = computers_behind(tree, link);

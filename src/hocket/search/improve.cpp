@@ -99,7 +99,7 @@ void improve(const State& root, Watch& watch, const Annealing& annealing) {
     std::int64_t late = decoder.late_ns(order, annealing.aim_ns, never);
     const double hot = annealing.hot * static_cast<double>(annealing.aim_ns), cold = 0.01 * hot;
     for (std::int64_t step = 0; step < annealing.num_steps && late > 0; ++step) {
-        if (step * size % 4096 < size && watch.done_and_tell()) return;
+        if (step * size % 4096 < size && watch.done_and_report()) return;
         Order other = order;
         if (!change(other, root, random)) continue;
         const double temperature =

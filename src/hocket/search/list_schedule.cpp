@@ -51,7 +51,7 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
     if (bound_->of(state) >= worst_ns) return false;
     while (!state.complete()) {
         find_targets(state);
-        if (watch_->done_and_tell()) return false;
+        if (watch_->done_and_report()) return false;
         find_candidates(state);
         std::int64_t best_bound = never;
         const Candidate* best = nullptr;
@@ -63,7 +63,7 @@ bool ListSchedule::complete(State& state, std::int64_t target_ns, std::int64_t w
             best_bound = std::min(bound, best_bound);
             if (bound <= target_ns || is_late) break;
             state.take_back();
-            if (watch_->done_and_tell()) return false;
+            if (watch_->done_and_report()) return false;
         }
         if (best_bound >= worst_ns) return false;
         if (best_bound <= target_ns || is_late) continue;

@@ -26,7 +26,7 @@ void check_order(std::span<const Rank> order, std::size_t num_members) {
         if (right) seen[order[i].at()] = true;
     }
     if (!right)
-        throw InvalidInput("the order is no permutation of 0 to " +
+        throw InvalidInput("the order is not a permutation of 0 to " +
                            std::to_string(static_cast<std::int64_t>(num_members) - 1));
 }
 

@@ -67,9 +67,9 @@ private:
     }
 
     /// Not before there is a schedule.
-    bool has_to_stop(bool tell) {
+    bool has_to_stop(bool reports) {
         return watch_.makespan_ns() < never &&
-               (tell ? watch_.done_and_tell() : watch_.stopped() || watch_.good_enough());
+               (reports ? watch_.done_and_report() : watch_.stopped() || watch_.good_enough());
     }
 
     /// All without the message; or one of those that are isomorphic as seen from one with the message, when each of these
@@ -194,7 +194,7 @@ std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptio
     for (std::size_t i = 1; i < order.size(); ++i)
         for (const std::int32_t link : {2 * order[i] + 1, 2 * order[i]}) {
             const std::int32_t size = link % 2 == 1 ? below[at(order[i])] : tree.num_computers() - below[at(order[i])];
-            if (size < 1 || size > small || size + 1 >= tree.num_computers() || watch.done_and_tell()) continue;
+            if (size < 1 || size > small || size + 1 >= tree.num_computers() || watch.done_and_report()) continue;
             if (!comes_at_full_rate(tree, link)) continue;
             const Tree subtree = subtree_behind(tree, link);
             BroadcastOptions rest;

@@ -20,7 +20,7 @@ struct Message {
 /// The messages of an all-to-all in phases: within one, no two messages share a directed link of the tree, and a rank sends
 /// at most one message and receives at most one. There are as many phases as messages cross the busiest link, the fewest
 /// possible [Faraj05]. Ranks are positions in `members`, network ranks in communicator order.
-/// @throws InvalidInput  if the network is no tree, a member is not a rank of it or comes twice, or there are more than 4096
+/// @throws InvalidInput  if the network is not a tree, a member is not a rank of it or comes twice, or there are more than 4096
 ///         members.
 std::vector<std::vector<Message>> contention_free_phases(const Network&, std::span<const Rank> members);
 

@@ -145,14 +145,15 @@ Schedule one_send_at_a_time(const Schedule& schedule) {
             "expected bcast or scatter");
     if (const auto wrong = malformations(schedule); !wrong.empty())
         throw InvalidInput("the schedule is malformed: " + wrong.front());
-    std::set<std::tuple<Rank, Rank, std::int32_t>> told;  // messages whose receiver answers: another send waits for it
+    std::set<std::tuple<Rank, Rank, std::int32_t>>
+        answered;  // messages whose receiver answers: another send waits for it
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
         const RankSchedule& part = schedule.ranks[r];
         const std::vector<std::int32_t> ordinals = ordinals_of(part);
         std::optional<std::size_t> last;
         for (std::size_t i = 0; i < part.ops.size(); ++i) {
             if (part.ops[i].kind != OpKind::send) continue;
-            if (last) told.insert({Rank{static_cast<std::int32_t>(r)}, part.ops[*last].peer, ordinals[*last]});
+            if (last) answered.insert({Rank{static_cast<std::int32_t>(r)}, part.ops[*last].peer, ordinals[*last]});
             last = i;
         }
     }
@@ -174,7 +175,7 @@ Schedule one_send_at_a_time(const Schedule& schedule) {
             place.push_back(result.ranks[r].add(op.kind, op.peer, std::vector(chunks.begin(), chunks.end()), after));
             const auto message =
                 sends ? std::tuple(self, op.peer, ordinals[i]) : std::tuple(op.peer, self, ordinals[i]);
-            if (!told.contains(message)) continue;
+            if (!answered.contains(message)) continue;
             const std::vector<ChunkRange> nothing;
             if (sends) {
                 answer = result.ranks[r].add(OpKind::recv, op.peer, nothing, std::vector{place.back()});

@@ -13,7 +13,7 @@ namespace hocket::search {
 
 /// Broadcast of `segments` chunks, each passed on as it comes, down a tree of ranks: `children[r]` are the ranks that r sends
 /// to, in this order. Algorithm "pipelined_tree".
-/// @throws InvalidInput  if that is no tree of all ranks from the root.
+/// @throws InvalidInput  if that is not a tree of all ranks from the root.
 Schedule bcast_down(std::span<const std::vector<Rank>> children, Rank root, std::int32_t segments);
 
 /// The children of a tree over an order of ranks: the first of a stretch is the parent of the first ranks of the `fanout`

@@ -18,7 +18,7 @@ class SubtreeLabels {
 public:
     explicit SubtreeLabels(const Tree&);
 
-    /// `mark(node)` tells nodes apart.
+    /// `mark(node)` distinguishes nodes.
     void label(std::int32_t root, const std::function<std::int32_t(std::int32_t)>& mark);
 
     [[nodiscard]] std::int32_t parent(std::int32_t node) const { return parent_[at(node)]; }

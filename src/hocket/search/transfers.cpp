@@ -51,8 +51,8 @@ private:
     std::vector<std::vector<bool>> before_;
 };
 
-/// Adds the ops of each rank in the order in which they happen, so that a message and those that tell of ends meet their
-/// receivers in the order in which they were sent.
+/// Adds the ops of each rank in the order in which they happen, so that a message and those that announce ends reach
+/// their receivers in the order in which they were sent.
 class Writer {
 public:
     Writer(const Tree& tree, Collective collective, std::int32_t root, std::span<const Transfer> transfers)
@@ -68,10 +68,10 @@ public:
         std::vector<std::int32_t> after;
         if (arrived_[at(t.source)] >= 0) after.push_back(arrived_[at(t.source)]);
         for (const std::int32_t wait : waits) {
-            const std::int32_t teller = transfers_[at(wait)].target, has_ended = received_[at(wait)];
-            if (teller == t.source) continue;  // it has what arrived last
-            rank(teller).add(OpKind::send, Rank{t.source}, {}, {has_ended});
-            after.push_back(rank(t.source).add(OpKind::recv, Rank{teller}, {}, {}));
+            const std::int32_t announcer = transfers_[at(wait)].target, has_ended = received_[at(wait)];
+            if (announcer == t.source) continue;  // it has what arrived last
+            rank(announcer).add(OpKind::send, Rank{t.source}, {}, {has_ended});
+            after.push_back(rank(t.source).add(OpKind::recv, Rank{announcer}, {}, {}));
         }
         rank(t.source).add(OpKind::send, Rank{t.target}, {{0, 1}}, after);
     }
@@ -97,7 +97,7 @@ private:
 Schedule schedule_of(const Tree& tree, Collective collective, std::int32_t root, std::span<const Transfer> transfers,
                      Order order) {
     const auto waits =
-        order == Order::told ? waits_of(tree, transfers) : std::vector<std::vector<std::int32_t>>(transfers.size());
+        order == Order::kept ? waits_of(tree, transfers) : std::vector<std::vector<std::int32_t>>(transfers.size());
     // With delays a transfer may follow another one on a link before that one has ended; who waits for its end starts later.
     struct Event {
         std::int64_t time_ns;

@@ -28,16 +28,17 @@ std::vector<std::vector<std::int32_t>> waits_of(const Tree&, std::span<const Tra
 
 /// Whether the schedule keeps the order of transfers that share a link.
 enum class Order : std::uint8_t {
-    told,  ///< who must wait for another transfer's end gets a message without chunks from there: a sender learns only so
+    kept,  ///< who must wait for another transfer's end gets a message without chunks from there: a sender learns only so
            ///< that its bytes have arrived
-    free,  ///< each starts when its source has the message: for messages so small that sharing costs less than telling
+    free,  ///< each starts when its source has the message: for messages so small that sharing costs less than messages
+           ///< without chunks
 };
 
 /// The broadcast from computer `root` as a Schedule of one segment.
-Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>, Order = Order::told);
+Schedule bcast_of(const Tree&, std::int32_t root, std::span<const Transfer>, Order = Order::kept);
 
 /// A reduction to `root`: `broadcast` was found on reversed(tree), and is run backwards.
-Schedule reduce_of(const Tree&, std::int32_t root, std::span<const Transfer> broadcast, Order = Order::told);
+Schedule reduce_of(const Tree&, std::int32_t root, std::span<const Transfer> broadcast, Order = Order::kept);
 
 /// The transfers at their instants: a computation of each rank is its clock. By Sharing::reserve each starts at its instant and
 /// ends at its end, but that here a duration is not rounded up to whole nanoseconds.

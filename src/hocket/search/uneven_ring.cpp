@@ -28,10 +28,10 @@ void check(std::span<const Rank> order, std::span<const std::int32_t> starts, st
     std::vector<std::int32_t> ranks;
     for (const Rank rank : order) ranks.push_back(rank.value);
     if (order.empty() || !distinct_below(std::span(ranks), order.size()))
-        throw InvalidInput("the order is no permutation of 0 to " +
+        throw InvalidInput("the order is not a permutation of 0 to " +
                            std::to_string(static_cast<std::int64_t>(order.size()) - 1));
     if (starts.empty() || !distinct_below(starts, order.size()))
-        throw InvalidInput("the starts are no distinct positions from 0 to " + std::to_string(order.size() - 1));
+        throw InvalidInput("the starts are not distinct positions from 0 to " + std::to_string(order.size() - 1));
     if (segments < 1 || static_cast<std::size_t>(segments) > (1U << 22U) / starts.size())
         throw InvalidInput("number of segments is " + std::to_string(segments) + ": expected 1 to " +
                            std::to_string((1U << 22U) / starts.size()));

@@ -21,7 +21,7 @@ namespace hocket::search {
 /// ring [Patarasuk09] gives 2 n (1 - 1/p) with p ranks.
 ///
 /// `order`: ranks around the ring; `starts`: positions in it, each at most once; `segments` per block.
-/// @throws InvalidInput  if the order is no permutation, or starts or segments are out of range.
+/// @throws InvalidInput  if the order is not a permutation, or starts or segments are out of range.
 Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std::int32_t> starts,
                                std::int32_t segments);
 

@@ -48,14 +48,14 @@ public:
     void count_nodes(std::int64_t n) { num_nodes_ += n; }
     [[nodiscard]] std::int64_t num_nodes() const { return num_nodes_; }
 
-    /// Whether the search has to end: it is good enough, or has used up its time or its nodes, or was told to.
+    /// Whether the search has to end: it is good enough, or has used up its time or its nodes, or was asked to.
     [[nodiscard]] bool done() {
         if (stopped_ || good_enough()) return true;
         if (num_nodes_ >= options_.max_nodes || seconds() > options_.time_limit_s) stopped_ = true;
         return stopped_;
     }
-    /// The same, and tells on_progress every tenth of a second: for the thread that called the search.
-    [[nodiscard]] bool done_and_tell() {
+    /// The same, and calls on_progress every tenth of a second: for the thread that called the search.
+    [[nodiscard]] bool done_and_report() {
         if (const double now = seconds(); options_.on_progress && now >= next_s_) {
             next_s_ = now + 0.1;
             if (!options_.on_progress({makespan_ns(), lower_bound_ns(), num_nodes_, now})) stopped_ = true;

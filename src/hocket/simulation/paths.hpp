@@ -12,7 +12,7 @@
 
 namespace hocket::simulation {
 
-/// The capacities of routes: what a fabric has to say, without a call for each link where links are regular.
+/// The capacities of routes: what a fabric would answer, without a call for each link where links are regular.
 class Paths {
 public:
     explicit Paths(const network::Fabric& fabric) : fabric_(fabric) {

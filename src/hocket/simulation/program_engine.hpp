@@ -68,7 +68,8 @@ public:
                 if (!transport_.relieve(now_s_)) break;
                 continue;
             }
-            timeline_.completed = !stopped_ && teller_.goes_on(num_done_ + num_rates_, [this] { return progress(); });
+            timeline_.completed =
+                !stopped_ && periodic_progress_.goes_on(num_done_ + num_rates_, [this] { return progress(); });
             if (!timeline_.completed) return take_timeline();
             now_s_ = next_s;
         }
@@ -376,7 +377,7 @@ private:
     std::int32_t num_done_ = 0;
     std::int64_t num_rates_ = 0;
     bool stopped_ = false;
-    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 15U};
+    PeriodicProgress periodic_progress_{options_.on_progress, std::int64_t{1} << 15U};
     EventQueue events_;           // later than now
     std::vector<Event> instant_;  // now, in order
     FlowQueue flow_queue_;

@@ -18,12 +18,12 @@ inline double real_time_s() {
 }
 
 /// Calls on_progress each time that much work has been done: the same calls for the same simulation, tens a second.
-class ProgressTeller {
+class PeriodicProgress {
 public:
-    ProgressTeller(const OnProgress& on_progress, std::int64_t work_between)
+    PeriodicProgress(const OnProgress& on_progress, std::int64_t work_between)
         : on_progress_(on_progress), work_between_(work_between), next_(work_between) {}
 
-    /// Whether to go on, after `work` in all; `progress()` says how far.
+    /// Whether to go on, after `work` in all; `progress()` is how far.
     template <class Progress>
     bool goes_on(std::int64_t work, Progress&& progress) {
         if (work < next_ || !on_progress_) return true;
@@ -36,7 +36,7 @@ private:
     std::int64_t work_between_, next_;
 };
 
-/// What all threads of a simulation have done together. The calling thread alone tells of it: a progress function need
+/// What all threads of a simulation have done together. The calling thread alone reports it: a progress function need
 /// not be safe to be called by others.
 class SharedProgress {
 public:
@@ -44,8 +44,8 @@ public:
         : on_progress_(on_progress), num_total_(num_total) {}
 
     void add(std::int64_t num_done) { num_done_.fetch_add(num_done, std::memory_order_relaxed); }
-    /// In the calling thread. `time_s` may be earlier than one told before: parts are simulated one after another.
-    void tell(double time_s = 0) {
+    /// In the calling thread. `time_s` may be earlier than one reported before: parts are simulated one after another.
+    void report(double time_s = 0) {
         latest_s_ = std::max(latest_s_, time_s);
         if (!on_progress_ || stops()) return;
         try {
@@ -70,7 +70,7 @@ private:
 /// What one of these threads has done: the parts that it has been through, and the one at hand.
 class ThreadProgress {
 public:
-    ThreadProgress(SharedProgress& shared, bool tells) : shared_(shared), tells_(tells) {}
+    ThreadProgress(SharedProgress& shared, bool reports) : shared_(shared), reports_(reports) {}
 
     /// With so much done of the part at hand; whether to go on. Looks up tens of times a second.
     bool goes_on(std::int64_t num_done, std::int64_t work, double time_s) {
@@ -78,7 +78,7 @@ public:
         next_ = work_before_ + work + (std::int64_t{1} << 15U);
         shared_.add(num_done - num_added_);
         num_added_ = num_done;
-        if (tells_) shared_.tell(time_s);
+        if (reports_) shared_.report(time_s);
         return !shared_.stops();
     }
     void end_part(std::int64_t num_done, std::int64_t work) {
@@ -89,7 +89,7 @@ public:
 
 private:
     SharedProgress& shared_;
-    const bool tells_;
+    const bool reports_;
     std::int64_t num_added_ = 0;  // of the part at hand
     std::int64_t work_before_ = 0, next_ = std::int64_t{1} << 15U;
 };

@@ -95,7 +95,7 @@ TrafficResult simulate_in_parts(const Traffic& traffic, const network::Fabric& f
     };
     const double divided_s = real_time_s();
     result.num_threads = base::run_on_threads(static_cast<std::int32_t>(std::min(parts.size(), most_threads)), work,
-                                              [&] { progress.tell(); });
+                                              [&] { progress.report(); });
     result.setup_s = divided_s - begin_s + setup_s / result.num_threads;
     result.completed = num_completed == parts.size();
     if (recorder) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Writes calls as format.h tells for version 3. Plain C, shared by the recorder and encode.cpp. */
+/* Writes calls as format.h defines version 3. Plain C, shared by the recorder and encode.cpp. */
 #ifndef HOCKET_TRACE_CODER_H
 #define HOCKET_TRACE_CODER_H
 
@@ -81,7 +81,7 @@ static inline unsigned char* hocket_trace_put_request(const struct hocket_trace_
 }
 
 /* Behind each call that named a request. */
-static inline void hocket_trace_note_request(struct hocket_trace_requests* known, uint64_t request, uint32_t flags) {
+static inline void hocket_trace_add_request(struct hocket_trace_requests* known, uint64_t request, uint32_t flags) {
     if (request > known->highest) known->highest = request;
     if (flags & HOCKET_TRACE_PERSISTENT) known->persistent = request;
 }

@@ -44,7 +44,7 @@ bool is_vector(std::string_view name) { return name.ends_with('v') || name.ends_
 
 /// One rank's part in a collective.
 struct Part {
-    const Call* call;  ///< that told what to do: of a persistent collective the call that made the request
+    const Call* call;  ///< with what to do: of a persistent collective the call that made the request
     CollectiveName name;
     std::int64_t enter_ns;
     std::int64_t exit_ns;

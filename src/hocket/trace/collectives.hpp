@@ -34,7 +34,7 @@ struct Collective {
     std::vector<std::int64_t> exit_ns;
 };
 
-/// "bcast" for MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c, ...; empty if the function is no collective.
+/// "bcast" for MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c, ...; empty if the function is not a collective.
 struct CollectiveName {
     std::string_view collective;
     Form form;

@@ -141,7 +141,7 @@ private:
             throw InvalidInput("a record of " + std::to_string(signature.size()) + " bytes in a trace",
                                "accepted: fewer than 2 GiB");
         times(one, folded, signature);
-        note_requests(one);
+        add_requests(one);
         ++num_calls_;
     }
 
@@ -174,12 +174,12 @@ private:
         return news;
     }
 
-    void note_requests(const Call& one) {
-        if (one.request != 0) hocket_trace_note_request(&coder_->requests, one.request, one.flags);
+    void add_requests(const Call& one) {
+        if (one.request != 0) hocket_trace_add_request(&coder_->requests, one.request, one.flags);
         if (one.completions < 0) return;
         for (const Completion& each :
              part_of(file_.completions, one.completions, static_cast<std::size_t>(one.num_completions)))
-            hocket_trace_note_request(&coder_->requests, each.request, 0);
+            hocket_trace_add_request(&coder_->requests, each.request, 0);
     }
 
     void completions(const Call& one) {

@@ -7,8 +7,8 @@
  *
  *   file    = header (hocket_trace_header, 256 bytes), then blocks until one has size 0 or the file ends
  *   block   = hocket_trace_block, then `used` bytes of whole records, then what is not used up to `size`
- *   record  = a byte, the head, then what it says; numbers are varints: 7 bits a byte, the lowest first, and the highest
- *             bit says that more follow; "signed" ones are zigzag (0, -1, 1, -2, ...)
+ *   record  = a byte, the head, then its contents; numbers are varints: 7 bits a byte, the lowest first, and the highest
+ *             bit means that more follow; "signed" ones are zigzag (0, -1, 1, -2, ...)
  *
  * The recorder maps the file and raises `used` when a record is whole. So whatever kills the program, the file holds all
  * records but the one at hand; only a file whose last record is a FOOTER is complete. A reader needs one block at a time
@@ -52,7 +52,7 @@
  * Versions 1 and 2 have records, behind the header, in place of blocks, until one has length 0 or the file ends:
  *
  *   record  = u32 length of the whole record (a multiple of 8: the end is padded with zeros), u16 kind, u16 function,
- *             then what the kind says, as above, or:
+ *             then what the kind has, as above, or:
  *   CALL    = i64 enter_ns, i64 exit_ns, u32 fields, u16 thread, u16 flags, then the fields whose bit is set, in the
  *             order of their bits, each of fixed size
  *
@@ -132,7 +132,7 @@ enum hocket_trace_end {
 
 enum hocket_trace_flag {
     HOCKET_TRACE_IN_PLACE = 1,  /* the send or receive buffer was MPI_IN_PLACE */
-    HOCKET_TRACE_COMPLETED = 2, /* a test or a probe that said yes */
+    HOCKET_TRACE_COMPLETED = 2, /* a test or a probe that succeeded */
     HOCKET_TRACE_PERSISTENT = 4 /* the call made a persistent request */
 };
 

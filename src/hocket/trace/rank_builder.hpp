@@ -18,11 +18,11 @@ namespace hocket::trace {
 /// Puts a RankFile together from the records of its file, of any version.
 class RankBuilder {
 public:
-    /// Reads the header and says which version it is.
+    /// Reads the header. Returns the version.
     std::uint32_t header(ByteReader&);
     [[nodiscard]] std::uint32_t header_bytes() const { return header_bytes_; }
 
-    /// A definition or the footer; `function`: as the record says.
+    /// A definition or the footer; `function`: that of the record.
     void define(std::uint32_t kind, std::uint16_t function, ByteReader& body);
     [[nodiscard]] bool has_footer() const { return file_.end >= 0; }
 

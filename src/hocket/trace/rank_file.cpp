@@ -146,7 +146,7 @@ public:
         if (mask > UINT32_MAX) in.fail(1, "fields " + std::to_string(mask), "32 bits");
         call.flags = static_cast<std::uint16_t>(flags);
         to.take_fields(call, static_cast<std::uint32_t>(mask), PackedNumbers(text, requests_));
-        note_requests(to.file(), call);
+        add_requests(to.file(), call);
         to.add(call, function, fields, folded ? &fold : nullptr, in);
         own = next;
         last_thread_ = thread;
@@ -201,11 +201,11 @@ private:
         return static_cast<std::int64_t>(own.cpu_ns);
     }
 
-    void note_requests(const RankFile& file, const Call& call) {
-        if (call.request != 0) hocket_trace_note_request(&requests_, call.request, call.flags);
+    void add_requests(const RankFile& file, const Call& call) {
+        if (call.request != 0) hocket_trace_add_request(&requests_, call.request, call.flags);
         for (std::int64_t i = 0; i < call.num_completions; ++i)
-            hocket_trace_note_request(&requests_,
-                                      file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
+            hocket_trace_add_request(&requests_,
+                                     file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
     }
 
     std::vector<Slot> slots_ = std::vector<Slot>(HOCKET_TRACE_SLOTS);

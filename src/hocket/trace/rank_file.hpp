@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-/// One rank's file of a trace, decoded; format.h tells the bytes.
+/// One rank's file of a trace, decoded; format.h defines the bytes.
 namespace hocket::trace {
 
 /// One MPI call, or several polls in a row that found nothing, a row of fixed size. Ids index the tables of the

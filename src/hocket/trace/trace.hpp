@@ -15,7 +15,7 @@ namespace hocket {
 
 namespace trace {
 
-/// A communicator as all its members know it. Which communicators of two ranks are one is told by their members and by
+/// A communicator as all its members know it. Which communicators of two ranks are one is known by their members and by
 /// how many with the same members each rank had made before: creation is collective, so all count alike.
 struct Communicator {
     std::int32_t made_by;  ///< function, -1: predefined, or first seen in use

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-/* 100 broadcasts, then rank 1 ends as the argument says while the others wait for it. */
+/* 100 broadcasts, then rank 1 ends as the argument asks while the others wait for it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 /* Calls that move known numbers of bytes on 4 ranks, a part at a time: tests/mpi/test_replay_functions.py holds how many
- * messages must carry how many bytes. All ranks do the same unless it says otherwise. */
+ * messages must carry how many bytes. All ranks do the same unless noted otherwise. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +172,7 @@ static void messages(void) {
 static void new_calls(void) {
     MPI_Request request, requests[2];
     int flag = 0, ready[2] = {0, 3};
-    /* Not from anyone: MPICH tells nothing of who it was. */
+    /* Not from anyone: MPICH does not report who it was. */
     MPI_Isendrecv(out, 1000, MPI_CHAR, next, 1, in, 1000, MPI_CHAR, last, 1, world, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Isendrecv_replace(out, 2000, MPI_CHAR, next, 2, last, 2, world, &request);

@@ -38,7 +38,7 @@ TEST_CASE("a number that is not finite is refused by its key") {
           "f: a number is 1" + std::string(36, '0') + "...; accepted: numbers up to 1.8e308");
 }
 
-TEST_CASE("bytes that are no text are told apart") {
+TEST_CASE("bytes that are not text are recognised") {
     CHECK(base::is_utf8("a\xC3\xA9"));
     CHECK_FALSE(base::is_utf8("a\xC3"));
 }

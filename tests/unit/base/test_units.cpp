@@ -88,7 +88,7 @@ TEST_CASE("what is printed is what a person would write") {
     CHECK(print_bytes(8) == "8 B");
 }
 
-TEST_CASE("what is no quantity is refused with the place, the text and the accepted units") {
+TEST_CASE("what is not a quantity is refused with the place, the text and the accepted units") {
     for (const char* text :
          {"",       " ",       "5", "-5 s", "nan s", "inf s", "inf", "1e400 s", "1e99999999999 s", "5 us x",
           "5 5 us", "1.2.3 s", ".", ". s",  "e3 s",  "5 sec", "5 S", "0x10 s",  "1e-320 s",        "5 M s"}) {

@@ -72,7 +72,7 @@ TEST_CASE("the claim to preserve the order of ranks is exact") {
     }
 }
 
-TEST_CASE("order is lost with another root or order, and validate says so") {
+TEST_CASE("order is lost with another root or order, and validate reports it") {
     const Algorithm& chain = find_algorithm(Collective::reduce, "pipelined_chain");
     CHECK(validate(emit(chain, {4, 2}, {})).preserves_order);
     CHECK_FALSE(validate(emit(chain, {4, 2}, {Rank{1}, {}})).preserves_order);
@@ -137,7 +137,7 @@ TEST_CASE("one rank among very many costs only its own part") {
               .ops.size() == 40);
 }
 
-TEST_CASE("no schedule has fewer messages than its algorithm says") {
+TEST_CASE("no schedule has fewer messages than its algorithm states") {
     for (const Algorithm& algorithm : all_algorithms())
         for (const std::int32_t p : {1, 2, 3, 5, 6, 8, 13, 16, 31, 32, 33})
             for (const std::int32_t segments : {1, 3}) {

@@ -58,7 +58,7 @@ TEST_CASE("parameters out of range are refused by name") {
     CHECK(refused({.cores = -1}) == "cost model: -1 cores are less than none; 0 = one for each rank");
     for (const double share : {0.0, 1.5, std::nan("")})
         CHECK(refused({.link_efficiency = share}).find("is not above 0 and at most 1") != std::string::npos);
-    CHECK(refused({.burst_bytes = -1}) == "cost model: burst of -1.000000 bytes is no size");
+    CHECK(refused({.burst_bytes = -1}) == "cost model: burst of -1.000000 bytes is not a size");
     CHECK(refused({.burst_s = infinite}) == "cost model: burst: inf s is out of range");
     CHECK(refused({.wake_s = -1}) == "cost model: waking up: -1 s is out of range");
     CHECK(refused({.send_overhead_s = 1, .rendezvous_bytes = std::nullopt, .host_overhead_s = 0}).empty());
@@ -70,7 +70,7 @@ TEST_CASE("the name of a way to share links gives it back") {
                          InvalidInput);
 }
 
-TEST_CASE("what a network's file says replaces the usual costs") {
+TEST_CASE("what a network's file has replaces the usual costs") {
     CHECK(CostModel::of(network::from_text(network_text)) == CostModel::usual());
     CHECK(CostModel::of(network::from_text(network_text + "[calibration]\ngrade = \"A\"\n")) == CostModel::usual());
     CostParameters expected = *CostModel::usual();

@@ -135,7 +135,7 @@ TEST_CASE("what is written reads back as the same network") {
     CHECK_THROWS_AS(to_toml(ring), InvalidInput);
 }
 
-TEST_CASE("how a network was measured is kept, whatever it says, and is no part of the network") {
+TEST_CASE("how a network was measured is kept, whatever it is, and is not part of the network") {
     const std::string tables = R"([calibration]
 burst = "9 kB"
 grade = "A"
@@ -181,7 +181,7 @@ TEST_CASE("a generated network is the table that generates it, and takes a place
     CHECK(latency_s == doctest::Approx(19e-6));
 }
 
-TEST_CASE("every mistake is told with file, line, key, value and what is accepted") {
+TEST_CASE("every mistake is reported with file, line, key, value and what is accepted") {
     struct Case {
         std::string text, expected;
     };
@@ -290,7 +290,7 @@ TEST_CASE("generators refuse what is too large or has the wrong shape") {
     CHECK_THROWS_AS(network::generate("star:4", {.latency_s = std::numeric_limits<double>::infinity()}), InvalidInput);
 }
 
-TEST_CASE("a file that cannot be read is told with its path") {
+TEST_CASE("a file that cannot be read is reported with its path") {
     for (const std::filesystem::path path : {"/no/such/file.toml", "/", "/dev/zero"}) {
         try {
             network::from_file(path);

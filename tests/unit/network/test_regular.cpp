@@ -219,7 +219,7 @@ TEST_CASE("minimal routes in a dragonfly take one global link, and only between 
     }
 }
 
-TEST_CASE("shapes that are none are told in one message") {
+TEST_CASE("shapes that are none are refused in one message") {
     const std::pair<const char*, const char*> cases[] = {
         {"torus:", "shape \"\": a number in 1.."},
         {"torus:4x0", "shape \"4x0\": 0 is not in 1.."},

@@ -185,7 +185,7 @@ TEST_CASE("no route passes a host that does not relay, but its own ranks' do") {
     CHECK(contains(message_of([&] { from_text(file("", "relay = 0\n", true)); }), "expected: true or false"));
 }
 
-TEST_CASE("routes that are no paths are refused with their line") {
+TEST_CASE("routes that are not paths are refused with their line") {
     const auto message = [](const std::string& routing) {
         return message_of([&] { from_text(two_switches + routing, "x.toml"); });
     };
@@ -196,7 +196,7 @@ TEST_CASE("routes that are no paths are refused with their line") {
         {"[routing]\nroutes = [[\"a\", \"s0\", \"a\"]]", "it visits \"a\" twice"},
         {"[routing]\nroutes = [[\"a\"]]", "it has less than two nodes"},
         {"[routing]\nroutes = [[]]", "it has less than two nodes"},
-        {"[routing]\nroutes = [[\"a\", \"s0\"]]", "\"s0\" is no host"},
+        {"[routing]\nroutes = [[\"a\", \"s0\"]]", "\"s0\" is not a host"},
         {"[routing]\nroutes = [[\"a\", \"s0\", \"b\"], [\"a\", \"s1\", \"b\"]]",
          "route 2: it is the second from \"a\" to \"b\""},
         {"[routing]\nroutes = [[\"a\", \"s3\", \"b\"]]", "x.toml:23: routes: no node has the name \"s3\""},

@@ -63,7 +63,7 @@ TEST_CASE("a random order is random: fixed points and ascents as often as in shu
     CHECK(near / orders == doctest::Approx(63).epsilon(0.05));
 }
 
-TEST_CASE("patterns send what they say") {
+TEST_CASE("patterns send what their names mean") {
     CHECK(targets(*shift(5, -1, 2, {}), 0) == std::vector{4, 4});
     CHECK(targets(*all_to_all(4, 1, {}), 2) == std::vector{3, 0, 1});
     CHECK(targets(*incast(3, Rank{1}, 2, {}), 0) == std::vector{1, 1});

@@ -137,7 +137,7 @@ TEST_CASE("errors name the file and the line, what was found and what is accepte
     CHECK(refusal("num_ranks 1\nrank 0 {\nl1: calc 5\nl1 requires l1\n}\n") ==
           "file.goal, line 3: it waits for itself through its dependencies");
     CHECK(refusal("num_ranks 2\nrank 0 {\nrecv 5b from -1\n}\n") ==
-          "file.goal, line 3: -1 (any rank) is not supported: a program says who sends what");
+          "file.goal, line 3: -1 (any rank) is not supported: a program names the sender of each message");
     CHECK(refusal("num_ranks 1\nrank 0 {\ncalc 99999999999999999999\n}\n")
               .find("file.goal, line 3: expected a time in ns up to") == 0);
     CHECK(refusal("num_ranks 1\nrank 0 {\ncalc 5\n") ==

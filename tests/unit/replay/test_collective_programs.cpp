@@ -26,7 +26,7 @@ std::vector<std::int32_t> from_to(std::int32_t first, std::int32_t end) {
 }
 
 /// Bytes that a collective moves from rank to rank between groups of p and q (0: within one group); that its messages
-/// match and that nobody waits for ever, the simulation tells.
+/// match and that nobody waits for ever, the simulation shows.
 double bytes_moved(const std::string& name, std::int32_t p, std::int32_t q, std::int64_t bytes, std::int32_t root) {
     const Plan plan;
     const std::vector<replay::NativeModel> native;
@@ -107,7 +107,7 @@ TEST_CASE("direct collectives within a group") {
     }
 }
 
-TEST_CASE("functions mean what MPI says") {
+TEST_CASE("functions mean what MPI defines") {
     CHECK(replay::kind_of("MPI_Isendrecv") == FunctionKind::isendrecv);
     CHECK(replay::kind_of("MPI_Psend_init") == FunctionKind::partitioned_send);
     CHECK(replay::kind_of("MPI_Put_c") == FunctionKind::one_sided);

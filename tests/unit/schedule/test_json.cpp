@@ -56,7 +56,7 @@ TEST_CASE("a key that occurs twice is refused by name") {
           "file.json: the key \"root\" occurs twice in one object");
 }
 
-TEST_CASE("files of earlier versions say pieces") {
+TEST_CASE("files of earlier versions have the key pieces") {
     CHECK(schedule_from_json(with("segments", "pieces")) == schedule_from_json(good));
     CHECK(refusal(with("\"segments\":3", "\"pieces\":3.5")) ==
           "file.json: pieces is 3.5: expected a whole number of 32 bits");

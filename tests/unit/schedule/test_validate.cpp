@@ -116,7 +116,7 @@ TEST_CASE("all ranks of an allreduce must combine in the same tree") {
 }
 
 TEST_CASE("a barrier must be held together by dependencies, not by luck") {
-    // 0 tells 1, 1 tells 2, 2 tells 0 and so on around twice; without dependencies a message tells of its sender alone.
+    // 0 signals 1, 1 signals 2, 2 signals 0 and so on around twice; without dependencies a signal is of its sender alone.
     Schedule s = empty(Collective::barrier, 3);
     for (std::int32_t r = 0; r < 3; ++r) {
         RankSchedule& rank = s.ranks[static_cast<std::size_t>(r)];
@@ -131,13 +131,13 @@ TEST_CASE("a barrier must be held together by dependencies, not by luck") {
 }
 
 TEST_CASE("a message without chunks keeps an order and moves nothing") {
-    // 0 feeds 1, then 2: 1 tells that it has all.
+    // 0 feeds 1, then 2: 1 signals that it has all.
     Schedule s = empty(Collective::bcast, 3);
     s.ranks[0].add(OpKind::send, Rank{1}, {{0, 1}}, {});
     const std::int32_t received = s.ranks[1].add(OpKind::recv, Rank{0}, {{0, 1}}, {});
     s.ranks[1].add(OpKind::send, Rank{0}, {}, {received});
-    const std::int32_t told = s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
-    s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {told});
+    const std::int32_t signal = s.ranks[0].add(OpKind::recv, Rank{1}, {}, {});
+    s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {signal});
     s.ranks[2].add(OpKind::recv, Rank{0}, {{0, 1}}, {});
     CHECK(first_violation(s) == "ok");
     // Waiting for each other is a deadlock with them too.

@@ -26,7 +26,7 @@ constexpr PaperCuts all_cuts[] = {PaperCuts::none, PaperCuts::sender, PaperCuts:
 
 }  // namespace
 
-TEST_CASE("the published search finds the published optima, and its cuts save nodes where they are said to") {
+TEST_CASE("the published search finds the published optima, and its cuts save nodes where they are expected to") {
     using examples::fast_ethernet, examples::gigabit, examples::two_clusters;
     const auto num_nodes = [](const Tree& tree, PaperCuts cuts) { return paper(tree, cuts).num_nodes; };
     const Tree star = examples::star(8), cluster = examples::dual(6), clusters = two_clusters(3, gigabit, gigabit);

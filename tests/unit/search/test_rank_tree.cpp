@@ -62,7 +62,7 @@ TEST_CASE("every textbook broadcast and scatter can be reversed") {
     CHECK_THROWS_AS(reversed(collectives::emit(ring, {4, 1}, {})), InvalidInput);
 }
 
-TEST_CASE("what is no tree is refused") {
+TEST_CASE("what is not a tree is refused") {
     const std::vector<std::vector<Rank>> twice = {{Rank{1}, Rank{1}}, {}}, lost = {{}, {}},
                                          circle = {{Rank{1}}, {Rank{0}}};
     CHECK_THROWS_AS(bcast_down(twice, Rank{0}, 1), InvalidInput);

@@ -106,7 +106,7 @@ TEST_CASE("schedules of broadcasts and reductions take the time that the search 
 
         check_times(tree, network, found.transfers);
         check_times(tree, network, reversed(mirrored.transfers));
-        if (latencies) continue;  // to tell others of an end takes time
+        if (latencies) continue;  // to announce an end takes time
         const auto makespan_s = [&](const Schedule& schedule) {
             return simulate_reserved(lower(schedule, bytes), network).makespan_s;
         };
@@ -147,7 +147,7 @@ TEST_CASE("a transfer waits for those that leave it no room, and for no other") 
     const Network network = network::generate_network("star:4");
     const Tree tree = tree_of(network, bytes);
     const std::int64_t t = tree.duration_ns(0, 1);
-    // 0 feeds 1, 2 and 3: 2 is told by 1, 3 by 2.
+    // 0 feeds 1, 2 and 3: 2 gets a message from 1, 3 from 2.
     const std::vector<Transfer> linear{{0, 1, 0, t}, {0, 2, t, 2 * t}, {0, 3, 2 * t, 3 * t}};
     const auto waits = waits_of(tree, linear);
     CHECK(waits == std::vector<std::vector<std::int32_t>>{{}, {0}, {1}});
@@ -173,7 +173,7 @@ TEST_CASE("members of a communicator are the computers, others may relay") {
                          InvalidInput);
 }
 
-TEST_CASE("what is no tree for the search is refused") {
+TEST_CASE("what is not a tree for the search is refused") {
     CHECK_THROWS_WITH_AS(tree_of(network::generate_network("torus:3x3"), bytes),
                          doctest::Contains("cables form cycles"), InvalidInput);
     CHECK_THROWS_WITH_AS(tree_of(network::generate_network("star:4"), 0), doctest::Contains("expected at least 1"),

@@ -95,7 +95,7 @@ TEST_CASE("starts everywhere give the messages of the textbook ring") {
     for (std::size_t r = 0; r < 4; ++r) CHECK(spared.ranks[r].ops.size() == blocks.ranks[r].ops.size());
 }
 
-TEST_CASE("what is no ring is refused") {
+TEST_CASE("what is not a ring is refused") {
     const std::vector<Rank> order = {Rank{0}, Rank{1}}, twice = {Rank{0}, Rank{0}};
     CHECK_THROWS_AS(uneven_ring_allreduce(twice, std::vector{0}, 1), InvalidInput);
     CHECK_THROWS_AS(uneven_ring_allreduce({}, std::vector{0}, 1), InvalidInput);

@@ -189,7 +189,7 @@ TEST_CASE("comparisons cost at most 1 % of the time") {
     for (const std::int64_t factor : {1, 2, 7, 50}) {
         for (const std::int64_t exchange_ns : {1000, 100'000, 5'000'000}) {
             Entries entries(1);
-            entries[0].wait = 100 * (factor - 1);  // as the plan's evidence says
+            entries[0].wait = 100 * (factor - 1);  // as in the plan's evidence
             Ranks ranks(4, entries);
             ranks.exchange_ns = exchange_ns;
             ranks.lateness_ns = 1'000'000'000;  // of others is no cost
@@ -289,7 +289,7 @@ TEST_CASE("what other communicators have found") {
         num_slower = ranks.entry(0).num_slower();
     }
     Entries waiting(1);
-    waiting[0].wait = 200;  // what was measured says that a comparison is dear
+    waiting[0].wait = 200;  // by what was measured a comparison is expensive
     Ranks suspects(3, waiting);
     suspects.inherit(0, 1);
     for (int call = 0; call < 20; ++call) suspects.call(key, 1000, 2000);

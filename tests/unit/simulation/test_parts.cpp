@@ -81,7 +81,7 @@ double worst_difference(const std::vector<double>& a, const std::vector<double>&
     return worst;
 }
 
-/// The same bits for any number of threads, and what the undivided engine and the reference say.
+/// The same bits for any number of threads, and those of the undivided engine and the reference.
 void check_all_threads(const Traffic& traffic, const network::Fabric& fabric, std::int32_t in_flight = 1) {
     for (const Sharing sharing : all_sharings) {
         CAPTURE(static_cast<int>(sharing));
@@ -203,7 +203,7 @@ TEST_CASE("what hangs together at first sight is not looked at to the end") {
     CHECK(traffic.times < 1'000'000);
 }
 
-TEST_CASE("targets repeat as a traffic says") {
+TEST_CASE("targets repeat as a traffic asks") {
     for (const auto& traffic :
          {random_ring(24, 5, {}, 1), random_permutation(24, 5, {}, 1), shift(24, 5, 3, {}), all_to_all(24, 2, {}),
           incast(24, Rank{2}, 3, {}), nearest_neighbour({2, 3, 4}, true, 3, {}), shift(24, 1, 0, {})})
@@ -246,7 +246,7 @@ TEST_CASE("the same bits on any number of threads: random trees with unlimited, 
     }
 }
 
-TEST_CASE("several threads: the calling one tells of the progress of all, and stops them") {
+TEST_CASE("several threads: the calling one reports the progress of all, and stops them") {
     const auto fabric = fabric_of("star:16");
     for (const std::int32_t num_threads : {1, 2, 5}) {
         TrafficOptions options;

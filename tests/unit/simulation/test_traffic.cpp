@@ -178,7 +178,7 @@ TEST_CASE("traffic that does not fit is refused") {
     CHECK(simulate_traffic(*random_ring(8, 5, {0, 0, 1}), *fabric).makespan_s == 0);
 }
 
-TEST_CASE("a simulation tells how far it has come, and keeps what is known when it is stopped") {
+TEST_CASE("a simulation reports how far it has come, and keeps what is known when it is stopped") {
     const auto fabric = fabric_of("fat-tree:4x4x8");
     const auto traffic = random_permutation(128, 200, {1'000'000, 0.5, 1});
     for (const Sharing sharing : all_sharings) {

@@ -129,7 +129,7 @@ TEST_CASE("every prefix is read") {
         CAPTURE(size);
         const RankFile file = decode_rank_file(std::string_view(whole).substr(0, size), "f");
         CHECK(file.end == -1);
-        CHECK(file.calls.size() >= calls);  // more bytes never tell less
+        CHECK(file.calls.size() >= calls);  // more bytes never have less
         calls = file.calls.size();
     }
     CHECK(calls == 4);

@@ -192,7 +192,7 @@ TEST_CASE("ranks that disagree, and recordings that were cut off") {
     CHECK(collectives(trace).size() == 1);
 }
 
-TEST_CASE("folders that are no trace") {
+TEST_CASE("folders that are not traces") {
     Folder folder;
     CHECK(message_of(folder).find("found no rank file") != std::string::npos);
     folder.add(1, begin(1, 3));

@@ -99,7 +99,7 @@ RankFile random_rank_file(hocket::base::Random& random, std::int32_t rank, std::
             for (std::int64_t i = 0; i < call.num_completions; ++i)
                 file.completions.push_back({static_cast<std::uint64_t>(1 + random.below(9)), small(random, 3) - 1,
                                             small(random, 3) - 1, random.below(3) - 1});
-            // The first of several, where it is not told.
+            // The first of several, where it is not recorded.
             if (call.num_completions > 0 && call.request == 0)
                 call.request = file.completions[static_cast<std::size_t>(call.completions)].request;
         }
@@ -192,7 +192,7 @@ TEST_CASE("a trace that is written is opened as the same") {
     }
 }
 
-TEST_CASE("ranks that are no trace are refused") {
+TEST_CASE("ranks that are not a trace are refused") {
     hocket::base::Random random(1);
     std::vector<RankFile> files{random_rank_file(random, 0, 2), random_rank_file(random, 1, 2)};
     files[1].calls.push_back(no_call());

@@ -60,7 +60,7 @@ TEST_CASE("a file with one record of each kind") {
     CHECK(sendrecv.datatype == 0);
     CHECK(sendrecv.peer == 1);
     CHECK(sendrecv.tag == 5);
-    // The status tells what came: 24 of the 800 bytes, from rank 0 with tag 9, where any was asked for.
+    // The status has what came: 24 of the 800 bytes, from rank 0 with tag 9, where any was asked for.
     CHECK(sendrecv.receive_peer == 0);
     CHECK(sendrecv.receive_tag == 9);
     CHECK(sendrecv.receive_bytes == 24);
@@ -146,7 +146,7 @@ TEST_CASE("every prefix of a file is read, or refused in one message") {
         }
         const RankFile file = decode_rank_file(prefix, "f");
         CHECK(file.end == -1);
-        CHECK(file.calls.size() >= calls);  // more bytes never tell less
+        CHECK(file.calls.size() >= calls);  // more bytes never have less
         calls = file.calls.size();
     }
     CHECK(calls == 4);

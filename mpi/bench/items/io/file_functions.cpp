@@ -44,7 +44,7 @@ public:
     void verify() override {
         MPI_Offset found = -1;
         call(MPI_File_get_position(file_.handle(), &found), "MPI_File_get_position");
-        if (found != place_) throw Failure(Status::wrong_data, "MPI_File_get_position tells another position");
+        if (found != place_) throw Failure(Status::wrong_data, "MPI_File_get_position returns another position");
     }
     void finish() override { file_.remove(); }
 
@@ -64,7 +64,7 @@ public:
         MPI_Offset found = -1;
         call(MPI_File_get_position_shared(file_.handle(), &found), "MPI_File_get_position_shared");
         call(MPI_Barrier(comm_), "MPI_Barrier");
-        if (found != place_) throw Failure(Status::wrong_data, "MPI_File_get_position_shared tells another position");
+        if (found != place_) throw Failure(Status::wrong_data, "MPI_File_get_position_shared returns another position");
     }
     void finish() override { file_.remove(); }
 

@@ -163,7 +163,7 @@ class _Reader:
     def _number(self, rank: _Rank, comm: Any) -> int:
         found = self.number_of[rank.rank].get(comm, -1)
         if found < 0:
-            self.note("records on communicators whose members the trace does not tell")
+            self.note("records on communicators whose members the trace does not name")
         return found
 
     def _apart(self, rank: _Rank, row: dict[str, int], function: str, time: int) -> dict[str, int]:

@@ -43,7 +43,7 @@ public:
           bandwidths_(bandwidths_of(fabric)),
           model_(options.sharing == Sharing::equal
                      ? nullptr
-                     : make_reference(options.sharing, bandwidths_, [this] { return tells(); })),
+                     : make_reference(options.sharing, bandwidths_, [this] { return report_progress(); })),
           flows_(static_cast<std::size_t>(traffic.num_sources() * options.in_flight)),
           next_message_(static_cast<std::size_t>(traffic.num_sources()), 0),
           counts_(bandwidths_.size(), 0),
@@ -209,11 +209,11 @@ private:
 
     [[nodiscard]] bool goes_on() {
         work_ += static_cast<std::int64_t>(flows_.size());
-        return teller_.goes_on(work_, [this] { return progress(); });
+        return periodic_progress_.goes_on(work_, [this] { return progress(); });
     }
 
     /// In the midst of a step that takes long; whether to go on.
-    bool tells() {
+    bool report_progress() {
         if (options_.on_progress && !options_.on_progress(progress())) stops_ = true;
         return !stops_;
     }
@@ -281,7 +281,7 @@ private:
     std::size_t num_threads_ = 1;
     std::optional<SpinBarrier> barrier_;
     std::int64_t num_total_ = 0, work_ = 0;
-    ProgressTeller teller_{options_.on_progress, std::int64_t{1} << 22U};
+    PeriodicProgress periodic_progress_{options_.on_progress, std::int64_t{1} << 22U};
     bool stops_ = false;
     std::atomic<bool> has_failed_ = false;
     std::mutex failure_mutex_;

@@ -195,7 +195,7 @@ private:
     Bandwidths bandwidths_;
     FlowTable flows_;
     FlowLists lists_;
-    std::vector<Touched> touched_;  // the first of a capacity tells its flows at the last update; others do no harm
+    std::vector<Touched> touched_;  // the first of a capacity has its flows at the last update; others do no harm
     std::vector<std::int32_t> added_;
     std::vector<Affected> affected_;
     std::vector<std::int32_t> fetched_;  // flows whose records have been fetched

@@ -230,7 +230,7 @@ bool IncrementalMaxMin::expand() {
     return members_.size() > members_before;
 }
 
-/// Whether another capacity of the flow, which is no member, holds it back as things stand; if so that is its
+/// Whether another capacity of the flow, which is not a member, holds it back as things stand; if so that is its
 /// bottleneck.
 bool IncrementalMaxMin::finds_bottleneck(std::int32_t flow, std::int32_t other_than) {
     const std::span<const std::int32_t> path = flows_[flow].path();

@@ -40,7 +40,7 @@ concept IncrementalModel = requires(Model model, const Model& same, std::int32_t
     model.fetch_further();
 };
 
-/// What holds for a model that says nothing else.
+/// What holds for a model that defines nothing else.
 struct IncrementalDefaults {
     static constexpr bool keeps_rate = true;     ///< a flow that is replaced on the same path just goes on
     static constexpr bool needs_delays = false;  ///< Passage::delays_s is looked at
