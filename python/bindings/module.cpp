@@ -24,6 +24,7 @@ void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_replay(nb::module_& module);
+void bind_analysis(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_broadcast_forms(nb::module_& module);
 void bind_collective_search(nb::module_& module);
@@ -92,6 +93,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_REPLAY
     bind_replay(module);
+#endif
+#ifdef HOCKET_HAVE_ANALYSIS
+    bind_analysis(module);
 #endif
 #ifdef HOCKET_HAVE_SEARCH
     bind_search(module);

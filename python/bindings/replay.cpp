@@ -80,10 +80,14 @@ void bind_replay(nb::module_& module) {
     module.def(
         "replay",
         [](const Trace& trace, const Plan* plan, const std::vector<replay::NativeModel>& native, bool cpu_time,
-           std::int64_t eager_bytes) {
-            return replay::replay(trace, plan == nullptr ? Plan() : *plan, native, {cpu_time, eager_bytes});
+           std::int64_t eager_bytes, double time_slice_s, bool call_ops) {
+            return replay::replay(trace, plan == nullptr ? Plan() : *plan, native,
+                                  {cpu_time, eager_bytes, time_slice_s, call_ops});
         },
-        "trace"_a, "plan"_a.none(), "native"_a, "cpu_time"_a, "eager_bytes"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "trace"_a, "plan"_a.none(), "native"_a, "cpu_time"_a, "eager_bytes"_a, "time_slice_s"_a = 0.0,
+        "call_ops"_a = false, nb::call_guard<nb::gil_scoped_release>(),
         "A recorded program as a Program; collectives by the plan, else by the first of `native` that serves them, "
-        "else by a textbook algorithm.");
+        "else by a textbook algorithm. `time_slice_s`: longer computations are divided, so that ranks that share a "
+        "core "
+        "take turns; 0 = they are not. `call_ops`: keep which operations belong to which call.");
 }

@@ -6,8 +6,41 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
+
+BINARIES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def find_chromium() -> tuple[str, str] | None:
+    """The browser and its driver; None where one of them is missing."""
+    found = next(filter(None, map(shutil.which, BINARIES)), None)
+    driver = shutil.which("chromedriver")
+    return None if found is None or driver is None else (found, driver)
+
+
+def launch(chromium: str, chromedriver: str, profile: Path) -> Any:
+    """The driver of a window that nobody sees. `profile`: a folder that the browser may fill."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    # no sandbox: Chromium's own does not work for root or in most containers; the pages are ours
+    switches = (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={profile}",
+    )
+    for switch in switches:
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    # Chromium leaves folders in the temporary folder
+    service = webdriver.ChromeService(chromedriver, env={**os.environ, "TMPDIR": str(profile)})
+    return webdriver.Chrome(options=options, service=service)
 
 
 class Browser:
@@ -16,6 +49,7 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self._driver = driver
         self.script = driver.execute_script
+        self.script_until_done = driver.execute_async_script  # which calls its last argument
 
     def open(self, path: Path, width: int = 1280, dark: bool = False) -> None:
         """Loads the page and draws all its charts."""

@@ -5,37 +5,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from browser_window import Browser
+from browser_window import Browser, find_chromium, launch
 
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    chromedriver = shutil.which("chromedriver")
-    if chromium is None or chromedriver is None:
+    found = find_chromium()
+    if found is None:
         pytest.skip("needs chromium and chromedriver (Debian: apt-get install chromium chromium-driver)")
-    selenium = pytest.importorskip("selenium.webdriver", reason="needs the Python package selenium")
-    options = selenium.ChromeOptions()
-    options.binary_location = chromium
-    profile = tmp_path_factory.mktemp("chromium")
-    # no sandbox: Chromium's own does not work for root or in most containers; the pages are ours
-    switches = (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        f"--user-data-dir={profile}",
-    )
-    for switch in switches:
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    # Chromium leaves folders in the temporary folder
-    service = selenium.ChromeService(chromedriver, env={**os.environ, "TMPDIR": str(profile)})
-    driver = selenium.Chrome(options=options, service=service)
+    pytest.importorskip("selenium.webdriver", reason="needs the Python package selenium")
+    driver = launch(*found, tmp_path_factory.mktemp("chromium"))
     yield Browser(driver)
     driver.quit()

@@ -14,7 +14,7 @@ CORE_LEVELS: Levels = (
     ("collectives", "patterns", "lowering", "cost"),
     ("plan",),
     ("simulation", "replay"),
-    ("circuits", "interop"),
+    ("analysis", "circuits", "interop"),
     ("search",),
 )
 
@@ -56,7 +56,14 @@ PYTHON_LEVELS: Levels = (
     ("interop.traces",),
     ("advise", "report"),
     ("cost", "interop", "simulation.record"),
-    ("advise.request", "networks.request", "schedules.request", "simulation.jobs", "simulation.request"),
+    (
+        "advise.request",
+        "networks.request",
+        "schedules.request",
+        "simulation.jobs",
+        "simulation.request",
+        "traces.analysis_request",
+    ),
     ("mpi", "testbed"),  # the machine: nothing below starts a program
     ("doctor", "measure", "rewrite", "testbed.request", "traces.recording"),
     ("tune.shared_cores",),  # its warnings are calibrate's too

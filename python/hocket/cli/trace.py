@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli.common import import_numpy, json_option, message, print_json, print_table
-from hocket.cli.options import OutputPath
+from hocket.cli.options import (
+    OutputPath,
+    cost_source,
+    generator_options,
+    message_cost_options,
+    network_option,
+    refuse_given,
+)
 
 if TYPE_CHECKING:
     from hocket.interop.traces.importing import Imported
@@ -77,6 +84,69 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
         message(f"{len(table) - rows} more rows: --rows {len(table)}")
     for line in (*found.trace.filters(), *shortfalls(found.ranks)):
         message(line)
+
+
+@command.command()
+@click.argument("folder", metavar="TRACE", type=click.Path(path_type=Path))
+@network_option(required=False)
+@generator_options
+@message_cost_options
+@click.option(
+    "--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="Of the predicted run's collectives."
+)
+@click.option(
+    "-o", "--output", type=OutputPath(), metavar="FILE", help="Write a page for the browser.  [default: tables alone]"
+)
+@json_option
+def analyse(
+    folder: Path,
+    network_text: str | None,
+    bandwidth: str | None,
+    latency: str | None,
+    costs_folder: Path | None,
+    send_overhead: str | None,
+    receive_overhead: str | None,
+    rendezvous: str | None,
+    sharing: str,
+    plan_path: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Show where the recorded program spent its time: calls, wait states, the critical path.
+
+    With --network the trace is simulated, and the predicted run stands beside the measured one: by call, by rank and
+    over time. Wait states have the names and definitions of Scalasca. The page has a timeline of any number of calls.
+
+    \b
+    Examples:
+      hocket trace analyse hocket-trace -o analysis.html
+      hocket trace analyse hocket-result/trace --network hocket-result/network.toml --costs hocket-result
+      hocket trace analyse hocket-trace --network star:8 --bandwidth "1 Gbit/s" --json
+    """
+    import_numpy()
+    from hocket.cli.analysis_tables import print_analysis
+    from hocket.cli.reporter import TerminalReporter
+    from hocket.networks.source import NetworkSource
+    from hocket.traces.analysis_request import AnalysisRequest, run
+
+    network = None if network_text is None else NetworkSource(network_text, bandwidth, latency)
+    if network is None:
+        refuse_given(("bandwidth", "latency"), "goes with --network", "name the network, or leave it out")
+    costs = cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing)
+    found = run(AnalysisRequest(folder, network, costs, plan_path), TerminalReporter())
+    if output is not None:
+        from hocket.io.files import write_whole
+        from hocket.report.analysis_page import render
+
+        write_whole(output, render(found.title, found.recorded, found.simulated, found.drift, found.notes))
+    if as_json:
+        print_json(found.values)
+        return
+    print_analysis(found)
+    for note in found.notes:
+        message(note)
+    if output is not None:
+        click.echo(f"{output}")
 
 
 @command.command("import")

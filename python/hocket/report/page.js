@@ -51,9 +51,43 @@
       },
     };
   };
-  const draw = (element) => {
-    const { data, layout } = themed(charts[element.dataset.chart], element.clientWidth);
-    return Plotly.react(element, data, layout, { responsive: true, displaylogo: false, displayModeBar: false });
+
+  // A chart with `levels` has heat maps of more cells than can be drawn: each level has the whole axis in equal columns.
+  // Drawn is what lies in the window, of the coarsest level that has enough columns there.
+  const enough = 512;
+  const cells = (level) => (level.bytes ??= Uint8Array.from(atob(level.cells), (character) => character.charCodeAt(0)));
+  const windowed = (axis, [from, to]) => {
+    const share = Math.min(1, Math.max(1e-9, (to - from) / axis.end));
+    const level = axis.levels.find(({ columns }) => columns * share >= enough) ?? axis.levels.at(-1);
+    const width = axis.end / level.columns;
+    const first = Math.max(0, Math.min(level.columns - 1, Math.floor(from / width)));
+    const last = Math.max(first + 1, Math.min(level.columns, Math.ceil(to / width)));
+    const bytes = cells(level);
+    const rows = Array.from({ length: axis.rows }, (_, row) => Array.from(bytes.subarray(row * level.columns + first, row * level.columns + last)));
+    return {
+      x0: (first + 0.5) * width,
+      dx: width,
+      z: rows.map((row) => row.map((cell) => Math.floor(cell / axis.shares))),
+      customdata: rows.map((row) => row.map((cell) =>
+        `${axis.names[Math.floor(cell / axis.shares)]}: ${Math.round((100 * (cell % axis.shares)) / (axis.shares - 1))} % of the time`)),
+    };
+  };
+  const zoomed = (element, change) => {
+    if (!Object.keys(change).some((key) => key.startsWith("xaxis."))) return;
+    const range = element._fullLayout.xaxis.range;
+    for (const axis of charts[element.dataset.chart].levels) {
+      const { x0, dx, z, customdata } = windowed(axis, range);
+      Plotly.restyle(element, { x0, dx, z: [z], customdata: [customdata] }, [axis.trace]);
+    }
+    element.dataset.columns = element.data[0].z[0].length;
+  };
+  const draw = async (element) => {
+    const chart = charts[element.dataset.chart];
+    const { data, layout } = themed({ data: chart.data, layout: chart.layout }, element.clientWidth);
+    for (const axis of chart.levels ?? []) Object.assign(data[axis.trace], windowed(axis, element._fullLayout?.xaxis.range ?? [0, axis.end]));
+    const watched = Boolean(element._fullLayout);
+    await Plotly.react(element, data, layout, { responsive: true, displaylogo: false, displayModeBar: false });
+    if (chart.levels && !watched) element.on("plotly_relayout", (change) => zoomed(element, change));
   };
 
   const elements = [...document.querySelectorAll("[data-chart]")];

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NativeModel", "replay", "replay_at"]
 
+# How long Linux lets a thread run before others on its core have a turn, at least: base_slice_ns of its scheduler
+# (kernel/sched/fair.c), on one core.
+TIME_SLICE_S = 0.7e-3
+MOST_SLICES = 4_000_000  # of all ranks together: of a long program they are longer
+
 
 def replay(
     trace: Trace,
@@ -25,6 +30,9 @@ def replay(
     cpu_time: bool = False,
     eager_bytes: int = 65536,
     native: Sequence[NativeModel] = (),
+    *,
+    time_slice_s: float = 0.0,
+    call_ops: bool = False,
 ) -> Replayed:
     """The recorded program.
 
@@ -32,17 +40,36 @@ def replay(
     MPIs usually choose.
 
     Between MPI calls the ranks compute for the recorded wall time, or CPU time with `cpu_time`. A blocking send of
-    fewer than `eager_bytes` returns before it is received. The result has `.program`, `.recorded_span_s` (from
+    fewer than `eager_bytes` returns before it is received. Computations longer than `time_slice_s`, unless that is 0,
+    are divided: between the parts other ranks have their turns on the core. `call_ops` keeps which operations belong to
+    which call, as `hocket.traces.analysis` needs it. The result has `.program`, `.recorded_span_s` (from
     MPI_Init to MPI_Finalize) and `.left_out`, the calls that the program lacks.
     """
     from hocket import _core
 
-    return _core.replay(trace.core, plan, native, cpu_time, eager_bytes)
+    return _core.replay(trace.core, plan, native, cpu_time, eager_bytes, time_slice_s, call_ops)
 
 
-def replay_at(costs: CostModel, trace: Trace, plan: Plan | None = None, native: Sequence[NativeModel] = ()) -> Replayed:
+def replay_at(
+    costs: CostModel,
+    trace: Trace,
+    plan: Plan | None = None,
+    native: Sequence[NativeModel] = (),
+    *,
+    call_ops: bool = False,
+) -> Replayed:
     """The recorded program for a simulation with these costs.
 
-    Where ranks share cores the simulation finds how long they wait for one: what they compute is CPU time.
+    Where ranks share cores the simulation finds how long they wait for one: what they compute is CPU time, and they
+    take turns as the system's scheduler has them.
     """
-    return replay(trace, plan, costs.cores > 0, costs.rendezvous_limit_bytes, native)
+    shares_cores = costs.cores > 0
+    slice_s = _time_slice_s(trace) if shares_cores else 0.0
+    return replay(
+        trace, plan, shares_cores, costs.rendezvous_limit_bytes, native, time_slice_s=slice_s, call_ops=call_ops
+    )
+
+
+def _time_slice_s(trace: Trace) -> float:
+    elapsed_s = max((trace.summary(rank).elapsed_s for rank in range(trace.ranks)), default=0.0)
+    return max(TIME_SLICE_S, elapsed_s * trace.ranks / MOST_SLICES)

@@ -34,6 +34,15 @@ _WAITS = re.compile(r"MPI_(wait|test)(all|any|some)?", re.IGNORECASE)
 _START_UP = re.compile(r"MPI_(init(_thread)?|finalize)", re.IGNORECASE)
 
 
+def is_collective(function: str) -> bool:
+    return _COLLECTIVE.fullmatch(function) is not None
+
+
+def is_point_to_point(function: str) -> bool:
+    """Messages and requests, those of collectives among them."""
+    return _POINT_TO_POINT.fullmatch(function) is not None
+
+
 @dataclass(frozen=True)
 class Split:
     """Seconds, as means over the ranks, of the time from MPI_Init to MPI_Finalize."""

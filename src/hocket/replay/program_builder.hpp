@@ -41,6 +41,12 @@ public:
     /// What the rank does from now on starts after `pending`.
     void await(Rank rank, const Pending& pending);
 
+    /// What the rank's next op starts after.
+    [[nodiscard]] const Pending& frontier(Rank rank) const { return frontier_[rank.at()]; }
+    [[nodiscard]] std::int32_t num_ops(Rank rank) const {
+        return static_cast<std::int32_t>(program_.ranks[rank.at()].ops.size());
+    }
+
     [[nodiscard]] Program take() { return std::move(program_); }
 
 private:

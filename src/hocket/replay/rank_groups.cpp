@@ -21,7 +21,7 @@ constexpr std::int32_t tags_of_window = 3;  // post, complete, fence
 void RankReplay::collective(const Call& call) {
     const trace::Form form = shared_.collectives[static_cast<std::size_t>(call.function)].form;
     if (form == trace::Form::blocking)
-        shared_.builder.await(rank_, collective_ops(call));
+        await(collective_ops(call));
     else
         begin(call);
 }
@@ -103,7 +103,6 @@ void RankReplay::one_sided(const Call& call) {
         return shared_.tag(window.communicator, first_window_tag - tags_of_window * window.number - which);
     };
     const OneSided::Tags tags{shared_.tag(-1, data_tag), shared_.tag(-1, answer_tag), own_tag(0), own_tag(1)};
-    const auto await = [&](const Pending& pending) { shared_.builder.await(rank_, pending); };
     switch (kind) {
         case OneSidedKind::none:
             return;

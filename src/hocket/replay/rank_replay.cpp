@@ -17,12 +17,21 @@ constexpr std::int32_t any_source = -2, any_tag = -1;  // as recorded
 }  // namespace
 
 RankReplay::RankReplay(ReplayState& shared, Rank rank)
-    : shared_(shared), rank_(rank), file_(shared.trace.rank(rank.value)), windows_(shared.builder, rank) {
+    : shared_(shared),
+      rank_(rank),
+      file_(shared.trace.rank(rank.value)),
+      windows_(shared.builder, rank),
+      call_ops_(shared.call_ops.empty() ? nullptr : &shared.call_ops[rank.at()]) {
     for (const trace::Completion& completion : file_.completions)
         if (completion.source >= 0) received_[completion.request].push_back(completion);
 }
 
-void RankReplay::compute(std::int64_t ns) { shared_.builder.compute(rank_, static_cast<double>(ns) * seconds_per_ns); }
+void RankReplay::compute(std::int64_t ns) {
+    double left_s = static_cast<double>(ns) * seconds_per_ns;
+    const double slice_s = shared_.options.time_slice_s;
+    for (; slice_s > 0 && left_s > slice_s; left_s -= slice_s) shared_.builder.compute(rank_, slice_s);
+    shared_.builder.compute(rank_, left_s);
+}
 
 void RankReplay::compute_between(const Call& before, const Call& after) {
     const bool cpu_known = before.exit_cpu_ns >= 0 && after.enter_cpu_ns >= 0;
@@ -32,23 +41,48 @@ void RankReplay::compute_between(const Call& before, const Call& after) {
 
 void RankReplay::play() {
     const Call* previous = nullptr;
+    bool is_finalized = false;
     for (const Call& call : file_.calls) {
+        const std::int32_t last = shared_.builder.num_ops(rank_);
         if (call.thread > 0) {
-            if (kind(call) != FunctionKind::local) leave_out(call, "called by another thread than the main one");
-            continue;
+            if (!is_finalized && kind(call) != FunctionKind::local)
+                leave_out(call, "called by another thread than the main one");
+        } else if (!is_finalized) {
+            if (previous != nullptr)
+                compute_between(*previous, call);
+            else
+                compute(call.exit_ns - shared_.start_ns);
+            compute(shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns);
+            previous = &call;
         }
-        if (previous != nullptr)
-            compute_between(*previous, call);
-        else
-            compute(call.exit_ns - shared_.start_ns);
-        compute(shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns);
-        if (kind(call) == FunctionKind::finalize) return;
-        if (call.error <= 0)
-            play(call);
-        else if (kind(call) != FunctionKind::local)
-            leave_out(call, "the call failed");
-        previous = &call;
+        const std::int32_t first = shared_.builder.num_ops(rank_);
+        if (call_ops_ != nullptr) {
+            call_ops_->computed.push_back({last, first});
+            call_ops_->before.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
+        }
+        if (call.thread == 0 && !is_finalized) {
+            is_finalized = kind(call) == FunctionKind::finalize;
+            if (call.error <= 0)
+                play(call);
+            else if (kind(call) != FunctionKind::local)
+                leave_out(call, "the call failed");
+        }
+        if (call_ops_ != nullptr) {
+            call_ops_->begun.push_back({first, shared_.builder.num_ops(rank_)});
+            call_ops_->after.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
+        }
+        ++call_;
     }
+}
+
+void RankReplay::await(const Pending& pending) {
+    note_completed(pending);
+    shared_.builder.await(rank_, pending);
+}
+
+void RankReplay::note_completed(const Pending& ops) {
+    if (call_ops_ == nullptr) return;
+    for (const std::int32_t op : ops) call_ops_->completed.push_back({op, call_});
 }
 
 void RankReplay::play(const Call& call) {
@@ -64,20 +98,23 @@ void RankReplay::play(const Call& call) {
             return leave_out(call, "making communicators, windows and processes is not modelled");
         case FunctionKind::send: {
             const Pending sent = send(call);
-            if (call.bytes >= shared_.options.eager_bytes) shared_.builder.await(rank_, sent);
+            if (call.bytes >= shared_.options.eager_bytes)
+                await(sent);
+            else
+                note_completed(sent);
             return;
         }
         case FunctionKind::recv: {
             const std::int32_t communicator = call.communicator >= 0 || call.peer < 0
                                                   ? call.communicator
                                                   : communicator_of_matched(call.peer, call.tag);
-            return shared_.builder.await(rank_, receive(call, communicator, call.peer, call.tag, call.bytes));
+            return await(receive(call, communicator, call.peer, call.tag, call.bytes));
         }
         case FunctionKind::sendrecv: {
             Pending both = send(call);
             const Pending received = receive_half(call);
             both.insert(both.end(), received.begin(), received.end());
-            return shared_.builder.await(rank_, both);
+            return await(both);
         }
         case FunctionKind::isend:
         case FunctionKind::irecv:
@@ -167,14 +204,14 @@ void RankReplay::complete(std::uint64_t request) {
     if (unready_bytes_.erase(request) > 0) pending_[request] = post(*persistent_[request]);
     const auto found = pending_.find(request);
     if (found == pending_.end()) return;
-    shared_.builder.await(rank_, found->second);
+    await(found->second);
     pending_.erase(found);
 }
 
 void RankReplay::look(const Call& call) {
     if (!is_completed(call)) return;
     const auto found = pending_.find(call.request);
-    if (found != pending_.end()) shared_.builder.await(rank_, found->second);
+    if (found != pending_.end()) await(found->second);
 }
 
 template <class Action>

@@ -36,6 +36,7 @@ struct ReplayState {
     CollectivePrograms programs;
     ProgramBuilder builder;
     LeftOutCalls left_out;
+    std::vector<CallOps> call_ops;  ///< [rank], if asked for
     std::int64_t start_ns, end_ns;  ///< the first return from MPI_Init, the last call of MPI_Finalize
 
     /// Of the Program, for messages of a communicator with an MPI tag, or with one of those below.
@@ -76,6 +77,10 @@ private:
     void compute(std::int64_t ns);
     void compute_between(const Call& before, const Call& after);
     void play(const Call&);
+    /// The call at hand waits for these.
+    void await(const Pending&);
+    /// When it returns these are complete.
+    void note_completed(const Pending&);
     void leave_out(const Call& call, std::string_view why) {
         shared_.left_out.add(name(call), why, call.calls, call.bytes);
     }
@@ -116,6 +121,8 @@ private:
     Rank rank_;
     const trace::RankFile& file_;
     OneSided windows_;
+    CallOps* call_ops_;                                                          // null: not asked for
+    std::int32_t call_ = 0;                                                      // that is played
     std::unordered_map<std::uint64_t, std::deque<trace::Completion>> received_;  // by request, in their order
     std::unordered_map<std::uint64_t, Pending> pending_;
     std::unordered_map<std::uint64_t, const Call*> persistent_;

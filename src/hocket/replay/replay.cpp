@@ -50,6 +50,7 @@ void match_messages(Program& program, LeftOutCalls& left_out) {
 ReplayState::ReplayState(const Trace& traced, const Plan& plan, const std::vector<NativeModel>& native,
                          const ReplayOptions& given)
     : trace(traced), options(given), programs(plan, native), builder(traced.num_ranks()) {
+    if (options.call_ops) call_ops.resize(static_cast<std::size_t>(trace.num_ranks()));
     for (const std::string& function : trace.functions()) {
         kinds.push_back(kind_of(function));
         one_sided_kinds.push_back(one_sided_kind_of(function));
@@ -95,7 +96,8 @@ Replayed replay(const Trace& trace, const Plan& plan, const std::vector<NativeMo
     for (std::int32_t rank = 0; rank < trace.num_ranks(); ++rank) RankReplay(state, Rank{rank}).play();
     Program program = state.builder.take();
     match_messages(program, state.left_out);
-    return {std::move(program), static_cast<double>(state.end_ns - state.start_ns) * 1e-9, state.left_out.rows()};
+    return {std::move(program), static_cast<double>(state.end_ns - state.start_ns) * 1e-9, state.left_out.rows(),
+            state.start_ns, std::move(state.call_ops)};
 }
 
 }  // namespace hocket::replay

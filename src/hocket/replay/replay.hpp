@@ -8,6 +8,7 @@
 
 #include "hocket/plan/plan.hpp"
 #include "hocket/program/program.hpp"
+#include "hocket/replay/call_ops.hpp"
 #include "hocket/replay/left_out.hpp"
 #include "hocket/trace/trace.hpp"
 
@@ -22,12 +23,18 @@ struct NativeModel {
 struct ReplayOptions {
     bool cpu_time = false;             ///< between MPI calls count CPU time instead of wall time
     std::int64_t eager_bytes = 65536;  ///< a blocking send of fewer bytes returns before it is received
+    /// Computations of more are divided into ops of this length, one after another: between them other ranks that share
+    /// the core have their turns. 0 = none is divided.
+    double time_slice_s = 0;
+    bool call_ops = false;  ///< fill Replayed::call_ops
 };
 
 struct Replayed {
     Program program;
     double recorded_span_s;  ///< from the first rank's return from MPI_Init to the last one's call of MPI_Finalize
-    std::vector<LeftOut> left_out;  ///< what the program lacks
+    std::vector<LeftOut> left_out;       ///< what the program lacks
+    std::int64_t start_ns = 0;           ///< the instant of the trace at which the program starts
+    std::vector<CallOps> call_ops = {};  ///< [rank], if asked for
 };
 
 /// The recorded program as a Program: what each rank computed between its MPI calls, its messages, and its collectives
