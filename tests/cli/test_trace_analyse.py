@@ -47,6 +47,10 @@ def test_bad_input_has_a_message_and_a_hint(hocket_cli, tmp_path: Path) -> None:
     done = hocket_cli("trace", "analyse", "nothing")
     assert (done.returncode, "nothing/meta.json: cannot be read" in done.stderr) == (2, True)
     trace = _trace(hocket_cli)
+    done = hocket_cli("trace", "analyse", trace, "-o", tmp_path)
+    assert (done.returncode, "MPI_Alltoallv" in done.stdout) == (1, True)  # what was found is not lost
+    assert f"error: {tmp_path}: cannot be written: " in done.stderr
+    assert "hint: name another file" in done.stderr
     for options, expected in (
         (("--bandwidth", "1 Gbit/s"), "--bandwidth goes with --network"),
         (("--send-overhead", "1 us"), "needs a network"),

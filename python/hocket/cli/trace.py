@@ -22,6 +22,7 @@ from hocket.cli.options import (
 
 if TYPE_CHECKING:
     from hocket.interop.traces.importing import Imported
+    from hocket.traces.analysis_request import Analysis
 
 IMPORTED = ["dumpi", "otf2", "liballprof", "ti", "goal", "goal-binary", "chakra"]
 EXPORTED = ["otf2", "ti", "goal", "goal-binary", "chakra", "perfetto", "parquet"]
@@ -134,19 +135,30 @@ def analyse(
         refuse_given(("bandwidth", "latency"), "goes with --network", "name the network, or leave it out")
     costs = cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing)
     found = run(AnalysisRequest(folder, network, costs, plan_path), TerminalReporter())
-    if output is not None:
-        from hocket.io.files import write_whole
-        from hocket.report.analysis_page import render
-
-        write_whole(output, render(found.title, found.recorded, found.simulated, found.drift, found.notes))
     if as_json:
         print_json(found.values)
-        return
-    print_analysis(found)
-    for note in found.notes:
-        message(note)
+    else:
+        print_analysis(found)
+        for note in found.notes:
+            message(note)
     if output is not None:
-        click.echo(f"{output}")
+        _write_page(found, output)
+        if not as_json:
+            click.echo(f"{output}")
+
+
+def _write_page(found: Analysis, output: Path) -> None:
+    from hocket.errors import Error
+    from hocket.io.files import write_whole
+    from hocket.report.analysis_page import render
+
+    page = render(found.title, found.recorded, found.simulated, found.drift, found.notes)
+    try:
+        write_whole(output, page)
+    except OSError as error:
+        raise Error(
+            f"{output}: cannot be written: {error.strerror or error}", "name another file with --output"
+        ) from None
 
 
 @command.command("import")
