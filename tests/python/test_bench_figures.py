@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import statistics
 from pathlib import Path
@@ -62,6 +63,20 @@ def test_throughput_is_of_all_operations() -> None:
     for trace, number in zip(chart["data"], (4, 5, 6), strict=True):
         expected = {size: 16 * size / value for size, value in medians("mbl2-rma", number).items()}
         assert dict(zip(trace["x"], trace["y"], strict=True)) == pytest.approx(expected)
+
+
+def test_of_points_with_further_options_the_usual_one_is_drawn() -> None:
+    shown = document("mbl2-rma")
+    for row in list(shown["points"]):
+        if row["number"] == 2:
+            other = copy.deepcopy(row)
+            other["variant"] = other["variant"].replace("rma.put", "rma.put info=no_locks=true")
+            other["options"]["info"] = "no_locks=true"
+            other["measured"]["median_s"] *= 100
+            shown["points"] += [other]
+    _, chart = paper_figures([shown])["figure-7"]
+    put = chart["data"][1]
+    assert dict(zip(put["x"], put["y"], strict=True)) == pytest.approx(medians("mbl2-rma", 2))
 
 
 def test_tables_by_hosts_and_what_is_missing() -> None:

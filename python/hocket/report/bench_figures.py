@@ -26,7 +26,7 @@ _SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", 
 
 @dataclass(frozen=True)
 class Series:
-    """The points of an item with these options; other options do not matter."""
+    """The points of an item with these options; of several that differ in others the one with the most usual ones."""
 
     name: str
     item: str
@@ -34,8 +34,10 @@ class Series:
 
     def rows(self, document: Document) -> list[Row]:
         """What was measured, by ranks and size."""
-        found = [row for row in measured(document) if row["item"] == self.item and self._has(row)]
-        return sorted(found, key=lambda row: (row["ranks"], row["bytes"] or 0))
+        rows = [row for row in measured(document) if row["item"] == self.item and self._has(row)]
+        rows.sort(key=lambda row: -len(row["variant"]))  # a variant names what is not usual
+        found = {(row["ranks"], row["bytes"] or 0): row for row in rows}
+        return [found[key] for key in sorted(found)]
 
     def _has(self, row: Row) -> bool:
         return all(row["options"].get(name) == value for name, value in self.options)
@@ -243,7 +245,7 @@ def _lines(series: Series, documents: Sequence[Document], least_ranks: bool) -> 
         counts = sorted({row["ranks"] for row in rows})
         for count in counts[:1] if least_ranks else counts:
             own = [row for row in rows if row["ranks"] == count]
-            found.append((_name(series.name, document, count), list({row["bytes"]: row for row in own}.values())))
+            found.append((_name(series.name, document, count), own))
     return found
 
 
