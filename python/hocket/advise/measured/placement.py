@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,9 +29,13 @@ class Placement:
     def ranks(self) -> int:
         return len(self.host)
 
-    @property
+    @cached_property
     def ranks_per_host(self) -> int:
         return int(np.bincount(self.host).max())
+
+    @cached_property
+    def hosts_of_cell(self) -> Ints:
+        return np.bincount(self.cell[np.unique(self.host, return_index=True)[1]])
 
 
 @dataclass(frozen=True)

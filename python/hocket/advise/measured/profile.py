@@ -16,6 +16,8 @@ import numpy as np
 from hocket.advise.measured.placement import Placement
 from hocket.advise.measured.rounds import Floats, Ints, Round, Rounds
 
+FEW = 64  # messages: below, numbering hosts anew is faster than a table of all of them
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -57,7 +59,12 @@ def profile(rounds: Rounds, placement: Placement) -> Profile:
 
 
 def _most(numbers: Ints, weights: Floats) -> float:
-    return float(np.bincount(numbers, weights).max()) if len(numbers) else 0.0
+    """The largest sum of the weights of one number. Rounds of a chain have one message each: they cost no more."""
+    if not len(numbers):
+        return 0.0
+    if len(numbers) < FEW:
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    return float(np.bincount(numbers, weights).max())
 
 
 def _row(one: Round, at: Placement) -> dict[str, float]:
@@ -72,12 +79,11 @@ def _row(one: Round, at: Placement) -> dict[str, float]:
     counts = pieces[outside]
     nic_messages = max(_most(at.host[source][outside], counts), _most(at.host[target][outside], counts))
     memory = _most(at.host[source][inside], one.share[inside])
-    hosts_of_cell = np.bincount(at.cell[np.unique(at.host, return_index=True)[1]])
     cell = 0.0
     if far.any():
         for end in (source, target):
-            load = np.bincount(at.cell[end][far], one.share[far], minlength=len(hosts_of_cell))
-            cell = max(cell, float((load / np.maximum(hosts_of_cell, 1)).max()))
+            load = np.bincount(at.cell[end][far], one.share[far], minlength=len(at.hosts_of_cell))
+            cell = max(cell, float((load / np.maximum(at.hosts_of_cell, 1)).max()))
     hops, link = _torus(one, at)
     if one.pipelined:
         levels = [inside.mean(), (outside & ~far).mean(), far.mean()]

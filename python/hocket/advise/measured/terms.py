@@ -26,7 +26,6 @@ REGISTERED = 256 << 10  # from about here on a message is sent from the user's p
 EXCHANGED = 2 << 20  # messages larger than this fill a link for long enough to disturb those coming back
 CACHE = 32 << 20  # vectors beyond do not stay in the last level of a core's share of caches
 MAPPED = 33e6  # glibc maps and unmaps each buffer above 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX), page by page
-MAPPED_LATE = 250e6  # where large pages or an allocator of the system's own do so later
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ def _sum(p: Profile, amounts: Floats) -> float:
     return float((p.times * amounts).sum())
 
 
-def _mapped(p: Profile, size: float, limit: float) -> float:
-    return float(p.allocated * size * _above(min(p.allocated, 1.0) * size, limit, 8))
+def _mapped(p: Profile, size: float) -> float:
+    return float(p.allocated * size * _above(min(p.allocated, 1.0) * size, MAPPED, 8))
 
 
 def _fresh(p: Profile, size: float) -> float:
@@ -79,12 +78,9 @@ TERMS = (
     Term("byte combined by a host", 2e-11, lambda p, n: _sum(p, p.host_combined) * n),
     Term("byte combined beyond caches", 1e-10, lambda p, n: _sum(p, p.combined) * n * float(_above(n, CACHE, 3))),
     Term("byte copied", 3e-11, lambda p, n: p.copied * n),
-    Term("byte copied beyond caches", 3e-11, lambda p, n: p.copied * n * p.ranks_per_host * float(_above(n, CACHE, 3))),
-    Term("byte mapped", 3e-10, lambda p, n: _mapped(p, n, MAPPED)),
-    Term("byte mapped by a host", 5e-11, lambda p, n: _mapped(p, n, MAPPED) * p.ranks_per_host),
-    Term("byte mapped late", 3e-10, lambda p, n: _mapped(p, n, MAPPED_LATE)),
+    Term("byte mapped", 3e-10, lambda p, n: _mapped(p, n)),
+    Term("byte mapped by a host", 5e-11, lambda p, n: _mapped(p, n) * p.ranks_per_host),
     Term("byte registered", 5e-11, _fresh),
-    Term("byte registered by a host", 5e-12, lambda p, n: _fresh(p, n) * p.ranks_per_host),
 )
 
 
