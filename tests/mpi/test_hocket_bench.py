@@ -12,57 +12,25 @@ import signal
 import statistics
 import time
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
+from bench_files import HEAD, SCHEMA, outcomes, records, small, suite
 
-import hocket.bench.mpi as package
 from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.statistics import summarize
-from hocket.bench.mpi.suites import shipped_suites
 from hocket.mpi.build import build_bench
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import launch_environment, start_process, stop_process_group
 from mpis import MpiRunner
 
-SCHEMA = json.loads((Path(package.__file__).parent / "records.schema.json").read_text())
 # Two of the four MPIs show what the program does; `make test-long` takes all.
 pytestmark = pytest.mark.one_of_each_family(usually=True)
-
-HEAD = 'format = "hocket.suite/1"\nname = "test"\nlaunches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n'
 
 
 @pytest.fixture
 def program(mpi: Mpi) -> Path:
     return build_bench(mpi)
-
-
-def suite(folder: Path, items: str, head: str = HEAD) -> Path:
-    path = folder / "suite.toml"
-    path.write_text(head + items)
-    return path
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def outcomes(path: Path) -> dict[str, tuple[str, str]]:
-    return {
-        record["variant"]: (record["status"], record["message"])
-        for record in records(path)
-        if record["type"] == "outcome"
-    }
-
-
-def small(name: str) -> str:
-    """A shipped suite with one size and as few samples as there can be."""
-    text = shipped_suites()[name].read_text().replace("\n[quick]", "\n[unused]")
-    text = text[: text.index("[unused]")]
-    for key, value in (("bytes", '["1 KiB"]'), ("launches", "1"), ("rounds", "1"), ("budget_s", "0.01\nsamples = 3")):
-        text = re.sub(rf"(?m)^{key} = .*$", f"{key} = {value}", text)
-    return text
 
 
 @pytest.mark.begins_early
@@ -209,7 +177,10 @@ def test_intervals_are_those_of_the_python_side(runner: MpiRunner, program: Path
         ("[[items]]\nuse = 'io.read_at'\nbytes = '0 B'\n", "io.read_at with 0 B; accepted: 1 B and more"),
         ("[[items]]\nuse = 'io.read_at'\nbytes = 5\n", 'bytes is the number 5; expected: a size such as "64 KiB"'),
         ("[[items]]\nuse = 'io.seek'\nbytes = '1 B'\n", "io.seek has no size"),
-        ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\nepoch = 'fance'\n", '"fance"; accepted: fence|pscw|lock'),
+        (
+            "[[items]]\nuse = 'rma.put'\nbytes = '1 B'\nepoch = 'fance'\n",
+            '"fance"; accepted: fence|pscw|',
+        ),
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\noperations = 0\n", "operations is the number 0"),
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\ncolour = 1\n", 'unknown key "colour" in item rma.put'),
         ("start = 'later'\n", 'start is "later"; accepted: barrier|agreed'),

@@ -11,12 +11,13 @@
 
 namespace hocket::bench {
 
-/// A function that not every MPI has. What MPI_Get_version returns does not decide it: Open MPI 5.0 returns 3.1 and has much of
-/// MPI 4. @throws Failure  unsupported
+/// A function MPI_`name` that not every MPI has. What MPI_Get_version returns does not decide it: Open MPI 5.0 returns 3.1
+/// and has much of MPI 4; Open MPI 4.1 has some as MPIX_. @throws Failure  unsupported
 template <class Function>
-Function* later_function(const char* name) {
-    void* const found = dlsym(RTLD_DEFAULT, name);
-    if (found == nullptr) throw Failure(Status::unsupported, std::string("this MPI has no ") + name);
+Function* later_function(const std::string& name) {
+    void* found = dlsym(RTLD_DEFAULT, ("MPI_" + name).c_str());
+    if (found == nullptr) found = dlsym(RTLD_DEFAULT, ("MPIX_" + name).c_str());
+    if (found == nullptr) throw Failure(Status::unsupported, "this MPI has no MPI_" + name);
     return reinterpret_cast<Function*>(found);
 }
 

@@ -3,7 +3,32 @@
 
 #include "bench/items/partners.hpp"
 
+#include <array>
+#include <set>
+#include <string>
+
+#include "bench/items/outcome.hpp"
+
 namespace hocket::bench {
+
+std::vector<int> neighbors_of(const std::string& kind, int rank, int ranks) {
+    std::set<int> found;
+    if (kind == "all") {
+        for (int other = 0; other < ranks; ++other) found.insert(other);
+    } else if (kind == "ring") {
+        found = {(rank + 1) % ranks, (rank + ranks - 1) % ranks};
+    } else {
+        std::array<int, 2> sides{};
+        call(MPI_Dims_create(ranks, 2, sides.data()), "MPI_Dims_create");
+        const int row = rank / sides[1], column = rank % sides[1];
+        for (const int step : {1, -1}) {
+            found.insert((row + step + sides[0]) % sides[0] * sides[1] + column);
+            found.insert(row * sides[1] + (column + step + sides[1]) % sides[1]);
+        }
+    }
+    found.erase(rank);
+    return {found.begin(), found.end()};
+}
 
 Partners partners_of(const Setting& setting) {
     const std::string& kind = setting.option("partners");
@@ -11,6 +36,10 @@ Partners partners_of(const Setting& setting) {
     Partners partners;
     if (kind == "shift") {
         return {{(rank + 1) % ranks}, {(rank + ranks - 1) % ranks}};
+    }
+    if (kind == "grid") {
+        partners.targets = partners.origins = neighbors_of(kind, rank, ranks);
+        return partners;
     }
     if (kind == "exchange") {
         for (int k = 1; k < ranks; ++k) {

@@ -28,6 +28,17 @@ struct Setting {
     [[nodiscard]] int number(std::string_view name) const { return std::stoi(option(name)); }
 };
 
+/// When a rank begins a measured run after all have started together, and when the last one does.
+struct Arrival {
+    std::int64_t own_ns = 0, last_ns = 0;
+};
+
+/// A part of a run, such as the call that starts a non-blocking operation.
+struct Part {
+    std::string name;  ///< the same on all ranks
+    double ns;         ///< the median of the runs so far, on this rank
+};
+
 /// What is measured, ready to run on these ranks. Made and used by all of them alike; the functions below may
 /// communicate. Only `run` is on the clock. An object whose MPI call has failed is not destroyed: that might wait for
 /// ever.
@@ -48,6 +59,11 @@ public:
     virtual void verify() {}
     /// Frees what MPI calls are needed for.
     virtual void finish() {}
+
+    /// With late ranks a sample is from the arrival of the last one, and of one run.
+    [[nodiscard]] virtual Arrival arrival() const { return {}; }
+    /// Of the runs so far; none of most patterns.
+    [[nodiscard]] virtual std::vector<Part> parts() const { return {}; }
 
     /// That this rank sends, reads or writes in a run.
     [[nodiscard]] virtual std::int64_t bytes_moved() const { return 0; }

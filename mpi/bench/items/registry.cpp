@@ -29,8 +29,12 @@ const Items& items() {
         Items made{{"nothing", "an empty pattern: what the runner itself takes", -1, 1, true, {}, [](const Setting&) {
                         return std::make_unique<Nothing>();
                     }}};
-        for (const auto add : {add_file_access, add_file_functions, add_atomic_writes, add_fortran_files,
-                               add_rma_transfers, add_rma_windows, add_messages, add_partitioned}) {
+        for (const auto add :
+             {add_file_access, add_file_functions, add_atomic_writes,  add_fortran_files, add_views,
+              add_transfers,   add_hand_over,      add_special_access, add_posix_files,   add_rma_transfers,
+              add_rma_windows, add_rma_scattered,  add_rma_contention, add_notifications, add_messages,
+              add_pingpongs,   add_exchanges,      add_streams,        add_queues,        add_datatypes,
+              add_partitioned, add_collectives,    add_communicators}) {
             add(made);
         }
         return made;

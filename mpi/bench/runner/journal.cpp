@@ -4,13 +4,17 @@
 #include "bench/runner/journal.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/json.hpp"
@@ -20,6 +24,8 @@ namespace hocket::bench {
 
 namespace {
 
+constexpr int most_lock_tries = 50;
+constexpr std::chrono::milliseconds between_lock_tries{100};
 constexpr int most_deaths = 2;  // one may be anybody's, such as the user's who ends the program
 
 void write_attempt(base::JsonWriter& json, const char* type, const Attempt& attempt) {
@@ -44,13 +50,15 @@ public:
         } else if (type == "run") {
             bury();
             launch_ = record.at("launch").get<int>();
+            start_used_s_ = 0;
         } else if (type == "attempt") {
             open_ = attempt_of(record);
+            use_until(record.value("at_s", start_used_s_));
         } else if (type == "outcome") {
-            open_.reset();
+            go_on();
             history.outcomes.insert({attempt_of(record), {record.at("status"), record.at("message")}});
         } else if (type == "chunk") {
-            open_.reset();
+            go_on();
             add_chunk(record);
         } else if (type == "interrupted") {
             open_.reset();
@@ -65,6 +73,12 @@ public:
         open_.reset();
     }
 
+    /// An attempt has ended. What ends the program by itself does so again before that: the next start begins with it.
+    void go_on() {
+        open_.reset();
+        deaths_.clear();
+    }
+
 private:
     void add_chunk(const nlohmann::json& record) {
         const int point = record.at("point").get<int>();
@@ -73,10 +87,17 @@ private:
         const auto runs = record.at("runs").get<double>();
         history.medians[point][launch_].push_back(median(std::move(samples)) / runs);
         history.visited[launch_].emplace(record.at("round").get<int>(), point);
-        history.used_s[launch_] += record.at("took_s").get<double>();
+        use_until(start_used_s_ + record.at("took_s").get<double>());
+    }
+
+    /// The current start of the program was at work for so long.
+    void use_until(double at_s) {
+        history.used_s[launch_] += std::max(at_s - start_used_s_, 0.0);
+        start_used_s_ = std::max(start_used_s_, at_s);
     }
 
     int launch_ = 1;
+    double start_used_s_ = 0;
     std::optional<Attempt> open_;
     std::map<Attempt, int> deaths_;
 };
@@ -93,10 +114,11 @@ std::string outcome_line(const Attempt& attempt, const char* status, const std::
     return json.text() + '\n';
 }
 
-std::string attempt_line(const Attempt& attempt) {
+std::string attempt_line(const Attempt& attempt, double at_s) {
     base::JsonWriter json;
     json.begin_object();
     write_attempt(json, "attempt", attempt);
+    json.field("at_s", at_s);
     json.end_object();
     return json.text() + '\n';
 }
@@ -129,11 +151,22 @@ Journal::Journal(std::string path, bool owns) : path_(std::move(path)) {
     }
     struct stat status{};
     if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) return;  // a device or a pipe has no history
+    lock();
     std::size_t whole_bytes = 0;
     history_ = read_history(path_, whole_bytes);
     // A record whose end is missing was cut off when the program was killed.
     if (ftruncate(file_, static_cast<off_t>(whole_bytes)) != 0) {
         throw Error(path_ + ": cannot be shortened: " + std::strerror(errno));
+    }
+}
+
+void Journal::lock() const {
+    // The ranks of a program that was killed may live a moment longer than their launcher.
+    for (int tried = 0; flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tried) {
+        if (tried == most_lock_tries) {
+            throw InvalidInput(path_ + ": another hocket-bench writes to it", "wait for that, or name another file");
+        }
+        std::this_thread::sleep_for(between_lock_tries);
     }
 }
 

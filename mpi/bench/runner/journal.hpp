@@ -25,7 +25,8 @@ struct Attempt {
 
 /// A record {"type": "outcome"}, or {"type": "attempt"} without a status, as a line.
 std::string outcome_line(const Attempt& attempt, const char* status, const std::string& message);
-std::string attempt_line(const Attempt& attempt);
+/// @param at_s  since the program began
+std::string attempt_line(const Attempt& attempt, double at_s);
 
 /// What a file of results contains so far.
 struct History {
@@ -34,7 +35,7 @@ struct History {
     std::vector<Attempt> unfinished;  ///< attempts that twice ended the process without a word
     std::map<int, std::map<int, std::vector<double>>> medians;  ///< of chunks, by point and launch
     std::map<int, std::set<std::pair<int, int>>> visited;       ///< rounds and points, by launch
-    std::map<int, double> used_s;                               ///< in visits, by launch
+    std::map<int, double> used_s;                               ///< by launch, of all starts of it
     std::set<int> ended;                                        ///< launches
 };
 
@@ -57,6 +58,9 @@ public:
     void append(const std::string& line) const;
 
 private:
+    /// Until the end of the process: two programs would mix their records.
+    void lock() const;
+
     std::string path_;
     int file_ = -1;
     History history_;

@@ -14,6 +14,7 @@
 #include "bench/items/registry.hpp"
 #include "bench/runner/exit_status.hpp"
 #include "bench/runner/options.hpp"
+#include "bench/runner/room.hpp"
 #include "bench/runner/session.hpp"
 #include "common/errors.hpp"
 #include "common/mpi_calls.hpp"
@@ -87,6 +88,28 @@ void print_plan(const Suite& suite, int ranks) {
     std::puts(json.text().c_str());
 }
 
+/// What only some ranks may be unable to do is refused by all, with the words of the first of them.
+template <class Function>
+void together(int rank, int ranks, const Function& function) {
+    std::array<std::string, 2> words;
+    int own = ranks, first = ranks;
+    try {
+        function();
+    } catch (const InvalidInput& error) {
+        own = rank;
+        words = {error.what(), error.hint()};
+    }
+    require(PMPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+    if (first == ranks) return;
+    for (std::string& text : words) {
+        int length = static_cast<int>(text.size());
+        require(PMPI_Bcast(&length, 1, MPI_INT, first, MPI_COMM_WORLD), "MPI_Bcast");
+        text.resize(static_cast<std::size_t>(length));
+        require(PMPI_Bcast(text.data(), length, MPI_CHAR, first, MPI_COMM_WORLD), "MPI_Bcast");
+    }
+    throw InvalidInput(words[0], words[1]);
+}
+
 int run(int argc, char** argv, int rank) {
     Options options = read_options(argc, argv);
     if (options.helps || options.lists_items) {
@@ -96,8 +119,11 @@ int run(int argc, char** argv, int rank) {
     }
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_launch(ranks);
     const std::string text = read_everywhere(options.suite, rank);
-    Suite suite = read_suite(text, options.suite, options.is_quick);
+    Suite suite;
+    // A plug-in may not be there on every host.
+    together(rank, ranks, [&] { suite = read_suite(text, options.suite, options.is_quick); });
     if (options.launches) suite.extent.launches = *options.launches;
     if (options.budget_s) suite.extent.budget_s = *options.budget_s;
     if (options.is_dry) {
@@ -105,6 +131,7 @@ int run(int argc, char** argv, int rank) {
         return exit_done;
     }
     if (options.output.empty()) options.output = suite.name + ".jsonl";
+    together(rank, ranks, [&] { check_room(make_plan(suite, ranks), options.folder, rank); });
     try {
         return Session(std::move(suite), options, key_of(text, options, ranks)).run();
     } catch (const Error& error) {  // on this rank: the others may wait for it

@@ -42,7 +42,8 @@ ChunkMedians by_launch(const std::map<int, std::vector<double>>& medians) {
 }  // namespace
 
 Session::Session(Suite suite, const Options& options, const std::string& key)
-    : suite_(std::move(suite)),
+    : begin_s_(now_s()),
+      suite_(std::move(suite)),
       options_(options),
       key_(key),
       rank_(world_rank()),
@@ -171,41 +172,46 @@ std::vector<int> Session::uncertain(const std::vector<int>& points) const {
     return found;
 }
 
+double Session::left_s(int launch) const {
+    const auto& used_s = journal_.history().used_s;  // by earlier starts of this launch
+    const auto used = used_s.find(launch);
+    return suite_.extent.budget_s / suite_.extent.launches - (used == used_s.end() ? 0 : used->second) -
+           (now_s() - begin_s_);
+}
+
 void Session::visit_all(int launch) {
-    const History& history = journal_.history();
-    const auto used = history.used_s.find(launch);
-    double left_s = suite_.extent.budget_s / suite_.extent.launches - (used == history.used_s.end() ? 0 : used->second);
     int round = 0;
-    for (; round < suite_.extent.rounds && (round == 0 || left_s > 0); ++round) {
-        const int rounds_left = suite_.extent.rounds - round;
-        left_s -= visit_round(launch, round, runnable(), left_s / rounds_left);
+    for (; round < suite_.extent.rounds && (round == 0 || left_s(launch) > 0); ++round) {
+        visit_round(launch, round, runnable(), suite_.extent.rounds - round);
     }
     // What is left of the time goes to points that are not known well.
-    for (; round < most_rounds_factor * suite_.extent.rounds && left_s > 0; ++round) {
+    for (; round < most_rounds_factor * suite_.extent.rounds && left_s(launch) > 0; ++round) {
         const auto points = uncertain(runnable());
         if (points.empty()) return;
-        left_s -= visit_round(launch, round, points, left_s);
+        visit_round(launch, round, points, 1);
     }
 }
 
-double Session::visit_round(int launch, int round, const std::vector<int>& points, double left_s) {
+void Session::visit_round(int launch, int round, const std::vector<int>& points, int rounds_left) {
     const auto visited = journal_.history().visited.find(launch);
     std::vector<int> order;
     for (const int point : order_of_round(suite_, plan_.points.size(), launch, round)) {
         const bool is_done = visited != journal_.history().visited.end() && visited->second.contains({round, point});
         if (!is_done && std::find(points.begin(), points.end(), point) != points.end()) order.push_back(point);
     }
-    const double begin_s = now_s();
+    const double end_s = left_s(launch) * (rounds_left - 1) / rounds_left;  // what this round leaves
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const double share_s = std::max(left_s - (now_s() - begin_s), 0.0) / static_cast<double>(order.size() - i);
+        const double round_s = left_s(launch) - end_s;
+        // The first round has all points, however late it is. Later ones end with the time.
+        if (round > 0 && left_s(launch) <= 0) return;
         progress("launch " + std::to_string(launch) + " of " + std::to_string(suite_.extent.launches) + ", round " +
                  std::to_string(round + 1) + ", visit " + std::to_string(i + 1) + " of " +
                  std::to_string(order.size()));
         const std::uint64_t seed = static_cast<std::uint64_t>(launch) * 1000 + static_cast<std::uint64_t>(round);
+        const double share_s = std::max(round_s, 0.0) / static_cast<double>(order.size() - i);
         const auto chunk = carry_out({Kind::visit, order[i], share_s, seed});
         if (chunk) write_chunk(launch, round, order[i], *chunk);
     }
-    return now_s() - begin_s;
 }
 
 std::string Session::variant_of(const Command& command) const {
@@ -227,7 +233,7 @@ std::optional<Chunk> Session::carry_out(const Command& command) {
     if (command.kind == Kind::probe) points = plan_.variants[static_cast<std::size_t>(command.index)].probed;
     const Team& team = teams_.at(plan_.points[static_cast<std::size_t>(points[0])].ranks);
     if (rank_ >= team.ranks) return {};
-    if (rank_ == 0) journal_.append(attempt_line(current_));
+    if (rank_ == 0) journal_.append(attempt_line(current_, now_s() - begin_s_));
     watchdog_.begin(
         [this](const char* status, const std::string& message) { return outcome_line(current_, status, message); });
     std::optional<Chunk> chunk;
@@ -238,7 +244,7 @@ std::optional<Chunk> Session::carry_out(const Command& command) {
                 visitor_.probe(point, team);
                 chunk.emplace();
             } else {
-                chunk = visitor_.visit(point, team, suite_.extent.samples, command.limit_s, command.seed);
+                chunk = visitor_.visit(point, team, suite_.extent, command.limit_s, command.seed);
             }
         }
         watchdog_.end();
@@ -331,6 +337,11 @@ void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) 
     json.field("took_s", chunk.took_s);
     if (chunk.late > 0) json.field("late", chunk.late);
     json.field("samples_ns", chunk.samples_ns);
+    if (!chunk.parts.empty()) {
+        json.key("parts_ns").begin_object();
+        for (const Part& part : chunk.parts) json.field(part.name, part.ns);
+        json.end_object();
+    }
     json.end_object();
     journal_.append(json.text() + '\n');
     const std::vector<double> samples(chunk.samples_ns.begin(), chunk.samples_ns.end());

@@ -39,7 +39,10 @@ private:
     void take_known();
     void probe_all();
     void visit_all(int launch);
-    [[nodiscard]] double visit_round(int launch, int round, const std::vector<int>& points, double left_s);
+    /// @param rounds_left  that the time is for, with this one
+    void visit_round(int launch, int round, const std::vector<int>& points, int rounds_left);
+    /// Of the launch's part of the budget, which begins with the program and has all that it does.
+    [[nodiscard]] double left_s(int launch) const;
     [[nodiscard]] std::vector<int> runnable() const;
     [[nodiscard]] std::vector<int> uncertain(const std::vector<int>& points) const;
 
@@ -56,6 +59,7 @@ private:
     void print_table() const;
     void progress(const std::string& text);
 
+    double begin_s_;
     Suite suite_;
     Options options_;
     std::string key_;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "bench/items/own/plugin.hpp"
+#include "bench/items/own/steps.hpp"
 #include "bench/items/registry.hpp"
 #include "hocket/base/toml_reader.hpp"
 
@@ -16,9 +18,13 @@ namespace hocket::bench {
 namespace {
 
 constexpr std::string_view format = "hocket.suite/1";
-constexpr std::string_view extent_keys[] = {"bytes",   "ranks",  "launches", "rounds",
-                                            "samples", "target", "budget_s", "start"};
+constexpr std::string_view extent_keys[] = {"bytes", "ranks",  "launches", "rounds", "samples",
+                                            "runs",  "target", "budget_s", "start"};
 constexpr std::string_view item_keys[] = {"use", "number", "bytes", "ranks"};
+constexpr std::string_view plugin_keys[] = {"file"};
+constexpr std::string_view pattern_keys[] = {"name", "what", "steps"};
+constexpr std::string_view step_keys[] = {"do", "to", "from", "on", "bytes", "tag", "times", "us"};
+constexpr std::string_view item_step_keys[] = {"use", "bytes"};
 
 std::vector<std::string_view> with(base::Keys keys, std::initializer_list<std::string_view> more) {
     std::vector<std::string_view> all(keys.begin(), keys.end());
@@ -28,11 +34,13 @@ std::vector<std::string_view> with(base::Keys keys, std::initializer_list<std::s
 
 class SuiteReader : base::TomlReader {
 public:
-    explicit SuiteReader(std::string_view source) : TomlReader(source) {}
+    explicit SuiteReader(std::string_view source)
+        : TomlReader(source), folder_(source.substr(0, source.rfind('/') + 1)) {}
 
     Suite read(std::string_view text, bool is_quick) {
         const toml::table file = parse(text);
-        check_keys(file, "a suite", with(extent_keys, {"format", "name", "seed", "quick", "items"}));
+        check_keys(file, "a suite",
+                   with(extent_keys, {"format", "name", "seed", "quick", "plugins", "patterns", "items"}));
         if (text_of(file, "format", "\"" + std::string(format) + "\"") != format) {
             refuse(*file.get("format"), "the format is not \"" + std::string(format) + '"');
         }
@@ -47,6 +55,8 @@ public:
             read_extent(table, quick);
         }
         if (is_quick) suite.extent = quick;
+        for (const toml::table* table : tables_of(file, "plugins")) read_plugin(*table, suite);
+        for (const toml::table* table : tables_of(file, "patterns")) read_pattern(*table, suite);
         for (const toml::table* table : tables_of(file, "items")) read_item(*table, suite, is_quick);
         if (suite.selections.empty()) refuse(file, "the suite has no items; expected: tables [[items]]");
         return suite;
@@ -98,6 +108,7 @@ private:
         if (const auto* node = table.get("launches")) extent.launches = static_cast<int>(whole(*node, "launches", 1));
         if (const auto* node = table.get("rounds")) extent.rounds = static_cast<int>(whole(*node, "rounds", 1));
         if (const auto* node = table.get("samples")) extent.samples = static_cast<int>(whole(*node, "samples", 3));
+        if (const auto* node = table.get("runs")) extent.runs = static_cast<int>(whole(*node, "runs", 1));
         if (const auto* node = table.get("target")) extent.target = number(*node, "target");
         if (const auto* node = table.get("budget_s")) extent.budget_s = number(*node, "budget_s");
         if (const auto* node = table.get("start")) {
@@ -105,20 +116,112 @@ private:
         }
     }
 
-    /// The items that the pattern `use` names, each with the options of the table.
-    void read_item(const toml::table& table, Suite& suite, bool is_quick) const {
-        const std::string use = text_of(table, "use", "the name of an item, or a pattern such as \"io.read*\"");
-        bool found = false;
-        for (const Item& item : items()) {
-            if (fnmatch(use.c_str(), item.name.c_str(), 0) != 0) continue;
-            if (found && table.contains("number")) refuse(table, "one number for several items");
-            found = true;
-            suite.selections.push_back(selection(item, table, suite.extent, is_quick));
+    void read_plugin(const toml::table& table, Suite& suite) const {
+        check_keys(table, "a plug-in", plugin_keys);
+        const std::string file = text_of(table, "file", "a shared library");
+        try {
+            // Without a slash dlopen would look among the libraries of the system.
+            const std::string folder = folder_.empty() ? "./" : folder_;
+            suite.own.push_back(load_plugin(file.starts_with('/') ? file : folder + file));
+        } catch (const Error& error) {
+            refuse(table, error.what(), "hocket bench new writes a plug-in that can be loaded");
         }
-        if (found) return;
-        std::vector<std::string_view> names;
-        for (const Item& item : items()) names.push_back(item.name);
-        refuse(*table.get("use"), "there is no item " + base::quoted(use), base::did_you_mean(use, names));
+        check_name(table, suite);
+    }
+
+    void read_pattern(const toml::table& table, Suite& suite) const {
+        check_keys(table, "a pattern", pattern_keys);
+        const std::string name = text_of(table, "name", "the pattern's name");
+        const auto* what = table.get("what");
+        std::vector<Step> steps;
+        for (const toml::table* step : tables_of(table, "steps")) steps.push_back(step_of(*step));
+        if (steps.empty()) refuse(table, "the pattern " + base::quoted(name) + " has no steps");
+        suite.own.push_back(
+            pattern_of_steps(name, what == nullptr ? "" : text_of(*what, "what", "a sentence"), std::move(steps)));
+        check_name(table, suite);
+    }
+
+    /// Of the suite's last own item.
+    void check_name(const toml::table& table, const Suite& suite) const {
+        const std::string& name = suite.own.back().name;
+        const auto is_same = [&](const Item& item) { return item.name == name; };
+        if (std::count_if(suite.own.begin(), suite.own.end(), is_same) > 1) refuse(table, "two items " + name);
+    }
+
+    [[nodiscard]] Step step_of(const toml::table& table) const {
+        Step step;
+        if (const auto* node = table.get("bytes")) step.bytes = sizes(*node).at(0);
+        if (const auto* node = table.get("use")) {
+            const std::string use = text_of(*node, "use", "the name of an item");
+            const auto item =
+                std::find_if(items().begin(), items().end(), [&](const Item& i) { return i.name == use; });
+            if (item == items().end()) refuse(*node, "there is no item " + base::quoted(use));
+            auto accepted = with(item_step_keys, {});
+            for (const Option& option : item->options) accepted.push_back(option.name);
+            check_keys(table, "a step with " + use, accepted);
+            step.action = Action::item;
+            step.item = &*item;
+            for (const Option& option : item->options) {
+                const auto* value = table.get(option.name);
+                step.options.emplace_back(
+                    option.name, value == nullptr ? std::string(option.initial) : option_value(*value, option));
+            }
+            return step;
+        }
+        check_keys(table, "a step", step_keys);
+        const std::string accepted = std::string(actions) + ", or use = an item";
+        const std::string name = text_of(table, "do", accepted);
+        const auto action = action_of(name);
+        if (!action) refuse(*table.get("do"), "there is no step " + base::quoted(name) + "; accepted: " + accepted);
+        step.action = *action;
+        const auto peer = [&](std::string_view key, bool is_needed) -> std::string {
+            const auto* node = table.get(key);
+            if (is_needed != (node != nullptr)) {
+                refuse(table, name + (is_needed ? " needs \"" : " has no \"") + std::string(key) + '"');
+            }
+            if (node == nullptr) return {};
+            const std::string text = text_of(*node, key, std::string(peer_names));
+            if (!is_peer(text)) refuse(*node, base::quoted(text) + " is no rank; accepted: " + std::string(peer_names));
+            return text;
+        };
+        const bool swaps = *action == Action::sendrecv;
+        step.to = peer("to", swaps || *action == Action::send || *action == Action::isend || *action == Action::put);
+        step.from =
+            peer("from", swaps || *action == Action::recv || *action == Action::irecv || *action == Action::get);
+        if (const auto* node = table.get("on")) {
+            step.on = text_of(*node, "on", "all, even, odd, or a rank");
+            if (step.on != "all" && step.on != "even" && step.on != "odd" && !is_peer(step.on)) {
+                refuse(*node,
+                       base::quoted(step.on) + " names no ranks; accepted: all, even, odd, " + std::string(peer_names));
+            }
+        }
+        if (const auto* node = table.get("tag")) step.tag = static_cast<int>(whole(*node, "tag", 0));
+        if (const auto* node = table.get("times")) step.times = static_cast<int>(whole(*node, "times", 1));
+        if (const auto* node = table.get("us")) step.us = static_cast<int>(whole(*node, "us", 1));
+        if ((*action == Action::compute) != (step.us > 0)) refuse(table, "\"us\" belongs to compute, and it needs it");
+        return step;
+    }
+
+    /// The items that the patterns of `use` name, each with the options of the table.
+    void read_item(const toml::table& table, Suite& suite, bool is_quick) const {
+        const std::string accepted = "the name of an item, or a pattern such as \"io.read*\"";
+        std::vector<const Item*> all, found;
+        for (const Item& item : items()) all.push_back(&item);
+        for (const Item& item : suite.own) all.push_back(&item);
+        const auto uses = list(required(table, "use", accepted), "use",
+                               [&](const toml::node& one) { return text_of(one, "use", accepted); });
+        for (const std::string& use : uses) {
+            const std::size_t before = found.size();
+            for (const Item* item : all) {
+                if (fnmatch(use.c_str(), item->name.c_str(), 0) == 0) found.push_back(item);
+            }
+            if (found.size() > before) continue;
+            std::vector<std::string_view> names;
+            for (const Item* item : all) names.push_back(item->name);
+            refuse(*table.get("use"), "there is no item " + base::quoted(use), base::did_you_mean(use, names));
+        }
+        if (found.size() > 1 && table.contains("number")) refuse(table, "one number for several items");
+        for (const Item* item : found) suite.selections.push_back(selection(*item, table, suite.extent, is_quick));
     }
 
     [[nodiscard]] Selection selection(const Item& item, const toml::table& table, const Extent& extent,
@@ -165,6 +268,8 @@ private:
         refuse(node, std::string(option.name) + " is " + (text.empty() ? kind_of(node) : base::quoted(text)) +
                          "; accepted: " + std::string(option.accepted));
     }
+
+    std::string folder_;  ///< of the suite's file, with a slash; empty: the current one
 };
 
 }  // namespace

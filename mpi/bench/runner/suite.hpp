@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct Extent {
     int launches = 5;
     int rounds = 2;         ///< of all points in a launch, at least
     int samples = 20;       ///< in a chunk, at most
+    int runs = 1;           ///< of which a sample consists, at least, of items that allow it
     double target = 0.05;   ///< half of the interval's width / median, below which a point gets no further rounds
     double budget_s = 900;  ///< of all launches
     bool agrees = false;    ///< ranks start at a time agreed on, not behind a barrier
@@ -37,9 +39,13 @@ struct Selection {
 
 /// A file of format hocket.suite/1: what to measure.
 struct Suite {
+    Suite() = default;
+    Suite(Suite&&) = default;
+    Suite& operator=(Suite&&) = default;
     std::string name;
     std::uint64_t seed = 1;
     Extent extent;
+    std::deque<Item> own;  ///< the suite's patterns and plug-ins, which stay where they are
     std::vector<Selection> selections;
 };
 

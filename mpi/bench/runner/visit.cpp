@@ -24,11 +24,14 @@ constexpr int trial_runs = 16;
 constexpr int least_samples = 3;
 
 std::int64_t timed(Pattern& pattern, const Team& team, int runs, int* late = nullptr) {
+    const Arrival arrival = pattern.arrival();
     const std::int64_t begin_ns = team.start_together();
+    while (arrival.own_ns > 0 && now_ns() - begin_ns < arrival.own_ns) {
+    }
     for (int i = 0; i < runs; ++i) pattern.run();
     const std::int64_t took_ns = now_ns() - begin_ns;
     if (!team.end(took_ns) && late != nullptr) ++*late;
-    return took_ns;
+    return took_ns - arrival.last_ns;
 }
 
 double slowest(double own, const Team& team) {
@@ -65,9 +68,15 @@ void Visitor::together(const Team& team, const Function& function) const {
     team.agree(failure, alone_);
 }
 
-void Visitor::probe(const Point& point, const Team& team) const { visit(point, team, 0, 0, 1); }
+void Visitor::probe(const Point& point, const Team& team) const {
+    Extent none;
+    none.samples = 0;
+    visit(point, team, none, 0, 1);
+}
 
-Chunk Visitor::visit(const Point& point, const Team& team, int samples, double limit_s, std::uint64_t seed) const {
+Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, double limit_s,
+                     std::uint64_t seed) const {
+    const int samples = most.samples;
     const double begin_s = now_s();
     Chunk chunk;
     Pattern* pattern = nullptr;  // lost where its MPI call fails: to free it might wait for ever
@@ -94,12 +103,14 @@ Chunk Visitor::visit(const Point& point, const Team& team, int samples, double l
             together(team, [&] {
                 pattern->before();
                 double run_ns = slowest(static_cast<double>(timed(*pattern, team, 1)), team);
-                if (point.item->batched && run_ns < sample_steps * timer_.step_ns) {
+                const bool is_batched = point.item->batched && pattern->arrival().last_ns == 0;
+                if (is_batched && run_ns < sample_steps * timer_.step_ns) {
                     run_ns = slowest(static_cast<double>(timed(*pattern, team, trial_runs)) / trial_runs, team);
                 }
-                if (point.item->batched && run_ns < least_steps * timer_.step_ns) {
+                if (is_batched && run_ns < least_steps * timer_.step_ns) {
                     chunk.runs = static_cast<int>(std::ceil(sample_steps * timer_.step_ns / std::max(run_ns, 1.0)));
                 }
+                if (is_batched) chunk.runs = std::max(chunk.runs, most.runs);
                 const double measure_s = now_s();
                 int wanted = std::min(samples, least_samples);
                 chunk.samples_ns.resize(static_cast<std::size_t>(samples));
@@ -123,6 +134,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, int samples, double l
     }
     std::int64_t moved = pattern->bytes_moved();
     chunk.operations = pattern->operations();
+    chunk.parts = pattern->parts();
     finish();
     if (samples == 0) return chunk;
     auto own = chunk.samples_ns;
@@ -130,6 +142,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, int samples, double l
                         team.control),
             "MPI_Reduce");
     require(PMPI_Reduce(&moved, &chunk.bytes_moved, 1, MPI_INT64_T, MPI_SUM, 0, team.control), "MPI_Reduce");
+    for (Part& part : chunk.parts) part.ns = slowest(part.ns, team);
     chunk.first_ns = static_cast<std::int64_t>(slowest(static_cast<double>(chunk.first_ns), team));
     chunk.took_s = now_s() - begin_s;
     return chunk;

@@ -28,7 +28,8 @@ struct Chunk {
     double took_s = 0;             ///< all of the visit
     std::int64_t bytes_moved = 0;  ///< by all ranks together in a run
     int operations = 1;
-    int late = 0;  ///< samples for whose agreed start a rank was late
+    int late = 0;             ///< samples for whose agreed start a rank was late
+    std::vector<Part> parts;  ///< each of the rank where it is largest
 };
 
 /// How a point is run on its team.
@@ -39,9 +40,9 @@ public:
 
     /// One run, whose data are checked. @throws Failure  the same on all ranks of the team
     void probe(const Point& point, const Team& team) const;
-    /// A checked run, a warm one, samples, a checked run. At most `samples`; as many as `limit_s` has room for, or 3.
+    /// A checked run, a warm one, samples, a checked run. At most `most.samples`; as many as `limit_s` has room for, or 3.
     /// @throws Failure  the same on all ranks of the team
-    Chunk visit(const Point& point, const Team& team, int samples, double limit_s, std::uint64_t seed) const;
+    Chunk visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed) const;
 
     [[nodiscard]] const Timer& timer() const { return timer_; }
 

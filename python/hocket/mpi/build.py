@@ -229,8 +229,10 @@ def _sources(source: Path) -> set[Path]:
 
 
 def _bench_sources(source: Path) -> set[Path]:
-    """What hocket-bench is made of; its suites are read when it runs."""
-    own = {*(source / "mpi/bench").rglob("*")} - {*(source / "mpi/bench/suites").rglob("*")}
+    """What hocket-bench is made of; its suites are read when it runs, and its templates by `hocket bench new`."""
+    own = {*(source / "mpi/bench").rglob("*")}
+    for read_later in ("suites", "templates"):
+        own -= {*(source / "mpi/bench" / read_later).rglob("*")}
     own |= {*(source / "mpi/common").glob("*.cpp"), *(source / "src/hocket/base").glob("*.cpp")}
     own |= {source / "mpi/options.cmake", *(source / "third_party/nlohmann_json").rglob("*")}
     return _with_includes(source, own | {*(source / "third_party/tomlplusplus").rglob("*")})

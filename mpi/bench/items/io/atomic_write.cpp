@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Atomic writes of all ranks to one place with holes in it: afterwards all the data there are of one rank.
+// Atomic writes of all ranks to one place, also with holes in it: afterwards all the data there are of one rank.
 
 #include <algorithm>
 #include <memory>
@@ -20,13 +20,14 @@ constexpr int checked_rounds = 40;  // Open MPI 4.1's OMPIO tears some of them, 
 
 class AtomicWrite : public Pattern {
 public:
-    explicit AtomicWrite(const Setting& setting)
+    AtomicWrite(bool is_strided, const Setting& setting)
         : setting_(setting),
           file_(setting),
           data_(static_cast<std::size_t>(setting.bytes / block_bytes * block_bytes)) {
         file_.open();
         const int count = static_cast<int>(setting.bytes / block_bytes);
-        call(MPI_Type_vector(count, block_bytes, 2 * block_bytes, MPI_BYTE, &type_), "MPI_Type_vector");
+        const int stride = is_strided ? 2 * block_bytes : block_bytes;
+        call(MPI_Type_vector(count, block_bytes, stride, MPI_BYTE, &type_), "MPI_Type_vector");
         call(MPI_Type_commit(&type_), "MPI_Type_commit");
         call(MPI_File_set_view(file_.handle(), 0, MPI_BYTE, type_, "native", MPI_INFO_NULL), "MPI_File_set_view");
         call(MPI_File_set_atomicity(file_.handle(), 1), "MPI_File_set_atomicity");
@@ -78,13 +79,19 @@ private:
 }  // namespace
 
 void add_atomic_writes(Items& items) {
-    items.push_back({"io.write_at.atomic_strided",
-                     "MPI_File_write_at of all ranks to the same strided blocks of 16 B in atomic mode",
-                     2 * block_bytes,
-                     2,
-                     false,
-                     {{"file", "shared", "shared"}},
-                     [](const Setting& setting) { return std::make_unique<AtomicWrite>(setting); }});
+    const auto add = [&items](const char* name, const char* what, bool is_strided) {
+        items.push_back(
+            {name,
+             what,
+             2 * block_bytes,
+             2,
+             false,
+             {{"file", "shared", "shared"}},
+             [is_strided](const Setting& setting) { return std::make_unique<AtomicWrite>(is_strided, setting); }});
+    };
+    add("io.write_at.atomic", "MPI_File_write_at of all ranks to the same place in atomic mode", false);
+    add("io.write_at.atomic_strided",
+        "MPI_File_write_at of all ranks to the same strided blocks of 16 B in atomic mode", true);
 }
 
 }  // namespace hocket::bench

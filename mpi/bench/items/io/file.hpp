@@ -11,10 +11,10 @@
 
 namespace hocket::bench {
 
-/// A file of the benchmark: one that all ranks share, or one for each of them.
+/// A file of the benchmark: one that all ranks share, one for each of them, or one for each pair of neighbouring ranks.
 class File {
 public:
-    /// "shared" or "own", the values of the option `file`.
+    /// "shared", "own" or "groups", the values of the option `file`.
     explicit File(const Setting& setting);
 
     [[nodiscard]] MPI_File handle() const { return file_; }
@@ -25,6 +25,8 @@ public:
 
     /// A new, empty file. @throws Failure
     void open();
+    /// One that is there.
+    void reopen();
     void close();
     /// What each rank wrote is seen by all, as MPI's standard has it: sync, barrier, sync.
     void hand_over(MPI_Comm comm);
@@ -33,7 +35,7 @@ public:
 
 private:
     MPI_Comm owners_;
-    bool is_shared_, deletes_;
+    bool is_shared_, is_of_group_, deletes_;
     std::string path_;
     MPI_File file_ = MPI_FILE_NULL;
 };

@@ -12,12 +12,13 @@
 #include "bench/items/io/forms.hpp"
 #include "bench/items/outcome.hpp"
 #include "bench/items/registry.hpp"
+#include "bench/items/started.hpp"
 
 namespace hocket::bench {
 
 namespace {
 
-class FileAccess : public Pattern {
+class FileAccess : public Started {
 public:
     FileAccess(const Form& form, const Setting& setting)
         : setting_(setting),
@@ -27,7 +28,10 @@ public:
           place_(file_.is_shared() ? setting.rank * setting.bytes : 0),
           data_(static_cast<std::size_t>(setting.bytes)) {
         file_.open();
-        access_ = {file_.handle(), place_, data_.data(), static_cast<int>(setting.bytes), {}};
+        access_.file = file_.handle();
+        access_.offset = place_;
+        access_.buffer = data_.data();
+        access_.count = static_cast<int>(setting.bytes);
         if (form.writes) return;
         fill(data_, file_seed, setting.rank);
         call(MPI_File_write_at(file_.handle(), place_, data_.data(), access_.count, MPI_BYTE, MPI_STATUS_IGNORE),
@@ -53,8 +57,9 @@ public:
         }
     }
 
-    void run() override {
-        call(form_.run(access_), form_.name);
+    void start() override { call(form_.start(access_), form_.name); }
+    void complete() override {
+        if (form_.complete != nullptr) call(form_.complete(access_), form_.name);
         if (syncs_) call(MPI_File_sync(file_.handle()), "MPI_File_sync");
     }
 
@@ -122,8 +127,13 @@ void add_file_access(Items& items) {
     for (const Form& form : forms()) {
         std::vector<Option> options{file_option};
         if (form.writes) options.push_back(sync_option);
+        if (form.complete != nullptr) options.push_back(overlap_option);
         items.push_back({std::string("io.") + form.name, std::string("MPI_File_") + form.name, 1, 1, false, options,
-                         [&form](const Setting& setting) { return std::make_unique<FileAccess>(form, setting); }});
+                         [&form](const Setting& setting) -> std::unique_ptr<Pattern> {
+                             auto pattern = std::make_unique<FileAccess>(form, setting);
+                             if (form.complete == nullptr) return pattern;
+                             return overlapped(std::move(pattern), setting);
+                         }});
     }
 }
 

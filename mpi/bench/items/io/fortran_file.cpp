@@ -11,7 +11,7 @@
 
 #ifdef HOCKET_HAS_FORTRAN
 extern "C" {  // fortran_file.f90
-int hocket_bench_fortran_open(const char* path, int length);
+int hocket_bench_fortran_open(const char* path, int length, std::int64_t record);
 int hocket_bench_fortran_read(void* data, std::int64_t bytes);
 int hocket_bench_fortran_write(const void* data, std::int64_t bytes, int flushes);
 int hocket_bench_fortran_close();
@@ -38,7 +38,9 @@ public:
           flushes_(writes && setting.is_set("flush")),
           data_(static_cast<std::size_t>(setting.bytes)) {
         const std::string path = setting.folder + "/hocket-bench-fortran-" + std::to_string(setting.rank) + ".dat";
-        require_io(hocket_bench_fortran_open(path.c_str(), static_cast<int>(path.size())), "open");
+        require_io(hocket_bench_fortran_open(path.c_str(), static_cast<int>(path.size()),
+                                             setting.option("access") == "direct" ? setting.bytes : 0),
+                   "open");
         if (writes) return;
         fill(data_, 1, setting.rank);
         require_io(hocket_bench_fortran_write(data_.data(), setting.bytes, 1), "write");
@@ -81,16 +83,20 @@ std::unique_ptr<Pattern> make([[maybe_unused]] bool writes, [[maybe_unused]] con
 }  // namespace
 
 void add_fortran_files(Items& items) {
-    items.push_back(
-        {"io.fortran_read", "Fortran's read of a file of each rank's own", 1, 1, false, {}, [](const Setting& setting) {
-             return make(false, setting);
-         }});
+    constexpr Option access{"access", "stream|direct", "stream"};
+    items.push_back({"io.fortran_read",
+                     "Fortran's read of a file of each rank's own",
+                     1,
+                     1,
+                     false,
+                     {access},
+                     [](const Setting& setting) { return make(false, setting); }});
     items.push_back({"io.fortran_write",
                      "Fortran's write to a file of each rank's own, with or without flush",
                      1,
                      1,
                      false,
-                     {{"flush", "false|true", "false"}},
+                     {{"flush", "false|true", "false"}, access},
                      [](const Setting& setting) { return make(true, setting); }});
 }
 

@@ -10,12 +10,13 @@
 #include "bench/items/outcome.hpp"
 #include "bench/items/partners.hpp"
 #include "bench/items/registry.hpp"
+#include "bench/items/started.hpp"
 
 namespace hocket::bench {
 
 namespace {
 
-class Messages : public Pattern {
+class Messages : public Started {
 public:
     explicit Messages(const Setting& setting)
         : setting_(setting), partners_(partners_of(setting)), operations_(setting.number("operations")) {
@@ -31,7 +32,7 @@ public:
         std::fill(received_.begin(), received_.end(), data_byte(seed, -1, 0));
     }
 
-    void run() override {
+    void start() override {
         requests_.clear();
         const int count = static_cast<int>(setting_.bytes);
         for_each(partners_.origins, received_, [&](int origin, int k, auto part) {
@@ -42,6 +43,8 @@ public:
             call(MPI_Isend(part.data(), count, MPI_BYTE, target, k, setting_.comm, &requests_.emplace_back()),
                  "MPI_Isend");
         });
+    }
+    void complete() override {
         call(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     }
 
@@ -85,8 +88,8 @@ void add_messages(Items& items) {
                      0,
                      2,
                      true,
-                     {partners_option, operations_option},
-                     [](const Setting& setting) { return std::make_unique<Messages>(setting); }});
+                     {partners_option, operations_option, overlap_option},
+                     [](const Setting& setting) { return overlapped(std::make_unique<Messages>(setting), setting); }});
 }
 
 }  // namespace hocket::bench

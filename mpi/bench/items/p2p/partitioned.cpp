@@ -11,6 +11,7 @@
 #include "bench/items/outcome.hpp"
 #include "bench/items/partners.hpp"
 #include "bench/items/registry.hpp"
+#include "bench/items/started.hpp"
 
 namespace hocket::bench {
 
@@ -20,18 +21,18 @@ using PsendInit = int(const void*, int, MPI_Count, MPI_Datatype, int, int, MPI_C
 using PrecvInit = int(void*, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request*);
 using Pready = int(int, MPI_Request);
 
-class Partitioned : public Pattern {
+class Partitioned : public Started {
 public:
     explicit Partitioned(const Setting& setting)
         : setting_(setting),
           partners_(partners_of(setting)),
           parts_(setting.number("partitions")),
-          ready_(later_function<Pready>("MPI_Pready")),
+          ready_(later_function<Pready>("Pready")),
           size_(static_cast<std::size_t>(parts_ * setting.bytes)),
           sent_(partners_.targets.size() * size_),
           received_(partners_.origins.size() * size_) {
-        const auto send = later_function<PsendInit>("MPI_Psend_init");
-        const auto receive = later_function<PrecvInit>("MPI_Precv_init");
+        const auto send = later_function<PsendInit>("Psend_init");
+        const auto receive = later_function<PrecvInit>("Precv_init");
         for (std::size_t i = 0; i < partners_.origins.size(); ++i) {
             call(receive(received_.data() + i * size_, parts_, setting.bytes, MPI_BYTE, partners_.origins[i], 0,
                          setting.comm, MPI_INFO_NULL, &requests_.emplace_back()),
@@ -52,14 +53,16 @@ public:
         std::fill(received_.begin(), received_.end(), data_byte(seed, -1, 0));
     }
 
-    void run() override {
-        const int count = static_cast<int>(requests_.size());
-        if (count == 0) return;  // Open MPI 5.0 takes no empty list
-        call(MPI_Startall(count, requests_.data()), "MPI_Startall");
+    void start() override {
+        if (requests_.empty()) return;  // Open MPI 5.0 takes no empty list
+        call(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
         for (std::size_t i = partners_.origins.size(); i < requests_.size(); ++i) {
             for (int part = 0; part < parts_; ++part) call(ready_(part, requests_[i]), "MPI_Pready");
         }
-        call(MPI_Waitall(count, requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    }
+    void complete() override {
+        if (requests_.empty()) return;
+        call(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     }
 
     void verify() override {
@@ -90,13 +93,14 @@ private:
 }  // namespace
 
 void add_partitioned(Items& items) {
-    items.push_back({"p2p.partitioned",
-                     "partitioned messages of MPI-4; bytes are those of a partition",
-                     1,
-                     2,
-                     true,
-                     {partners_option, {"partitions", "", "4"}},
-                     [](const Setting& setting) { return std::make_unique<Partitioned>(setting); }});
+    items.push_back(
+        {"p2p.partitioned",
+         "partitioned messages of MPI-4; bytes are those of a partition",
+         1,
+         2,
+         true,
+         {partners_option, {"partitions", "", "4"}, overlap_option},
+         [](const Setting& setting) { return overlapped(std::make_unique<Partitioned>(setting), setting); }});
 }
 
 }  // namespace hocket::bench

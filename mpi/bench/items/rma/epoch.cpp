@@ -22,16 +22,31 @@ MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
     return group;
 }
 
+MPI_Info info_of(const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) return MPI_INFO_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    call(MPI_Info_create(&info), "MPI_Info_create");
+    call(MPI_Info_set(info, text.substr(0, equals).c_str(), text.substr(equals + 1).c_str()), "MPI_Info_set");
+    return info;
+}
+
 }  // namespace
 
 Epoch::Epoch(const Setting& setting, const Partners& partners, std::int64_t bytes)
     : comm_(setting.comm), rank_(setting.rank) {
-    constexpr std::array<std::string_view, 6> names{"fence", "pscw", "lock", "lock-shared", "flush", "flush-local"};
+    constexpr std::array<std::string_view, 7> names{"fence",       "pscw",  "pscw-test",  "lock",
+                                                    "lock-shared", "flush", "flush-local"};
     kind_ = static_cast<Kind>(std::find(names.begin(), names.end(), setting.option("epoch")) - names.begin());
     call(MPI_Alloc_mem(std::max<MPI_Aint>(bytes, 1), MPI_INFO_NULL, &memory_), "MPI_Alloc_mem");
-    call(MPI_Win_create(memory_, bytes, 1, MPI_INFO_NULL, comm_, &window_), "MPI_Win_create");
+    MPI_Info info = info_of(setting.option("info"));
+    if (setting.option("info").starts_with("no_locks") && kind_ != Kind::fence && !has_groups()) {
+        throw Failure(Status::unsupported, "no_locks is a promise that this epoch breaks");
+    }
+    call(MPI_Win_create(memory_, bytes, 1, info, comm_, &window_), "MPI_Win_create");
+    if (info != MPI_INFO_NULL) call(MPI_Info_free(&info), "MPI_Info_free");
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
-    if (kind_ == Kind::pscw) {
+    if (has_groups()) {
         targets_ = group_of(comm_, partners.targets);
         origins_ = group_of(comm_, partners.origins);
     }
@@ -40,7 +55,7 @@ Epoch::Epoch(const Setting& setting, const Partners& partners, std::int64_t byte
 }
 
 void Epoch::begin() {
-    if (kind_ != Kind::pscw) return;
+    if (!has_groups()) return;
     if (origins_ != MPI_GROUP_EMPTY) call(MPI_Win_post(origins_, 0, window_), "MPI_Win_post");
     if (targets_ != MPI_GROUP_EMPTY) call(MPI_Win_start(targets_, 0, window_), "MPI_Win_start");
 }
@@ -58,9 +73,11 @@ void Epoch::end_target(int target) {
 
 void Epoch::end() {
     if (kind_ == Kind::fence) call(MPI_Win_fence(0, window_), "MPI_Win_fence");
-    if (kind_ != Kind::pscw) return;
+    if (!has_groups()) return;
     if (targets_ != MPI_GROUP_EMPTY) call(MPI_Win_complete(window_), "MPI_Win_complete");
-    if (origins_ != MPI_GROUP_EMPTY) call(MPI_Win_wait(window_), "MPI_Win_wait");
+    if (origins_ == MPI_GROUP_EMPTY) return;
+    if (kind_ == Kind::pscw) call(MPI_Win_wait(window_), "MPI_Win_wait");
+    for (int done = kind_ == Kind::pscw ? 1 : 0; done == 0;) call(MPI_Win_test(window_, &done), "MPI_Win_test");
 }
 
 void Epoch::begin_own() {

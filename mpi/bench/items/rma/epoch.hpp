@@ -14,9 +14,13 @@ namespace hocket::bench {
 /// One way to synchronise one-sided communication with partners, on a window of their own.
 class Epoch {
 public:
-    static constexpr Option option{"epoch", "fence|pscw|lock|lock-shared|flush|flush-local", "fence"};
+    static constexpr Option option{"epoch", "fence|pscw|pscw-test|lock|lock-shared|flush|flush-local", "fence"};
     /// Those that request-based operations may be used in.
     static constexpr Option passive_option{"epoch", "lock|lock-shared|flush|flush-local", "lock"};
+
+    /// What the window promises.
+    static constexpr Option info_option{
+        "info", "none|no_locks=true|accumulate_ordering=none|accumulate_ops=same_op|same_size=true", "none"};
 
     /// A window of `bytes` on each rank. @throws Failure
     Epoch(const Setting& setting, const Partners& partners, std::int64_t bytes);
@@ -39,7 +43,8 @@ public:
     void free();
 
 private:
-    enum class Kind { fence, pscw, lock, lock_shared, flush, flush_local };
+    enum class Kind { fence, pscw, pscw_test, lock, lock_shared, flush, flush_local };
+    [[nodiscard]] bool has_groups() const { return kind_ == Kind::pscw || kind_ == Kind::pscw_test; }
     [[nodiscard]] bool holds_lock_all() const { return kind_ == Kind::flush || kind_ == Kind::flush_local; }
 
     Kind kind_;

@@ -11,6 +11,7 @@
 #include "bench/items/outcome.hpp"
 #include "bench/items/registry.hpp"
 #include "bench/items/rma/epoch.hpp"
+#include "bench/items/started.hpp"
 
 namespace hocket::bench {
 
@@ -130,7 +131,7 @@ constexpr Kind kinds[] = {
 
 constexpr std::int64_t word_bytes = 8;
 
-class Transfer : public Pattern {
+class Transfer : public Started {
 public:
     Transfer(const Kind& kind, const Setting& setting)
         : kind_(kind),
@@ -138,7 +139,7 @@ public:
           bytes_(kind.one_word ? word_bytes : setting.bytes),
           num_(setting.number("operations")),
           partners_(partners_of(setting)),
-          shares_window_(setting.option("partners") == "exchange"),
+          shares_window_(setting.option("partners") == "exchange" || setting.option("partners") == "grid"),
           window_bytes_((shares_window_ ? setting.ranks : 1) * num_ * bytes_),
           epoch_(setting, partners_, window_bytes_),
           origin_(partners_.targets.size() * static_cast<std::size_t>(num_ * bytes_)),
@@ -159,27 +160,26 @@ public:
         }
     }
 
-    void run() override {
+    /// All but the end of the last target.
+    void start() override {
         epoch_.begin();
-        MPI_Request* request = requests_.data();
-        MPI_Request* waited = request;
+        request_ = waited_ = requests_.data();
         for (std::size_t i = 0; i < partners_.targets.size(); ++i) {
+            if (i > 0) end_target(partners_.targets[i - 1]);
             const int target = partners_.targets[i];
             epoch_.begin_target(target);
             for (int k = 0; k < num_; ++k) {
                 const auto place = static_cast<std::ptrdiff_t>(i) * num_ * bytes_ + k * bytes_;
                 call(kind_.start({origin_.data() + place, compared_.data() + place, result_.data() + place,
                                   static_cast<int>(bytes_), target, first_place(setting_.rank) + k * bytes_,
-                                  epoch_.window(), request}),
+                                  epoch_.window(), request_}),
                      kind_.function);
-                if (kind_.has_request) ++request;
+                if (kind_.has_request) ++request_;
             }
-            if (request != waited) {
-                call(MPI_Waitall(static_cast<int>(request - waited), waited, MPI_STATUSES_IGNORE), "MPI_Waitall");
-                waited = request;
-            }
-            epoch_.end_target(target);
         }
+    }
+    void complete() override {
+        if (!partners_.targets.empty()) end_target(partners_.targets.back());
         epoch_.end();
     }
 
@@ -206,6 +206,14 @@ public:
     [[nodiscard]] int operations() const override { return num_; }
 
 private:
+    void end_target(int target) {
+        if (request_ != waited_) {
+            call(MPI_Waitall(static_cast<int>(request_ - waited_), waited_, MPI_STATUSES_IGNORE), "MPI_Waitall");
+            waited_ = request_;
+        }
+        epoch_.end_target(target);
+    }
+
     [[nodiscard]] std::uint64_t origin_seed() const { return 2 * seed_; }
     [[nodiscard]] std::uint64_t target_seed() const { return 2 * seed_ + 1; }
     [[nodiscard]] std::size_t size_of_part() const { return static_cast<std::size_t>(num_ * bytes_); }
@@ -247,6 +255,7 @@ private:
     Epoch epoch_;
     Bytes origin_, compared_, result_;
     std::vector<MPI_Request> requests_;
+    MPI_Request *request_ = nullptr, *waited_ = nullptr;  ///< the next one; the first that is not complete
     std::uint64_t seed_ = 0;
 };
 
@@ -259,8 +268,11 @@ void add_rma_transfers(Items& items) {
                          kind.one_word ? -1 : 0,
                          2,
                          true,
-                         {partners_option, operations_option, kind.has_request ? Epoch::passive_option : Epoch::option},
-                         [&kind](const Setting& setting) { return std::make_unique<Transfer>(kind, setting); }});
+                         {partners_option, operations_option, kind.has_request ? Epoch::passive_option : Epoch::option,
+                          Epoch::info_option, overlap_option},
+                         [&kind](const Setting& setting) {
+                             return overlapped(std::make_unique<Transfer>(kind, setting), setting);
+                         }});
     }
 }
 

@@ -35,7 +35,9 @@ def remember(path: Path, results: Results) -> None:
     if path.exists():
         known = {json.loads(line)["variant"]: line for line in path.read_text(encoding="utf-8").splitlines()}
     for (variant, point), outcome in results.outcomes.items():
-        if point is None and not outcome.message.startswith("needs "):  # more ranks than the launch had
+        # Patterns and plug-ins are a suite's own; what needs more ranks than the launch had may have them another time.
+        is_own = variant.startswith(("pattern.", "plugin."))
+        if point is None and not is_own and not outcome.message.startswith("needs "):
             record = {"type": "outcome", "variant": variant, "point": None, "status": outcome.status,
                       "message": outcome.message}  # fmt: skip
             known.setdefault(variant, json.dumps(record))

@@ -11,6 +11,7 @@ import click
 
 from hocket.cli.bench.circuits import circuits
 from hocket.cli.bench.guidelines import guidelines
+from hocket.cli.bench.new import new
 from hocket.cli.bench.suites import compare, run, show
 from hocket.cli.common import json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath, generator_options
@@ -221,7 +222,7 @@ def overlap(
         raise Error(f"{len(failures)} of {done.attempts} measurements failed, as reported above")
 
 
-for _command in (circuits, run, show, compare, guidelines):
+for _command in (circuits, run, show, compare, guidelines, new):
     command.add_command(_command)
 
 

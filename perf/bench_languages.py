@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""The pattern of `hocket bench new` in C, C++, Fortran and in steps, as points of one suite: do their times agree?
+
+perf/bench_languages.py [--mpi NAME] [--launches N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from hocket.bench.mpi.results import read_results
+from hocket.bench.mpi.statistics import summarize
+from hocket.bench.template.request import TemplateRequest, run
+from hocket.mpi.build import build_bench
+from hocket.mpi.launch import launch_environment
+from mpis import MPIS
+
+LANGUAGES = {"c": "ring_c", "c++": "ring_cxx", "fortran": "ring_fortran"}
+STEPS = '[{ do = "irecv", from = "left" }, { do = "isend", to = "right" }, { do = "wait" }]'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpi", default="", help="with this in its name")
+    parser.add_argument("--launches", type=int, default=6)
+    arguments = parser.parse_args()
+    mpi = next((one for one in MPIS if arguments.mpi in one.label and one.mpifort is not None), None)
+    if mpi is None:
+        sys.exit("no such MPI with a Fortran compiler was found")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        suite = f'format = "hocket.suite/1"\nname = "languages"\nlaunches = {arguments.launches}\nrounds = 6\n'
+        suite += 'bytes = ["8 B", "64 KiB"]\nbudget_s = 100\n'
+        for language, pattern in LANGUAGES.items():
+            made = run(TemplateRequest(pattern, language, folder)).folder
+            wrappers = [f"MPICC={mpi.mpicc}", f"MPICXX={mpi.mpicxx}", f"MPIFORT={mpi.mpifort}"]
+            subprocess.run(["make", "-s", "-C", str(made), *wrappers], check=True)
+            suite += f'[[plugins]]\nfile = "{pattern}/lib{pattern}.so"\n'
+        suite += f'[[patterns]]\nname = "ring_steps"\nsteps = {STEPS}\n[[items]]\nuse = ["plugin.*", "pattern.*"]\n'
+        (folder / "suite.toml").write_text(suite)
+        words = [mpi.mpiexec, "-n", "2", build_bench(mpi), "--quiet", "-o", folder / "r.jsonl", folder / "suite.toml"]
+        command = [str(word) for word in words]
+        for _ in range(arguments.launches):
+            done = subprocess.run(command, env={**os.environ, **launch_environment(command, mpi)}, check=False)
+            if done.returncode not in (0, 75):
+                sys.exit(done.returncode)
+        results = read_results(folder / "r.jsonl")
+    print(f"{mpi.label}, 2 ranks: median and 95 % interval, us\n")
+    print("| pattern | bytes | median | interval |\n|---|---|---|---|")
+    for point in results.points:
+        summary = summarize(results.launches(point))
+        low, high = summary.interval_s or (float("nan"), float("nan"))
+        times = f"{1e6 * summary.median_s:.3f} | {1e6 * low:.3f} to {1e6 * high:.3f}"
+        print(f"| `{point.item}` | {point.size_bytes} | {times} |")
+
+
+if __name__ == "__main__":
+    main()

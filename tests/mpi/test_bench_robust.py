@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""hocket-bench where something goes wrong: kills, Ctrl-C, disks that are full, read-only or not there, launchers."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from bench_files import HEAD, records, suite
+
+from hocket.mpi.build import build_bench
+from hocket.mpi.discover import Mpi
+from hocket.mpi.launch import launch_environment, run_command, start_process, stop_process_group
+from mpis import MpiRunner
+
+pytestmark = pytest.mark.one_of_each_family
+ROUNDS = 500
+LONG = HEAD.replace("rounds = 1", f"rounds = {ROUNDS}").replace("budget_s = 0.01", "budget_s = 600\ntarget = 1e9")
+MESSAGES = '[[items]]\nuse = "p2p.isend_irecv"\nbytes = ["8 B", "1 KiB"]\n'
+FILES = '[[items]]\nuse = "io.write_at"\nbytes = "1 MiB"\n'
+
+
+@pytest.fixture
+def program(mpi: Mpi) -> Path:
+    return build_bench(mpi)
+
+
+def wait_until(is_so: Callable[[], bool], limit_s: float = 60) -> None:
+    end_s = time.monotonic() + limit_s
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+
+
+def chunks(path: Path) -> int:
+    return path.read_bytes().count(b'"chunk"') if path.exists() else 0
+
+
+def test_kills_at_random_times(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    delays = random.Random(seed)
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, MESSAGES, LONG)
+    command = runner.command(2, program, "--quiet", "-o", path, given)
+    for _ in range(4):
+        before = chunks(path)
+        process = start_process(command, env={**os.environ, **launch_environment(command, mpi)})
+        try:
+            # In the start as well as in the midst of visits; a kill in the same attempt twice would be a crash.
+            wait_until(lambda start=before, one=process: chunks(path) > start or one.poll() is not None)
+            time.sleep(delays.uniform(0, 0.2))
+        finally:
+            with suppress(ProcessLookupError):  # where all is measured already
+                os.killpg(process.pid, signal.SIGKILL)
+            stop_process_group(process)
+        kept = path.read_bytes()
+        kept = kept[: kept.rindex(b"\n") + 1]
+        # The ranks may have lived a little longer than their launcher.
+        wait_until(lambda whole=kept: path.read_bytes().startswith(whole))
+    runner.run(2, program, "--quiet", "-o", path, given)
+    assert path.read_bytes().startswith(kept)
+    visits = [(record["round"], record["point"]) for record in records(path) if record["type"] == "chunk"]
+    assert sorted(visits) == [(i, k) for i in range(ROUNDS) for k in range(2)]
+
+
+def test_ctrl_c_is_no_crash_of_the_item(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    given = suite(tmp_path, MESSAGES, LONG)
+    path = tmp_path / "found/results.jsonl"
+    words = [
+        sys.executable,
+        "-m",
+        "hocket",
+        "bench",
+        "run",
+        given,
+        "-o",
+        tmp_path / "found",
+        "--",
+        mpi.mpiexec,
+        "-n",
+        "2",
+    ]
+    for _ in range(2):
+        process = start_process(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        start = chunks(path)
+        wait_until(lambda before=start: chunks(path) > before)
+        os.kill(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode in (130, -signal.SIGINT), errors
+        assert "Traceback" not in str(errors)
+    done = run_command(words, capture=True)
+    assert done.returncode == 0, done.stderr
+    found = records(path)
+    assert {record["status"] for record in found if record["type"] == "outcome"} == {"ok"}
+    assert sum(record["type"] == "chunk" for record in found) == 2 * ROUNDS
+
+
+def test_two_at_once_do_not_mix_their_records(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, MESSAGES, LONG.replace(f"rounds = {ROUNDS}", "rounds = 100000"))
+    command = runner.command(2, program, "--quiet", "-o", path, given)
+    process = start_process(command, env={**os.environ, **launch_environment(command, mpi)})
+    try:
+        wait_until(lambda: chunks(path) > 0)
+        second = runner.run(2, program, "--quiet", "-o", path, given, check=False)
+        assert second.returncode != 0
+        assert "results.jsonl: another hocket-bench writes to it" in second.stderr
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        stop_process_group(process)
+    assert sum(record["type"] == "run" for record in records(path)[:-1]) == 1
+
+
+def mounted(options: str, folder: Path, command: list[str]) -> list[str]:
+    """The command with a small file system of its own at `folder`."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    folder.mkdir()
+    script = f'mount -t tmpfs -o {options} none "$1" && shift && exec "$@"'
+    words = ["unshare", "--mount", "sh", "-c", script, "sh", str(folder), *command]
+    if subprocess.run([*words[:7], "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("this machine allows no mounts")
+    return words
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [("size=64k", "No space left on device"), ("ro", "Read-only file system")],
+)
+def test_a_disk_without_room(mpi: Mpi, runner: MpiRunner, program: Path, options: str, message: str) -> None:
+    disk = runner.folder / "disk"
+    given = suite(runner.folder, FILES)
+    command = runner.command(2, program, "--quiet", "-o", runner.folder / "r.jsonl", "--folder", disk, given)
+    words = mounted(options, disk, list(map(str, command)))
+    done = run_command(words, capture=True, env={**os.environ, **launch_environment(command, mpi)})
+    assert done.returncode == 2
+    assert done.stderr.count("error: ") == 1
+    assert f"disk: rank 0 cannot write 1 MiB there: {message}" in done.stderr
+    assert "hint: name another folder with --folder" in done.stderr
+
+
+def test_a_disk_that_becomes_full(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    disk = runner.folder / "disk"
+    given = suite(runner.folder, MESSAGES, LONG)
+    path = disk / "r.jsonl"
+    command = list(map(str, runner.command(2, program, "--quiet", "-o", path, given)))
+    # What was written is read by whoever sees the file system.
+    shown = ["sh", "-c", '"$@"; status=$?; cat "$0"; exit $status', str(path), *command]
+    words = mounted("size=16k", disk, shown)
+    done = run_command(words, capture=True, env={**os.environ, **launch_environment(command, mpi)})
+    assert done.returncode not in (0, 75)
+    assert "r.jsonl: cannot be written: " in done.stderr
+    assert "make room; the same command then goes on from here" in done.stderr
+    assert done.stdout.count('"chunk"') > 5
+
+
+def test_a_folder_that_is_not_there(runner: MpiRunner, program: Path) -> None:
+    given = suite(runner.folder, FILES)
+    done = runner.run(2, program, "--quiet", "--folder", "none", "-o", "r.jsonl", given, check=False)
+    assert done.returncode == 2
+    assert "none: rank 0 cannot write 1 MiB there: No such file or directory" in done.stderr
+    assert done.stderr.count("error: ") == 1
+
+
+def test_ranks_that_do_not_know_of_each_other(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    """As srun starts them for an MPI that it cannot speak with."""
+    given = suite(tmp_path, MESSAGES)
+    environment = {**os.environ, **launch_environment(["x"], mpi)}
+    for rank, message in (("0", "error: srun has started 64 processes, and each is alone"), ("5", "")):
+        slurm = {"SLURM_STEP_NUM_TASKS": "64", "SLURM_PROCID": rank}
+        done = run_command([program, given], capture=True, cwd=tmp_path, env={**environment, **slurm})
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert ("error" in done.stderr) == (rank == "0")
+    assert not (tmp_path / "test.jsonl").exists()
+
+
+def test_a_budget_holds(runner: MpiRunner, program: Path) -> None:
+    """Trying all items and measuring them: each point at least once, and no more rounds than there is time for."""
+    path = runner.folder / "results.jsonl"
+    head = LONG.replace("budget_s = 600", "budget_s = 1")
+    begin_s = time.monotonic()
+    runner.run(2, program, "--quiet", "-o", path, suite(runner.folder, MESSAGES, head))
+    took_s = time.monotonic() - begin_s
+    attempts = [record["at_s"] for record in records(path) if record["type"] == "attempt"]
+    assert max(attempts) < took_s
+    rounds = {record["round"] for record in records(path) if record["type"] == "chunk"}
+    assert 0 in rounds
+    # Whatever the machine does meanwhile: after the time is over only what was begun goes on.
+    assert sum(at_s > 1 for at_s in attempts) <= 2
