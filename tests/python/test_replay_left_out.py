@@ -46,7 +46,7 @@ def traced(folder: Path, calls: list[tuple[str, dict[str, Any]]], **more: Any) -
         ("MPI_Barrier", {"thread": 1}, 2, 0, "another thread"),
         ("MPI_Recv", {"peer": -2, "tag": 0, "bytes": 7}, 2, 14, "its partner was not recorded"),
         ("MPI_Irecv", {"peer": -2, "tag": 0, "bytes": 7, "communicator": 0, "request": 0}, 2, 14, "its partner was"),
-        ("MPI_Send", {"peer": 5, "tag": 0, "bytes": 7}, 2, 14, "no rank of the communicator"),
+        ("MPI_Send", {"peer": 5, "tag": 0, "bytes": 7}, 2, 14, "not a rank of the communicator"),
     ],
 )
 def test_each_is_named_with_its_reason(
