@@ -1,0 +1,160 @@
+! SPDX-License-Identifier: Apache-2.0
+! SPDX-FileCopyrightText: The hocket authors
+
+! Kernels for rewrite_gain.py. Each communicates about as long as it computes, if `work` is chosen so.
+!
+! rewrite_gain NUMBER WORK REPETITIONS: prints the seconds of each repetition, those of the slowest rank. The rank naps
+! for `work` microseconds in place of a computation, so that others may use the core: as if it had a core of its own.
+module gain_kernels
+  use, intrinsic :: iso_c_binding, only: c_int
+  use mpi
+  implicit none
+  interface
+    integer(c_int) function usleep(microseconds) bind(c)
+      import :: c_int
+      integer(c_int), value :: microseconds
+    end function
+  end interface
+  integer, parameter :: m = 125000, columns = 10
+  real(8) :: a(m), b(m), w(m), u(m, 0:columns+1), v(m, 0:columns+1)
+contains
+
+  subroutine spend(x, work)
+    real(8), intent(inout) :: x(m)
+    integer, intent(in) :: work
+    integer(c_int) :: status
+    status = usleep(int(work, c_int))
+    x(1) = x(1) + 1
+  end subroutine
+
+  subroutine alltoall_and_work(ranks, work)
+    integer, intent(in) :: ranks, work
+    integer :: ierr
+    call MPI_Alltoall(a, m / ranks, MPI_DOUBLE_PRECISION, b, m / ranks, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, ierr)
+    !$hocket pure
+    call spend(w, work)
+    a = b
+  end subroutine
+
+  subroutine broadcast_and_work(work)
+    integer, intent(in) :: work
+    integer :: ierr
+    call MPI_Bcast(a, m, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    !$hocket pure
+    call spend(w, work)
+    b = a
+  end subroutine
+
+  subroutine reduction_after_work(work)
+    integer, intent(in) :: work
+    integer :: ierr
+    !$hocket pure
+    call spend(w, work)
+    call MPI_Allreduce(a, b, m, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
+    a = 0.5d0 * b
+  end subroutine
+
+  subroutine gather_and_work(ranks, work)
+    integer, intent(in) :: ranks, work
+    integer :: ierr
+    call MPI_Allgather(a, m / ranks, MPI_DOUBLE_PRECISION, b, m / ranks, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, ierr)
+    !$hocket pure
+    call spend(w, work)
+    a = b
+  end subroutine
+
+  subroutine halo(left, right, work)
+    integer, intent(in) :: left, right, work
+    integer :: j, ierr
+    call MPI_Sendrecv(u(1, columns), m, MPI_DOUBLE_PRECISION, right, 1, u(1, 0), m, MPI_DOUBLE_PRECISION, left, 1, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+    do j = 1, columns
+      !$hocket pure
+      call spend(v(:, j), work / columns)
+      v(:, j) = 0.5d0 * (u(:, j-1) + u(:, j+1)) + 0.001d0 * v(:, j)
+    end do
+  end subroutine
+
+  subroutine edge_first(left, right, work)
+    integer, intent(in) :: left, right, work
+    integer :: j, ierr
+    do j = 1, columns
+      !$hocket pure
+      call spend(u(:, j), work / columns)
+    end do
+    call MPI_Sendrecv(u(1, columns), m, MPI_DOUBLE_PRECISION, right, 1, u(1, 0), m, MPI_DOUBLE_PRECISION, left, 1, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  end subroutine
+
+  subroutine fused_loop(work)
+    integer, intent(in) :: work
+    integer :: j, ierr
+    call MPI_Bcast(a, m, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do j = 1, columns
+      !$hocket pure
+      call spend(v(:, j), work / columns)
+      u(:, j) = a + v(:, j)
+    end do
+  end subroutine
+
+  subroutine small_reduction_and_work(work)
+    integer, intent(in) :: work
+    integer :: ierr
+    real(8) :: largest, most
+    largest = a(1)
+    call MPI_Allreduce(largest, most, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
+    !$hocket pure
+    call spend(w, work)
+    a(1) = most
+  end subroutine
+end module gain_kernels
+
+program rewrite_gain
+  use mpi
+  use gain_kernels
+  implicit none
+  integer :: number, work, repetitions, rank, ranks, left, right, i, ierr
+  real(8) :: began, own, slowest
+  character(len=20) :: word
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call get_command_argument(1, word)
+  read (word, *) number
+  call get_command_argument(2, word)
+  read (word, *) work
+  call get_command_argument(3, word)
+  read (word, *) repetitions
+  left = mod(rank + ranks - 1, ranks)
+  right = mod(rank + 1, ranks)
+  a = rank
+  w = 1
+  u = rank
+  v = 1
+  do i = 1, repetitions
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    began = MPI_Wtime()
+    select case (number)
+    case (1)
+      call alltoall_and_work(ranks, work)
+    case (2)
+      call broadcast_and_work(work)
+    case (3)
+      call reduction_after_work(work)
+    case (4)
+      call gather_and_work(ranks, work)
+    case (5)
+      call halo(left, right, work)
+    case (6)
+      call edge_first(left, right, work)
+    case (7)
+      call fused_loop(work)
+    case (8)
+      call small_reduction_and_work(work)
+    end select
+    own = MPI_Wtime() - began
+    call MPI_Reduce(own, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    if (rank == 0) print '(es12.5)', slowest
+  end do
+  call MPI_Finalize(ierr)
+end program rewrite_gain

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What `hocket rewrite` gains on an emulated cluster: the kernels of rewrite_gain.f90, as they are and rewritten.
+
+Each kernel computes about as long as it communicates. Its computation is a nap, as if it had a core of its own: what
+the machine does beside this measurement disturbs it less.
+
+.venv/bin/python perf/rewrite_gain.py --mpis mpich-4.0.2 --launches 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from hocket import Network
+from hocket.measure.testbed import TestbedRunner
+from hocket.mpi.build import build_mpi_parts
+from hocket.rewrite.rewriter import rewrite
+from hocket.rewrite.syntax import read_source
+from hocket.testbed import Testbed
+from mpis import MPIS
+
+SOURCE = Path(__file__).with_suffix(".f90")
+#: Kernels and the part of their computation that does not need the message.
+KERNELS = {
+    "alltoall_and_work": 1.0,
+    "broadcast_and_work": 1.0,
+    "reduction_after_work": 1.0,
+    "gather_and_work": 1.0,
+    "halo": 0.9,
+    "edge_first": 0.9,
+    "fused_loop": 1.0,
+    "small_reduction_and_work": 1.0,
+}
+#: Way: whether rewritten, and `hocket run --progress`.
+WAYS = {"original": (False, "off"), "rewritten": (True, "off"), "rewritten, progress": (True, "on")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("--bandwidth", default="200 Mbit/s")
+    parser.add_argument("--launches", type=int, default=5, help="of each way")
+    parser.add_argument("--repetitions", type=int, default=5, help="in each launch")
+    parser.add_argument("--kernels", nargs="+", default=list(KERNELS), choices=list(KERNELS))
+    parser.add_argument("--mpis", nargs="+", help="labels such as mpich-4.0.2 (default: all with a Fortran compiler)")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
+    rows: list[dict[str, object]] = []
+    for mpi in (mpi for mpi in MPIS if mpi.mpifort and (not options.mpis or mpi.label in options.mpis)):
+        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            programs = build(str(mpi.mpifort), folder)
+            runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
+            for kernel in options.kernels:
+                row = measured(options, runner, programs, parts.interpose, kernel)
+                rows.append(row)
+                if not options.json:
+                    print(described(row), flush=True)
+        gains = [row["gain"] for row in rows if row["mpi"] == mpi.label]
+        print(f"{mpi.label}: median gain {statistics.median(gains):.2f}", file=sys.stderr)  # type: ignore[type-var]
+    if options.json:
+        print(json.dumps(rows, indent=1))
+    return 0
+
+
+def build(compiler: str, folder: Path) -> dict[bool, Path]:
+    """The original program, and the rewritten one."""
+    source = read_source(SOURCE)
+    texts = {False: source.text, True: rewrite([source]).new[SOURCE]}
+    programs = {}
+    for is_rewritten, text in texts.items():
+        place = folder / str(is_rewritten)
+        place.mkdir()
+        (place / "gain.f90").write_bytes(text)
+        programs[is_rewritten] = place / "gain"
+        subprocess.run([compiler, "-O2", "gain.f90", "-o", "gain"], cwd=place, check=True)
+    return programs
+
+
+def measured(
+    options: argparse.Namespace, runner: TestbedRunner, programs: dict[bool, Path], library: Path, kernel: str
+) -> dict[str, object]:
+    number = str(list(KERNELS).index(kernel) + 1)
+
+    def seconds(way: str, work: int) -> list[float]:
+        is_rewritten, progress = WAYS[way]
+        program = [str(programs[is_rewritten]), number, str(work), str(options.repetitions)]
+        command = [str(runner.mpi.mpiexec), "-n", str(options.hosts), *program]
+        run = runner.run(command, [library], {"HOCKET_PROGRESS": progress}, timeout_s=300)
+        return [float(line) for line in run.stdout.split()]
+
+    communication_s = statistics.median(seconds("original", 0))
+    compute_s = max(communication_s, 0.02)
+    work = round(1e6 * compute_s)
+    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    for launch in range(options.launches):
+        order = [*list(WAYS)[launch % 3 :], *list(WAYS)[: launch % 3]]
+        for way in order:
+            times[way].append(statistics.median(seconds(way, work)))
+    hidden_s = KERNELS[kernel] * compute_s
+    predicted_s = max(communication_s, hidden_s) + compute_s - hidden_s
+    middle = {way: statistics.median(values) for way, values in times.items()}
+    return {
+        "mpi": runner.mpi.label, "kernel": kernel, "communication_s": communication_s, "compute_s": compute_s,
+        "times_s": times, "predicted_gain": (communication_s + compute_s) / predicted_s,
+        "gain_without_progress": middle["original"] / middle["rewritten"],
+        "gain": middle["original"] / middle["rewritten, progress"],
+        "gains": spread(times["original"], times["rewritten, progress"]),
+    }  # fmt: skip
+
+
+def spread(original: Sequence[float], rewritten: Sequence[float]) -> list[float]:
+    """The gains of launches side by side, the smallest and the largest."""
+    gains = [one / other for one, other in zip(original, rewritten, strict=True)]
+    return [min(gains), max(gains)]
+
+
+def described(row: dict[str, object]) -> str:
+    low, high = row["gains"]  # type: ignore[misc]
+    return (
+        f"{row['mpi']:14} {row['kernel']:26} communication {1e3 * row['communication_s']:6.1f} ms, "  # type: ignore[operator]
+        f"computation {1e3 * row['compute_s']:6.1f} ms: gain {row['gain']:.2f} ({low:.2f} to {high:.2f}), "  # type: ignore[operator]
+        f"{row['gain_without_progress']:.2f} without progress, predicted {row['predicted_gain']:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
