@@ -39,6 +39,8 @@ public:
     }
     /// What a comment right before the current token's line, such as `// reduce 1000b`, makes of a calc.
     [[nodiscard]] std::optional<ProgramOp> take_meaning() { return std::exchange(meaning_, std::nullopt); }
+    /// Such a comment of a circuit that names no rank, such as `connect x`; empty: there is none.
+    [[nodiscard]] std::string_view take_meaningless() { return std::exchange(meaningless_, {}); }
 
     [[noreturn]] void refuse(int line, const std::string& what, const std::string& hint = {}) const {
         throw InvalidInput(std::string(source_) + ", line " + std::to_string(line) + ": " + what, hint);
@@ -114,8 +116,9 @@ private:
         for (const ProgramOpKind kind : {ProgramOpKind::reduce, ProgramOpKind::connect, ProgramOpKind::disconnect}) {
             const std::string start = " " + std::string(name_of(kind)) + " ";
             if (!comment.starts_with(start)) continue;
-            comment.remove_prefix(start.size());
             const bool reduces = kind == ProgramOpKind::reduce;
+            if (!reduces && comment.find(' ', start.size()) == std::string_view::npos) meaningless_ = comment.substr(1);
+            comment.remove_prefix(start.size());
             if (reduces && !comment.ends_with('b')) return;
             if (reduces) comment.remove_suffix(1);
             std::int64_t number = 0;
@@ -124,6 +127,7 @@ private:
                 reduces ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int32_t>::max();
             if (error != std::errc() || end != comment.data() + comment.size() || number < 0 || number > most) return;
             meaning_ = {.kind = kind, .peer = {}};
+            meaningless_ = {};
             if (reduces)
                 meaning_->bytes = number;
             else
@@ -137,6 +141,7 @@ private:
     int line_ = 1;
     Token token_{};
     std::optional<ProgramOp> meaning_;
+    std::string_view meaningless_;
 };
 
 /// One `rank r { ... }`: ops as they come, dependencies by label, joined at the end.
@@ -177,6 +182,12 @@ private:
             return;
         }
         const std::optional<ProgramOp> meaning = scanner_.take_meaning();
+        const std::string_view meaningless = scanner_.take_meaningless();
+        // to_goal() writes a circuit as a calc of 0 behind its comment.
+        if (word == "calc" && !meaningless.empty() && scanner_.at("0"))
+            scanner_.refuse(first.line,
+                            "the comment before this calc is " + base::quoted(meaningless) + ": it names no rank",
+                            "name the rank of the circuit's other end, such as // connect 1");
         if (word == "calc")
             ops_.push_back(calc(meaning));
         else if (word == "send" || word == "recv")

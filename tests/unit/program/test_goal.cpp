@@ -76,6 +76,9 @@ TEST_CASE("circuits are comments before a calc that LogGOPSim reads") {
         const std::string plain = std::string("num_ranks 1\nrank 0 {\n// ") + comment + "\ncalc 7\n}\n";
         CHECK(program_from_goal(plain).ranks[0].ops[0].kind == ProgramOpKind::compute);
     }
+    CHECK(refusal("num_ranks 1\nrank 0 {\n// connect x\ncalc 0\n}\n") ==
+          "file.goal, line 4: the comment before this calc is \"connect x\": it names no rank");
+    CHECK(program_from_goal("num_ranks 1\nrank 0 {\n// connect x\nl: calc 5\n}\n").ranks[0].ops.size() == 1);
 }
 
 TEST_CASE("dependencies may point forwards") {

@@ -204,6 +204,8 @@ def _check(path: Path, instances: Path | None) -> int:
         wrong += bool(problems)
         for problem in problems:
             print(f"{path}:{number or 'end'}: {json.dumps(name)}: {problem}")
+    if not answers:
+        raise InvalidInput(f"{path}: has no answers", "accepted: what `hocket schedule --circuits FILE --json` printed")
     print(f"{answers} answers replayed, {wrong} wrong")
     return 1 if wrong else 0
 
