@@ -27,8 +27,8 @@ from typing import Any
 
 from hocket import Network, Trace, simulate
 from hocket.errors import InvalidInput
+from hocket.interop.sources import find_sources
 from hocket.interop.traces.importing import ImportRequest, run
-from hocket.interop.traces.sources import find_sources
 from hocket.traces.replay import replay
 
 Counts = dict[str, tuple[int, int | None]]  # name -> calls, bytes; None: the count does not tell bytes

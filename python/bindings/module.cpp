@@ -25,6 +25,7 @@ void bind_trace(nb::module_& module);
 void bind_plan(nb::module_& module);
 void bind_replay(nb::module_& module);
 void bind_analysis(nb::module_& module);
+void bind_trace_files(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_broadcast_forms(nb::module_& module);
 void bind_collective_search(nb::module_& module);
@@ -93,6 +94,7 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_REPLAY
     bind_replay(module);
+    bind_trace_files(module);
 #endif
 #ifdef HOCKET_HAVE_ANALYSIS
     bind_analysis(module);

@@ -16,7 +16,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/lowering/lower.hpp"
 #include "hocket/program/goal.hpp"
-#include "hocket/program/what_if.hpp"
+#include "what_if.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -90,17 +90,11 @@ void bind_program(nb::module_& module) {
 
     module.def(
         "changed_program",
-        [](const Program& program, double cpu_scale, const std::map<std::int32_t, double>& cpu_scale_of,
-           const std::vector<std::tuple<std::int32_t, double, double>>& delays, const std::optional<std::string>& noise,
-           std::uint64_t seed) {
-            WhatIf what_if{cpu_scale, cpu_scale_of, {}, {}};
-            for (const auto& [rank, seconds, at_s] : delays) what_if.delays.push_back({Rank{rank}, seconds, at_s});
-            if (noise) what_if.noise.push_back(noise_from(*noise, seed));
-            return changed(program, what_if);
+        [](const Program& program, const bindings::WhatIfValues& values) {
+            return changed(program, bindings::what_if_from(values));
         },
-        "program"_a, "cpu_scale"_a, "cpu_scale_of"_a, "delays"_a, "noise"_a.none(), "seed"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
-        "See hocket.simulation.what_if; `delays` are of rank, seconds, at_s.");
+        "program"_a, "what_if"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "See hocket.simulation.what_if: CPU scale, that of ranks, delays (rank, seconds, at_s), noise, its seed.");
     module.def(
         "lower", &lower, "schedule"_a, "bytes"_a, "element_bytes"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
         "A Schedule with sizes: `bytes` is the message of bcast, reduce and allreduce, the block of one rank else.");

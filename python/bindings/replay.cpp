@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "hocket/base/error.hpp"
-#include "hocket/replay/program_builder.hpp"
+#include "hocket/replay/place.hpp"
 #include "hocket/replay/replay.hpp"
 #include "hocket/replay/textbook.hpp"
 

@@ -13,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,7 +52,9 @@ std::variant<Timeline, circuits::CircuitTimeline> run(
     const std::optional<std::string_view>& sharing, bool ordered_pairs, bool record_links, bool reference,
     std::int32_t link_bins, const std::optional<bindings::LinkRows>& link_rows,
     const std::optional<bindings::PythonProgress>& on_progress, const std::optional<std::string_view>& circuit_policy,
-    const std::vector<std::pair<std::int32_t, std::int32_t>>& pinned) {
+    const std::vector<std::pair<std::int32_t, std::int32_t>>& pinned, const std::vector<double>& start_s) {
+    for (const double start : start_s)
+        if (!(start >= 0) || !std::isfinite(start)) throw InvalidInput("a start is not finite and at least 0");
     std::optional<circuits::Policy> policy;
     if (circuit_policy)
         policy = bindings::value_from<circuits::Policy>("circuit_policy", *circuit_policy, circuits::policy_names);
@@ -64,6 +67,7 @@ std::variant<Timeline, circuits::CircuitTimeline> run(
                                     .record_links = record_links,
                                     .reference = reference,
                                     .link_bins = bindings::link_bin_options(link_bins, link_rows),
+                                    .start_s = start_s,
                                     .on_progress = bindings::on_progress(on_progress)};
     const nb::gil_scoped_release release;
     if (policy) return circuits::simulate(program, network, *policy, options, hosts_of(network, pinned));
@@ -203,12 +207,12 @@ void bind_simulation(nb::module_& module) {
         "simulate", &run, "program"_a, "network"_a, "costs"_a = nb::none(), nb::kw_only(), "sharing"_a = nb::none(),
         "ordered_pairs"_a = true, "record_links"_a = false, "reference"_a = false, "link_bins"_a = 0,
         "link_rows"_a = nb::none(), "on_progress"_a = nb::none(), "circuit_policy"_a = nb::none(),
-        "pinned"_a = std::vector<std::pair<std::int32_t, std::int32_t>>{},
+        "pinned"_a = std::vector<std::pair<std::int32_t, std::int32_t>>{}, "start_s"_a = std::vector<double>{},
         "Runs a Program on a Network. `costs` are those of messages; None = CostModel(), all is free. `sharing` "
         "replaces "
         "theirs. With `ordered_pairs` the messages from one rank to another travel one after another. `reference` "
         "computes all rates anew at each change. `link_bins`, `link_rows` and `on_progress` as in simulate_traffic. "
         "`circuit_policy`, of a network with circuits, is \"naive\", \"batch\", \"lazy\", \"pinned\" or "
         "\"program\", and the result a CircuitTimeline; `pinned` are pairs of ranks whose hosts have a circuit from "
-        "start to end.");
+        "start to end. `start_s` is when each rank begins.");
 }

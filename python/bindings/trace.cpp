@@ -25,9 +25,11 @@
 #include "hocket/trace/collectives.hpp"
 #include "hocket/trace/format.h"
 #include "hocket/trace/trace.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using bindings::end_name, bindings::text;
 using hocket::Trace;
 
 namespace {
@@ -37,11 +39,6 @@ using Integers = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>;
 using ByteRows = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>;
 using IntegerRow = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>, nb::c_contig>;
 using Field = std::tuple<std::string, std::string, std::size_t>;  // name, numpy format, offset
-
-/// Names in a trace are bytes that a program or a damaged file gave: what is no UTF-8 is shown as U+FFFD.
-nb::str text(const std::string& bytes) {
-    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-}
 
 /// The rows as raw bytes that belong to `owner`; Python looks at them through a dtype of the fields below.
 template <class Row>
@@ -116,21 +113,6 @@ std::string_view print_form(hocket::trace::Form form) {
     return "persistent";
 }
 
-std::string_view print_end(int end) {
-    switch (end) {
-        case HOCKET_TRACE_END_FINALIZE:
-            return "finalize";
-        case HOCKET_TRACE_END_EXIT:
-            return "exit";
-        case HOCKET_TRACE_END_ABORT:
-            return "abort";
-        case HOCKET_TRACE_END_LIMIT:
-            return "limit";
-        default:
-            return "cut off";
-    }
-}
-
 void bind_tables(nb::module_& module) {
     using hocket::trace::Communicator;
     using hocket::trace::Datatype;
@@ -150,8 +132,8 @@ void bind_tables(nb::module_& module) {
 
 int end_from(std::string_view name) {
     for (int end = HOCKET_TRACE_END_FINALIZE; end <= HOCKET_TRACE_END_LIMIT; ++end)
-        if (name == print_end(end)) return end;
-    if (name == print_end(-1)) return -1;
+        if (name == end_name(end)) return end;
+    if (name == end_name(-1)) return -1;
     throw hocket::InvalidInput("the end of a recording is \"" + std::string(name) + "\"",
                                "accepted: finalize, exit, abort, limit, cut off");
 }
@@ -264,7 +246,7 @@ void bind_trace(nb::module_& module) {
             [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).end == HOCKET_TRACE_END_FINALIZE; },
             "rank"_a)
         .def(
-            "end", [](const Trace& trace, std::int32_t rank) { return print_end(rank_of(trace, rank).end); }, "rank"_a)
+            "end", [](const Trace& trace, std::int32_t rank) { return end_name(rank_of(trace, rank).end); }, "rank"_a)
         .def(
             "host", [](const Trace& trace, std::int32_t rank) { return text(rank_of(trace, rank).host); }, "rank"_a)
         .def(

@@ -56,6 +56,22 @@ def test_jobs_that_share_nothing_take_what_they_take_alone(goal: Callable[[str, 
     assert [one.slow_down for one in run(JobsRequest(jobs, TREE, FREE)).jobs] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("start_s", "together_s"),
+    # The jobs of the test above; while both send, each has half of the link.
+    [(0.05, (0.15, 0.35)), (0.1, (0.1, 0.3)), (5.0, (0.1, 0.3))],
+)
+def test_a_job_that_begins_later(
+    goal: Callable[[str, int], str], start_s: float, together_s: tuple[float, float]
+) -> None:
+    jobs = (Job(goal("a.goal", 100_000_000), (0, 2)), Job(goal("b.goal", 300_000_000), (1, 3), start_s))
+    done = run(JobsRequest(jobs, TREE, FREE))
+    assert [one.alone_s for one in done.jobs] == [pytest.approx(0.1), pytest.approx(0.3)]
+    assert tuple(one.together_s for one in done.jobs) == pytest.approx(together_s)
+    assert done.values["makespan_s"] == pytest.approx(start_s + together_s[1])
+    assert [one["start_s"] for one in done.values["jobs"]] == [0, start_s]
+
+
 def test_the_same_job_twice(goal: Callable[[str, int], str]) -> None:
     name = goal("a.goal", 1_000_000)
     jobs = (Job(name, (0, 2)), Job(name, (1, 3)))
@@ -82,11 +98,28 @@ def test_ranks_that_overlap_or_are_not_there_are_refused(
 def test_texts() -> None:
     assert job_from("a.goal@0-2,7") == Job("a.goal", (0, 1, 2, 7))
     assert job_from("x@y.goal@3") == Job("x@y.goal", (3,))
+    assert job_from("a.goal@0-1+10ms") == Job("a.goal", (0, 1), 0.01)
 
 
-@pytest.mark.parametrize("text", ["a.goal", "a.goal@", "@1", "a.goal@x", "a.goal@3-1", "a.goal@1,", "a@1-999999999"])
-def test_wrong_texts_are_refused(text: str) -> None:
-    with pytest.raises(InvalidInput):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a.goal", "on which ranks"),
+        ("a.goal@", "on which ranks"),
+        ("@1", "on which ranks"),
+        ("a.goal@x", "on which ranks"),
+        ("a.goal@3-1", "ends before it begins"),
+        ("a.goal@1,", "neither a rank"),
+        ("a@1-999999999", "more than 16777216 ranks"),
+        ("a@99999999999", "no network has so many ranks"),
+        ("a@0-1+", "start"),
+        ("a@0-1+-1s", "start"),
+        ("a@0-1+soon", "start"),
+        ("a@0-1+1e300s", "starts after 1e\\+300 s"),
+    ],
+)
+def test_wrong_texts_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         job_from(text)
 
 

@@ -18,14 +18,19 @@ from hocket.errors import InvalidInput
 from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 from hocket.simulation.parallel import available_cores, run_each
-from hocket.simulation.programs import Recorded, Request, kind_of, program_of
+from hocket.simulation.programs import ReadProgram, Recorded, Request, kind_of, program_of
+from hocket.simulation.ranks import MOST_RANKS, ranks_from
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Timeline
     from hocket.simulation.parallel import OnProgress
 
-_HINT = "write each as WHAT@RANKS, such as job.trace@0-63 or job.goal@0-7,16-23: rank i of it runs on the i-th of RANKS"
-MOST_RANKS = 2**24
+_HINT = (
+    "write each as WHAT@RANKS, such as job.trace@0-63 or job.goal@0-7,16-23: rank i of it runs on the i-th of RANKS; "
+    "job.goal@0-7+10ms starts 10 ms after the others"
+)
+_PLACE = re.compile(r"@(?P<ranks>[0-9,-]+)(?:\+(?P<start>[^@+]*))?$")
+MOST_START_S = 1e9
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Job:
 
     what: str
     ranks: tuple[int, ...]
+    start_s: float = 0.0  #: when it begins, beside the others
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,9 @@ class JobsRequest:
 class JobTimes:
     job: Job
     alone_s: float
-    together_s: float
+    together_s: float  #: as alone_s from its start to its end
     recorded: Recorded | None  #: None = it is no trace
+    notes: tuple[str, ...] = ()  #: what was left out or assumed of a program of another tool
 
     @property
     def slow_down(self) -> float:
@@ -60,10 +67,13 @@ class JobTimes:
         values: dict[str, Any] = {
             "what": self.job.what,
             "ranks": list(self.job.ranks),
+            "start_s": self.job.start_s,
             "alone_s": self.alone_s,
             "together_s": self.together_s,
             "slow_down": self.slow_down,
         }
+        if self.notes:
+            values["notes"] = list(self.notes)
         return values if self.recorded is None else values | self.recorded.to_dict()
 
 
@@ -76,24 +86,29 @@ class JobsResult:
 
 
 def has_ranks(what: str) -> bool:
-    """Whether WHAT ends with @RANKS, and is no file or folder of that name."""
-    return re.search(r"@[0-9,-]+$", what) is not None and not Path(what).exists()
+    """Whether WHAT ends with @RANKS or @RANKS+START, and is no file or folder of that name."""
+    return _PLACE.search(what) is not None and not Path(what).exists()
 
 
 def job_from(text: str) -> Job:
-    """Of "job.trace@0-63". @raises InvalidInput"""
-    what, at, ranks = text.rpartition("@")
-    if not at or not what or not has_ranks(text):
+    """Of "job.trace@0-63" or "job.trace@0-63+10ms". @raises InvalidInput"""
+    from hocket import parse_duration
+
+    place = _PLACE.search(text)
+    if place is None or not text[: place.start()] or not has_ranks(text):
         raise InvalidInput(f"{text}: it does not say on which ranks", _HINT)
+    start_s = 0.0 if place["start"] is None else parse_duration(place["start"], f"{text}: its start")
+    if not start_s <= MOST_START_S:
+        raise InvalidInput(f"{text}: it starts after {start_s:g} s", f"accepted: up to {MOST_START_S:g} s")
     found: list[int] = []
-    for part in ranks.split(","):
-        ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
-        if ends is None or int(ends[2] or ends[1]) < int(ends[1]):
-            raise InvalidInput(f"{text}: {part!r} are no ranks", _HINT)
-        found.extend(range(int(ends[1]), min(int(ends[2] or ends[1]), int(ends[1]) + MOST_RANKS) + 1))
-        if len(found) > MOST_RANKS:
-            raise InvalidInput(f"{text}: more than {MOST_RANKS} ranks")
-    return Job(what, tuple(found))
+    try:
+        for part in place["ranks"].split(","):
+            found.extend(ranks_from(part))
+            if len(found) > MOST_RANKS:
+                raise ValueError(f"more than {MOST_RANKS} ranks")
+    except ValueError as error:
+        raise InvalidInput(f"{text}: {error}", _HINT) from None
+    return Job(text[: place.start()], tuple(found), start_s)
 
 
 def run(request: JobsRequest, reporter: Reporter = SILENT) -> JobsResult:
@@ -107,22 +122,26 @@ def run(request: JobsRequest, reporter: Reporter = SILENT) -> JobsResult:
     costs = request.costs.model(network)
     check_ranks(request.jobs, network)
     parts = [_part(job, request, costs) for job in request.jobs]
-    programs = [program for program, _ in parts]
+    programs = [part.program for part in parts]
     places = [list(job.ranks) for job in request.jobs]
     placed = [_core.place(*one, network.num_ranks) for one in zip(programs, places, strict=True)]
     setup_s = time.perf_counter() - begin_s
+    starts_s = [0.0] * network.num_ranks
+    for job in request.jobs:
+        for rank in job.ranks:
+            starts_s[rank] = job.start_s
     *alone, together = run_each(
         [
-            partial(_simulated, program, network, costs)
-            for program in (*placed, _core.place_all(programs, places, network.num_ranks))
+            *(partial(_simulated, program, network, costs, []) for program in placed),
+            partial(_simulated, _core.place_all(programs, places, network.num_ranks), network, costs, starts_s),
         ],
         request.threads or available_cores(),
         reporter.progress,
     )
     completed = all(one.completed for one in (*alone, together))
     jobs = tuple(
-        JobTimes(job, _end_s(own, job), _end_s(together, job), recorded)
-        for job, own, (_, recorded) in zip(request.jobs, alone, parts, strict=True)
+        JobTimes(job, _end_s(own, job), max(0.0, _end_s(together, job) - job.start_s), part.recorded, part.notes)
+        for job, own, part in zip(request.jobs, alone, parts, strict=True)
     )
     values = {
         "network": network.name,
@@ -151,16 +170,16 @@ def check_ranks(jobs: Sequence[Job], network: Network) -> None:
             owner[rank] = job
 
 
-def _part(job: Job, request: JobsRequest, costs: CostModel) -> tuple[Program, Recorded | None]:
+def _part(job: Job, request: JobsRequest, costs: CostModel) -> ReadProgram:
     if kind_of(job.what) == "collective":
-        return _collective(job, request.bytes), None
-    program, recorded = program_of(job.what, Request(request.bytes), costs)
-    if program.num_ranks != len(job.ranks):
+        return ReadProgram(_collective(job, request.bytes))
+    read = program_of(job.what, Request(request.bytes), costs)
+    if read.program.num_ranks != len(job.ranks):
         raise InvalidInput(
-            f"{job.what}: has {program.num_ranks} ranks, and is to run on {len(job.ranks)}",
+            f"{job.what}: has {read.program.num_ranks} ranks, and is to run on {len(job.ranks)}",
             "name as many ranks of the network as it has",
         )
-    return program, recorded
+    return read
 
 
 def _collective(job: Job, size_bytes: int | None) -> Program:
@@ -174,10 +193,12 @@ def _collective(job: Job, size_bytes: int | None) -> Program:
     return lower(Schedule.build(collective, algorithm, len(job.ranks)), size_bytes or 0)
 
 
-def _simulated(program: Program, network: Network, costs: CostModel, on_progress: OnProgress) -> Timeline:
+def _simulated(
+    program: Program, network: Network, costs: CostModel, start_s: list[float], on_progress: OnProgress
+) -> Timeline:
     from hocket import simulate
 
-    return simulate(program, network, costs, on_progress=on_progress)
+    return simulate(program, network, costs, start_s=start_s, on_progress=on_progress)
 
 
 def _end_s(timeline: Timeline, job: Job) -> float:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from hocket._core import CircuitTimeline
 from hocket.errors import InvalidInput
+from hocket.interop.programs import read_program
+from hocket.interop.sources import PROGRAMS, Sources, find_sources, recognise, start_of
 from hocket.plan import Plan
 from hocket.simulation.circuits import CircuitUse, circuit_values
 from hocket.simulation.parallel import OnProgress, run_each
@@ -22,11 +24,11 @@ from hocket.simulation.what_if import AS_RECORDED, WhatIf
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
     from hocket._core import LeftOut
-    from hocket.traces.trace import RankSummary
+    from hocket.traces.trace import RankEnd
 
 ACCEPTED = (
-    f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text), a trace folder, a collective "
-    "(bcast), or a collective and an algorithm (bcast:pipelined_chain)"
+    f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text or binary, Chakra), "
+    "a trace folder, a collective (bcast), or a collective and an algorithm (bcast:pipelined_chain)"
 )
 
 MOST_FILE_BYTES = 2**32  #: of a schedule or a program
@@ -48,7 +50,7 @@ class Recorded:
 
     span_s: float  #: from the first return from MPI_Init to the last call of MPI_Finalize, as recorded
     left_out: tuple[LeftOut, ...]  #: calls that are not simulated
-    incomplete: tuple[RankSummary, ...]  #: ranks whose trace is a part
+    incomplete: tuple[RankEnd, ...]  #: ranks whose trace is a part
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -89,10 +91,11 @@ def described(left_out: LeftOut) -> str:
 @dataclass(frozen=True)
 class Simulated:
     name: str
-    program: Program
+    program: Program | None  #: None = a trace whose operations were not kept
     timeline: Timeline
     recorded: Recorded | None = None  #: None = it is not a trace
     circuit_policy: str | None = None
+    notes: tuple[str, ...] = ()  #: of ReadProgram
 
     @property
     def end_s(self) -> float:
@@ -107,6 +110,8 @@ class Simulated:
         finish_s = self.timeline.finish_s
         known = finish_s[finish_s >= 0]
         values: dict[str, Any] = {"name": self.name}
+        if self.notes:
+            values["notes"] = list(self.notes)
         if self.recorded is not None:
             values |= self.recorded.to_dict()
         if self.circuit_policy is not None and isinstance(self.timeline, CircuitTimeline):
@@ -164,10 +169,12 @@ def simulate_what(
     Algorithms that fail are beside them. @raises InvalidInput if all fail, or there is only one.
     """
     options = options or ProgramOptions()
-    recorded = None
-    if Path(what).is_dir() or Path(what).is_file():
-        program, recorded = program_of(what, request, costs, plan)
-        programs = [(what, options.what_if.changed(program))]
+    if kind_of(what) == "trace" and not options.record and options.circuits is None and costs.cores == 0:
+        return [_simulated_trace(what, network, costs, plan, options)], []
+    read = None
+    if kind_of(what) != "collective":
+        read = program_of(what, request, costs, plan)
+        programs = [(what, options.what_if.changed(read.program))]
     else:
         if plan is not None:
             raise InvalidInput(f"{what}: a plan goes with a trace only")
@@ -203,9 +210,26 @@ def simulate_what(
             refused.append(Refused(name, str(timeline)))
         else:
             policy = _policy(options.circuits, program).get("circuit_policy")
-            found.append(Simulated(name, program, timeline, recorded, policy))
+            recorded, notes = (read.recorded, read.notes) if read else (None, ())
+            found.append(Simulated(name, program, timeline, recorded, policy, notes))
     stopped = [one for one in found if not one.timeline.completed]
     return sorted([one for one in found if one not in stopped[1:]], key=lambda one: one.end_s), refused
+
+
+def _simulated_trace(
+    what: str, network: Network, costs: CostModel, plan: Plan | None, options: ProgramOptions
+) -> Simulated:
+    from hocket.traces.replay import simulate_trace
+    from hocket.traces.trace import TraceFiles
+
+    files = TraceFiles(what)
+    if plan is not None:
+        plan.check_ranks(files.ranks)
+    found = simulate_trace(
+        files, network, costs, plan, options.what_if.core, reference=options.reference, on_progress=options.on_progress
+    )
+    incomplete = files.incomplete() if found.timeline.completed else ()
+    return Simulated(what, None, found.timeline, Recorded(found.recorded_span_s, tuple(found.left_out), incomplete))
 
 
 def _policy(circuits: CircuitUse | None, program: Program) -> dict[str, str]:
@@ -230,36 +254,56 @@ def kind_of(what: str) -> str:
     path = Path(what)
     try:
         if path.is_dir():
-            return "trace"
+            return "trace" if _program_in(path) is None else "program"
         if not path.is_file():
             return "collective"
     except OSError as error:  # such as too long a name
         raise InvalidInput(f"{what}: {error.strerror}", ACCEPTED) from None
-    with path.open("rb") as file:
-        return "schedule" if file.read(4096).lstrip().startswith(b"{") else "program"
+    start = start_of(path)
+    return "schedule" if recognise(start) is None and start.lstrip().startswith(b"{") else "program"
 
 
-def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> tuple[Program, Recorded]:
+def _program_in(folder: Path) -> Sources | None:
+    """The files of a program of another tool, if the folder is no trace."""
+    if (folder / "meta.json").exists():
+        return None
+    try:
+        sources = find_sources(folder)
+    except InvalidInput:
+        return None
+    return sources if sources.format in PROGRAMS else None
+
+
+def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> ReadProgram:
     from hocket.traces.replay import replay_at
 
     if plan is not None:
         plan.check_ranks(trace.ranks)
     incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
     replayed = replay_at(costs, trace, plan)
-    return replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.left_out), incomplete)
+    return ReadProgram(replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.left_out), incomplete))
 
 
-def program_of(
-    what: str, request: Request, costs: CostModel, plan: Plan | None = None
-) -> tuple[Program, Recorded | None]:
-    """The program of a file or folder, and what is known of it beside if it is a trace."""
+@dataclass(frozen=True)
+class ReadProgram:
+    program: Program
+    recorded: Recorded | None = None  #: what is known of it beside, if it is a trace
+    notes: tuple[str, ...] = ()  #: what was left out or assumed of a program of another tool
+
+
+def program_of(what: str, request: Request, costs: CostModel, plan: Plan | None = None) -> ReadProgram:
+    """The program of a file or folder."""
     from hocket import Program, Schedule, Trace
 
     path = Path(what)
-    if path.is_dir():
+    if kind_of(what) == "trace":
         return _replayed(Trace.open(what), plan, costs)
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
+    if path.is_dir() or recognise(start_of(path)) in ("goal-binary", "chakra"):
+        sources = find_sources(path)
+        program, notes = read_program(sources.format, sources.read())
+        return ReadProgram(program, notes=tuple(notes))
     if path.stat().st_size > MOST_FILE_BYTES:
         raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
     try:
@@ -267,8 +311,8 @@ def program_of(
     except UnicodeDecodeError:
         raise InvalidInput(f"{what}: neither JSON nor GOAL text", hint=ACCEPTED) from None
     if text.lstrip().startswith("{"):
-        return _lowered(Schedule.from_json(text, what), request), None
-    return Program.from_goal(text, what), None
+        return ReadProgram(_lowered(Schedule.from_json(text, what), request))
+    return ReadProgram(Program.from_goal(text, what))
 
 
 def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedule]:

@@ -74,6 +74,7 @@ def recorded_program(done: Simulated, network: Network, values: dict[str, Any]) 
     fabric = Fabric.from_network(network)
     groups = group_links(fabric)
     rows = rows_of(groups)
+    assert done.program is not None
     timeline = timeline_of(done.program, done.timeline, network, done.name, MOST_BARS)
     return RecordedSimulation(
         title=f"{done.name} on {network.name}",

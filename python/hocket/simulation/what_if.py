@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.simulation.ranks import ranks_from
 
 if TYPE_CHECKING:
     from hocket import Program
@@ -49,8 +50,12 @@ class WhatIf:
             return program
         from hocket import _core
 
-        return _core.changed_program(
-            program,
+        return _core.changed_program(program, self.core)
+
+    @property
+    def core(self) -> tuple[float, dict[int, float], list[tuple[int, float, float]], str | None, int]:
+        """As the core takes it."""
+        return (
             self.cpu_scale,
             {one.rank: one.factor for one in self.rank_cpu_scales},
             [(one.rank, one.seconds, one.at_s) for one in self.delays],
@@ -100,13 +105,10 @@ def what_if_from(
         if not equals:
             whole = value
             continue
-        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", ranks)
-        if not found:
-            raise InvalidInput(f"--cpu-scale {text!r}: {ranks!r} is no rank", _SCALE_HINT)
-        first, last = int(found[1]), int(found[2] or found[1])
-        if last < first or last - first >= 2**24:
-            raise InvalidInput(f"--cpu-scale {text!r}: {ranks!r} are no ranks", _SCALE_HINT)
-        of_ranks |= dict.fromkeys(range(first, last + 1), value)
+        try:
+            of_ranks |= dict.fromkeys(ranks_from(ranks), value)
+        except ValueError as error:
+            raise InvalidInput(f"--cpu-scale {text!r}: {error}", _SCALE_HINT) from None
     return WhatIf(
         whole,
         tuple(RankScale(rank, factor) for rank, factor in sorted(of_ranks.items())),

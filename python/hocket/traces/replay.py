@@ -6,17 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hocket._core import NativeModel
 
 if TYPE_CHECKING:
-    from hocket import CostModel
-    from hocket._core import Replayed
+    from hocket import CostModel, Network
+    from hocket._core import Replayed, SimulatedTrace
     from hocket.plan import Plan
-    from hocket.traces.trace import Trace
+    from hocket.traces.trace import Trace, TraceFiles
 
-__all__ = ["NativeModel", "replay", "replay_at"]
+__all__ = ["NativeModel", "replay", "replay_at", "simulate_trace"]
 
 # How long Linux lets a thread run before others on its core have a turn, at least: base_slice_ns of its scheduler
 # (kernel/sched/fair.c), on one core.
@@ -48,6 +48,18 @@ def replay(
     from hocket import _core
 
     return _core.replay(trace.core, plan, native, cpu_time, eager_bytes, time_slice_s, call_ops)
+
+
+def simulate_trace(
+    files: TraceFiles, network: Network, costs: CostModel, plan: Plan | None, what_if: Any, **options: Any
+) -> SimulatedTrace:
+    """The time of a recorded program on a network: what `simulate` finds for `replay_at`, changed by `what_if`.
+
+    Its memory does not grow with the number of calls, and the result has no times of operations. The ranks must not
+    share cores: how they take turns there needs the whole trace. `what_if`: as `WhatIf.core` of
+    `hocket.simulation.what_if`. `options`: `reference` and `on_progress` of `simulate`.
+    """
+    return files.core.simulate(network, costs, plan, [], False, costs.rendezvous_limit_bytes, what_if, **options)
 
 
 def replay_at(

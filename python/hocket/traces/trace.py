@@ -69,22 +69,28 @@ class Collective:
 
 
 @dataclass(frozen=True)
-class RankSummary:
-    """What one rank did from its first recorded call to its last."""
+class RankEnd:
+    """How the recording of a rank ended."""
 
     rank: int
-    host: str
     complete: bool
     end: str  # "finalize", "exit", "abort", "limit" (of the file's size) or "cut off"
     stopped_in: str  # the call that the main thread was in when recording was cut off; empty: none
+    elapsed_s: float  # from its first recorded call to its last
+
+
+@dataclass(frozen=True)
+class RankSummary(RankEnd):
+    """What one rank did from its first recorded call to its last."""
+
+    host: str
     calls: int
-    elapsed_s: float
     mpi_s: float  # wall time in MPI calls of all threads
     mpi_cpu_s: float  # CPU time in MPI calls of all threads
     compute_cpu_s: float  # CPU time of the main thread between MPI calls
 
 
-def shortfalls(ranks: Iterable[RankSummary]) -> list[str]:
+def shortfalls(ranks: Iterable[RankEnd]) -> list[str]:
     """Lines about the ranks whose trace is a part: one for those that reached their limit, one for each other."""
     ranks = list(ranks)
     lines = []
@@ -120,11 +126,7 @@ class Trace:
         folder = Path(folder)
         meta = _read_meta(folder / "meta.json")
         core = _core.Trace.open(folder)
-        if core.num_ranks != meta["ranks"]:
-            raise InvalidInput(
-                f"{folder / 'meta.json'}: ranks: found {meta['ranks']}; accepted: {core.num_ranks}, as in its files",
-                RECORD_HINT,
-            )
+        _check_ranks(folder, meta, core.num_ranks)
         return Trace(core, meta, folder)
 
     @staticmethod
@@ -314,10 +316,42 @@ class Trace:
         )
 
 
+class TraceFiles:
+    """A trace folder that is read forward, a part of it at a time: its size does not matter."""
+
+    def __init__(self, folder: str | Path) -> None:
+        """Raises InvalidInput, naming the file, for anything that is not a whole trace folder."""
+        self.folder = Path(folder)
+        self.meta = _read_meta(self.folder / "meta.json")
+        self.core = _core.TraceFiles(self.folder)
+        _check_ranks(self.folder, self.meta, self.core.num_ranks)
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks."""
+        return self.core.num_ranks
+
+    def incomplete(self) -> tuple[RankEnd, ...]:
+        """The ranks whose trace is a part; known once all was read."""
+        ends = [(rank, self.core.end(rank)) for rank in range(self.ranks)]
+        return tuple(
+            RankEnd(rank, False, end.end, self.core.open_call(rank), end.elapsed_s)
+            for rank, end in ends
+            if end.end != "finalize"
+        )
+
+
 def in_mpi_ns(calls: npt.NDArray[Any], clock: str = "") -> npt.NDArray[np.int64]:
     """What each row took in MPI; `clock` "_cpu": CPU time."""
     found: npt.NDArray[np.int64] = calls[f"exit{clock}_ns"] - calls[f"enter{clock}_ns"] - calls[f"outside{clock}_ns"]
     return found
+
+
+def _check_ranks(folder: Path, meta: Mapping[str, Any], ranks: int) -> None:
+    if ranks != meta["ranks"]:
+        raise InvalidInput(
+            f"{folder / 'meta.json'}: ranks: found {meta['ranks']}; accepted: {ranks}, as in its files", RECORD_HINT
+        )
 
 
 def _read_meta(path: Path) -> dict[str, Any]:

@@ -22,8 +22,8 @@ std::int64_t elements_before(std::int64_t chunk, std::int64_t block_elements, st
 
 class RankLowering {
 public:
-    RankLowering(const Schedule& schedule, const RankSchedule& rank, std::int64_t bytes, std::int64_t element_bytes)
-        : schedule_(schedule), rank_(rank), block_elements_(bytes / element_bytes), element_bytes_(element_bytes) {}
+    RankLowering(const RankSchedule& rank, std::int32_t segments, std::int64_t bytes, std::int64_t element_bytes)
+        : rank_(rank), segments_(segments), block_elements_(bytes / element_bytes), element_bytes_(element_bytes) {}
 
     RankProgram run() {
         std::map<std::pair<Rank, bool>, std::int32_t> messages;  // (peer, sent by us) -> how many so far
@@ -59,8 +59,8 @@ private:
     std::int64_t bytes_of(const Op& op) const {
         std::int64_t elements = 0;
         for (const ChunkRange& range : rank_.chunks_of(op))
-            elements += elements_before(std::int64_t{range.first} + range.count, block_elements_, schedule_.segments) -
-                        elements_before(range.first, block_elements_, schedule_.segments);
+            elements += elements_before(std::int64_t{range.first} + range.count, block_elements_, segments_) -
+                        elements_before(range.first, block_elements_, segments_);
         return elements * element_bytes_;
     }
 
@@ -78,8 +78,8 @@ private:
         return all;
     }
 
-    const Schedule& schedule_;
     const RankSchedule& rank_;
+    std::int32_t segments_;
     std::int64_t block_elements_;
     std::int64_t element_bytes_;
     RankProgram program_;
@@ -87,25 +87,34 @@ private:
     std::vector<std::vector<std::int32_t>> started_;  ///< [op] ops of the program whose end lets the op start
 };
 
+void check_size(Collective collective, std::int32_t num_ranks, std::int64_t bytes, std::int64_t element_bytes) {
+    if (bytes < 0 || bytes % element_bytes != 0)
+        throw InvalidInput("bytes is " + std::to_string(bytes) + ": expected a multiple of element_bytes, " +
+                           std::to_string(element_bytes) + ", and at least 0");
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / num_blocks(collective, num_ranks);
+    if (bytes > most)
+        throw InvalidInput("bytes is " + std::to_string(bytes) + ": expected at most " + std::to_string(most) +
+                           ", so that all blocks together can be counted");
+}
+
 }  // namespace
+
+RankProgram lower_rank(const RankSchedule& rank, Collective collective, std::int32_t num_ranks, std::int32_t segments,
+                       std::int64_t bytes) {
+    check_size(collective, num_ranks, bytes, 1);
+    return RankLowering(rank, segments, bytes, 1).run();
+}
 
 Program lower(const Schedule& schedule, std::int64_t bytes, std::int64_t element_bytes) {
     if (const auto wrong = malformations(schedule); !wrong.empty())
         throw InvalidInput("the schedule is malformed: " + wrong.front());
     if (element_bytes < 1)
         throw InvalidInput("element_bytes is " + std::to_string(element_bytes) + ": expected at least 1");
-    if (bytes < 0 || bytes % element_bytes != 0)
-        throw InvalidInput("bytes is " + std::to_string(bytes) + ": expected a multiple of element_bytes, " +
-                           std::to_string(element_bytes) + ", and at least 0");
-    const std::int64_t most =
-        std::numeric_limits<std::int64_t>::max() / num_blocks(schedule.collective, schedule.num_ranks);
-    if (bytes > most)
-        throw InvalidInput("bytes is " + std::to_string(bytes) + ": expected at most " + std::to_string(most) +
-                           ", so that all blocks together can be counted");
+    check_size(schedule.collective, schedule.num_ranks, bytes, element_bytes);
     Program program;
     program.ranks.reserve(schedule.ranks.size());
     for (const RankSchedule& rank : schedule.ranks)
-        program.ranks.push_back(RankLowering(schedule, rank, bytes, element_bytes).run());
+        program.ranks.push_back(RankLowering(rank, schedule.segments, bytes, element_bytes).run());
     return program;
 }
 

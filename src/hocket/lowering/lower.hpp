@@ -18,4 +18,9 @@ namespace hocket {
 /// @throws InvalidInput  if the schedule is malformed, or bytes is negative or not a multiple of element_bytes.
 Program lower(const Schedule&, std::int64_t bytes, std::int64_t element_bytes = 1);
 
+/// The part of one rank in a schedule of `num_ranks` with so many segments, which must be well formed.
+/// @throws InvalidInput  if bytes is negative or too large.
+RankProgram lower_rank(const RankSchedule&, Collective, std::int32_t num_ranks, std::int32_t segments,
+                       std::int64_t bytes);
+
 }  // namespace hocket

@@ -24,103 +24,107 @@ constexpr std::array<std::pair<std::string_view, NoiseKind>, 4> noise_names{{
     {"uniform", NoiseKind::uniform},
 }};
 
+/// Of one computation: some 30 million years. Beyond, sums and products of times leave the range of a double.
+constexpr double most_s = 1e15;
+
+std::string text_of(double value) {
+    std::array<char, 32> text{};
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
 void check_number(double value, const std::string& what) {
     if (!(value >= 0) || !std::isfinite(value))
-        throw InvalidInput(what + " is " + std::to_string(value), "accepted: 0 or more, and finite");
+        throw InvalidInput(what + " is " + text_of(value), "accepted: 0 or more, and finite");
 }
 
-void check_rank(std::int32_t rank, const Program& program, const std::string& what) {
-    if (rank < 0 || std::cmp_greater_equal(rank, program.ranks.size()))
+void check_rank(std::int32_t rank, std::size_t num_ranks, const std::string& what) {
+    if (rank < 0 || std::cmp_greater_equal(rank, num_ranks))
         throw InvalidInput(what + ": there is no rank " + std::to_string(rank),
-                           "accepted: 0 to " + std::to_string(program.ranks.size() - 1));
+                           "accepted: 0 to " + std::to_string(num_ranks - 1));
 }
 
-class Factors {
-public:
-    explicit Factors(const Noise& noise) : noise_(noise), random_(noise.seed) {}
-
-    double next() {
-        const double x = noise_.spread;
-        switch (noise_.kind) {
-            case NoiseKind::normal:
-                return std::max(0.0, 1 + x * normal());
-            case NoiseKind::lognormal:
-                return std::exp(x * normal() - x * x / 2);
-            case NoiseKind::exponential:
-                return 1 - x * std::log1p(-random_.uniform());
-            case NoiseKind::uniform:
-                return 1 + x * (2 * random_.uniform() - 1);
-        }
-        HOCKET_ASSERT(false, "unknown noise");
-    }
-
-private:
-    /// [BoxMuller58]
-    double normal() {
-        const double radius = std::sqrt(-2 * std::log1p(-random_.uniform()));
-        return radius * std::cos(2 * std::numbers::pi * random_.uniform());
-    }
-    const Noise& noise_;
-    base::Random random_;
-};
-
-void scale(RankProgram& part, double factor) {
-    if (factor == 1) return;
-    for (ProgramOp& op : part.ops)
-        if (op.kind == ProgramOpKind::compute) op.seconds *= factor;
+/// [BoxMuller58]
+double normal(base::Random& random) {
+    const double radius = std::sqrt(-2 * std::log1p(-random.uniform()));
+    return radius * std::cos(2 * std::numbers::pi * random.uniform());
 }
 
-/// The computation that the rank is in when it has computed for so long; of no length ones the last that is reached.
-ProgramOp* computation_at(RankProgram& part, double at_s) {
-    double computed_s = 0;
-    for (ProgramOp& op : part.ops) {
-        if (op.kind != ProgramOpKind::compute || !(op.seconds > 0)) continue;
-        computed_s += op.seconds;
-        if (computed_s > at_s) return &op;
+double factor(const Noise& noise, base::Random& random) {
+    const double x = noise.spread;
+    switch (noise.kind) {
+        case NoiseKind::normal:
+            return std::max(0.0, 1 + x * normal(random));
+        case NoiseKind::lognormal:
+            return std::exp(x * normal(random) - x * x / 2);
+        case NoiseKind::exponential:
+            return 1 - x * std::log1p(-random.uniform());
+        case NoiseKind::uniform:
+            return 1 + x * (2 * random.uniform() - 1);
     }
-    return nullptr;
-}
-
-void delay(Program& program, const std::vector<Delay>& delays) {
-    std::vector<std::pair<ProgramOp*, double>> found;
-    for (const Delay& one : delays) {
-        check_rank(one.rank.value, program, "a delay");
-        check_number(one.seconds, "a delay in s");
-        check_number(one.at_s, "the time of a delay in s");
-        ProgramOp* op = computation_at(program.ranks[one.rank.at()], one.at_s);
-        if (op == nullptr)
-            throw InvalidInput("a delay of rank " + std::to_string(one.rank.value) + " after " +
-                                   std::to_string(one.at_s) + " s of its computation: it does not compute for so long",
-                               "give an earlier time");
-        found.emplace_back(op, one.seconds);
-    }
-    for (const auto& [op, seconds] : found) op->seconds += seconds;
-}
-
-void add_noise(Program& program, const Noise& noise) {
-    check_number(noise.spread, "the spread of noise");
-    if (noise.kind == NoiseKind::uniform && noise.spread > 1)
-        throw InvalidInput("the spread of uniform noise is " + std::to_string(noise.spread), "accepted: 0 to 1");
-    Factors factors(noise);
-    for (RankProgram& part : program.ranks)
-        for (ProgramOp& op : part.ops)
-            if (op.kind == ProgramOpKind::compute && op.seconds > 0) op.seconds *= factors.next();
+    HOCKET_ASSERT(false, "unknown noise");
 }
 
 }  // namespace
 
-Program changed(Program program, const WhatIf& what_if) {
+ComputationChanges::ComputationChanges(const WhatIf& what_if, std::int32_t num_ranks)
+    : ranks_(static_cast<std::size_t>(num_ranks)), noise_(what_if.noise) {
     check_number(what_if.cpu_scale, "the CPU scale");
-    for (const auto& [rank, factor] : what_if.cpu_scale_of) {
-        check_rank(rank, program, "a CPU scale");
-        check_number(factor, "the CPU scale of rank " + std::to_string(rank));
+    for (RankChanges& rank : ranks_) rank.scale = what_if.cpu_scale;
+    for (const auto& [rank, scale] : what_if.cpu_scale_of) {
+        check_rank(rank, ranks_.size(), "a CPU scale");
+        check_number(scale, "the CPU scale of rank " + std::to_string(rank));
+        ranks_[static_cast<std::size_t>(rank)].scale = scale;
     }
+    for (const Delay& one : what_if.delays) {
+        check_rank(one.rank.value, ranks_.size(), "a delay");
+        check_number(one.seconds, "a delay in s");
+        check_number(one.at_s, "the time of a delay in s");
+        ranks_[one.rank.at()].delays.push_back(one);
+    }
+    for (const Noise& noise : noise_) {
+        check_number(noise.spread, "the spread of noise");
+        if (noise.kind == NoiseKind::uniform && noise.spread > 1)
+            throw InvalidInput("the spread of uniform noise is " + text_of(noise.spread), "accepted: 0 to 1");
+        // Each rank has numbers of its own, so that they do not depend on what the others compute.
+        base::Random seeds(noise.seed);
+        for (RankChanges& rank : ranks_) rank.random.emplace_back(seeds.bits());
+    }
+}
+
+double ComputationChanges::changed(Rank rank, double seconds) {
+    RankChanges& own = ranks_[rank.at()];
+    seconds *= own.scale;
+    if (!(seconds > 0)) return seconds;
+    if (!own.delays.empty()) {
+        own.computed_s += seconds;
+        std::erase_if(own.delays, [&](const Delay& one) {
+            const bool is_reached = own.computed_s > one.at_s;
+            if (is_reached) seconds += one.seconds;
+            return is_reached;
+        });
+    }
+    for (std::size_t i = 0; i < noise_.size(); ++i) seconds *= factor(noise_[i], own.random[i]);
+    if (!(seconds <= most_s))
+        throw InvalidInput("a computation of rank " + std::to_string(rank.value) + " takes " + text_of(seconds) + " s",
+                           "accepted: up to " + text_of(most_s) + " s: give smaller scales, delays or spreads");
+    return seconds;
+}
+
+void ComputationChanges::finish(Rank rank) const {
+    for (const Delay& one : ranks_[rank.at()].delays)
+        throw InvalidInput("a delay of rank " + std::to_string(rank.value) + " after " + text_of(one.at_s) +
+                               " s of its computation: it does not compute for so long",
+                           "give an earlier time");
+}
+
+Program changed(Program program, const WhatIf& what_if) {
+    ComputationChanges changes(what_if, static_cast<std::int32_t>(program.ranks.size()));
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-        const auto own = what_if.cpu_scale_of.find(static_cast<std::int32_t>(r));
-        scale(program.ranks[r], own == what_if.cpu_scale_of.end() ? what_if.cpu_scale : own->second);
+        const Rank rank{static_cast<std::int32_t>(r)};
+        for (ProgramOp& op : program.ranks[r].ops)
+            if (op.kind == ProgramOpKind::compute && op.seconds > 0) op.seconds = changes.changed(rank, op.seconds);
+        changes.finish(rank);
     }
-    delay(program, what_if.delays);
-    for (const Noise& noise : what_if.noise) add_noise(program, noise);
     return program;
 }
 

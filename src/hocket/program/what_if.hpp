@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hocket/base/random.hpp"
 #include "hocket/program/program.hpp"
 
 namespace hocket {
@@ -41,9 +42,31 @@ struct WhatIf {
     std::vector<Noise> noise;                     ///< none or one: each computation has its own random number
 };
 
-/// The program changed: first scaled, then delayed, then with noise.
-/// @throws InvalidInput  if a number is negative or not finite, a rank is not there, a delay comes after all that its rank
-///         computes, or a uniform spread is above 1.
+/// Changes computations as they come, those of each rank in their order: first scaled, then delayed, then with noise.
+class ComputationChanges {
+public:
+    /// @throws InvalidInput  if a number is negative or not finite, a rank is not there, or a uniform spread is above 1.
+    ComputationChanges(const WhatIf&, std::int32_t num_ranks);
+    /// How long the next computation of a rank takes, in s.
+    /// @throws InvalidInput  if that is more than 10^15 s.
+    double changed(Rank, double seconds);
+    /// Behind the last computation of a rank.
+    /// @throws InvalidInput  if a delay comes after all that the rank computes.
+    void finish(Rank) const;
+
+private:
+    struct RankChanges {
+        double scale = 1;
+        double computed_s = 0;             ///< without delays and noise
+        std::vector<Delay> delays;         ///< that are to come
+        std::vector<base::Random> random;  ///< none or one
+    };
+    std::vector<RankChanges> ranks_;
+    std::vector<Noise> noise_;
+};
+
+/// The program changed.
+/// @throws InvalidInput  as ComputationChanges.
 Program changed(Program, const WhatIf&);
 
 /// "normal:0.1".

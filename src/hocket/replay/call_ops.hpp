@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "hocket/program/op_stream.hpp"
+
 namespace hocket::replay {
 
 /// Which ops of a rank's Program come from which of its calls, so that simulated times of ops are times of calls.
@@ -26,9 +28,9 @@ struct CallOps {
     std::vector<Completed> completed;
 
     /// What awaits these ops.
-    Range add(std::span<const std::int32_t> ops) {
+    Range add(std::span<const OpSink::Op> ops) {
         const auto first = static_cast<std::int32_t>(awaited.size());
-        awaited.insert(awaited.end(), ops.begin(), ops.end());
+        for (const OpSink::Op op : ops) awaited.push_back(static_cast<std::int32_t>(op));
         return {first, static_cast<std::int32_t>(awaited.size())};
     }
 };

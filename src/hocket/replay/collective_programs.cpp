@@ -14,6 +14,10 @@
 
 namespace hocket::replay {
 
+namespace {
+constexpr std::size_t most_kept_ops = 1 << 20;  // twice, some 100 MB
+}  // namespace
+
 const RankProgram* CollectivePrograms::part(const CollectiveCall& call) {
     if (!call.remote.empty()) {
         if (const RankProgram* composed = between_groups(call)) return composed;
@@ -34,10 +38,21 @@ const RankProgram& CollectivePrograms::scheduled(Collective collective, const Co
 }
 
 const RankProgram& CollectivePrograms::scheduled(Collective collective, const CollectiveCall& call) {
-    const auto self = static_cast<std::size_t>(call.rank);
-    const Key key{collective, call.group, call.bytes, call.root};
-    const auto found = programs_.find(key);
-    if (found != programs_.end()) return found->second.ranks[self];
+    const Key key{collective, call.group, call.bytes, call.root, call.rank};
+    if (const auto found = parts_.find(key); found != parts_.end()) return found->second;
+    if (num_ops_ > most_kept_ops) {
+        older_parts_ = std::move(parts_);
+        parts_.clear();
+        num_ops_ = 0;
+    }
+    auto part = older_parts_.extract(key);
+    const auto kept =
+        part.empty() ? parts_.emplace(key, made(collective, call)).first : parts_.insert(std::move(part)).position;
+    num_ops_ += kept->second.ops.size();
+    return kept->second;
+}
+
+RankProgram CollectivePrograms::made(Collective collective, const CollectiveCall& call) const {
     const auto num_ranks = static_cast<std::int32_t>(call.members.size());
     const Rank root{is_rooted(collective) ? std::clamp(call.root, 0, num_ranks - 1) : 0};
     const PlanEntry* entry =
@@ -58,9 +73,10 @@ const RankProgram& CollectivePrograms::scheduled(Collective collective, const Co
         return PlannedSchedule(collectives::find_algorithm(collective, name), num_ranks);
     };
     const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();
-    const Schedule schedule = whole_schedule(planned, root, segments_of(planned, call.bytes));
+    const std::int32_t segments = segments_of(planned, call.bytes);
     const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
-    return programs_.emplace(key, lower(schedule, bytes)).first->second.ranks[self];
+    return lower_rank(rank_schedule(planned, root, Rank{call.rank}, segments), collective, num_ranks,
+                      schedule_segments(planned, segments), bytes);
 }
 
 /// As MPICH and Open MPI do it: within each group by a collective with its rank 0, and between these two.

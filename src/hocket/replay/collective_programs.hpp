@@ -28,8 +28,8 @@ struct CollectiveCall {
     bool is_inner = false;  ///< a step of another collective, which no plan serves
 };
 
-/// The part of one rank in a collective, as a small Program. Its peers count through `members`, then `remote`. Whole
-/// schedules are built once and kept.
+/// The part of one rank in a collective, as a small Program. Its peers count through `members`, then `remote`. Parts of
+/// schedules are kept for further calls, those used last, in a memory that does not grow with the number of calls.
 class CollectivePrograms {
 public:
     CollectivePrograms(const Plan& plan, const std::vector<NativeModel>& native) : plan_(plan), native_(native) {}
@@ -43,10 +43,12 @@ private:
         std::int32_t group;
         std::int64_t bytes;
         std::int32_t root;
+        std::int32_t rank;
         auto operator<=>(const Key&) const = default;
     };
 
     const RankProgram& scheduled(Collective, const CollectiveCall&);
+    [[nodiscard]] RankProgram made(Collective, const CollectiveCall&) const;
     /// Of the local group alone.
     const RankProgram& scheduled(Collective, const CollectiveCall&, std::int64_t bytes);
     /// Null where it is not composed of collectives in both groups.
@@ -54,7 +56,8 @@ private:
 
     const Plan& plan_;
     const std::vector<NativeModel>& native_;
-    std::map<Key, Program> programs_;
+    std::map<Key, RankProgram> parts_, older_parts_;
+    std::size_t num_ops_ = 0;  ///< of parts_
     RankProgram scratch_;
 };
 

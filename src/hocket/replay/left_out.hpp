@@ -30,6 +30,11 @@ public:
         counts.calls += calls;
         if (bytes > 0) counts.bytes += bytes;
     }
+    /// A message whose other end is not in the trace.
+    void add_unmatched(bool is_send, std::int64_t bytes) {
+        add(is_send ? "messages sent" : "messages received",
+            is_send ? "their receives were not recorded" : "their sends were not recorded", 1, bytes);
+    }
     /// By function, then by reason.
     [[nodiscard]] std::vector<LeftOut> rows() const {
         std::vector<LeftOut> rows;

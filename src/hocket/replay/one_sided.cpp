@@ -9,11 +9,10 @@ namespace hocket::replay {
 
 namespace {
 
-ProgramOp message(ProgramOpKind kind, Rank peer, std::int32_t tag, std::int64_t bytes) {
+ProgramOp message(ProgramOpKind kind, Rank peer, std::int64_t bytes) {
     ProgramOp op{};
     op.kind = kind;
     op.peer = peer;
-    op.tag = tag;
     op.bytes = bytes;
     return op;
 }
@@ -23,23 +22,28 @@ void append(OneSided::Pending& to, const OneSided::Pending& more) { to.insert(to
 }  // namespace
 
 OneSided::Pending OneSided::begin(OneSidedKind kind, std::int32_t window, const Tags& tags, Rank target,
-                                  std::int64_t bytes) {
+                                  std::int64_t bytes, bool is_last) {
     Target& to = windows_[window].targets[target.value];
     const bool answers = kind == OneSidedKind::get || kind == OneSidedKind::fetch;
     const std::int64_t sent_bytes = kind == OneSidedKind::get ? 0 : bytes;
     Pending begun = builder_.send(self_, target, tags.data, sent_bytes);
-    std::int32_t arrived = builder_.beside(target, message(ProgramOpKind::recv, self_, tags.data, sent_bytes));
+    auto arrived = builder_.beside(target, message(ProgramOpKind::recv, self_, sent_bytes), tags.data);
     if (kind == OneSidedKind::update || kind == OneSidedKind::fetch) {
         ProgramOp combine{};
         combine.kind = ProgramOpKind::reduce;
         combine.bytes = bytes;
-        arrived = builder_.beside(target, combine, {{arrived}});
+        arrived = builder_.beside(target, combine, 0, {{arrived}});
     }
     if (answers) {
-        builder_.beside(target, message(ProgramOpKind::send, self_, tags.answer, bytes), {{arrived}});
+        builder_.beside(target, message(ProgramOpKind::send, self_, bytes), tags.answer, {{arrived}});
         append(begun, builder_.recv(self_, target, tags.answer, bytes));
     } else {
         to.arrived.push_back(arrived);
+    }
+    if (is_last) {
+        builder_.beside(target, message(ProgramOpKind::send, self_, 0), tags.acknowledge, to.arrived);
+        to.arrived.clear();
+        to.answers = true;
     }
     append(to.begun, begun);
     return begun;
@@ -48,10 +52,8 @@ OneSided::Pending OneSided::begin(OneSidedKind kind, std::int32_t window, const 
 void OneSided::flush(Rank to, Target& target, const Tags& tags, bool local, Pending& awaited) {
     append(awaited, target.begun);
     target.begun.clear();
-    if (local || target.arrived.empty()) return;
-    builder_.beside(to, message(ProgramOpKind::send, self_, tags.answer, 0), target.arrived);
-    append(awaited, builder_.recv(self_, to, tags.answer, 0));
-    target.arrived.clear();
+    if (local || !std::exchange(target.answers, false)) return;
+    append(awaited, builder_.recv(self_, to, tags.acknowledge, 0));
 }
 
 OneSided::Pending OneSided::flush(std::int32_t window, const Tags& tags, Rank target, bool local) {
@@ -82,7 +84,7 @@ OneSided::Pending OneSided::complete(std::int32_t window, const Tags& tags) {
     Pending awaited = begun;
     // Behind the data on the same route, so that it does not arrive before them.
     for (const Rank target : own.started)
-        awaited.push_back(builder_.beside(self_, message(ProgramOpKind::send, target, tags.complete, 0),
+        awaited.push_back(builder_.beside(self_, message(ProgramOpKind::send, target, 0), tags.complete,
                                           builder_.behind(self_, begun)));
     own.started.clear();
     return awaited;

@@ -28,14 +28,16 @@ class OneSided {
 public:
     using Pending = ProgramBuilder::Pending;
     struct Tags {
-        std::int32_t data, answer;    ///< the same for all ranks and windows: both ends are added here, in one order
-        std::int32_t post, complete;  ///< the window's own
+        /// The same for all ranks and windows: both ends are added here, in one order.
+        ProgramBuilder::Tag data, answer, acknowledge;
+        ProgramBuilder::Tag post, complete;  ///< the window's own
     };
 
     OneSided(ProgramBuilder& builder, Rank self) : builder_(builder), self_(self) {}
 
     /// Begins a put, get, update or fetch of `bytes`; what is awaited when its origin's buffer may be used again.
-    Pending begin(OneSidedKind, std::int32_t window, const Tags&, Rank target, std::int64_t bytes);
+    /// `is_last`: of the puts and updates to the target before its flush, so the target answers when it has all.
+    Pending begin(OneSidedKind, std::int32_t window, const Tags&, Rank target, std::int64_t bytes, bool is_last);
     /// What is awaited at the end of an epoch with one target, or with all of them (an invalid rank); `local`: only that
     /// the buffers here may be used again.
     Pending flush(std::int32_t window, const Tags&, Rank target, bool local);
@@ -47,8 +49,9 @@ public:
 
 private:
     struct Target {
-        Pending begun;    ///< ops here
-        Pending arrived;  ///< ops at the target
+        Pending begun;         ///< ops here
+        Pending arrived;       ///< ops at the target, which has not answered
+        bool answers = false;  ///< behind all that it got
     };
     struct Window {
         std::map<std::int32_t, Target> targets;  ///< by world rank

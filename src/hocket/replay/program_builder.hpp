@@ -7,30 +7,31 @@
 #include <span>
 #include <vector>
 
+#include "hocket/program/op_stream.hpp"
 #include "hocket/program/program.hpp"
 
 namespace hocket::replay {
 
-/// Builds a Program as an MPI program runs: each rank does one thing after another, and what a non-blocking call has
-/// begun goes on beside it until it is awaited.
+/// Adds the ops of a program as an MPI program runs: each rank does one thing after another, and what a non-blocking
+/// call has begun goes on beside it until it is awaited.
 class ProgramBuilder {
 public:
+    using Op = OpSink::Op;
+    using Tag = OpSink::Tag;
     /// Ops that a call has begun; awaited at once by a blocking call, later by a non-blocking one.
-    using Pending = std::vector<std::int32_t>;
+    using Pending = std::vector<Op>;
 
-    explicit ProgramBuilder(std::int32_t num_ranks)
-        : program_{std::vector<RankProgram>(num_ranks)}, frontier_(num_ranks) {}
+    ProgramBuilder(OpSink& to, std::int32_t num_ranks) : to_(to), frontier_(static_cast<std::size_t>(num_ranks)) {}
 
     void compute(Rank rank, double seconds);
-    Pending send(Rank rank, Rank to, std::int32_t tag, std::int64_t bytes);
-    Pending recv(Rank rank, Rank from, std::int32_t tag, std::int64_t bytes);
-    /// Adds what one rank does in a smaller program whose rank i is `members[i]`, as its part in `collective`; all its
-    /// messages get `tag`.
-    Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, std::int32_t tag,
-                  std::int32_t collective);
+    Pending send(Rank rank, Rank to, Tag tag, std::int64_t bytes);
+    Pending recv(Rank rank, Rank from, Tag tag, std::int64_t bytes);
+    /// Adds what one rank does in a smaller program whose rank i is `members[i]`, as its part in the collective `number`
+    /// of those with this tag; all its messages get the tag.
+    Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, Tag tag, std::int32_t number);
     /// What goes on at a rank beside its calls, such as what a message to its memory causes: starts after `after` alone.
-    std::int32_t beside(Rank rank, const ProgramOp& op, std::span<const std::int32_t> after = {}) {
-        return program_.ranks[rank.at()].add(op, after);
+    Op beside(Rank rank, const ProgramOp& op, Tag tag, std::span<const Op> after = {}) {
+        return to_.add(rank, op, tag, after);
     }
     /// What an op has to wait for that is to start after the rank's calls so far and `pending`.
     [[nodiscard]] Pending behind(Rank rank, const Pending& pending) const {
@@ -40,28 +41,22 @@ public:
     }
     /// What the rank does from now on starts after `pending`.
     void await(Rank rank, const Pending& pending);
+    /// Whether the rank has to wait now; if so, its calls go on later.
+    [[nodiscard]] bool waits(Rank rank) { return to_.waits(rank, frontier_[rank.at()]); }
 
     /// What the rank's next op starts after.
     [[nodiscard]] const Pending& frontier(Rank rank) const { return frontier_[rank.at()]; }
-    [[nodiscard]] std::int32_t num_ops(Rank rank) const {
-        return static_cast<std::int32_t>(program_.ranks[rank.at()].ops.size());
-    }
-
-    [[nodiscard]] Program take() { return std::move(program_); }
+    /// That were added.
+    [[nodiscard]] std::int64_t num_ops(Rank rank) const { return to_.num_added(rank); }
 
 private:
-    Program program_;
+    Pending message(Rank rank, ProgramOpKind kind, Rank peer, Tag tag, std::int64_t bytes);
+
+    OpSink& to_;
     std::vector<Pending> frontier_;  ///< [rank] ops that the next one starts after
+    std::vector<Op> grafted_;        ///< of the part at hand
+    std::vector<bool> awaited_;      ///< likewise: by another op of it
+    Pending after_;
 };
-
-/// Programs side by side: rank i of programs[j] becomes rank members[j][i] of `num_ranks`; the other ranks do nothing.
-/// @throws InvalidInput  if the members of a program are not distinct ranks below num_ranks, one for each of its ranks, or
-///         programs share one.
-Program place_all(std::span<const Program* const> programs, std::span<const std::vector<Rank>> members,
-                  std::int32_t num_ranks);
-
-/// The program with its rank i moved to rank `members[i]` of `num_ranks`; the other ranks do nothing.
-/// @throws InvalidInput  if members are not distinct ranks below num_ranks, one for each rank of the program.
-Program place(const Program&, std::span<const Rank> members, std::int32_t num_ranks);
 
 }  // namespace hocket::replay

@@ -13,7 +13,7 @@ namespace {
 
 // MPI tags are not negative and -1 is none, so these are free. All ranks call the collectives of a communicator in the
 // same order, and messages match in the order of the ops, so one tag is enough for all of them.
-constexpr std::int32_t collective_tag = -2, data_tag = -3, answer_tag = -4, first_window_tag = -5;
+constexpr std::int32_t collective_tag = -2, data_tag = -3, answer_tag = -4, acknowledge_tag = -5, first_window_tag = -6;
 constexpr std::int32_t tags_of_window = 3;  // post, complete, fence
 
 }  // namespace
@@ -37,8 +37,8 @@ RankReplay::Pending RankReplay::collective_ops(const Call& call) {
 }
 
 RankReplay::Pending RankReplay::graft(const Call& call, std::string_view collective, std::int32_t communicator,
-                                      std::int32_t tag, std::int32_t before) {
-    const trace::Communicator& in = shared_.trace.communicators()[static_cast<std::size_t>(communicator)];
+                                      OpSink::Tag tag, std::int32_t number) {
+    const trace::Communicator& in = shared_.tables.communicators[static_cast<std::size_t>(communicator)];
     const auto& ranks = shared_.ranks_in[static_cast<std::size_t>(communicator)];
     const bool second = in.inter && !ranks[0].contains(rank_.value);
     const auto& members = second ? in.remote : in.members;
@@ -49,7 +49,6 @@ RankReplay::Pending RankReplay::graft(const Call& call, std::string_view collect
         leave_out(call, "some of its ranks are processes outside this trace");
         return {};
     }
-    const std::int32_t number = shared_.collective_call(tag, before);
     if (members.size() == 1 && !in.inter && !collective.starts_with("neighbor")) return {};
     const CollectiveCall asked{collective,
                                2 * communicator + second,
@@ -60,7 +59,7 @@ RankReplay::Pending RankReplay::graft(const Call& call, std::string_view collect
                                vector_of(call, 0),
                                vector_of(call, 1),
                                remote,
-                               shared_.trace.neighbours(rank_.value, communicator)};
+                               shared_.tables.neighbours_of(rank_.value, communicator)};
     const RankProgram* part = shared_.programs.part(asked);
     if (part == nullptr) {
         leave_out(call, collective.starts_with("neighbor") ? "its neighbours or sizes were not recorded"
@@ -74,7 +73,7 @@ RankReplay::Pending RankReplay::graft(const Call& call, std::string_view collect
 
 std::span<const std::int64_t> RankReplay::vector_of(const Call& call, int which) const {
     if (call.blocks < 0) return {};
-    const std::int64_t* at = file_.blocks.data() + call.blocks;
+    const std::int64_t* at = blocks_ + call.blocks;
     if (which == 1) at += 1 + *at;
     return {at + 1, static_cast<std::size_t>(*at)};
 }
@@ -102,7 +101,8 @@ void RankReplay::one_sided(const Call& call) {
     const auto own_tag = [&](std::int32_t which) {
         return shared_.tag(window.communicator, first_window_tag - tags_of_window * window.number - which);
     };
-    const OneSided::Tags tags{shared_.tag(-1, data_tag), shared_.tag(-1, answer_tag), own_tag(0), own_tag(1)};
+    const OneSided::Tags tags{shared_.tag(-1, data_tag), shared_.tag(-1, answer_tag), shared_.tag(-1, acknowledge_tag),
+                              own_tag(0), own_tag(1)};
     switch (kind) {
         case OneSidedKind::none:
             return;
@@ -113,7 +113,10 @@ void RankReplay::one_sided(const Call& call) {
             const Partner target = partner(window.communicator, call.peer);
             if (target.why != nullptr) leave_out(call, target.why);
             if (!target.rank.valid()) return;
-            Pending begun = windows_.begin(kind, call.window, tags, target.rank, std::max<std::int64_t>(call.bytes, 0));
+            const bool is_written = kind == OneSidedKind::put || kind == OneSidedKind::update;
+            const bool is_last = is_written && ahead_.is_last_before_flush(num_calls_ - 1);
+            Pending begun =
+                windows_.begin(kind, call.window, tags, target.rank, std::max<std::int64_t>(call.bytes, 0), is_last);
             if (call.request != 0) pending_[call.request] = std::move(begun);
             return;
         }

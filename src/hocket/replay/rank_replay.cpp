@@ -12,65 +12,95 @@ namespace hocket::replay {
 namespace {
 
 constexpr double seconds_per_ns = 1e-9;
-constexpr std::int32_t any_source = -2, any_tag = -1;  // as recorded
 
 }  // namespace
 
 RankReplay::RankReplay(ReplayState& shared, Rank rank)
     : shared_(shared),
       rank_(rank),
-      file_(shared.trace.rank(rank.value)),
+      reader_(shared.source.read(rank.value,
+                                 shared.options.cpu_time ? trace::CpuReadings::filled : trace::CpuReadings::as_read)),
       windows_(shared.builder, rank),
+      ahead_(shared, rank),
       call_ops_(shared.call_ops.empty() ? nullptr : &shared.call_ops[rank.at()]) {
-    for (const trace::Completion& completion : file_.completions)
-        if (completion.source >= 0) received_[completion.request].push_back(completion);
+    read_on();
+}
+
+std::int64_t RankReplay::first_exit_ns() const {
+    return part_ == nullptr ? std::numeric_limits<std::int64_t>::max() : part_->calls.front().exit_ns;
+}
+
+void RankReplay::read_on() {
+    do part_ = reader_->next();
+    while (part_ != nullptr && part_->calls.empty());
+    shared_.follow_tables();
+    at_ = 0;
+    if (part_ != nullptr) blocks_ = part_->blocks.data();
+}
+
+const trace::Call* RankReplay::next() {
+    if (part_ != nullptr && at_ == part_->calls.size()) read_on();
+    ++num_calls_;
+    return part_ == nullptr ? nullptr : &part_->calls[at_++];
+}
+
+void RankReplay::advance() {
+    while (const Call* const call = next()) {
+        play_in_turn(*call);
+        if (shared_.builder.waits(rank_)) return;
+    }
+    finish();
+}
+
+void RankReplay::finish() {
+    shared_.end_ns = std::max(shared_.end_ns, end_ns_);
+    shared_.changes.finish(rank_);
 }
 
 void RankReplay::compute(std::int64_t ns) {
     double left_s = static_cast<double>(ns) * seconds_per_ns;
+    const auto add = [&](double seconds) { shared_.builder.compute(rank_, shared_.changes.changed(rank_, seconds)); };
     const double slice_s = shared_.options.time_slice_s;
-    for (; slice_s > 0 && left_s > slice_s; left_s -= slice_s) shared_.builder.compute(rank_, slice_s);
-    shared_.builder.compute(rank_, left_s);
+    for (; slice_s > 0 && left_s > slice_s; left_s -= slice_s) add(slice_s);
+    if (left_s > 0) add(left_s);
 }
 
-void RankReplay::compute_between(const Call& before, const Call& after) {
-    const bool cpu_known = before.exit_cpu_ns >= 0 && after.enter_cpu_ns >= 0;
-    compute(shared_.options.cpu_time && cpu_known ? after.enter_cpu_ns - before.exit_cpu_ns
-                                                  : after.enter_ns - before.exit_ns);
+void RankReplay::compute_since_last(const Call& call) {
+    const bool cpu_known = last_->exit_cpu_ns >= 0 && call.enter_cpu_ns >= 0;
+    compute(shared_.options.cpu_time && cpu_known ? call.enter_cpu_ns - last_->exit_cpu_ns
+                                                  : call.enter_ns - last_->exit_ns);
 }
 
-void RankReplay::play() {
-    const Call* previous = nullptr;
-    bool is_finalized = false;
-    for (const Call& call : file_.calls) {
-        const std::int32_t last = shared_.builder.num_ops(rank_);
-        if (call.thread > 0) {
-            if (!is_finalized && kind(call) != FunctionKind::local)
-                leave_out(call, "called by another thread than the main one");
-        } else if (!is_finalized) {
-            if (previous != nullptr)
-                compute_between(*previous, call);
-            else
-                compute(call.exit_ns - shared_.start_ns);
-            compute(shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns);
-            previous = &call;
-        }
-        const std::int32_t first = shared_.builder.num_ops(rank_);
-        if (call_ops_ != nullptr) {
-            call_ops_->computed.push_back({last, first});
-            call_ops_->before.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
-        }
-        if (call.thread == 0 && !is_finalized) {
-            is_finalized = kind(call) == FunctionKind::finalize;
-            if (call.error <= 0)
-                play(call);
-            else if (kind(call) != FunctionKind::local)
-                leave_out(call, "the call failed");
-        }
-        if (call_ops_ != nullptr) {
-            call_ops_->begun.push_back({first, shared_.builder.num_ops(rank_)});
-            call_ops_->after.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
-        }
+void RankReplay::play_in_turn(const Call& call) {
+    end_ns_ = kind(call) == FunctionKind::finalize ? call.enter_ns : call.exit_ns;
+    const auto num_ops = [this] { return static_cast<std::int32_t>(shared_.builder.num_ops(rank_)); };
+    const std::int32_t last = call_ops_ == nullptr ? 0 : num_ops();
+    const bool is_played = call.thread <= 0 && !finalized_;
+    if (is_played) {
+        if (last_)
+            compute_since_last(call);
+        else
+            compute(call.exit_ns - shared_.start_ns);
+        compute(shared_.options.cpu_time ? call.outside_cpu_ns : call.outside_ns);
+        last_ = {call.exit_ns, call.exit_cpu_ns};
+        finalized_ = kind(call) == FunctionKind::finalize;
+    } else if (!finalized_ && kind(call) != FunctionKind::local) {
+        leave_out(call, "called by another thread than the main one");
+    }
+    const std::int32_t first = call_ops_ == nullptr ? 0 : num_ops();
+    if (call_ops_ != nullptr) {
+        call_ops_->computed.push_back({last, first});
+        call_ops_->before.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
+    }
+    if (is_played) {
+        if (call.error <= 0)
+            play(call);
+        else if (kind(call) != FunctionKind::local)
+            leave_out(call, "the call failed");
+    }
+    if (call_ops_ != nullptr) {
+        call_ops_->begun.push_back({first, num_ops()});
+        call_ops_->after.push_back(call_ops_->add(shared_.builder.frontier(rank_)));
         ++call_;
     }
 }
@@ -82,7 +112,7 @@ void RankReplay::await(const Pending& pending) {
 
 void RankReplay::note_completed(const Pending& ops) {
     if (call_ops_ == nullptr) return;
-    for (const std::int32_t op : ops) call_ops_->completed.push_back({op, call_});
+    for (const OpSink::Op op : ops) call_ops_->completed.push_back({static_cast<std::int32_t>(op), call_});
 }
 
 void RankReplay::play(const Call& call) {
@@ -140,10 +170,27 @@ void RankReplay::play(const Call& call) {
 }
 
 void RankReplay::begin(const Call& call) {
-    if ((call.flags & HOCKET_TRACE_PERSISTENT) != 0)
-        persistent_[call.request] = &call;
-    else
+    if ((call.flags & HOCKET_TRACE_PERSISTENT) == 0) {
         pending_[call.request] = post(call);
+        return;
+    }
+    Persistent& made = persistent_[call.request];
+    made = {call, {}};
+    if (call.blocks < 0) return;
+    const auto sent = vector_of(call, 0), received = vector_of(call, 1);
+    made.blocks.push_back(static_cast<std::int64_t>(sent.size()));
+    made.blocks.insert(made.blocks.end(), sent.begin(), sent.end());
+    made.blocks.push_back(static_cast<std::int64_t>(received.size()));
+    made.blocks.insert(made.blocks.end(), received.begin(), received.end());
+    made.call.blocks = 0;
+}
+
+RankReplay::Pending RankReplay::post_persistent(std::uint64_t request) {
+    const Persistent& made = persistent_[request];
+    blocks_ = made.blocks.data();
+    Pending pending = post(made.call);
+    blocks_ = part_->blocks.data();
+    return pending;
 }
 
 RankReplay::Pending RankReplay::post(const Call& call) {
@@ -168,14 +215,14 @@ RankReplay::Pending RankReplay::post(const Call& call) {
 RankReplay::Pending RankReplay::post_receive(const Call& call) {
     const bool is_half = kind(call) == FunctionKind::isendrecv;
     std::int32_t peer = is_half ? call.receive_peer : call.peer, tag = is_half ? call.receive_tag : call.tag;
-    const bool is_matched = !is_half && call.communicator < 0;  // MPI_Imrecv
     std::int32_t communicator = call.communicator;
-    if (const auto found = received_.find(call.request); found != received_.end() && !found->second.empty()) {
-        const trace::Completion came = found->second.front();
-        found->second.pop_front();
-        if (peer == any_source || is_matched) peer = came.source;
-        if (tag == any_tag || is_matched) tag = came.tag;
-        if (is_matched) communicator = communicator_of_matched(peer, tag);
+    if (LookAhead::has_wildcard(call, kind(call))) {
+        const bool is_matched = !is_half && call.communicator < 0;  // MPI_Imrecv
+        if (const auto came = ahead_.came_for(call.request)) {
+            if (peer == any_source || is_matched) peer = came->source;
+            if (tag == any_tag || is_matched) tag = came->tag;
+            if (is_matched) communicator = communicator_of_matched(peer, tag);
+        }
     }
     return receive(call, communicator, peer, tag, is_half ? call.receive_bytes : call.bytes);
 }
@@ -183,11 +230,11 @@ RankReplay::Pending RankReplay::post_receive(const Call& call) {
 void RankReplay::restart(std::uint64_t request) {
     const auto found = persistent_.find(request);
     if (found == persistent_.end()) return;
-    const Call& call = *found->second;
+    const Call& call = found->second.call;
     if (kind(call) == FunctionKind::partitioned_send && call.bytes > 0)
         unready_bytes_[request] = call.bytes;
     else
-        pending_[request] = post(call);
+        pending_[request] = post_persistent(request);
 }
 
 void RankReplay::make_ready(const Call& call) {
@@ -196,12 +243,12 @@ void RankReplay::make_ready(const Call& call) {
     unready->second -= std::max<std::int64_t>(0, call.bytes);
     if (unready->second > 0) return;
     unready_bytes_.erase(unready);
-    pending_[call.request] = post(*persistent_[call.request]);
+    pending_[call.request] = post_persistent(call.request);
 }
 
 void RankReplay::complete(std::uint64_t request) {
     // Other threads may have made partitions ready, but not later than here.
-    if (unready_bytes_.erase(request) > 0) pending_[request] = post(*persistent_[request]);
+    if (unready_bytes_.erase(request) > 0) pending_[request] = post_persistent(request);
     const auto found = pending_.find(request);
     if (found == pending_.end()) return;
     await(found->second);
@@ -221,7 +268,7 @@ void RankReplay::for_each_request(const Call& call, Action action) {
         return;
     }
     for (std::int64_t i = 0; i < call.num_completions; ++i)
-        action(file_.completions[static_cast<std::size_t>(call.completions + i)].request);
+        action(part_->completions[static_cast<std::size_t>(call.completions + i)].request);
 }
 
 bool RankReplay::is_completed(const Call& call) { return (call.flags & HOCKET_TRACE_COMPLETED) != 0; }
@@ -229,7 +276,7 @@ bool RankReplay::is_completed(const Call& call) { return (call.flags & HOCKET_TR
 RankReplay::Partner RankReplay::partner(std::int32_t communicator, std::int32_t peer) const {
     if (peer == -1) return {};  // MPI_PROC_NULL
     if (communicator < 0 || peer < 0) return {{}, "its partner was not recorded"};
-    const trace::Communicator& in = shared_.trace.communicators()[static_cast<std::size_t>(communicator)];
+    const trace::Communicator& in = shared_.tables.communicators[static_cast<std::size_t>(communicator)];
     const bool own_first = shared_.ranks_in[static_cast<std::size_t>(communicator)][0].contains(rank_.value);
     const auto& group = in.inter && own_first ? in.remote : in.members;
     if (static_cast<std::size_t>(peer) >= group.size()) return {{}, "its partner is not a rank of the communicator"};

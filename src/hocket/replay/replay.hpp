@@ -8,6 +8,7 @@
 
 #include "hocket/plan/plan.hpp"
 #include "hocket/program/program.hpp"
+#include "hocket/program/what_if.hpp"
 #include "hocket/replay/call_ops.hpp"
 #include "hocket/replay/left_out.hpp"
 #include "hocket/trace/trace.hpp"
@@ -27,6 +28,7 @@ struct ReplayOptions {
     /// the core have their turns. 0 = none is divided.
     double time_slice_s = 0;
     bool call_ops = false;  ///< fill Replayed::call_ops
+    WhatIf what_if = {};    ///< changes of what ranks compute
 };
 
 struct Replayed {

@@ -13,10 +13,12 @@
 
 namespace hocket::simulation {
 
-void check(const Program& program, const Network& network) {
-    if (program.ranks.size() > static_cast<std::size_t>(network.num_ranks()))
-        throw InvalidInput("the program has " + std::to_string(program.ranks.size()) + " ranks, the network \"" +
-                               network.name() + "\" has " + std::to_string(network.num_ranks()),
+void check(const Program& program, const Network& network) { check_ranks(program.ranks.size(), network); }
+
+void check_ranks(std::size_t num_ranks, const Network& network) {
+    if (num_ranks > static_cast<std::size_t>(network.num_ranks()))
+        throw InvalidInput("the program has " + std::to_string(num_ranks) + " ranks, the network \"" + network.name() +
+                               "\" has " + std::to_string(network.num_ranks()),
                            "use a network with at least as many ranks");
 }
 

@@ -13,6 +13,7 @@ namespace hocket::simulation {
 
 /// @throws InvalidInput  if the network has too few ranks.
 void check(const Program&, const Network&);
+void check_ranks(std::size_t num_ranks, const Network&);
 
 /// @throws InvalidInput  if the program connects circuits: fixed routes have none.
 void refuse_circuits(const Program&, const Network&);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "hocket/cost/cost_model.hpp"
 #include "hocket/simulation/record/link_bins.hpp"
@@ -34,6 +35,8 @@ struct SimulationOptions {
     bool reference = false;
     /// Fill Timeline::link_bins.
     LinkBinOptions link_bins = {};
+    /// When each rank begins, in s; those behind the last one at 0.
+    std::vector<double> start_s = {};
     /// None = no progress is reported.
     OnProgress on_progress = {};
 };

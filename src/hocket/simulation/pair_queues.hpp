@@ -16,12 +16,19 @@ public:
 
     static constexpr std::int32_t none = -1;
 
+    /// For more of them.
+    void make_room(std::size_t num_pairs, std::size_t num_messages) {
+        if (num_pairs > pairs_.size()) pairs_.resize(num_pairs);
+        if (num_messages > next_.size()) next_.resize(num_messages, none);
+    }
+
     /// Whether the message is the only one of its pair; else it waits.
     bool enter(std::int32_t pair, std::int32_t message) {
         Pair& queue = pairs_[static_cast<std::size_t>(pair)];
         if (!queue.busy) return queue.busy = true;
         (queue.first == none ? queue.first : next_[static_cast<std::size_t>(queue.last)]) = message;
         queue.last = message;
+        next_[static_cast<std::size_t>(message)] = none;  // its number may have been another's
         return false;
     }
     /// The message of the pair that is on its way has left. Returns the one that follows it, or none.

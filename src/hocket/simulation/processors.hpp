@@ -14,9 +14,12 @@ namespace hocket::simulation {
 /// own.
 class Processors {
 public:
-    /// `num_cores`: that all share; 0 = each rank has its own. `wake_s`: what a rank pays that had nothing to do.
-    Processors(std::size_t num_ranks, std::int32_t num_cores, double wake_s)
-        : rank_free_s_(num_ranks, 0), core_free_s_(static_cast<std::size_t>(num_cores), 0), wake_s_(wake_s) {}
+    /// `num_cores`: that all share; 0 = each rank has its own. `wake_s`: what a rank pays that had nothing to do since
+    /// its start; `start_s`: of the first ranks, that of the others is 0.
+    Processors(std::size_t num_ranks, std::int32_t num_cores, double wake_s, const std::vector<double>& start_s = {})
+        : rank_free_s_(start_s), core_free_s_(static_cast<std::size_t>(num_cores), 0), wake_s_(wake_s) {
+        rank_free_s_.resize(num_ranks, 0);
+    }
 
     struct Work {
         double start_s, end_s;

@@ -12,6 +12,7 @@
 #include "hocket/simulation/events/rounded_time.hpp"
 #include "hocket/simulation/make_sharing.hpp"
 #include "hocket/simulation/matching.hpp"
+#include "hocket/simulation/message_state.hpp"
 #include "hocket/simulation/options.hpp"
 #include "hocket/simulation/pair_queues.hpp"
 #include "hocket/simulation/processors.hpp"
@@ -27,22 +28,18 @@ namespace hocket::simulation {
 namespace {
 
 /// Runs a program once, by a transport: StaticRoutes, or Transport& where messages may wait for it. Everything that
-/// happens at one instant happens before rates are looked at again.
-template <class AnyTransport>
+/// happens at one instant happens before rates are looked at again. `Work` has the ops and messages: WholeWork of a
+/// Program, StreamedWork of ops that come as time passes.
+template <class Work, class AnyTransport>
 class ProgramEngine {
 public:
-    ProgramEngine(const Program& program, const Network& network, const SimulationOptions& options,
-                  AnyTransport& transport)
-        : program_(program),
+    ProgramEngine(Work& work, const Network& network, const SimulationOptions& options, AnyTransport& transport)
+        : work_(work),
           network_(network),
           options_(options),
           costs_(*options.costs),
-          matched_(match(program)),
-          waits_for_(matched_.num_dependencies),
-          messages_(matched_.messages.size()),
-          pairs_(matched_.pairs.size(), matched_.messages.size()),
-          processors_(program.ranks.size(), costs_.cores, costs_.wake_s),
-          intervals_(matched_.message_of.size(), {0, -1}),
+          pairs_(work.num_pairs(), work.num_messages()),
+          processors_(work.num_ranks(), costs_.cores, costs_.wake_s, options.start_s),
           has_windows_(costs_.sharing == Sharing::reserve && has_latencies(network)),
           sharing_(make_sharing(costs_.sharing, capacities_of(network, costs_.link_efficiency), options.reference,
                                 has_windows_, [this] { return goes_on(); })),
@@ -50,14 +47,14 @@ public:
           transport_(transport) {
         if (costs_.burst_bytes > 0 || costs_.burst_s > 0) buckets_.emplace(network, costs_);
         timeline_.link_bytes.assign(network.links().size(), 0);
-        rank_of_.reserve(matched_.message_of.size());
-        for (std::size_t r = 0; r < program.ranks.size(); ++r)
-            rank_of_.insert(rank_of_.end(), program.ranks[r].ops.size(), static_cast<std::int32_t>(r));
     }
 
     Timeline run() {
-        for (std::int32_t op = 0; op < num_ops(); ++op)
-            if (waits_for_[static_cast<std::size_t>(op)] == 0) at_once(EventKind::ready, op);
+        const std::vector<double>& start_s = options_.start_s;
+        work_.begin([&](std::int32_t op) {
+            const auto rank = static_cast<std::size_t>(work_.rank_of(op));
+            at(rank < start_s.size() ? start_s[rank] : 0, EventKind::ready, op);
+        });
         while (true) {
             run_instant();
             update_rates();
@@ -77,12 +74,6 @@ public:
     }
 
 private:
-    struct MessageState {
-        bool posted = false;
-        bool delivered = false;
-        bool forwarded = false;  ///< has left its source for a host that stores it
-        double latency_s = 0;    ///< of its route, once it has started
-    };
     struct Flow {
         std::int32_t message;
         std::int64_t sequence;
@@ -94,16 +85,8 @@ private:
         std::vector<double> delays_s;  ///< [of capacities]
     };
 
-    [[nodiscard]] std::int32_t num_ops() const { return static_cast<std::int32_t>(intervals_.size()); }
-    [[nodiscard]] const Message& message(std::int32_t m) const {
-        return matched_.messages[static_cast<std::size_t>(m)];
-    }
-    MessageState& state(std::int32_t m) { return messages_[static_cast<std::size_t>(m)]; }
-    Timeline::Interval& interval(std::int32_t op) { return intervals_[static_cast<std::size_t>(op)]; }
-    [[nodiscard]] const ProgramOp& op_at(std::int32_t op) const {
-        const auto rank = static_cast<std::size_t>(rank_of_[static_cast<std::size_t>(op)]);
-        return program_.ranks[rank].ops[static_cast<std::size_t>(op - matched_.first_op[rank])];
-    }
+    [[nodiscard]] const Message& message(std::int32_t m) const { return work_.message(m); }
+    MessageState& state(std::int32_t m) { return work_.state(m); }
 
     void at_once(EventKind kind, std::int32_t subject) {
         instant_.push_back({now_s_, next_sequence_++, kind, subject});
@@ -174,23 +157,23 @@ private:
     /// Takes the processor of the op's rank; returns when it has done `seconds` of work.
     double occupy_processor(std::int32_t op, double seconds) {
         if (!(seconds > 0)) return now_s_;
-        const auto work = processors_.take(rank_of_[static_cast<std::size_t>(op)], seconds, now_s_);
-        if (op_at(op).kind != ProgramOpKind::recv) interval(op).start_s = work.start_s;
-        return work.end_s;
+        const auto taken = processors_.take(work_.rank_of(op), seconds, now_s_);
+        if (work_.op(op).kind != ProgramOpKind::recv) work_.starts(op, taken.start_s);
+        return taken.end_s;
     }
     /// Of one end of a message, which costs `overhead_s` if it leaves the host.
     [[nodiscard]] double processing_s(double overhead_s, std::int32_t m) const {
         if (costs_.host_overhead_s) {
-            const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
+            const auto& [source, target] = work_.ends(m);
             if (network_.host_of(source) == network_.host_of(target)) overhead_s = *costs_.host_overhead_s;
         }
         return overhead_s + static_cast<double>(message(m).bytes) / costs_.copy_bytes_per_s;
     }
 
     void ready(std::int32_t op) {
-        interval(op).start_s = now_s_;
-        const ProgramOp& what = op_at(op);
-        const std::int32_t m = matched_.message_of[static_cast<std::size_t>(op)];
+        work_.starts(op, now_s_);
+        const ProgramOp& what = work_.op(op);
+        const std::int32_t m = work_.message_of(op);
         double seconds = what.seconds;
         switch (what.kind) {
             case ProgramOpKind::send:
@@ -217,22 +200,18 @@ private:
     }
 
     void done(std::int32_t op) {
-        interval(op).end_s = now_s_;
         ++num_done_;
-        const auto first = static_cast<std::size_t>(matched_.first_dependent[static_cast<std::size_t>(op)]);
-        const auto last = static_cast<std::size_t>(matched_.first_dependent[static_cast<std::size_t>(op) + 1]);
-        for (std::size_t i = first; i < last; ++i)
-            if (--waits_for_[static_cast<std::size_t>(matched_.dependents[i])] == 0)
-                at_once(EventKind::ready, matched_.dependents[i]);
+        work_.done(op, now_s_, [this](std::int32_t next) { at_once(EventKind::ready, next); });
     }
 
     void enqueue(std::int32_t m) {
+        if constexpr (Work::grows) pairs_.make_room(work_.num_pairs(), work_.num_messages());
         if (!options_.ordered_pairs || pairs_.enter(message(m).pair, m)) start_flow(m);
     }
 
     [[nodiscard]] TransportMessage for_transport(std::int32_t m) const {
-        const auto& [source, target] = matched_.pairs[static_cast<std::size_t>(message(m).pair)];
-        return {m, source, target, message(m).send - matched_.first_op[source.at()], message(m).bytes};
+        const auto& [source, target] = work_.ends(m);
+        return {m, source, target, work_.place_of_send(m), message(m).bytes};
     }
 
     /// Of links_: fills capacities_, the finite ones, and delays_s_.
@@ -308,7 +287,7 @@ private:
         });
     }
 
-    [[nodiscard]] SimulationProgress progress() const { return {num_done_, num_ops(), now_s_}; }
+    [[nodiscard]] SimulationProgress progress() const { return {num_done_, work_.num_total(num_done_), now_s_}; }
     bool goes_on() { return !(stopped_ = options_.on_progress && !options_.on_progress(progress())); }
 
     void record(const Flow& flow, double rate) { recorder_.change(flow.links, flow.since_s, now_s_, flow.rate, rate); }
@@ -338,43 +317,29 @@ private:
     }
 
     Timeline take_timeline() {
-        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-        for (Timeline::Interval& interval : intervals_)
-            if (interval.end_s < 0) interval = {unknown, unknown};
         timeline_.makespan_s = timeline_.completed ? 0 : now_s_;
-        for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
-            timeline_.ranks.emplace_back(intervals_.begin() + matched_.first_op[r],
-                                         intervals_.begin() + matched_.first_op[r + 1]);
-            double finish_s = 0;
-            for (const Timeline::Interval& i : timeline_.ranks.back())
-                if (!std::isnan(finish_s) && !(i.end_s <= finish_s)) finish_s = i.end_s;  // NaN stays
-            timeline_.finish_s.push_back(finish_s);
+        work_.take(timeline_);
+        for (const double finish_s : timeline_.finish_s)
             if (!std::isnan(finish_s)) timeline_.makespan_s = std::max(timeline_.makespan_s, finish_s);
-        }
         for (const Flow& flow : flows_) recorder_.count(flow.links, flow.since_s, now_s_, flow.rate);  // if stopped
         recorder_.take(now_s_, timeline_);
         return std::move(timeline_);
     }
 
-    const Program& program_;
+    Work& work_;
     const Network& network_;
     const SimulationOptions& options_;
     const CostParameters& costs_;
-    Matched matched_;
-    std::vector<std::int32_t> waits_for_;  // [op] dependencies that are not done
-    std::vector<std::int32_t> rank_of_;    // [op]
-    std::vector<MessageState> messages_;
     PairQueues pairs_;
     Processors processors_;
-    std::vector<Timeline::Interval> intervals_;  // [op] end_s < 0 until done
-    bool has_windows_;                           // flows are on each link at another time
+    bool has_windows_;  // flows are on each link at another time
     std::unique_ptr<SharingModel> sharing_;
     FlowRecorder recorder_;
     AnyTransport transport_;
 
     double now_s_ = 0;
     std::int64_t next_sequence_ = 0;
-    std::int32_t num_done_ = 0;
+    std::int64_t num_done_ = 0;
     std::int64_t num_rates_ = 0;
     bool stopped_ = false;
     PeriodicProgress periodic_progress_{options_.on_progress, std::int64_t{1} << 15U};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "hocket/network/network.hpp"
+#include "hocket/program/op_stream.hpp"
 #include "hocket/program/program.hpp"
 #include "hocket/simulation/options.hpp"
 #include "hocket/simulation/timeline.hpp"
@@ -48,6 +49,10 @@ namespace hocket {
 ///         has a negative size or duration, or cannot finish (a message without its counterpart, or a cycle of waits):
 ///         the message names the first op that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions& = {});
+/// Of a stream, with the same results but for Timeline::ranks, which stays empty: in a memory for the ops and messages
+/// that are not done. A stream whose messages have no counterpart begins anew without those, if it can.
+/// @throws InvalidInput  likewise, naming an op that waits.
+Timeline simulate(OpStream&, const Network&, const SimulationOptions& = {});
 /// By a transport of another kind than the routes of the network. An op whose message it lets wait for ever is named as
 /// one that waits.
 Timeline simulate(const Program&, const Network&, const SimulationOptions&, Transport&);

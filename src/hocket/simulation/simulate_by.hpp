@@ -8,6 +8,7 @@
 #include "hocket/simulation/check.hpp"
 #include "hocket/simulation/handshakes.hpp"
 #include "hocket/simulation/program_engine.hpp"
+#include "hocket/simulation/whole_work.hpp"
 
 namespace hocket::simulation {
 namespace {
@@ -20,7 +21,8 @@ Timeline simulate_by(const Program& program, const Network& network, const Simul
     check(program, network);
     refuse_circuits(program, network);
     const std::optional<Program> shaken = with_handshakes(program, options.costs.rendezvous_limit_bytes());
-    Timeline timeline = ProgramEngine<AnyTransport>(shaken ? *shaken : program, network, options, transport).run();
+    WholeWork work(shaken ? *shaken : program);
+    Timeline timeline = ProgramEngine<WholeWork, AnyTransport>(work, network, options, transport).run();
     if (shaken) forget_handshakes(program, *shaken, timeline.ranks);
     if (timeline.completed) check_finished(program, timeline.ranks, shaken.has_value());
     return timeline;

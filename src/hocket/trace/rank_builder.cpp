@@ -208,8 +208,8 @@ void RankBuilder::lay_fold(Call& call, const hocket_trace_fold& fold, const Byte
     folds_.push_back({file_.calls.size() - first_of_part_, fold.inside_cpu_ns + fold.outside_cpu_ns});
 }
 
-void RankBuilder::end_part() {
-    cpu_times_.fill(std::span(file_.calls).subspan(first_of_part_), folds_);
+void RankBuilder::end_part(CpuReadings wanted) {
+    if (wanted == CpuReadings::filled) cpu_times_.fill(std::span(file_.calls).subspan(first_of_part_), folds_);
     folds_.clear();
     first_of_part_ = file_.calls.size();
 }

@@ -43,8 +43,8 @@ public:
         file_.completions.resize(mark.completions);
     }
 
-    /// Fills the CPU times of the calls that were added since the last time.
-    void end_part();
+    /// Of the calls that were added since the last time, fills the CPU times that are to be filled.
+    void end_part(CpuReadings);
     /// Forgets the calls, so that the next part stands alone.
     void forget_calls();
     /// Behind the last record.

@@ -166,7 +166,7 @@ private:
         const std::uint64_t length = in.take_varint("length");
         ByteReader body = in.part(static_cast<std::size_t>(length));
         if (kind == HOCKET_TRACE_RESET) {
-            slots_.assign(HOCKET_TRACE_SLOTS, {});
+            slots_.assign(1, {});
             last_slot_ = 0;
         } else if (kind <= HOCKET_TRACE_NEIGHBOURS) {
             const auto function = body.take<std::uint16_t>("function");
@@ -185,9 +185,10 @@ private:
             const std::uint64_t length = in.take_varint("length");
             ByteReader text = in.part(static_cast<std::size_t>(std::min<std::uint64_t>(length, SIZE_MAX)));
             if (slot == HOCKET_TRACE_SLOTS) return text.rest();
+            if (slot >= slots_.size()) slots_.resize(slot + 1);
             slots_[slot].text = text.rest();
             slots_[slot].successor = 0;
-        } else if (slots_[slot].text.empty()) {
+        } else if (slot >= slots_.size() || slots_[slot].text.empty()) {
             in.fail(1, "slot " + std::to_string(slot) + ", which is empty", "slots that were filled before");
         }
         slots_[last_slot_].successor = static_cast<std::uint32_t>(slot);
@@ -208,7 +209,7 @@ private:
                                      file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(HOCKET_TRACE_SLOTS);
+    std::vector<Slot> slots_ = std::vector<Slot>(1);  // as many as were filled
     std::array<Instants, HOCKET_TRACE_THREADS> threads_{};
     hocket_trace_requests requests_{};
     std::uint32_t last_slot_ = 0;
@@ -220,29 +221,37 @@ struct RankFileStream::Source {
     std::string name;
     std::uint64_t size = 0;
     std::string_view bytes;  ///< all of them, if there is no file
-    std::ifstream file;
+    bool is_file = false;
     std::string part;
 
+    [[nodiscard]] std::ifstream open(std::ios::openmode mode) const {
+        std::ifstream file(name, std::ios::binary | mode);
+        if (!file) fail();
+        return file;
+    }
     std::string_view read(std::uint64_t offset, std::uint64_t count) {
         count = std::min(count, size - std::min(offset, size));
-        if (!file.is_open()) return bytes.substr(static_cast<std::size_t>(std::min(offset, size)), count);
+        if (!is_file) return bytes.substr(static_cast<std::size_t>(std::min(offset, size)), count);
         part.resize(count);
-        file.clear();
+        std::ifstream file = open({});
         file.seekg(static_cast<std::streamoff>(offset));
-        if (!file.read(part.data(), static_cast<std::streamsize>(count)))
-            throw InvalidInput(name + ": cannot be read", "check that the file exists and that you may read it");
+        if (!file.read(part.data(), static_cast<std::streamsize>(count))) fail();
         return part;
+    }
+
+private:
+    [[noreturn]] void fail() const {
+        throw InvalidInput(name + ": cannot be read", "check that the file exists and that you may read it");
     }
 };
 
-RankFileStream::RankFileStream(const std::filesystem::path& path) : source_(std::make_unique<Source>()) {
+RankFileStream::RankFileStream(const std::filesystem::path& path, CpuReadings cpu_times)
+    : source_(std::make_unique<Source>()), cpu_times_(cpu_times) {
     if (std::filesystem::is_directory(path))
         throw InvalidInput(path.string() + ": is a folder", "the file of a rank is expected there");
     source_->name = path.string();
-    source_->file.open(path, std::ios::binary | std::ios::ate);
-    if (!source_->file)
-        throw InvalidInput(path.string() + ": cannot be read", "check that the file exists and that you may read it");
-    source_->size = static_cast<std::uint64_t>(std::max<std::streamoff>(0, source_->file.tellg()));
+    source_->is_file = true;
+    source_->size = static_cast<std::uint64_t>(std::max<std::streamoff>(0, source_->open(std::ios::ate).tellg()));
     start();
 }
 
@@ -253,6 +262,8 @@ RankFileStream::RankFileStream(std::string_view bytes, const std::string& name) 
     start();
 }
 
+RankFileStream::RankFileStream(RankFileStream&&) noexcept = default;
+
 RankFileStream::~RankFileStream() = default;
 
 void RankFileStream::start() {
@@ -261,9 +272,14 @@ void RankFileStream::start() {
     ByteReader in(source_->read(0, UINT16_MAX), 0, source_->name);
     version_ = builder_->header(in);
     offset_ = builder_->header_bytes();
+    source_->part = {};  // many files may wait for their turn
 }
 
 const RankFile& RankFileStream::part() const { return builder_->file(); }
+
+RankFile& RankFileStream::part() { return builder_->file(); }
+
+std::uint64_t RankFileStream::bytes() const { return source_->size; }
 
 RankFile RankFileStream::take() { return std::move(builder_->file()); }
 
@@ -275,7 +291,7 @@ bool RankFileStream::next() {
 bool RankFileStream::append() {
     if (is_done_) return false;
     is_done_ = version_ < 3 ? !records() : !block();
-    builder_->end_part();
+    builder_->end_part(cpu_times_);
     if (is_done_) builder_->finish();
     return true;
 }
@@ -288,8 +304,8 @@ bool RankFileStream::records() {
     return false;
 }
 
-/// False if it was the last one.
-bool RankFileStream::block() {
+/// False if there is none.
+bool RankFileStream::begin_block() {
     ByteReader start(source_->read(offset_, sizeof(hocket_trace_block)), offset_, source_->name);
     if (start.left() < sizeof(hocket_trace_block)) return false;
     const auto head = start.take<hocket_trace_block>("block");
@@ -300,23 +316,36 @@ bool RankFileStream::block() {
                    "records that fit into their block");
     if (head.calls != builder_->num_calls())
         start.fail(8, "a block behind " + std::to_string(head.calls) + " calls", std::to_string(builder_->num_calls()));
-    const std::uint64_t begin = offset_ + sizeof head;
-    const std::string_view bytes = source_->read(begin, head.used);
+    records_ = source_->read(offset_ + sizeof head, head.used);
     // A file that was copied in part may end inside a record.
-    const bool is_cut = bytes.size() < head.used;
-    ByteReader in(bytes, begin, source_->name);
-    while (in.left() > 0) {
+    is_cut_ = records_.size() < head.used;
+    size_ = head.size;
+    at_ = 0;
+    return true;
+}
+
+/// Reads a part of a block; false if it was the last one.
+bool RankFileStream::block() {
+    if (size_ == 0 && !begin_block()) return false;
+    ByteReader in(records_, offset_ + sizeof(hocket_trace_block), source_->name);
+    in.skip(at_);
+    const std::uint64_t most =
+        builder_->num_calls() + (cpu_times_ == CpuReadings::filled ? UINT64_MAX / 2 : std::uint64_t{calls_of_part});
+    while (in.left() > 0 && builder_->num_calls() < most) {
         const RankBuilder::Mark mark = builder_->mark();
         try {
             if (!decoder_->record(*builder_, in)) return false;
         } catch (const InvalidInput&) {
             builder_->back_to(mark);
-            if (is_cut && in.left() == 0) return false;
+            if (is_cut_ && in.left() == 0) return false;
             throw;
         }
     }
-    offset_ += head.size;
-    return !is_cut;
+    at_ = in.at();
+    if (in.left() > 0) return true;
+    offset_ += size_;
+    size_ = at_ = 0;
+    return !is_cut_;
 }
 
 namespace {

@@ -114,25 +114,38 @@ struct RankFile {
 class RankBuilder;
 class BlockDecoder;
 
-/// Reads a rank's file forward, a block of calls at a time, so that its size does not matter. Of versions 1 and 2 the
-/// only block is the whole file.
+/// Which CPU times the reader of a file needs.
+enum class CpuReadings : std::uint8_t {
+    filled,   ///< those that were not read are filled in
+    as_read,  ///< -1 where they were not read
+};
+
+/// Reads a rank's file forward, a part at a time, so that its size does not matter. A part is a block of the file; with
+/// CpuReadings::as_read, for which calls need not be seen together, at most `calls_of_part` calls of it. Of versions 1 and
+/// 2 the only part is the whole file.
 class RankFileStream {
 public:
-    /// Reads the header.
+    static constexpr std::size_t calls_of_part = 256;
+
+    /// Reads the header. The file is open only while it is read.
     /// @throws InvalidInput  as decode_rank_file, here and in next().
-    explicit RankFileStream(const std::filesystem::path&);
+    explicit RankFileStream(const std::filesystem::path&, CpuReadings = CpuReadings::filled);
     /// `bytes` must outlive the stream.
     RankFileStream(std::string_view bytes, const std::string& name);
-    RankFileStream(RankFileStream&&) noexcept = default;
+    RankFileStream(RankFileStream&&) noexcept;
     ~RankFileStream();
 
-    /// Puts the calls of the next block, with their blocks and completions, in place of those in part(). False if there
+    /// Puts the calls of the next part, with their blocks and completions, in place of those in part(). False if there
     /// are no more; then `end` and `open_function` are known too.
     bool next();
     /// Likewise, behind those in part().
     bool append();
     /// Tables as far as they were read.
     [[nodiscard]] const RankFile& part() const;
+    /// Its calls may be changed until the next part is read.
+    RankFile& part();
+    [[nodiscard]] std::uint64_t bytes() const;
+    [[nodiscard]] std::uint64_t bytes_read() const { return offset_ + at_; }
     /// Gives part() away, at the end.
     RankFile take();
 
@@ -141,12 +154,18 @@ private:
     void start();
     bool records();
     bool block();
+    bool begin_block();
 
     std::unique_ptr<Source> source_;
     std::unique_ptr<RankBuilder> builder_;
     std::unique_ptr<BlockDecoder> decoder_;
+    CpuReadings cpu_times_ = CpuReadings::filled;
     std::uint32_t version_ = 0;
-    std::uint64_t offset_ = 0;  ///< of the next block
+    std::uint64_t offset_ = 0;       ///< of the block at hand, or the next one
+    std::uint64_t size_ = 0;         ///< of the block at hand; 0: none is
+    std::size_t at_ = 0;             ///< in its records
+    std::string_view records_ = {};  ///< of the block at hand
+    bool is_cut_ = false;            ///< the file ends inside it
     bool is_done_ = false;
 };
 

@@ -100,6 +100,12 @@ TEST_CASE("what cannot be is refused") {
     what_if = {};
     what_if.noise = {noise_from("uniform:1.5", 1)};
     refused(what_if);
+    what_if = {};
+    what_if.cpu_scale = 1e308;
+    refused(what_if);
+    what_if = {};
+    what_if.noise = {noise_from("normal:1e308", 1)};
+    refused(what_if);
     for (const char* text : {"", "normal", "normal:", "normal:x", "normal:-1", "gauss:1", "normal:0.1s", "normal:inf"})
         CHECK_THROWS_AS(noise_from(text, 1), InvalidInput);
 }

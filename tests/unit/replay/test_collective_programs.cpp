@@ -10,6 +10,7 @@
 #include "hocket/replay/collective_programs.hpp"
 #include "hocket/replay/function_kind.hpp"
 #include "hocket/replay/program_builder.hpp"
+#include "hocket/replay/whole_program.hpp"
 #include "hocket/simulation/simulate.hpp"
 
 using namespace hocket;
@@ -31,7 +32,8 @@ double bytes_moved(const std::string& name, std::int32_t p, std::int32_t q, std:
     const Plan plan;
     const std::vector<replay::NativeModel> native;
     replay::CollectivePrograms programs(plan, native);
-    replay::ProgramBuilder builder(p + q);
+    replay::WholeProgram whole(p + q);
+    replay::ProgramBuilder builder(whole, p + q);
     const std::vector<std::int32_t> groups[2] = {from_to(0, p), from_to(p, p + q)};
     const std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::max(p, q)), bytes);
     for (std::int32_t world = 0; world < p + q; ++world) {
@@ -61,7 +63,7 @@ double bytes_moved(const std::string& name, std::int32_t p, std::int32_t q, std:
     network::GenerateOptions options;
     options.bandwidth_bytes_per_s = 1e9;
     const Network star = network::build(network::generate("star:" + std::to_string(p + q), options));
-    const Timeline timeline = simulate(builder.take(), star);
+    const Timeline timeline = simulate(whole.take(), star);
     return std::accumulate(timeline.link_bytes.begin(), timeline.link_bytes.end(), 0.0) / 2;
 }
 

@@ -53,9 +53,10 @@ def command(context: click.Context, /, what: tuple[str, ...], **given: Any) -> i
     """Predict the time of WHAT on a network.
 
     WHAT is a traffic pattern (random-ring, random-permutation, shift, all-to-all, incast, nearest-neighbour,
-    matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text) or a trace folder.
-    Rank r of it is rank r of the network. Several WHAT@RANKS are jobs at once, on these ranks of the network; they may
-    be traces, programs, schedules and COLLECTIVE:ALGORITHM. Ctrl-C ends a simulation with what is known by then.
+    matrix:FILE), a collective or COLLECTIVE:ALGORITHM, a schedule (JSON), a program (GOAL text or binary, Chakra) or a
+    trace folder. Rank r of it is rank r of the network. Several WHAT@RANKS are jobs at once, on these ranks of the
+    network; they may be traces, programs, schedules and COLLECTIVE:ALGORITHM, and WHAT@RANKS+TIME begins later. Ctrl-C
+    ends a simulation with what is known by then.
 
     FILE has the bytes that rank i sends to rank j in row i, column j, as text or .npy; what a rank sends to itself, on
     the diagonal, counts as a message and takes no time.
@@ -68,7 +69,7 @@ def command(context: click.Context, /, what: tuple[str, ...], **given: Any) -> i
       hocket simulate bcast:pipelined_chain --network star:16 --bandwidth "1 Gbit/s" --bytes "1 MB" --segments 64
       hocket simulate program.goal --network fat-tree:2x2x4 --bandwidth "10 Gbit/s" --latency "1 us"
       hocket simulate hocket-trace --network star:8 --bandwidth 1GB/s --cpu-scale 7=1.2 --noise normal:0.05
-      hocket simulate hocket-trace@0-7 program.goal@8-15 --network fat-tree:2x2x4 --bandwidth "10 Gbit/s"
+      hocket simulate hocket-trace@0-7 program.goal@8-15+10ms --network fat-tree:2x2x4 --bandwidth "10 Gbit/s"
     """
     from hocket.errors import InvalidInput
 
@@ -133,7 +134,7 @@ def _simulate_jobs(context: click.Context, what: tuple[str, ...], given: dict[st
     with watched(f"simulating {len(request.jobs)} jobs", "operations") as watch:
         done = run(request, TerminalReporter(watch))
     for job in done.jobs:
-        for line in shortfalls(job.recorded.incomplete) if job.recorded else ():
+        for line in shortfalls(job.recorded.incomplete) if job.recorded else job.notes:
             message(f"{job.job.what}: {line}")
     if given["as_json"]:
         print_json(done.values)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hocket import Program, Trace, _core
 from hocket.errors import InvalidInput
 from hocket.interop.programs import read_program
+from hocket.interop.sources import PROGRAMS, find_sources
 from hocket.interop.traces.importing import FLOPS_PER_S
-from hocket.interop.traces.sources import PROGRAMS, find_sources
 from hocket.io.files import check_parent, whole_file, whole_folder, write_whole
 from hocket.reporter import SILENT, Reporter
 
@@ -86,6 +86,9 @@ def _check(request: ExportRequest) -> None:
         raise InvalidInput("--flops is for --format ti", "leave it out")
     if request.reduce_bytes_per_s is not None and not request.format.startswith("goal"):
         raise InvalidInput("--reduce-rate is for GOAL", "leave it out")
+    for option, rate in (("--flops", request.flops_per_s), ("--reduce-rate", request.reduce_bytes_per_s)):
+        if rate is not None and not 0 < rate < float("inf"):
+            raise InvalidInput(f"{option}: {rate:g} is no rate", "accepted: a number above 0")
     if request.plan is not None and request.format in OF_TRACES:
         raise InvalidInput(f"--plan is for {', '.join(OF_PROGRAMS)}", "leave it out")
     output = request.output

@@ -12,6 +12,7 @@ from typing import Any
 from hocket import Program, Trace, _core
 from hocket.errors import InvalidInput
 from hocket.interop.programs import read_program
+from hocket.interop.sources import FORMATS, PROGRAMS, Sources, find_sources
 from hocket.interop.traces.counts import (
     CommunicatorCount,
     Count,
@@ -19,7 +20,6 @@ from hocket.interop.traces.counts import (
     count_communicators,
     count_ops,
 )
-from hocket.interop.traces.sources import FORMATS, PROGRAMS, Sources, find_sources
 from hocket.io.files import check_parent, write_whole
 from hocket.reporter import SILENT, Reporter
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""Which format a trace of another tool has, and which files belong to it."""
+"""Which format a trace or a program of another tool has, and which files belong to it."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ def find_sources(path: Path, format_name: str | None = None) -> Sources:
         if path.is_dir():
             return _in_folder(path, format_name)
         if not path.is_file():
-            raise InvalidInput(f"{path}: no such file or folder", _ACCEPTED)
+            what = "is neither a file nor a folder" if path.exists() else "no such file or folder"
+            raise InvalidInput(f"{path}: {what}", _ACCEPTED)
     except OSError as error:  # such as too long a name
         raise InvalidInput(f"{path}: {error.strerror}", _ACCEPTED) from None
     except ValueError as error:  # a zero byte
         raise InvalidInput(f"the path cannot be read: {error}", "give the path of a file or a folder") from None
-    start = _start_of(path)
+    start = start_of(path)
     if format_name in (None, "dumpi", "ti"):
         listed = _listed(path, start)
         if listed is not None:
@@ -115,19 +116,26 @@ def _whole_messages(start: bytes) -> bytes:
     return start[:whole]
 
 
-def _start_of(path: Path) -> bytes:
+def start_of(path: Path) -> bytes:
+    """As much of a file as shows its format. @raises InvalidInput"""
     try:
         with path.open("rb") as file:
             return file.read(_START)
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
+        raise InvalidInput(
+            f"{path}: cannot be read: {error.strerror}",
+            f"accepted: a file that you may read; `ls -l {path}` shows its permissions",
+        ) from error
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
+        raise InvalidInput(
+            f"{path}: cannot be read: {error.strerror}",
+            f"accepted: a file that you may read; `ls -l {path}` shows its permissions",
+        ) from error
 
 
 def _listed(path: Path, start: bytes) -> Sources | None:
@@ -149,12 +157,15 @@ def _in_folder(folder: Path, format_name: str | None) -> Sources:
     try:
         files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     except OSError as error:
-        raise InvalidInput(f"{folder}: cannot be read: {error.strerror}", "check its permissions") from error
+        raise InvalidInput(
+            f"{folder}: cannot be read: {error.strerror}",
+            f"accepted: a folder that you may read; `ls -ld {folder}` shows its permissions",
+        ) from error
     if any(path.name == "rank-000000.bin" for path in files):
         raise InvalidInput(f"{folder}: it is a trace of hocket already", f"use it as it is: hocket trace show {folder}")
     groups: dict[tuple[str, str, str], list[Path]] = {}
     for path in files:
-        found = recognise(_start_of(path))
+        found = recognise(start_of(path))
         if found is not None and format_name in (None, found):
             before, after = _around_number(path) if found not in ("otf2", "goal", "goal-binary") else (path.name, "")
             groups.setdefault((found, before, after), []).append(path)
