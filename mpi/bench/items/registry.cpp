@@ -34,7 +34,7 @@ const Items& items() {
               add_transfers,   add_hand_over,      add_special_access, add_posix_files,   add_rma_transfers,
               add_rma_windows, add_rma_scattered,  add_rma_contention, add_notifications, add_messages,
               add_pingpongs,   add_exchanges,      add_streams,        add_queues,        add_datatypes,
-              add_partitioned, add_collectives,    add_communicators}) {
+              add_partitioned, add_collectives,    add_mockups,        add_communicators}) {
             add(made);
         }
         return made;

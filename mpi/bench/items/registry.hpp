@@ -34,6 +34,7 @@ void add_queues(Items& items);          // p2p/queues.cpp
 void add_datatypes(Items& items);       // p2p/datatypes.cpp
 void add_partitioned(Items& items);     // p2p/partitioned.cpp
 void add_collectives(Items& items);     // collective/collective.cpp
+void add_mockups(Items& items);         // collective/mockups.cpp
 void add_communicators(Items& items);   // communicators/functions.cpp
 
 }  // namespace hocket::bench
