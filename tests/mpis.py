@@ -148,7 +148,9 @@ def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> t
 
 
 if __name__ == "__main__":
-    from hocket.mpi.build import build_mpi_parts
+    from hocket.mpi.build import build_mpi_parts, build_probe
 
     for found in MPIS:
         build_mpi_parts(found, report=print)
+        build_probe(found, "hocket-circuits", report=print)
+        build_probe(found, "hocket-overlap", report=print)

@@ -85,13 +85,13 @@ def _found() -> list[Schedule]:
 
 
 @pytest.mark.one_of_each_family
-def test_a_serial_controller_does_one_thing_at_a_time(place: TestbedRunner, parts: MpiParts) -> None:
+def test_a_serial_controller_does_one_thing_at_a_time(place: TestbedRunner) -> None:
     schedules = [
         (asdict(answer.instance), answer.schedule)
         for stop in ("all", "circuit")
         for answer in (solve(_instance("reduce", controller="serial", stop=stop, root=1), 0.2),)
     ]
-    for (one,) in run_schedules(schedules, 1, place, parts, LIMIT_S):
+    for (one,) in run_schedules(schedules, 1, place, LIMIT_S):
         setup_s, open_s, teardown_s, down_s = (one.circuits_s[i::4] for i in range(4))
         works = sorted([*zip(setup_s, open_s, strict=True), *zip(teardown_s, down_s, strict=True)])
         assert len(works) == 2 * (RANKS - 1)
@@ -99,9 +99,9 @@ def test_a_serial_controller_does_one_thing_at_a_time(place: TestbedRunner, part
             assert begin_s >= end_s - 2e-6  # times come in microseconds
 
 
-def test_schedules_leave_the_right_data_and_go_on_circuits(place: TestbedRunner, parts: MpiParts) -> None:
+def test_schedules_leave_the_right_data_and_go_on_circuits(place: TestbedRunner) -> None:
     schedules = [*_of_equations(), *_found()]
-    times = run_schedules(schedules, 2, place, parts, LIMIT_S)
+    times = run_schedules(schedules, 2, place, LIMIT_S)
     assert len(times) == len(schedules)
     for (_, schedule), rounds in zip(schedules, times, strict=True):
         assert len(rounds) == 2
@@ -113,38 +113,38 @@ def test_schedules_leave_the_right_data_and_go_on_circuits(place: TestbedRunner,
 
 
 @pytest.mark.one_of_each_family
-def test_what_messages_cost(place: TestbedRunner, parts: MpiParts) -> None:
-    cost = measure_messages(40_000, place, parts, LIMIT_S)
+def test_what_messages_cost(place: TestbedRunner) -> None:
+    cost = measure_messages(40_000, place, LIMIT_S)
     assert [size for size, _ in cost.points] == [40_000, 80_000, 160_000]
     assert cost.alpha_s >= 0
     assert cost.beta_s_per_byte > 0
 
 
 @pytest.mark.one_of_each_family
-def test_a_schedule_that_forgets_a_block_is_wrong(place: TestbedRunner, parts: MpiParts) -> None:
+def test_a_schedule_that_forgets_a_block_is_wrong(place: TestbedRunner) -> None:
     instance = _instance("allgather")
     schedule = schedule_of(instance, "ring").schedule
     forgets = {**schedule, "messages": schedule["messages"][:-1]}
     with pytest.raises(Error, match="of allgather has a wrong byte"):
-        run_schedules([(asdict(instance), forgets)], 1, place, parts, LIMIT_S)
+        run_schedules([(asdict(instance), forgets)], 1, place, LIMIT_S)
 
 
 @pytest.mark.one_of_each_family
-def test_what_the_switch_or_the_program_refuses(place: TestbedRunner, parts: MpiParts) -> None:
+def test_what_the_switch_or_the_program_refuses(place: TestbedRunner) -> None:
     instance = _instance("allgather")
     schedule = schedule_of(instance, "ring").schedule
     with pytest.raises(Error, match="configuration 0 needs 2 ports of node 0, which has 1"):
-        run_schedules([({**asdict(instance), "k": 1}, schedule)], 1, place, parts, LIMIT_S)
+        run_schedules([({**asdict(instance), "k": 1}, schedule)], 1, place, LIMIT_S)
     with pytest.raises(Error, match="run 0: p is 5; accepted: 1 to 4"):
-        run_schedules([({**asdict(instance), "p": 5}, schedule)], 1, place, parts, LIMIT_S)
+        run_schedules([({**asdict(instance), "p": 5}, schedule)], 1, place, LIMIT_S)
 
 
 @pytest.mark.one_of_each_family
-def test_a_rank_that_is_killed_ends_the_run(place: TestbedRunner, parts: MpiParts, runner: MpiRunner) -> None:
+def test_a_rank_that_is_killed_ends_the_run(place: TestbedRunner, runner: MpiRunner) -> None:
     library = runner.compile(DIES, "-shared", "-fPIC", name="libdies.so")
     instance = _instance("allgather")
     schedule = (asdict(instance), schedule_of(instance, "ring").schedule)
     with pytest.raises(Error) as failed:
-        run_schedules([schedule], 1, place, parts, LIMIT_S, libraries=[library])
+        run_schedules([schedule], 1, place, LIMIT_S, libraries=[library])
     assert str(failed.value).count("rank 1 has ended within a run") == 1
-    assert run_schedules([schedule], 1, place, parts, LIMIT_S)  # the testbed goes on
+    assert run_schedules([schedule], 1, place, LIMIT_S)  # the testbed goes on

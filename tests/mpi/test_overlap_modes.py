@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hocket.bench.overlap.modes import ALGORITHMS, BASE, COLLECTIVES, MODES
-from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.build import build_probe
 from mpis import MpiRunner
 
 TIMES = ("time_s", "compute_s", "cpu_s")
@@ -28,12 +29,12 @@ int PMPI_Ialltoall(const void* s, int n, MPI_Datatype t, void* r, int m, MPI_Dat
 
 
 @pytest.fixture
-def parts(runner: MpiRunner) -> MpiParts:
-    return build_mpi_parts(runner.mpi)
+def program(runner: MpiRunner) -> Path:
+    return build_probe(runner.mpi, "hocket-overlap")
 
 
-def _run(runner: MpiRunner, parts: MpiParts, ranks: int, *arguments: object) -> dict[str, Any]:
-    result = runner.run(ranks, parts.overlap, *map(str, arguments))
+def _run(runner: MpiRunner, program: Path, ranks: int, *arguments: object) -> dict[str, Any]:
+    result = runner.run(ranks, program, *map(str, arguments))
     times: dict[str, Any] = json.loads(result.stdout)
     assert times["format"] == "hocket.overlap-times/1"
     assert times["ranks"] == ranks
@@ -41,8 +42,8 @@ def _run(runner: MpiRunner, parts: MpiParts, ranks: int, *arguments: object) -> 
 
 
 @pytest.mark.parametrize("compute", ["free-core", "real"])
-def test_every_mode_is_measured_as_often(runner: MpiRunner, parts: MpiParts, compute: str) -> None:
-    times = _run(runner, parts, 2, "--bytes", 100_000, "--compute", compute, "--repetitions", 3)
+def test_every_mode_is_measured_as_often(runner: MpiRunner, program: Path, compute: str) -> None:
+    times = _run(runner, program, 2, "--bytes", 100_000, "--compute", compute, "--repetitions", 3)
     assert times["thread_multiple"]
     assert times["compute_threads"] == 1
     assert [mode["mode"] for mode in times["modes"]] == list(MODES)
@@ -56,31 +57,31 @@ def test_every_mode_is_measured_as_often(runner: MpiRunner, parts: MpiParts, com
 
 @pytest.mark.one_of_each_family  # the algorithms run with all in test_requests.py
 @pytest.mark.parametrize("collective", COLLECTIVES)
-def test_every_collective_leaves_the_native_data(runner: MpiRunner, parts: MpiParts, collective: str) -> None:
+def test_every_collective_leaves_the_native_data(runner: MpiRunner, program: Path, collective: str) -> None:
     # Several at once, on ranks that are no power of two; 1001 B are summed as bytes.
     for size, segments in ((1001, 1), (24_000, 3)):
         arguments = ["--collective", collective, "--bytes", size, "--in-flight", 3, "--repetitions", 1]
         arguments += ["--algorithm", ALGORITHMS[collective], "--segments", segments]
-        times = _run(runner, parts, 3, *arguments)
+        times = _run(runner, program, 3, *arguments)
         assert len(times["modes"]) == len(MODES)
 
 
-def test_only_some_modes_and_always_the_base(runner: MpiRunner, parts: MpiParts) -> None:
-    times = _run(runner, parts, 2, "--modes", "nap-ovlp,native-ovlp-test", "--bytes", 8, "--repetitions", 2)
+def test_only_some_modes_and_always_the_base(runner: MpiRunner, program: Path) -> None:
+    times = _run(runner, program, 2, "--modes", "nap-ovlp,native-ovlp-test", "--bytes", 8, "--repetitions", 2)
     assert [mode["mode"] for mode in times["modes"]] == [BASE, "nap-ovlp", "native-ovlp-test"]
     assert set(times["communication"]) == {"blocking", "schedule, thread", "non-blocking"}
 
 
-def test_ratio_and_core_are_heeded(runner: MpiRunner, parts: MpiParts) -> None:
+def test_ratio_and_core_are_heeded(runner: MpiRunner, program: Path) -> None:
     for core in ("0", "idle"):
         arguments = ["--ratio", 20, "--core", core, "--modes", "nap-ovlp", "--bytes", 500_000, "--repetitions", 3]
-        times = _run(runner, parts, 2, *arguments)
+        times = _run(runner, program, 2, *arguments)
         assert min(times["compute"]["time_s"]) > 2 * min(times["communication"]["blocking"]["time_s"])
 
 
-def test_lost_data_are_an_error(runner: MpiRunner, parts: MpiParts) -> None:
+def test_lost_data_are_an_error(runner: MpiRunner, program: Path) -> None:
     library = runner.compile(LOSES_DATA, "-shared", "-fPIC", name="loses.so")
-    result = runner.run(2, parts.overlap, "--modes", "native-ovlp-notest", libraries=[library], check=False)
+    result = runner.run(2, program, "--modes", "native-ovlp-notest", libraries=[library], check=False)
     assert result.returncode != 0
     assert "native-ovlp-notest left data that differ from those of the MPI's own collective" in result.stderr
     assert result.stdout.strip() == "" or "overlap-times" not in result.stdout
@@ -100,8 +101,8 @@ def test_lost_data_are_an_error(runner: MpiRunner, parts: MpiParts) -> None:
         (("--algorithm", "telepathy"), "telepathy"),
     ],
 )
-def test_bad_input(runner: MpiRunner, parts: MpiParts, arguments: tuple[str, ...], said: str) -> None:
-    result = runner.run(1, parts.overlap, *arguments, check=False)
+def test_bad_input(runner: MpiRunner, program: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = runner.run(1, program, *arguments, check=False)
     assert result.returncode == 2
     errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1

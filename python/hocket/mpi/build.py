@@ -11,10 +11,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from hocket.errors import Error
 from hocket.mpi.build_progress import Steps, run_build, shown_steps
@@ -85,16 +86,6 @@ class MpiParts:
         return self.folder / "bin/hocket-transfers"
 
     @property
-    def circuits(self) -> Path:
-        """The MPI program that runs schedules of collectives on a circuit switch."""
-        return self.folder / "bin/hocket-circuits"
-
-    @property
-    def overlap(self) -> Path:
-        """The MPI program that overlaps collectives with computation in several ways."""
-        return self.folder / "bin/hocket-overlap"
-
-    @property
     def include(self) -> Path:
         """The folder of hocket.h and of the Fortran modules."""
         return self.folder / "include"
@@ -130,21 +121,44 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
 
 def build_bench(mpi: Mpi, report: Callable[[str], None] | None = None) -> Path:
     """The program hocket-bench for `mpi`, as `build_mpi_parts`; apart from these, since few need it."""
-    label = f"bench_{mpi.label}"
-    target = make_cache_folder() / f"{label}-{_key(mpi, _bench_sources)}"
+
+    def build(target: Path, steps: Steps, report_it: Callable[[str], None]) -> None:
+        _run_cmake("mpi/bench", target, [f"-DMPI_C_COMPILER={mpi.mpicc}"], mpi, steps)
+
+    return _built_apart("hocket-bench", mpi, _bench_sources, build, report)
+
+
+def build_probe(
+    mpi: Mpi, name: Literal["hocket-circuits", "hocket-overlap"], report: Callable[[str], None] | None = None
+) -> Path:
+    """A program of mpi/probes that few need: runs schedules on a circuit switch, or overlaps collectives."""
+
+    def build(target: Path, steps: Steps, report_it: Callable[[str], None]) -> None:
+        _build(replace(mpi, mpifort=None), target, _built_core(mpi, steps, report_it), steps, [name])
+
+    return _built_apart(name, mpi, _sources, build, report)
+
+
+def _built_apart(
+    name: str,
+    mpi: Mpi,
+    sources: Callable[[Path], set[Path]],
+    build: Callable[[Path, Steps, Callable[[str], None]], None],
+    report: Callable[[str], None] | None,
+) -> Path:
+    label = f"{name.removeprefix('hocket-')}_{mpi.label}"
+    target = make_cache_folder() / f"{label}-{_key(mpi, sources)}"
     if not use(target):
         _require_tools()
         report_it = report or (lambda text: None)
-        with _locked(label, f"builds hocket-bench for {mpi.name}", report_it):
+        with _locked(label, f"builds {name} for {mpi.name}", report_it):
             if not use(target):
-                report_it(
-                    f"building hocket-bench for {mpi.name}, once, into {target.parent}; takes about half a minute"
-                )
+                report_it(f"building {name} for {mpi.name}, once, into {target.parent}; takes about half a minute")
                 with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
-                    _run_cmake("mpi/bench", target, [f"-DMPI_C_COMPILER={mpi.mpicc}"], mpi, steps)
+                    build(target, steps, report_it)
                 use(target)
                 remove_unused(target.parent, label)
-    return target / "bin/hocket-bench"
+    return target / "bin" / name
 
 
 @contextmanager
@@ -309,18 +323,20 @@ def _built_core(mpi: Mpi, steps: Steps, report: Callable[[str], None]) -> Path:
     return target
 
 
-def _build(mpi: Mpi, target: Path, core: Path, steps: Steps) -> None:
+def _build(mpi: Mpi, target: Path, core: Path, steps: Steps, programs: Sequence[str] = ()) -> None:
     settings = [
         f"-DMPI_C_COMPILER={mpi.mpicc}",
         f"-DHOCKET_MPIFORT={mpi.mpifort or ''}",
         f"-DPython3_EXECUTABLE={sys.executable}",
         f"-DHOCKET_MPI_CORE={core}",
     ]
-    _run_cmake("mpi", target, settings, mpi, steps)
+    _run_cmake("mpi", target, settings, mpi, steps, programs)
 
 
-def _run_cmake(project: str, target: Path, settings: list[str], mpi: Mpi, steps: Steps) -> None:
-    """Builds in a folder beside `target` and renames at the end: a target that exists is complete.
+def _run_cmake(
+    project: str, target: Path, settings: list[str], mpi: Mpi, steps: Steps, programs: Sequence[str] = ()
+) -> None:
+    """Builds all, or only these programs, beside `target` and renames at the end: a target that exists is complete.
 
     An interrupted build leaves that folder, and the next one goes on there: its name shows that nothing has changed.
     """
@@ -339,7 +355,7 @@ def _run_cmake(project: str, target: Path, settings: list[str], mpi: Mpi, steps:
         *settings,
     ]
     # Not `cmake --build`, which would let the tool go on after its own end.
-    compile_ = [str(tool), "-C", str(folder / "build"), "-j", str(len(os.sched_getaffinity(0)))]
+    compile_ = [str(tool), "-C", str(folder / "build"), "-j", str(len(os.sched_getaffinity(0))), *programs]
     cache = folder / "build/CMakeCache.txt"
     begun_from = f"CMAKE_HOME_DIRECTORY:INTERNAL={source / project}\n"
     if cache.exists() and begun_from not in cache.read_text(errors="replace"):

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from hocket.circuits.schedules import CircuitInstance
 from hocket.errors import Error
 from hocket.io.leftovers import working_folder
+from hocket.mpi.build import build_probe
 
 if TYPE_CHECKING:
     from hocket.measure.testbed import TestbedRunner
-    from hocket.mpi.build import MpiParts
 
 _SIZES = (1, 2, 4)  # of messages that are measured, in those of the collective
 _REPETITIONS = 6  # of each size while a circuit is up
@@ -39,7 +39,6 @@ def run_schedules(
     schedules: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     rounds: int,
     runner: TestbedRunner,
-    parts: MpiParts,
     timeout_s: float,
     libraries: Sequence[Path] = (),
 ) -> list[list[RunTimes]]:
@@ -49,7 +48,8 @@ def run_schedules(
         file = folder / "runs.json"
         runs = [{"instance": instance, "schedule": schedule} for instance, schedule in schedules]
         file.write_text(json.dumps({"format": "hocket.circuit-runs/1", "rounds": rounds, "runs": runs}))
-        command = [str(runner.mpi.mpiexec), "-n", str(ranks), str(parts.circuits), str(runner.testbed.controller)]
+        program = build_probe(runner.mpi, "hocket-circuits")
+        command = [str(runner.mpi.mpiexec), "-n", str(ranks), str(program), str(runner.testbed.controller)]
         what = "the run of schedules on circuits"
         run = runner.run([*command, str(file)], libraries, timeout_s=timeout_s, what=what)
     try:
@@ -67,7 +67,7 @@ class MessageCost:
     points: list[tuple[int, float]]  #: bytes and median time
 
 
-def measure_messages(size_bytes: int, runner: TestbedRunner, parts: MpiParts, timeout_s: float) -> MessageCost:
+def measure_messages(size_bytes: int, runner: TestbedRunner, timeout_s: float) -> MessageCost:
     """Of `size_bytes` and more, as schedules have them, by every other host to the next one: all share the cores."""
     ranks = len(runner.testbed.hosts)
     instance = CircuitInstance("bcast", ranks, 1, _SIZES[-1] * size_bytes, 1e-3, 1e-3, 0.0, 0.0)
@@ -84,7 +84,7 @@ def measure_messages(size_bytes: int, runner: TestbedRunner, parts: MpiParts, ti
     ]
     schedule = {"blocks": _SIZES[-1], "block_bytes": size_bytes, "circuits": circuits, "messages": messages}
     of_no_collective = {**asdict(instance), "collective": "transfers"}
-    (rounds,) = run_schedules([(of_no_collective, schedule)], _ROUNDS, runner, parts, timeout_s)
+    (rounds,) = run_schedules([(of_no_collective, schedule)], _ROUNDS, runner, timeout_s)
     times_s: dict[int, list[float]] = {count: [] for count in _SIZES}
     for one in rounds:
         for message, begin_s, end_s in zip(messages, one.messages_s[::2], one.messages_s[1::2], strict=True):

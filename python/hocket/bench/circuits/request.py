@@ -112,16 +112,17 @@ def _measure(
     request: CircuitBenchRequest, mpi: Mpi, bed: Testbed, reporter: Reporter, advance: Any
 ) -> tuple[MessageCost, list[dict[str, Any]]]:
     from hocket.measure.testbed import TestbedRunner
-    from hocket.mpi.build import build_mpi_parts
+    from hocket.mpi.build import build_mpi_parts, build_probe
 
     parts = build_mpi_parts(mpi, report=reporter.message)
+    build_probe(mpi, "hocket-circuits", report=reporter.message)
     runner = TestbedRunner(mpi, bed, parts.workarounds)
     advance(f"{mpi.name}: messages")
-    cost = measure_messages(request.bytes, runner, parts, request.timeout_s)
+    cost = measure_messages(request.bytes, runner, request.timeout_s)
     cases = [case for collective in request.collectives for case in _cases(request, collective, cost)]
     advance(f"{mpi.name}: {len(cases)} schedules")
     times = run_schedules(
-        [(asdict(case.instance), case.schedule) for case in cases], request.rounds, runner, parts, request.timeout_s
+        [(asdict(case.instance), case.schedule) for case in cases], request.rounds, runner, request.timeout_s
     )
     return cost, [
         _row(mpi.name, case, [one.time_s for one in rounds]) for case, rounds in zip(cases, times, strict=True)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from hocket.bench.overlap.modes import ALGORITHMS
 from hocket.errors import Error
+from hocket.mpi.build import build_probe
 
 if TYPE_CHECKING:
     from hocket.measure.runner import Runner
-    from hocket.mpi.build import MpiParts
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,13 @@ def measure_case(
     case: Case,
     options: OverlapOptions,
     runner: Runner,
-    parts: MpiParts,
     following: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """What each launch of hocket-overlap printed; `following` is called before each."""
     found = []
     for _ in range(options.launches):
         following(f"{runner.mpi.name}, {case}")
-        found.append(_launch(_arguments(case, options), options, runner, parts))
+        found.append(_launch(_arguments(case, options), options, runner))
     return found
 
 
@@ -78,8 +77,9 @@ def _arguments(case: Case, options: OverlapOptions) -> list[str]:
     return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
 
-def _launch(arguments: Sequence[str], options: OverlapOptions, runner: Runner, parts: MpiParts) -> dict[str, Any]:
-    command = [str(runner.mpi.mpiexec), "-n", str(options.ranks), str(parts.overlap), *arguments]
+def _launch(arguments: Sequence[str], options: OverlapOptions, runner: Runner) -> dict[str, Any]:
+    program = build_probe(runner.mpi, "hocket-overlap")
+    command = [str(runner.mpi.mpiexec), "-n", str(options.ranks), str(program), *arguments]
     threads = {name: os.environ[name] for name in ("OMP_NUM_THREADS",) if name in os.environ}
     run = runner.run(command, environment=threads, timeout_s=options.timeout_s, what="the overlapping program")
     try:

@@ -19,7 +19,7 @@ from hocket.bench.overlap.rows import rows
 from hocket.errors import Error
 from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Runner
-from hocket.mpi.build import MpiParts, build_mpi_parts
+from hocket.mpi.build import MpiParts, build_mpi_parts, build_probe
 
 if TYPE_CHECKING:
     from hocket import Network
@@ -50,11 +50,12 @@ def measure_all(
     with _place(network) as runner_of:
         for mpi in mpis:
             parts = build_mpi_parts(mpi, report=message)
+            build_probe(mpi, "hocket-overlap", report=message)
             runner = runner_of(mpi, parts)
             notes = list(runner.notes)  # such as that latencies are not emulated: results are of another network then
             for case in cases:
                 try:
-                    launches = measure_case(case, options, runner, parts, following)
+                    launches = measure_case(case, options, runner, following)
                 except Error as error:
                     failures.append(f"{mpi.name}, {case}: {error}")
                     message(failures[-1])
