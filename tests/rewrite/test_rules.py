@@ -87,6 +87,13 @@ def test_new_names_are_added_to_only() -> None:
     assert "type(MPI_Request) :: hocket_request\n" in new
 
 
+def test_procedures_are_added_to_only_where_it_has_them() -> None:
+    """MPICH's module mpi has no procedures with buffers of any type: they are called without an interface."""
+    use = "use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD"
+    new, _ = rewritten(module(f"{ALL}\n{WORK}", use))
+    assert f"{use}, MPI_STATUS_IGNORE\n" in new
+
+
 def test_layout_and_spelling_are_kept() -> None:
     text = module(
         "CALL MPI_ALLREDUCE(a, b, &\n     n, MPI_DOUBLE_PRECISION, &  ! two\n     MPI_MAX, MPI_COMM_WORLD, ierr)\n"

@@ -53,7 +53,8 @@ def change_of(site: Site) -> Change:
     source, window = site.procedure.source, site.window
     assert window is not None
     requests = texts.new_names(source, len(site.bound.procedure.starts))
-    asynchronous, synchronized, obligations = _attributes(site)
+    asynchronous, obligations = _attributes(site)
+    synchronized: list[str] = []  # MPI_F_sync_reg would be for the others: with mpif.h it crashes in MPICH 4.0.2
     region = _region(site, requests, synchronized)
     is_f08 = site.procedure.scope.mpi().binding == "mpi_f08"  # type: ignore[union-attr]
     declarations = [f"{'type(MPI_Request)' if is_f08 else 'integer'} :: {', '.join(requests)}"]
@@ -114,8 +115,8 @@ def _lines(item: Item) -> tuple[int, ...]:
     return tuple(range(item.first_line, item.last_line + 1))
 
 
-def _attributes(site: Site) -> tuple[list[str], list[str], list[Obligation]]:
-    """Names for an asynchronous statement, and those that need MPI_F_sync_reg instead.
+def _attributes(site: Site) -> tuple[list[str], list[Obligation]]:
+    """Names for an asynchronous statement, and what is assumed of the others.
 
     An asynchronous dummy argument needs an explicit interface (Fortran 2018, 15.4.2.2), which callers of an external
     procedure may not have.
@@ -139,8 +140,13 @@ def _attributes(site: Site) -> tuple[list[str], list[str], list[Obligation]]:
         obligations.append(Obligation(claim, "asynchronous was added (MPI 4.1, 19.1.17; Fortran 2018, 8.5.4)"))
     if synchronized:
         claim = f"the compiler does not move accesses of {', '.join(synchronized)} over the wait"
-        obligations.append(Obligation(claim, "MPI_F_sync_reg was added (MPI 4.1, 19.1.17)"))
-    return asynchronous, synchronized, obligations
+        obligations.append(
+            Obligation(
+                claim,
+                "assumed: a dummy argument of an external procedure cannot be asynchronous",
+            )
+        )
+    return asynchronous, obligations
 
 
 def _only_edit(site: Site, needs_sync: bool, is_f08: bool) -> Edit | None:
@@ -150,10 +156,14 @@ def _only_edit(site: Site, needs_sync: bool, is_f08: bool) -> Edit | None:
     if items is None:
         return None
     has = {text_of(node) for node in walk(items) if node.type in ("identifier", "local_name")}
-    wanted = [*site.bound.procedure.starts, "MPI_Wait"]
-    wanted += ["MPI_STATUS_IGNORE"] if site.bound.actual("status") is None or len(wanted) > 2 else []
+    # A program that does not name its procedures calls them without an interface: MPICH's module has not all of them.
+    names_procedures = site.name.lower() in has
+    wanted = [*site.bound.procedure.starts, "MPI_Wait"] if names_procedures else []
+    wanted += (
+        ["MPI_STATUS_IGNORE"] if site.bound.actual("status") is None or len(site.bound.procedure.starts) > 1 else []
+    )
     wanted += ["MPI_REQUEST_NULL"] * (site.lift is not None)
-    wanted += ["MPI_F_sync_reg"] * needs_sync + ["MPI_Request"] * is_f08
+    wanted += ["MPI_F_sync_reg"] * (needs_sync and names_procedures) + ["MPI_Request"] * is_f08
     new = [name for name in wanted if name.lower() not in has]
     if not new:
         return None

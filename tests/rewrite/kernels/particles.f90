@@ -9,7 +9,7 @@ contains
 
   ! Positions go round the ring; the forces of the block at hand are computed meanwhile.
   subroutine ring(rank, size, answer)
-    use mpi, only: MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, MPI_STATUS_SIZE, MPI_Sendrecv
+    use mpi, only: MPI_COMM_WORLD, MPI_DOUBLE_PRECISION, MPI_STATUS_SIZE
     integer, intent(in) :: rank, size
     real(8), intent(out) :: answer
     real(8) :: block(m), arriving(m), own(m), force(m)
