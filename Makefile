@@ -23,7 +23,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-replay-peers perf-trace \
+.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-trace \
     fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
@@ -129,9 +129,6 @@ perf-trace: build  ## record 10^8 calls of a rank and read them again; CALLS=100
 
 perf-replay: build  ## make a trace of 10^7 calls and replay it; CALLS=100000000: more
 	@$(PYTHON) perf/long_replay.py $(if $(CALLS),--calls $(CALLS)) $(ARGUMENTS)
-
-perf-replay-peers: build  ## replays beside SimGrid's (apt-get install libsimgrid-dev) and LogGOPSim's; LOGGOPSIM=sources
-	@$(PYTHON) perf/peers/replays.py $(if $(LOGGOPSIM),--loggopsim $(LOGGOPSIM)) $(ARGUMENTS)
 
 perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
 	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)
