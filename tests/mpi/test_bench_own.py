@@ -116,6 +116,16 @@ def test_a_plugin_whose_data_are_wrong(mpi: Mpi, runner: MpiRunner, program: Pat
         ("[[patterns]]\nname = 'a'\nsteps = [{ do = 'wait', to = 'left' }]\n", 'wait has no "to"'),
         ("[[patterns]]\nname = 'a'\nsteps = [{ do = 'compute' }]\n", '"us" belongs to compute'),
         ("[[patterns]]\nname = 'a'\nsteps = []\n", 'the pattern "a" has no steps'),
+        ("[[patterns]]\nname = 'a'\nsteps = [{ do = 'fence' }]\n", ':7: the pattern "a" has a fence but no put or get'),
+        ("[[patterns]]\nname = 'a'\nsteps = [{ do = 'flush' }]\n", 'the pattern "a" has a flush but no put or get'),
+        (
+            "[[patterns]]\nname = 'a'\nsteps = [{ do = 'put', to = 'left' }, { do = 'fence' }, { do = 'flush' }]\n",
+            ':7: the pattern "a" has fence and flush; accepted: one of them',
+        ),
+        (
+            "[[patterns]]\nname = 'a'\nsteps = [{ do = 'isend', to = 'left', bytes = ['8 B', '64 KiB'] }]\n",
+            ":9: a step has one size, this one 2",
+        ),
         ("[[patterns]]\nname = 'a'\nsteps = [{ use = 'coll.bcst' }]\n", 'there is no item "coll.bcst"'),
         ("[[patterns]]\nname = 'a'\nsteps = [{ use = 'coll.bcast', rot = 1 }]\n", 'unknown key "rot" in a step'),
         ("[[items]]\nuse = 'pattern.a'\n", 'there is no item "pattern.a"'),

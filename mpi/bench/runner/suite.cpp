@@ -136,9 +136,24 @@ private:
         std::vector<Step> steps;
         for (const toml::table* step : tables_of(table, "steps")) steps.push_back(step_of(*step));
         if (steps.empty()) refuse(table, "the pattern " + base::quoted(name) + " has no steps");
+        check_window(table, name, steps);
         suite.own.push_back(
             pattern_of_steps(name, what == nullptr ? "" : text_of(*what, "what", "a sentence"), std::move(steps)));
         check_name(table, suite);
+    }
+
+    /// Fences and flushes belong to a window, and one window has either the epochs of fences or those of locks.
+    void check_window(const toml::table& table, const std::string& name, const std::vector<Step>& steps) const {
+        const auto has = [&](Action action) {
+            return std::any_of(steps.begin(), steps.end(), [&](const Step& step) { return step.action == action; });
+        };
+        const bool fences = has(Action::fence), flushes = has(Action::flush);
+        const std::string pattern = "the pattern " + base::quoted(name);
+        if (fences && flushes) refuse(table, pattern + " has fence and flush; accepted: one of them");
+        if ((fences || flushes) && !has(Action::put) && !has(Action::get)) {
+            refuse(table, pattern + " has a " + (fences ? "fence" : "flush") + " but no put or get",
+                   "without one there is no window; \"barrier\" waits for all ranks, \"wait\" for requests");
+        }
     }
 
     /// Of the suite's last own item.
@@ -150,7 +165,14 @@ private:
 
     [[nodiscard]] Step step_of(const toml::table& table) const {
         Step step;
-        if (const auto* node = table.get("bytes")) step.bytes = sizes(*node).at(0);
+        if (const auto* node = table.get("bytes")) {
+            const auto given = sizes(*node);
+            if (given.size() > 1) {
+                refuse(*node, "a step has one size, this one " + std::to_string(given.size()),
+                       "sizes to measure are those of the item: [[items]] with bytes = [...]");
+            }
+            step.bytes = given.front();
+        }
         if (const auto* node = table.get("use")) {
             const std::string use = text_of(*node, "use", "the name of an item");
             const auto item =
