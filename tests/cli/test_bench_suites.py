@@ -82,3 +82,21 @@ def test_what_is_refused(hocket_cli, tmp_path: Path) -> None:
         assert message in result.stderr, result.stderr
         assert "Traceback" not in result.stderr
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_force_keeps_the_results_until_a_measurement_begins(hocket_cli, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/results.jsonl").write_text("earlier\n")
+    (tmp_path / "out/against-1").write_text("mine")
+    launcher = "mpiexec -n 2"
+    result = hocket_cli(
+        "bench", "run", "mbl2-rma", "-o", "out", "--force", "--against", launcher, "--", *launcher.split()
+    )
+    assert result.returncode == 2
+    assert "out/against-1: is no folder" in result.stderr
+    assert (tmp_path / "out/results.jsonl").read_text() == "earlier\n"
+
+
+def test_the_help_names_the_suites_that_come_along(hocket_cli) -> None:
+    words = hocket_cli("bench", "run", "--help").stdout.replace(",", " ").replace(".", " ").split()
+    assert [name for name in shipped_suites() if name not in words] == []

@@ -29,8 +29,11 @@ def capability_file(mpi: Mpi, program: Path, command: Sequence[str], folder: Pat
     return make_cache_folder().parent / "capabilities" / f"{mpi.label}-{key}.jsonl"
 
 
-def remember(path: Path, results: Results) -> None:
-    """Adds the outcomes of variants. What failed as a point of its own size is not remembered: it may be the load's."""
+def remember(path: Path, results: Results, anew: bool) -> None:
+    """Adds the outcomes of variants; `anew`: they replace those that are known.
+
+    What failed as a point of its own size is not remembered: it may be the load's.
+    """
     known = {}
     if path.exists():
         known = {json.loads(line)["variant"]: line for line in path.read_text(encoding="utf-8").splitlines()}
@@ -40,7 +43,8 @@ def remember(path: Path, results: Results) -> None:
         if point is None and not is_own and not outcome.message.startswith("needs "):
             record = {"type": "outcome", "variant": variant, "point": None, "status": outcome.status,
                       "message": outcome.message}  # fmt: skip
-            known.setdefault(variant, json.dumps(record))
+            if anew or variant not in known:
+                known[variant] = json.dumps(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, "".join(line + "\n" for line in known.values()))
 

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from hocket.bench.mpi.results import Point, Results
+from hocket.bench.mpi.statistics import CONFIDENCE
 
-CONFIDENCE = 0.95
 WITHIN = 0.05  # unless the user says: ratios that differ by no more count as the same
 RESAMPLES = 2000
 SEED = 1

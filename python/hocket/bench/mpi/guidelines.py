@@ -15,19 +15,12 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from hocket.bench.mpi.comparison import (
-    CONFIDENCE,
-    Launches,
-    chunk_medians,
-    holm,
-    judge,
-    least_corrected_p,
-    rank_test,
-)
+from hocket.bench.mpi.comparison import Launches, chunk_medians, holm, judge, least_corrected_p, rank_test
 from hocket.bench.mpi.results import Point, Results
+from hocket.bench.mpi.statistics import CONFIDENCE
 
 FUNCTION, MOCKUP = "coll.", "mockup."  # prefixes of items
-LEAST_LAUNCHES = 4  # with fewer the rank test shows nothing, and the interval of the ratio is too narrow
+LAUNCHES_TO_HOLD = 4  # with fewer the rank test shows nothing, and the interval of the ratio is too narrow
 VERDICTS = ("violated", "holds", "undecided")
 
 
@@ -91,7 +84,7 @@ def check(results: Results, within: float) -> Checks:
     checks = []
     for pair, (own, other), p in zip(pairs, sides, p_values, strict=True):
         found = judge(other, own, p, within)
-        enough = min(len(own), len(other)) >= LEAST_LAUNCHES
+        enough = min(len(own), len(other)) >= LAUNCHES_TO_HOLD
         holds = enough and found.verdict != "slower" and found.high <= 1 / (1 - within)
         verdict = "violated" if found.verdict == "slower" else "holds" if holds else "undecided"
         left = pair.left

@@ -18,7 +18,7 @@ from typing import IO
 from hocket.errors import Error, InvalidInput
 from hocket.io.files import end_of
 from hocket.mpi.discover import Mpi
-from hocket.mpi.launch import launch_environment, start_process, stop_process_group
+from hocket.mpi.launch import launch_environment, run_command, start_process, stop_process_group
 
 POLL_S = 0.1
 # After an item has hung, hocket-bench ends itself. Where it cannot, as when its first rank is stopped, we do.
@@ -41,14 +41,16 @@ class Launcher:
 
     def print_plan(self) -> str:
         """What `--dry-run` prints."""
-        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            process = self._process([*self.words(), "--dry-run"], output, errors)
-            try:
-                status = process.wait(self.timeout_s + GRACE_S)
-            finally:
-                stop_process_group(process)
-            if status != 0:
-                raise (InvalidInput if status == INVALID else Error)(*error_of(end_of(errors, _LAST_BYTES)))
+        files = tempfile.TemporaryFile
+        with open(os.devnull, "rb") as nothing, files() as output, files() as errors:
+            done = run_command(
+                [*self.words(), "--dry-run"],
+                env=launch_environment(self.command, self.mpi),
+                timeout=self.timeout_s + GRACE_S,
+                files=(nothing, output, errors),
+            )
+            if done.returncode != 0:
+                raise (InvalidInput if done.returncode == INVALID else Error)(*error_of(end_of(errors, _LAST_BYTES)))
             output.seek(0)
             return output.read().decode(errors="replace")
 

@@ -131,8 +131,6 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder}: is no folder", "name another one with -o")
         check_folder(folder)
-        if request.force:
-            (folder / "results.jsonl").unlink(missing_ok=True)
     scratch = [folder / "scratch" for folder in folders]
     try:
         launchers = []
@@ -148,9 +146,12 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
                 arguments += ("--known", str(known))
             output = folder.parent.absolute() / "results.jsonl"
             launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s, request.network))
+        if request.force:  # not before: what cannot be measured leaves the earlier results as they are
+            for folder in folders:
+                (folder / "results.jsonl").unlink(missing_ok=True)
         results = measure(launchers, reporter)
         for known, one in zip(known_files, results, strict=True):
-            remember(known, one)
+            remember(known, one, request.probe_again)
     finally:
         for folder in scratch:
             shutil.rmtree(folder, ignore_errors=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.bench.mpi.statistics import AVERAGES
 from hocket.cli.common import command_argument, json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath
 from hocket.cli.reporter import TerminalReporter
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from hocket.bench.mpi.request import InTurns, PlanResult
     from hocket.bench.mpi.summary import BenchResult
 
-_AVERAGES = ("median", "mean", "trimmed", "harmonic")
 _average_option = click.option(
-    "--average", type=click.Choice(_AVERAGES), default="median", show_default=True, help="In the table."
+    "--average", type=click.Choice(AVERAGES), default="median", show_default=True, help="In the table."
 )
 
 _within_option = click.option(
@@ -37,7 +37,10 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
 
 @click.command()
 @click.argument("suite")
-@click.option("--quick", is_flag=True, help="Fewer sizes and one launch: two minutes for the suites that come along.")
+@click.option(
+    "--quick", is_flag=True,
+    help="As the suite's [quick] says: fewer sizes; about two minutes with one that comes along.",
+)  # fmt: skip
 @click.option("--launches", type=click.IntRange(1, 1000), help="Instead of the suite's.")
 @click.option(
     "--budget", "budget_s", type=Duration(1), metavar="TIME", help="For all launches, instead of the suite's."
@@ -89,9 +92,10 @@ def run(
 ) -> None:
     """Measure MPI functions as a suite says.
 
-    SUITE is a file, or mbl2-io or mbl2-rma, which come along. The command is the launcher with its options, without a
-    program. Every item is tried first: one that crashes, hangs or leaves wrong data is reported, and the others go on.
-    An interrupted run continues when the same command is given again. index.html in the result folder shows all.
+    SUITE is a file, or one that comes along: arrival, collectives, guidelines, io, mbl2-io, mbl2-rma, overlap, p2p,
+    rma. The command is the launcher with its options, without a program. Every item is tried first: one that crashes,
+    hangs or leaves wrong data is reported, and the others go on. An interrupted run continues when the same command is
+    given again. index.html in the result folder shows all.
 
     \b
     Examples:
