@@ -10,7 +10,6 @@ perf/bench_languages.py [--mpi NAME] [--launches N]
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.statistics import summarize
 from hocket.bench.template.request import TemplateRequest, run
 from hocket.mpi.build import build_bench
-from hocket.mpi.launch import launch_environment
+from hocket.mpi.launch import launch_environment, run_command
 from mpis import MPIS
 
 LANGUAGES = {"c": "ring_c", "c++": "ring_cxx", "fortran": "ring_fortran"}
@@ -49,9 +48,10 @@ def main() -> None:
         words = [mpi.mpiexec, "-n", "2", build_bench(mpi), "--quiet", "-o", folder / "r.jsonl", folder / "suite.toml"]
         command = [str(word) for word in words]
         for _ in range(arguments.launches):
-            done = subprocess.run(command, env={**os.environ, **launch_environment(command, mpi)}, check=False)
+            # Status 75: there is more to do. Launchers print many lines about it, which do not belong to the table.
+            done = run_command(command, env=launch_environment(command, mpi), capture=True)
             if done.returncode not in (0, 75):
-                sys.exit(done.returncode)
+                sys.exit(done.stderr or f"hocket-bench ended with status {done.returncode}")
         results = read_results(folder / "r.jsonl")
     print(f"{mpi.label}, 2 ranks: median and 95 % interval, us\n")
     print("| pattern | bytes | median | interval |\n|---|---|---|---|")
