@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* A benchmark of your own for hocket-bench: a shared library with one function, hocket_bench_plugin, in C, C++ or Fortran.
- * `hocket bench new NAME` writes one that compiles. A suite names it:
+/* A benchmark of your own for hocket-bench: a shared library with one function, hocket_bench_plugin, in C, C++ or
+ * Fortran. `hocket bench new NAME` writes one that compiles. A suite names it:
  *
  *   [[plugins]]
  *   file = "libhalo.so"

@@ -94,7 +94,8 @@ Communicator* make(MPI_Comm comm) {
     PMPI_Comm_rank(comm, &communicator->rank);
     PMPI_Comm_size(comm, &communicator->size);
     // One rank alone has nobody to wait for, and must not begin to: Open MPI 4.1 makes communicators of several threads
-    // one after another, so that a private one would wait for what the other threads make, and their ranks for this one.
+    // one after another, so that a private one would wait for what the other threads make, and their ranks for this
+    // one.
     if (inter == 0 && communicator->size > 1) {
         const std::vector<int> members = world_ranks(comm, communicator->size);
         const auto& entries = plan_in_force.entries();

@@ -29,8 +29,8 @@ struct Team {
     ///                one after another
     static Team make(int ranks, bool agrees);
 
-    /// All ranks come and go together: behind a dissemination barrier [Hensgen88] of our own, the same over all MPIs, or
-    /// at the time agreed on. Returns the time from which a sample counts, by this rank's clock.
+    /// All ranks come and go together: behind a dissemination barrier [Hensgen88] of our own, the same over all MPIs,
+    /// or at the time agreed on. Returns the time from which a sample counts, by this rank's clock.
     [[nodiscard]] std::int64_t start_together() const;
     /// After each start: what this rank took. Returns whether all ranks were in time for an agreed start.
     bool end(std::int64_t took_ns) const;

@@ -40,8 +40,8 @@ public:
 
     /// One run, whose data are checked. @throws Failure  the same on all ranks of the team
     void probe(const Point& point, const Team& team) const;
-    /// A checked run, a warm one, samples, a checked run. At most `most.samples`; as many as `limit_s` has room for, or 3.
-    /// @throws Failure  the same on all ranks of the team
+    /// A checked run, a warm one, samples, a checked run. At most `most.samples`; as many as `limit_s` has room for, or
+    /// 3. @throws Failure  the same on all ranks of the team
     Chunk visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed) const;
 
     [[nodiscard]] const Timer& timer() const { return timer_; }

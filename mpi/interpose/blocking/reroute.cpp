@@ -54,8 +54,8 @@ Decision decide(const Call& call) {
     if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
 
     if (verdict.action == Verdict::native) {
-        // The MPI refuses it before its first message, and then it is not a call: where the other ranks are in it, it is
-        // the next one of this rank that they wait for.
+        // The MPI refuses it before its first message, and then it is not a call: where the other ranks are in it, it
+        // is the next one of this rank that they wait for.
         --communicator.call;
         check.take_back();
         return {Outcome::arguments};

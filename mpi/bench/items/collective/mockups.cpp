@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Collectives made of other collectives: the right-hand sides of the performance guidelines of [Traff10] and [HunoldLubbe16].
-// An MPI whose own function is slower than such a mock-up could be improved by it.
+// Collectives made of other collectives: the right-hand sides of the performance guidelines of [Traff10] and
+// [HunoldLubbe16]. An MPI whose own function is slower than such a mock-up could be improved by it.
 
 #include <algorithm>
 #include <limits>

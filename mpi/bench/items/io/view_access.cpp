@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Reads and writes through views with holes, and of memory with holes. What a view means is computed here once more, and
-// the file is checked by plain reads of its bytes.
+// Reads and writes through views with holes, and of memory with holes. What a view means is computed here once more,
+// and the file is checked by plain reads of its bytes.
 
 #include <algorithm>
 #include <array>

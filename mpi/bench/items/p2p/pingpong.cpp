@@ -130,8 +130,8 @@ private:
     Bytes buffer_;
 };
 
-/// Each receive is posted before its sender can be there: the first one off the clock, each other one before the message
-/// that asks for it.
+/// Each receive is posted before its sender can be there: the first one off the clock, each other one before the
+/// message that asks for it.
 class Ready : public RoundTrip {
 public:
     explicit Ready(const Setting& setting) : RoundTrip(setting), posted_(received().size()) {}

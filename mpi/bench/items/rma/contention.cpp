@@ -183,8 +183,8 @@ private:
     std::uint64_t seed_ = 0;
 };
 
-/// Rank 0 accumulates to rank 1, which calls no MPI function for `busy_us`. Its part `origin` is what that takes rank 0:
-/// about `busy_us` where the target must help.
+/// Rank 0 accumulates to rank 1, which calls no MPI function for `busy_us`. Its part `origin` is what that takes rank
+/// 0: about `busy_us` where the target must help.
 class BusyTarget : public Numbers {
 public:
     explicit BusyTarget(const Setting& setting)
