@@ -10,7 +10,7 @@ or more a block is a launch. The interval is between order statistics of the blo
 largest of n enclose the median unless fewer than k of n lie on one side of it, which is a matter of coin tosses. But
 blocks of one launch resemble each other too: of two to five launches the interval is between the outermost blocks. For
 5 recorded launches of 2 chunks on a busy machine (tests/samples/bench-launches.jsonl.gz) the second least and largest
-of 10 would cover the median of 7 other launches in 86 to 89 % of the trials, the outermost in 93 to 94 %.
+of 10 would cover the median of 7 other launches in 88.5 % of 720 trials, the outermost in 94.2 %.
 """
 
 from __future__ import annotations
