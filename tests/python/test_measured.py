@@ -208,7 +208,9 @@ def test_survives_any_bytes(left_out):
     for name in ("instances.csv", "measurements.csv"):
         path = request.tables / name
         content = path.read_bytes()
-        for garbage in (b"", b"\x1f\x8b\x08", b"\xff\xfe", rng.bytes(1000), gzip.compress(content)[:200]):
+        packed = gzip.compress(content)
+        damaged = packed[:10] + b"\xff" * (len(packed) - 10)  # behind the header no valid block
+        for garbage in (b"", b"\x1f\x8b\x08", b"\xff\xfe", rng.bytes(1000), packed[:200], damaged):
             path.write_bytes(garbage)
             with pytest.raises(InvalidInput):
                 run(request)
@@ -276,3 +278,21 @@ def test_command_tells_what_is_missing(options, message):
     found = CliRunner().invoke(cli, ["advise", *options])
     assert found.exit_code == 2
     assert message in found.output
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--bandwidth", "1 Gbit/s"),
+        ("--latency", "1 us"),
+        ("--costs", "y"),
+        ("--send-overhead", "1 us"),
+        ("--receive-overhead", "1 us"),
+        ("--rendezvous", "1 MB"),
+        ("--sharing", "maxmin"),
+    ],
+)
+def test_command_refuses_what_tables_have_no_use_for(option, value):
+    found = CliRunner().invoke(cli, ["advise", "--measured", "x", option, value])
+    assert isinstance(found.exception, InvalidInput)
+    assert f"{option} does not go with --measured" in str(found.exception)

@@ -10,9 +10,18 @@ from pathlib import Path
 import click
 
 from hocket.cli.common import import_numpy, json_option, message, print_json, print_table
-from hocket.cli.options import OutputPath, cost_source, generator_options, message_cost_options, network_option
+from hocket.cli.options import (
+    OutputPath,
+    cost_source,
+    generator_options,
+    message_cost_options,
+    network_option,
+    refuse_given,
+)
 from hocket.cli.reporter import TerminalReporter
 from hocket.networks.source import NetworkSource
+
+_OF_SIMULATION = ("bandwidth", "latency", "costs_folder", "send_overhead", "receive_overhead", "rendezvous", "sharing")
 
 
 @click.command()
@@ -65,6 +74,7 @@ def command(
     if tables is not None:
         if trace_folder is not None or network_text is not None:
             raise click.UsageError("--measured takes neither a TRACE nor --network.")
+        refuse_given(_OF_SIMULATION, "does not go with --measured", "leave it out: the tables tell what messages cost")
         if instances is None or allocations is None:
             raise click.UsageError("--measured needs --instances and --allocations.")
         _choose_measured(tables, instances, allocations, output or Path("choices.csv"), as_json)

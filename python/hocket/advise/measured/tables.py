@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ class Case:
     test: str
     system: str
     collective: str
-    algorithm: str  #: the usual name, as in `rounds.FORMS`
+    algorithm: str  #: the usual name, as in `forms.FORMS`
     bytes: int  #: of the whole vector
     count: int  #: elements of the whole vector
     ranks: int
@@ -180,7 +181,7 @@ class _Rows:
         try:
             content = self._path.read_bytes()
             text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode()
-        except (OSError, EOFError, UnicodeDecodeError, ValueError) as error:
+        except (OSError, EOFError, zlib.error, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidInput(f"{self._path}: {reason}", "expected a CSV file, as it is or gzipped") from None
         reader = csv.DictReader(io.StringIO(text), restval="")
