@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -31,6 +32,29 @@ public:
     virtual void mark_collective(Rank, Tag, std::int32_t number, std::int32_t num_ops) {
         static_cast<void>(num_ops), static_cast<void>(number);
     }
+};
+
+/// Messages whose ops match each other in their order.
+struct MessageChannel {
+    std::int32_t source, target;
+    OpSink::Tag tag;
+    bool operator==(const MessageChannel&) const = default;
+
+    /// That of a send or a recv of `rank`.
+    static MessageChannel of(Rank rank, const ProgramOp& op, OpSink::Tag tag) {
+        const bool is_send = op.kind == ProgramOpKind::send;
+        return {is_send ? rank.value : op.peer.value, is_send ? op.peer.value : rank.value, tag};
+    }
+    struct Hash {
+        std::size_t operator()(const MessageChannel& channel) const {
+            std::uint64_t hash = static_cast<std::uint64_t>(channel.tag) * 0x9E3779B97F4A7C15U;
+            hash ^= hash >> 29U;
+            hash += std::uint64_t{static_cast<std::uint32_t>(channel.source)} << 32U |
+                    static_cast<std::uint32_t>(channel.target);
+            hash *= 0xBF58476D1CE4E5B9U;
+            return static_cast<std::size_t>(hash ^ hash >> 32U);
+        }
+    };
 };
 
 /// The ops of a program, which come when they are needed, so that they need not be in memory all at once.

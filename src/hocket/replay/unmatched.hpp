@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 
@@ -13,27 +12,6 @@
 #include "hocket/replay/left_out.hpp"
 
 namespace hocket::replay {
-
-/// Messages whose ops match each other in their order.
-struct MessageChannel {
-    std::int32_t source, target;
-    OpSink::Tag tag;
-    bool operator==(const MessageChannel&) const = default;
-
-    static MessageChannel of(Rank rank, const ProgramOp& op, OpSink::Tag tag) {
-        const bool is_send = op.kind == ProgramOpKind::send;
-        return {is_send ? rank.value : op.peer.value, is_send ? op.peer.value : rank.value, tag};
-    }
-    struct Hash {
-        std::size_t operator()(const MessageChannel& channel) const {
-            std::uint64_t hash = static_cast<std::uint64_t>(channel.tag) * 0x9E3779B97F4A7C15U;
-            hash ^= (std::uint64_t{static_cast<std::uint32_t>(channel.source)} << 32U |
-                     static_cast<std::uint32_t>(channel.target)) +
-                    (hash >> 29U);
-            return static_cast<std::size_t>(hash * 0xBF58476D1CE4E5B9U ^ hash >> 32U);
-        }
-    };
-};
 
 /// Counts sends and recvs: in the end, those channels that have more of one than of the other.
 class UnmatchedMessages : public OpSink {

@@ -154,16 +154,7 @@ std::int32_t StreamedWork::pair_of(Rank source, Rank target) {
     return found->second;
 }
 
-std::size_t StreamedWork::Hash::operator()(const Channel& channel) const {
-    std::uint64_t hash = static_cast<std::uint64_t>(channel.tag) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 29U;
-    hash +=
-        std::uint64_t{static_cast<std::uint32_t>(channel.source)} << 32U | static_cast<std::uint32_t>(channel.target);
-    hash *= 0xBF58476D1CE4E5B9U;
-    return static_cast<std::size_t>(hash ^ hash >> 32U);
-}
-
-StreamedWork::Queue& StreamedWork::queue_of(const Channel& channel) {
+StreamedWork::Queue& StreamedWork::queue_of(const MessageChannel& channel) {
     if (const auto found = queues_.find(channel); found != queues_.end()) return found->second;
     if (queues_.size() >= most_queues_) {
         std::erase_if(queues_, [](const auto& one) { return one.second.first == none; });
@@ -177,7 +168,7 @@ StreamedWork::Queue& StreamedWork::queue_of(const Channel& channel) {
 void StreamedWork::join_message(std::int32_t op, Tag tag) {
     LiveOp& own = at(op);
     const bool is_send = own.what.kind == ProgramOpKind::send;
-    Queue& queue = queue_of({is_send ? own.rank : own.what.peer.value, is_send ? own.what.peer.value : own.rank, tag});
+    Queue& queue = queue_of(MessageChannel::of(Rank{own.rank}, own.what, tag));
     const auto end = is_send ? &Message::send : &Message::recv;
     std::int32_t m = queue.first;
     if (m != none && messages_[static_cast<std::size_t>(m)].ends.*end == none) {

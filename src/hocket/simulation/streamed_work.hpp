@@ -97,14 +97,6 @@ private:
         std::int32_t next = none;    ///< in the queue of its channel
         std::int32_t answer = none;  ///< op that waits until the recv may be posted, of a rendezvous
     };
-    struct Channel {
-        std::int32_t source, target;
-        Tag tag;
-        bool operator==(const Channel&) const = default;
-    };
-    struct Hash {
-        std::size_t operator()(const Channel&) const;
-    };
     struct Queue {  ///< of messages one end of which is there
         std::int32_t first = none, last = none;
         std::int32_t pair;
@@ -134,7 +126,7 @@ private:
 
     std::int32_t make_message(std::int32_t pair, std::int64_t bytes);
     std::int32_t pair_of(Rank source, Rank target);
-    Queue& queue_of(const Channel&);
+    Queue& queue_of(const MessageChannel&);
     void join_message(std::int32_t op, Tag tag);
     void shake_hands(std::int32_t send, std::span<const Op> after);
     std::int32_t add_empty(Rank from, Rank to, ProgramOpKind, std::int32_t message);
@@ -160,7 +152,7 @@ private:
     std::int64_t num_ops_ = 0, num_messages_ = 0, num_added_ = 0;
     std::vector<std::pair<Rank, Rank>> pairs_;
     std::unordered_map<std::uint64_t, std::int32_t> pair_numbers_;
-    std::unordered_map<Channel, Queue, Hash> queues_;
+    std::unordered_map<MessageChannel, Queue, MessageChannel::Hash> queues_;
     std::size_t most_queues_ = std::size_t{1} << 16U;
     std::vector<std::int32_t> ready_, late_;
 };
