@@ -14,7 +14,7 @@ namespace {
 using enum Carrier::Operation;
 using enum Mode::Order;
 
-// As hocket-overlap's other half lists them: python/hocket/overlap/modes.py.
+// As hocket-overlap's other half lists them: python/hocket/bench/overlap/modes.py.
 constexpr Mode modes[] = {
     {"MPI", {blocking}, wait_first},
     {"NBCF-noovlp", {schedule, "function"}, wait_first},

@@ -41,7 +41,7 @@ private:
 
     ReplayState& shared_;
     Rank rank_;
-    std::unique_ptr<trace::CallSource::Reader> reader_;  // none before the first receive with a wildcard
+    std::unique_ptr<trace::CallSource::Reader> reader_;  // none before the first wildcard, put or update
     bool is_done_ = false;
     std::unordered_map<std::uint64_t, std::deque<trace::Completion>> came_;  // by request with wildcards
     std::unordered_set<std::uint64_t> persistent_;
