@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Writes the trace of a program that never ran: long_trace FOLDER RANKS CALLS makes a rank-*.bin for each rank, with CALLS
-// calls of all ranks together, about. The ranks of a ring exchange halos with both neighbours without blocking, wait,
-// and every tenth time take part in an allreduce, with some microseconds of computation between.
+// Writes the trace of a program that never ran: long_trace FOLDER RANKS CALLS makes a rank-*.bin for each rank, with
+// CALLS calls of all ranks together, about. The ranks of a ring exchange halos with both neighbours without blocking,
+// wait, and every tenth time take part in an allreduce, with some microseconds of computation between.
 
 #include <cstdint>
 #include <cstdio>

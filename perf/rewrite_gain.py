@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from hocket import Network
 from hocket.measure.testbed import TestbedRunner
@@ -128,11 +129,11 @@ def spread(original: Sequence[float], rewritten: Sequence[float]) -> list[float]
     return [min(gains), max(gains)]
 
 
-def described(row: dict[str, object]) -> str:
-    low, high = row["gains"]  # type: ignore[misc]
+def described(row: dict[str, Any]) -> str:
+    low, high = row["gains"]
     return (
-        f"{row['mpi']:14} {row['kernel']:26} communication {1e3 * row['communication_s']:6.1f} ms, "  # type: ignore[operator]
-        f"computation {1e3 * row['compute_s']:6.1f} ms: gain {row['gain']:.2f} ({low:.2f} to {high:.2f}), "  # type: ignore[operator]
+        f"{row['mpi']:14} {row['kernel']:26} communication {1e3 * row['communication_s']:6.1f} ms, "
+        f"computation {1e3 * row['compute_s']:6.1f} ms: gain {row['gain']:.2f} ({low:.2f} to {high:.2f}), "
         f"{row['gain_without_progress']:.2f} without progress, predicted {row['predicted_gain']:.2f}"
     )
 

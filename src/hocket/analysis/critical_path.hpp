@@ -39,9 +39,9 @@ struct SimulatedPath {
     std::vector<PathStep> steps;  ///< empty if the simulation was stopped
 };
 
-/// Simulates a replay with `call_ops`, and finds its critical path operation by operation: each is on it because the one
-/// before ended when this one could begin. So it also follows messages whose transfer is waited for, and a processor
-/// that was busy. Where flows share links or ranks share cores, what shortens a step may change others, too.
+/// Simulates a replay with `call_ops`, and finds its critical path operation by operation: each is on it because the
+/// one before ended when this one could begin. So it also follows messages whose transfer is waited for, and a
+/// processor that was busy. Where flows share links or ranks share cores, what shortens a step may change others, too.
 SimulatedPath simulate_path(const Trace&, const replay::Replayed&, const Network&, const CostModel&,
                             const OnProgress& on_progress = {});
 

@@ -34,8 +34,8 @@ struct Wait {
 
 /// The wait states of the main threads' calls, at most one for each: the longest. By rank, then by call.
 ///
-/// Of point-to-point messages, also of requests, and of blocking collectives on intra-communicators. Collectives that do
-/// not block, scans, those with neighbours, and one-sided calls have no wait states here.
+/// Of point-to-point messages, also of requests, and of blocking collectives on intra-communicators. Collectives that
+/// do not block, scans, those with neighbours, and one-sided calls have no wait states here.
 std::vector<Wait> wait_states(const Trace&, const replay::Replayed&, const Instants&);
 
 }  // namespace hocket::analysis

@@ -45,7 +45,7 @@ struct WhatIf {
 /// Changes computations as they come, those of each rank in their order: first scaled, then delayed, then with noise.
 class ComputationChanges {
 public:
-    /// @throws InvalidInput  if a number is negative or not finite, a rank is not there, or a uniform spread is above 1.
+    /// @throws InvalidInput  if a number is negative or not finite, a rank is not there, or a uniform spread exceeds 1.
     ComputationChanges(const WhatIf&, std::int32_t num_ranks);
     /// How long the next computation of a rank takes, in s.
     /// @throws InvalidInput  if that is more than 10^15 s.

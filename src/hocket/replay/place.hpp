@@ -12,8 +12,8 @@
 namespace hocket::replay {
 
 /// Programs side by side: rank i of programs[j] becomes rank members[j][i] of `num_ranks`; the other ranks do nothing.
-/// @throws InvalidInput  if the members of a program are not distinct ranks below num_ranks, one for each of its ranks, or
-///         programs share one.
+/// @throws InvalidInput  if the members of a program are not distinct ranks below num_ranks, one for each of its ranks,
+///         or programs share one.
 Program place_all(std::span<const Program* const> programs, std::span<const std::vector<Rank>> members,
                   std::int32_t num_ranks);
 

@@ -26,10 +26,11 @@ public:
     void compute(Rank rank, double seconds);
     Pending send(Rank rank, Rank to, Tag tag, std::int64_t bytes);
     Pending recv(Rank rank, Rank from, Tag tag, std::int64_t bytes);
-    /// Adds what one rank does in a smaller program whose rank i is `members[i]`, as its part in the collective `number`
-    /// of those with this tag; all its messages get the tag.
+    /// Adds what one rank does in a smaller program whose rank i is `members[i]`, as its part in the collective
+    /// `number` of those with this tag; all its messages get the tag.
     Pending graft(Rank rank, const RankProgram& part, std::span<const Rank> members, Tag tag, std::int32_t number);
-    /// What goes on at a rank beside its calls, such as what a message to its memory causes: starts after `after` alone.
+    /// What goes on at a rank beside its calls, such as what a message to its memory causes: starts after `after`
+    /// alone.
     Op beside(Rank rank, const ProgramOp& op, Tag tag, std::span<const Op> after = {}) {
         return to_.add(rank, op, tag, after);
     }
