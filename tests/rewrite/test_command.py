@@ -94,6 +94,7 @@ def test_a_dependence_and_a_hint_are_explained(tmp_path: Path, hocket_cli) -> No
         (["small.f90", "--verify"], "--verify needs files and a command"),
         (["small.f90", "--verify", "--", "mpiexec", "-n", "2", "./small"], "has no {}"),
         (["small.f90", "--verify", "--", "mpiexec", "{}"], "does not tell the number of ranks"),
+        (["small.f90", "--verify", "--build", "gfortran '", "--", "mpiexec", "-n", "2", "{}"], "No closing quotation"),
         (["small.f90", "--report", "no/page.html"], "no/page.html: cannot be written"),
     ],
 )

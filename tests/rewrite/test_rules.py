@@ -74,6 +74,18 @@ def test_pure_does_not_hide_arguments() -> None:
     assert "dependence" in codes(module(f"{first}\n!$hocket pure\ncall elsewhere(b(2), n)"))  # from there on, or before
 
 
+def test_arguments_of_external_procedures_need_the_users_trust() -> None:
+    text = module(f"{ALL}\n{WORK}")
+    external = text.removeprefix("module m\ncontains\n").removesuffix("end module\n")
+    assert codes(external) == {"external"}
+    new, (outcome,) = rewritten(external, Options(trusts_compiler=True))
+    assert "asynchronous" not in new
+    assert any(one.proof == "assumed, as --trust-compiler allows" for one in outcome.obligations)
+    assert codes(text) == set()
+    attribute = external.replace("integer :: i, k, ierr", "integer :: i, k, ierr\n    asynchronous :: a, b")
+    assert codes(attribute) == set()  # its callers see an interface, or the program is wrong already
+
+
 def test_clocks_are_crossed_only_if_the_user_accepts_that() -> None:
     body = f"{ALL}\nw(1) = MPI_Wtime()\ndo i = 2, n\n  w(i) = w(i) + 1\nend do"
     assert "clock" in codes(module(body))

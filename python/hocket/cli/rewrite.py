@@ -30,6 +30,11 @@ _WOULD_CHANGE = 3
 @click.option("--explain", is_flag=True, help="Print the proof of every rewrite.")
 @click.option("--reassociate", is_flag=True, help="Accept another order of additions in reductions of real numbers.")
 @click.option("--ignore-clocks", is_flag=True, help="Move statements across measurements of time too.")
+@click.option(
+    "--trust-compiler",
+    is_flag=True,
+    help="Rewrite calls with dummy arguments of external procedures too: they cannot be asynchronous.",
+)
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
 @click.option("--ranks", type=PortNumbers(), metavar="N,N,...", help="Of --verify.  [default: as in COMMAND, and 2]")
 @click.option("--build", help="Of --verify.  [default: {compiler} -O2 {files} -o {program}]")
@@ -51,6 +56,7 @@ def command(
     explain: bool,
     reassociate: bool,
     ignore_clocks: bool,
+    trust_compiler: bool,
     verifies: bool,
     ranks: tuple[int, ...] | None,
     build: str | None,
@@ -74,10 +80,9 @@ def command(
     paths, run = _split_words(words, verifies)
     request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
     sources = [read_source(path) for path in paths]
+    options = Options(allows_rounding=reassociate, ignores_clocks=ignore_clocks, trusts_compiler=trust_compiler)
     with progress("analysing") as advance:
-        result = rewrite(
-            sources, Options(allows_rounding=reassociate, ignores_clocks=ignore_clocks), lambda name: advance("")
-        )
+        result = rewrite(sources, options, lambda name: advance(""))
     comparisons: list[Comparison] = []
     if request is not None:
         from hocket.rewrite.verify import verify
@@ -155,7 +160,7 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
                 f"  refused ({refusal.code}): {refusal.reason}" + (f"\n    hint: {refusal.hint}" * bool(refusal.hint))
             )
     for comparison in comparisons:
-        verdict = "the same output, bit for bit" if comparison.is_equal else f"differs: {comparison.difference}"
+        verdict = "the same lines of output and files, bit for bit" if comparison.is_equal else f"differs: {comparison.difference}"
         times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
         print(f"{comparison.ranks} ranks: {verdict} ({times})")
 

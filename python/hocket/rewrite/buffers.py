@@ -33,6 +33,30 @@ class Obligation:
     proof: str
 
 
+def kept_names(bound: BoundArguments) -> list[str]:
+    """Of the variables that MPI accesses after the call has returned, each once, in their order."""
+    names = []
+    for argument, actual in bound.pairs():
+        if argument.is_buffer or argument.use == "kept":
+            names.append(next((text_of(node) for node in walk(actual) if node.type == "identifier"), ""))
+    return [name for name in dict.fromkeys(names) if name and not name.startswith("mpi_")]
+
+
+def not_asynchronous(bound: BoundArguments, procedure: Procedure) -> list[str]:
+    """Names that cannot get the attribute: of dummy arguments, where callers need not see an interface.
+
+    Fortran 2018, 15.4.2.2: an asynchronous dummy argument needs an explicit interface.
+    """
+    if procedure.has_explicit_interface:
+        return []
+    scope = procedure.scope
+    return [
+        name
+        for name in kept_names(bound)
+        if scope.variable(name).is_dummy and not scope.has_attribute(name, "asynchronous")
+    ]
+
+
 def check_buffers(bound: BoundArguments, procedure: Procedure) -> tuple[list[Refusal], list[Obligation]]:
     refusals: list[Refusal] = []
     obligations: list[Obligation] = []

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Block, Item, blocks_of, items_of
-from hocket.rewrite.buffers import Obligation, Refusal, check_buffers, check_error_code, check_reduction
+from hocket.rewrite.buffers import (
+    Obligation,
+    Refusal,
+    check_buffers,
+    check_error_code,
+    check_reduction,
+    not_asynchronous,
+)
 from hocket.rewrite.collector import Collector, is_directive
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.mpi_arguments import BoundArguments, bind
@@ -30,6 +37,7 @@ class Options:
 
     allows_rounding: bool = False  # another order of reductions of real numbers
     ignores_clocks: bool = False  # statements may cross a measurement of time
+    trusts_compiler: bool = False  # it does not move accesses of buffers that cannot be asynchronous over a wait
 
 
 @dataclass
@@ -120,6 +128,11 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     _check_surroundings(site)
     refusals, site.obligations = check_buffers(site.bound, procedure)
     site.refusals += refusals
+    plain = () if options.trusts_compiler else not_asynchronous(site.bound, procedure)
+    if plain:
+        reason = f"{', '.join(plain)} cannot be asynchronous: a dummy argument of an external procedure"
+        hint = "put the procedure into a module, or --trust-compiler assumes that no access is moved over the wait"
+        site.refusals.append(Refusal("external", reason, hint))
     if habits.has_final:
         site.refusals.append(Refusal("unknown-call", "a type has a final procedure, which may be called anywhere"))
     if habits.one_sided:

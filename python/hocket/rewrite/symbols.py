@@ -84,7 +84,6 @@ class Scope:
     binding_only: Any = None  # the included_items of `use mpi, only:`
     binding_file: Any = None  # where that stands
     has_implicit: bool = False  # an implicit statement other than `implicit none`
-    is_none: bool = False  # implicit none
     problem: str = ""  # a declaration that is not understood
     saves_all: bool = False
     added: dict[str, set[str]] = field(default_factory=dict)  # attributes that a name has here only

@@ -126,9 +126,7 @@ def null_text(branch: Item, call: Item, requests: list[str], source: Source) -> 
     return b"".join(indent_of(branch, source) + line.encode() + line_end(source) for line in lines)
 
 
-def wait_text(
-    item: Item, place: Item, bound: BoundArguments, requests: list[str], source: Source, synchronized: Iterable[str]
-) -> bytes:
+def wait_text(item: Item, place: Item, bound: BoundArguments, requests: list[str], source: Source) -> bytes:
     """Indented as the statement `place`."""
     status = bound.actual("status")
     error = f", {source_of(bound.error)}" if bound.error is not None else ""
@@ -138,7 +136,6 @@ def wait_text(
         f"{call} {_in_style('MPI_Wait', name)}({one}, {its}{error})"
         for one, its in zip(requests, statuses, strict=False)
     ]
-    lines += [f"{call} {_in_style('MPI_F_sync_reg', name)}({one})" for one in synchronized]
     end = line_end(source)
     return b"".join(indent_of(place, source) + line.encode() + end for line in lines)
 

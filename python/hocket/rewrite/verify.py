@@ -51,7 +51,15 @@ def check_request(request: VerifyRequest) -> None:
     for path in request.inputs:
         if not path.exists():
             raise InvalidInput(f"{path}: does not exist", "--input names a file or folder that the program reads")
+    _build_words(request)
     _rank_counts(request)
+
+
+def _build_words(request: VerifyRequest) -> list[str]:
+    try:
+        return shlex.split(request.build)
+    except ValueError as error:
+        raise InvalidInput(f"--build {request.build!r}: {error}", f"write it as for a shell: '{DEFAULT_BUILD}'") from None
 
 
 def verify(
@@ -105,7 +113,7 @@ def _build(request: VerifyRequest, folder: Path, texts: Mapping[Path, bytes]) ->
     mpi = mpi_of_launcher(request.command[0])
     compiler = str(mpi.mpifort) if mpi is not None and mpi.mpifort is not None else "mpifort"
     words: list[str] = []
-    for word in shlex.split(request.build):
+    for word in _build_words(request):
         if word == "{files}":
             words += names
         else:
