@@ -160,7 +160,11 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
                 f"  refused ({refusal.code}): {refusal.reason}" + (f"\n    hint: {refusal.hint}" * bool(refusal.hint))
             )
     for comparison in comparisons:
-        verdict = "the same lines of output and files, bit for bit" if comparison.is_equal else f"differs: {comparison.difference}"
+        verdict = (
+            "the same lines of output and files, bit for bit"
+            if comparison.is_equal
+            else f"differs: {comparison.difference}"
+        )
         times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
         print(f"{comparison.ranks} ranks: {verdict} ({times})")
 

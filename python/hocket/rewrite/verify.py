@@ -59,7 +59,9 @@ def _build_words(request: VerifyRequest) -> list[str]:
     try:
         return shlex.split(request.build)
     except ValueError as error:
-        raise InvalidInput(f"--build {request.build!r}: {error}", f"write it as for a shell: '{DEFAULT_BUILD}'") from None
+        raise InvalidInput(
+            f"--build {request.build!r}: {error}", f"write it as for a shell: '{DEFAULT_BUILD}'"
+        ) from None
 
 
 def verify(
