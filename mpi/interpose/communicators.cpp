@@ -93,10 +93,12 @@ Communicator* make(MPI_Comm comm) {
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return nullptr;
     PMPI_Comm_rank(comm, &communicator->rank);
     PMPI_Comm_size(comm, &communicator->size);
-    // One rank alone has nobody to wait for, and must not begin to: Open MPI 4.1 makes communicators of several threads
-    // one after another, so that a private one would wait for what the other threads make, and their ranks for this
+    // One rank among others has nobody to wait for, and must not begin to: Open MPI 4.1 makes communicators of several
+    // threads one after another. A private one would wait for what the other threads make, and their ranks for this
     // one.
-    if (inter == 0 && communicator->size > 1) {
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    if (inter == 0 && (communicator->size > 1 || world_size == 1)) {
         const std::vector<int> members = world_ranks(comm, communicator->size);
         const auto& entries = plan_in_force.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {

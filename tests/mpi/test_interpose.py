@@ -56,6 +56,9 @@ def test_every_collective(runner: MpiRunner, parts: MpiParts, tmp_path: Path) ->
         assert found[1] == "0", result.stdout
         for planned, count in zip(entries, json.loads(statistics.read_text())["entries"], strict=True):
             native = count["native_calls"]
+            if len(planned["members"]) == 1 < ranks:
+                assert count["rerouted_calls"] == 0  # one rank among others has no schedule
+                continue
             assert native == 0 or planned["collective"] in REDUCTIONS  # left native for their operator
             assert count["rerouted_calls"] > 0
             if ranks < 3:  # some of the communicators have the same members

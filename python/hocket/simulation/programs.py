@@ -300,12 +300,12 @@ def program_of(what: str, request: Request, costs: CostModel, plan: Plan | None 
         return _replayed(Trace.open(what), plan, costs)
     if plan is not None:
         raise InvalidInput(f"{what}: a plan goes with a trace only")
+    if not path.is_dir() and path.stat().st_size > MOST_FILE_BYTES:
+        raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
     if path.is_dir() or recognise(start_of(path)) in ("goal-binary", "chakra"):
         sources = find_sources(path)
         program, notes = read_program(sources.format, sources.read())
         return ReadProgram(program, notes=tuple(notes))
-    if path.stat().st_size > MOST_FILE_BYTES:
-        raise InvalidInput(f"{what}: larger than {MOST_FILE_BYTES >> 30} GiB", "simulate a smaller one")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
