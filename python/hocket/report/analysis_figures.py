@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hocket.report.figure_parts import LEFT_MARGIN, Figure, plain, rows_axis, time_axis, time_scale
+from hocket.report.figure_parts import LEFT_MARGIN, Figure, panel_title, rows_axis, time_axis, time_scale
 from hocket.traces.timeline_levels import ACTIVITIES, SHARES, TimelineLevels
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def timeline_figure(panels: Sequence[tuple[str, TimelineLevels, ProgramRun]]) ->
             "domain": domain,
             "title": {"text": "rank", "font": {"size": 13}},
         }
-        layout["annotations"].append(_title(title, domain[1]))
+        layout["annotations"].append(panel_title(title, domain[1]))
         cells.append(_levels(levels, len(traces), scale))
         traces.append(_cells(suffix, unit, first=i == 0))
         traces.append(_path(run, levels, scale, suffix))
@@ -119,21 +119,6 @@ def _path(run: ProgramRun, levels: TimelineLevels, scale: float, suffix: str) ->
         "line": {"color": "--bad", "width": 1.5, "shape": "linear"},
         "hoverinfo": "skip",
         "yaxis": f"y{suffix}",
-    }
-
-
-def _title(title: str, top: float) -> Figure:
-    return {
-        "text": plain(title),
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0,
-        "y": top,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "xshift": -LEFT_MARGIN,
-        "yshift": 4,
-        "showarrow": False,
     }
 
 

@@ -90,3 +90,19 @@ def diamond(x: list[float], y: list[float], name: str, values: list[str], legend
         "legendgroup": name,
         "showlegend": legend,
     }
+
+
+def panel_title(title: str, top: float) -> Figure:
+    """The annotation above the left end of a panel whose upper edge is at `top` of the page's height, 0 to 1."""
+    return {
+        "text": plain(title),
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": top,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "xshift": -LEFT_MARGIN,
+        "yshift": 4,
+        "showarrow": False,
+    }

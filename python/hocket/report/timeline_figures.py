@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 
 from hocket.report import text
 from hocket.report.convert import carried_per_bin
-from hocket.report.figure_parts import LEFT_MARGIN, Figure, bar, percent_scale, plain, rows_axis, time_axis, time_scale
+from hocket.report.figure_parts import (
+    LEFT_MARGIN,
+    Figure,
+    bar,
+    panel_title,
+    percent_scale,
+    plain,
+    rows_axis,
+    time_axis,
+    time_scale,
+)
 from hocket.report.timeline import TimelineData, TimelineLink
 
 KIND_COLOURS = {"send": "--send", "recv": "--receive", "compute": "--compute", "reduce": "--reduce",
@@ -59,7 +69,7 @@ def gantt_figure(panels: Sequence[tuple[str, TimelineData]], rank_label: Callabl
             traces.append(trace)
         layout[f"yaxis{suffix}"] = _rank_rows(timeline, rank_label, row_height) | {"domain": domains[i]}
         _end_line(layout, timeline, suffix, scale)
-        _panel_title(layout, title, domains[i][1])
+        layout["annotations"].append(panel_title(title, domains[i][1]))
     return {"data": traces, "layout": layout}
 
 
@@ -102,7 +112,7 @@ def link_use_figure(panels: Sequence[tuple[str, TimelineData]]) -> Figure:
             "domain": domains[i]
         }
         _end_line(layout, timeline, suffix, scale)
-        _panel_title(layout, title, domains[i][1])
+        layout["annotations"].append(panel_title(title, domains[i][1]))
     return {"data": traces, "layout": layout}
 
 
@@ -149,23 +159,6 @@ def _end_line(layout: Figure, timeline: TimelineData, suffix: str, scale: float)
             "y0": 0,
             "y1": 1,
             "line": {"color": "--text-2", "width": 1, "dash": "dot"},
-        }
-    )
-
-
-def _panel_title(layout: Figure, title: str, top: float) -> None:
-    layout["annotations"].append(
-        {
-            "text": plain(title),
-            "xref": "paper",
-            "yref": "paper",
-            "x": 0,
-            "y": top,
-            "xanchor": "left",
-            "yanchor": "bottom",
-            "xshift": -LEFT_MARGIN,
-            "yshift": 4,
-            "showarrow": False,
         }
     )
 
