@@ -24,7 +24,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 .PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-trace \
-    fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite clean tsan \
+    fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite outside-programs clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
 help:  ## show this list
@@ -152,9 +152,15 @@ fuzz-rewrite: build  ## rewrite 10,000 random programs and compare results; ARGU
 trace-samples: build  ## import public traces and compare with counts; CHECKOUTS=FOLDER: see the script
 	@$(PYTHON) tests/interop_samples.py '$(CHECKOUTS)'
 
+RUN_OUTSIDE = PYTHONPATH=tests:tests/mpi:perf $(PYTHON) tests/outside/run.py
+
 mpich-suite: build  ## run MPICH's own tests with hocket beside native; ARGUMENTS='--mpi mpich-5.0.2 --only coll'
 	@$(LOCKED) second-mpi-locked
-	@PYTHONPATH=tests:tests/mpi MPICH_SUITE='$(MPICH_SUITE)' $(PYTHON) tests/mpich_suite/run.py $(ARGUMENTS)
+	@MPICH_SUITE='$(MPICH_SUITE)' $(RUN_OUTSIDE) $(ARGUMENTS)
+
+outside-programs: build  ## the same with IMB, OSU's programs and mpi4py's tests; PROGRAMS=FOLDER: see CONTRIBUTING.md
+	@$(LOCKED) second-mpi-locked
+	@$(RUN_OUTSIDE) --programs '$(PROGRAMS)' $(ARGUMENTS)
 
 clean:  ## remove what make has made here (the cache folder of built MPI parts stays)
 	rm -rf build $(VENV)

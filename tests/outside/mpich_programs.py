@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from testlist import SuiteTest, read_tests
+from mpich_lists import SuiteTest, read_tests
 
 from hocket.cli.common import message
 from hocket.errors import Error
@@ -33,7 +33,7 @@ def compile_tests(
     tests = [test for test in read_tests(source, build) if is_wanted(test)]
     programs: dict[str, set[str]] = {}
     for test in tests:
-        if not program_of(build, test).exists():
+        if test.words(build) is None:
             programs.setdefault(test.folder, set()).add(test.program)
     if programs:
         message(f"{mpi.label}: compiling MPICH's tests; those of functions that this MPI lacks are left out")
@@ -48,10 +48,6 @@ def compile_tests(
         for folder, names in sorted(programs.items()):
             run(build, ["make", "-k", "-C", folder, f"-j{jobs}", *sorted(names)], may_fail=True)
     return tests
-
-
-def program_of(build: Path, test: SuiteTest) -> Path:
-    return build / test.folder / test.program
 
 
 def configure(source: Path, build: Path, mpi: Mpi) -> None:

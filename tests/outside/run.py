@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""MPICH's own tests with hocket's libraries, beside the same tests without; `make mpich-suite`.
+"""Tests and benchmarks of others with hocket's libraries, beside the same without.
 
+`make mpich-suite` runs MPICH's own tests, `make outside-programs` the Intel MPI Benchmarks, OSU's, and mpi4py's tests.
 Each test runs natively, recorded, with every collective call by a schedule, and with non-blocking ones in the
-background too. The exit status is 1 if one goes wrong more often than natively and explained.json does not say why.
-What has been run is kept in the folder and not run again for the same build of hocket: an interrupted call goes on.
+background too. The exit status is 1 if one has another outcome more often than natively and explained.json does not
+say why. What has been run is kept in the folder and not run again for the same build of hocket: an interrupted call
+goes on.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from compare import NOT_COMPILED, Result, as_json, compare, read_explained, reason_for
-from programs import compile_tests
+from benchmarks import SUITES, outside_tests
+from compare import Result, as_json, compare, read_explained, reason_for
+from mpich_lists import FOLDERS
+from mpich_programs import compile_tests
+from mpich_source import tests_of
+from outcomes import NOT_COMPILED, Test, can_be_compared, passes
 from slots import Case, run_cases
-from source import tests_of
-from testlist import FOLDERS, PASSES, SuiteTest
 from ways import WAYS, Ways
 
 from hocket.cli.common import message, print_json, print_table, progress
@@ -42,7 +46,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     labels = [mpi.label for mpi in MPIS]
     parser.add_argument("--mpi", action="append", choices=labels, help="only this MPI; may be given again")
-    parser.add_argument("--only", action="append", choices=FOLDERS, help="only this folder; may be given again")
+    parser.add_argument("--only", action="append", choices=(*FOLDERS, *SUITES), help="only this one; again as well")
     parser.add_argument("--way", action="append", choices=WAYS, help="only this way, beside native; may be given again")
     parser.add_argument("--test", action="append", metavar="PATTERN", help="only these, as in 'coll/i*'; again as well")
     parser.add_argument("--jobs", type=int, default=available_cores(), help="tests at a time (default: cores)")
@@ -51,7 +55,10 @@ def main() -> int:
     )
     parser.add_argument("--again", action="store_true", help="also what has been run")
     parser.add_argument("--json", action="store_true", dest="as_json", help="one JSON object instead of tables")
-    parser.add_argument("--folder", type=Path, default=Path("build/mpich-suite"))
+    parser.add_argument("--folder", type=Path, default=Path("build/outside"))
+    parser.add_argument(
+        "--programs", type=Path, metavar="FOLDER", help="not MPICH's tests but what is there: see CONTRIBUTING.md"
+    )
     arguments = parser.parse_args()
     results: list[Result] = []
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -74,7 +81,10 @@ def run_all(arguments: argparse.Namespace, results: list[Result]) -> None:
     """Fills in the results as they come."""
     folder = arguments.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    source = tests_of(folder, os.environ.get("MPICH_SUITE", ""))
+    if arguments.programs is None:
+        source = tests_of(folder, os.environ.get("MPICH_SUITE", ""))
+    else:
+        source = arguments.programs.resolve()
     for mpi in MPIS:
         if not arguments.mpi or mpi.label in arguments.mpi:
             run_mpi(mpi, source, folder / mpi.label, arguments, results)
@@ -83,8 +93,14 @@ def run_all(arguments: argparse.Namespace, results: list[Result]) -> None:
 def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace, results: list[Result]) -> None:
     parts = build_mpi_parts(mpi, report=message)
     build = folder / "programs"
-    folders = arguments.only or FOLDERS
-    tests = compile_tests(source, build, mpi, lambda test: is_wanted(test, folders, arguments.test), arguments.jobs)
+    build.mkdir(parents=True, exist_ok=True)
+    tests: Sequence[Test]
+    if arguments.programs is None:
+        folders = arguments.only or FOLDERS
+        tests = compile_tests(source, build, mpi, lambda test: is_wanted(test, folders, arguments.test), arguments.jobs)
+    else:
+        suites = arguments.only or SUITES
+        tests = [test for test in outside_tests(source, mpi, build) if is_wanted(test, suites, arguments.test)]
     wanted = [way for way in WAYS if not arguments.way or way in arguments.way]
     plans = folder / "plans"
     plans.mkdir(exist_ok=True)
@@ -96,7 +112,7 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
     missing = []
     for name, test in by_name.items():
         found = known.get(name)
-        if found is not None and (set(wanted) <= found.outcomes.keys() or found.native != PASSES):
+        if found is not None and (set(wanted) <= found.outcomes.keys() or not can_be_compared(found.native)):
             results.append(found)
         else:
             missing.append(test)
@@ -117,8 +133,8 @@ def run_mpi(mpi: Mpi, source: Path, folder: Path, arguments: argparse.Namespace,
         run_cases(cases(), arguments.jobs, lambda: advance(""))
 
 
-def is_wanted(test: SuiteTest, folders: Sequence[str], patterns: list[str] | None) -> bool:
-    return test.folder.split("/")[0] in folders and (
+def is_wanted(test: Test, folders: Sequence[str], patterns: list[str] | None) -> bool:
+    return test.name.split("/")[0] in folders and (
         not patterns or any(fnmatch(test.name, pattern) or fnmatch(test.name, f"{pattern} *") for pattern in patterns)
     )
 
@@ -137,7 +153,7 @@ def show(results: list[Result], arguments: argparse.Namespace) -> int:
     differences = [(result, way) for result in results for way in ways if is_different(result, way)]
     reasons = [reason_for(result, way, explained) for result, way in differences]
     num_unexplained = reasons.count(None)
-    native_fails = [result for result in results if result.native not in (PASSES, NOT_COMPILED)]
+    native_fails = [result for result in results if natively_fails(result)]
     if arguments.as_json:
         told: list[dict[str, Any]] = [
             {"mpi": result.mpi, "test": result.test, "way": way, "outcomes": result.outcomes, "reason": reason}
@@ -164,6 +180,10 @@ def show(results: list[Result], arguments: argparse.Namespace) -> int:
     return num_unexplained
 
 
+def natively_fails(result: Result) -> bool:
+    return result.native != NOT_COMPILED and not passes(result.native)
+
+
 def is_different(result: Result, way: str) -> bool:
     return way in result.outcomes and result.differs(way)
 
@@ -184,9 +204,9 @@ def counts(results: list[Result], ways: list[str]) -> list[dict[str, Any]]:
         )
         row["tests"] += 1
         row["not_compiled"] += result.native == NOT_COMPILED
-        row["native_fails"] += result.native not in (PASSES, NOT_COMPILED)
+        row["native_fails"] += natively_fails(result)
         for way in ways:
-            if result.native == PASSES and way in result.outcomes:
+            if can_be_compared(result.native) and way in result.outcomes:
                 row[way]["compared"] += 1
                 row[way]["different"] += result.differs(way)
                 row[way]["rerouted_calls"] += result.rerouted.get(way, 0)

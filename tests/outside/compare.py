@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from programs import program_of
+from outcomes import DOES_NOT_END, NOT_COMPILED, Test, can_be_compared
 from slots import Case, Command, Ended
-from testlist import DOES_NOT_END, PASSES, SuiteTest
 from ways import NATIVE, STATISTICS, Ways
 
 from hocket.mpi.launch import num_slots, with_preload
@@ -24,9 +23,13 @@ from hocket.simulation.parallel import available_cores
 from hocket.testbed import preload
 from mpis import MPICH_SHARING_CORES, ROOT
 
-NOT_COMPILED = "not compiled"
 # A run on a busy machine now and then fails of itself: what differs is run again, and natively too.
 MORE_RUNS = 2
+# For the launchers of Open MPI 4 and 5.
+MORE_PROCESSES_THAN_CORES = {
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 TIMES_NATIVE = 10  # that another way may take: it has more to start, and the machine may be busier
 
 
@@ -44,19 +47,20 @@ class Result:
     def native(self) -> str:
         return self.outcomes[NATIVE][0]
 
-    def failures(self, way: str) -> int:
-        return sum(outcome != PASSES for outcome in self.outcomes[way])
+    def others(self, way: str) -> int:
+        """The runs whose outcome was not that of the first native one."""
+        return sum(outcome != self.native for outcome in self.outcomes[way])
 
     def differs(self, way: str) -> bool:
-        """Whether it went wrong more often than natively. Where it does natively, the two need not fail alike."""
-        return self.native == PASSES and self.failures(way) > self.failures(NATIVE)
+        """Whether its outcome was another one more often than natively."""
+        return can_be_compared(self.native) and self.others(way) > self.others(NATIVE)
 
 
 def compare(
-    test: SuiteTest, build: Path, ways: Ways, wanted: list[str], time_limit_s: float, keep: Callable[[Result], None]
+    test: Test, build: Path, ways: Ways, wanted: list[str], time_limit_s: float, keep: Callable[[Result], None]
 ) -> Case:
     result = Result(ways.mpi.label, test.name)
-    if not program_of(build, test).exists():
+    if test.words(build) is None:
         result.outcomes[NATIVE] = [NOT_COMPILED]
         keep(result)
         return
@@ -76,7 +80,7 @@ def compare(
 
 
 def run(
-    test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, result: Result
+    test: Test, build: Path, ways: Ways, way: str, limit_s: float, result: Result
 ) -> Generator[Command, Ended, Ended]:
     with run_folder() as folder:
         ended = yield command(test, build, ways, way, limit_s, folder)
@@ -97,11 +101,11 @@ def run_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def command(test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, folder: Path) -> Command:
+def command(test: Test, build: Path, ways: Ways, way: str, limit_s: float, folder: Path) -> Command:
     mpi = ways.mpi
     libraries, variables = ways.settings(way, test.ranks, folder)
     variables = {**dict(test.environment), **variables}
-    words = [str(mpi.mpiexec), "-n", str(test.ranks), str(program_of(build, test)), *test.arguments]
+    words = [str(mpi.mpiexec), "-n", str(test.ranks), *(test.words(build) or ())]
     # Where ranks share cores, those that wait give theirs away, in every way alike.
     if mpi.family == "mpich" and test.ranks > available_cores():
         variables = {**MPICH_SHARING_CORES, **variables}
@@ -111,9 +115,11 @@ def command(test: SuiteTest, build: Path, ways: Ways, way: str, limit_s: float, 
     changed, environment = with_preload(words, mpi, libraries, variables)
     if mpi.family == "mpich":
         changed[1:1] = test.launcher_options
+    if mpi.family == "openmpi":  # some tests start further processes
+        environment |= MORE_PROCESSES_THAN_CORES
     if mpi.family == "openmpi" and mpi.major >= 5:
         environment["OMPI_MCA_mca_base_param_files"] = str(ROOT / "tests/openmpi-mca-params.conf")
-    return Command(changed, environment, build / test.folder, limit_s)
+    return Command(changed, environment, test.folder_to_run_in(build, folder), limit_s)
 
 
 @dataclass(frozen=True)

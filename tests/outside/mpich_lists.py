@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from outcomes import DOES_NOT_END, FAILS, PASSES
+
 FOLDERS = (
     *("attr", "coll", "comm", "datatype", "errhan", "errors", "f77", "f90", "f08", "group", "info", "init", "io"),
     *("part", "pt2pt", "rma", "spawn", "threads", "topo"),
@@ -16,8 +18,6 @@ FOLDERS = (
 INNER_FOLDERS = (*FOLDERS, "basic")  # below those
 DEFAULT_RANKS = 2  # of the suite
 MOST_MEMORY_GB = 4
-
-PASSES, FAILS, DOES_NOT_END = "passes", "fails", "does not end"
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,15 @@ class SuiteTest:
         settings = [f"{name}={value}" for name, value in self.environment]
         return " ".join([f"{self.folder}/{self.program}", str(self.ranks), *self.arguments, *settings])
 
+    def words(self, build: Path) -> list[str] | None:
+        program = build / self.folder / self.program
+        return [str(program), *self.arguments] if program.exists() else None
+
+    def folder_to_run_in(self, build: Path, own: Path) -> Path:
+        # Those of files give theirs the same names; those that start programs look for them where they are.
+        return own if self.folder.split("/")[-1] == "io" else build / self.folder
+
     def outcome(self, status: int | None, output: str) -> str:
-        """`status` is None where it had to be stopped."""
         if status is None:
             return DOES_NOT_END
         if self.fails_by_status:
