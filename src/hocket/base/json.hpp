@@ -12,8 +12,8 @@
 namespace hocket::base {
 
 /// @param source  leads every message, e.g. the path of the file
-/// @throws InvalidInput if `text` is not JSON, if a key occurs twice in one object, if a number is not finite, or if more
-///                      than 64 lists and objects are in each other
+/// @throws InvalidInput if `text` is not JSON, if a key occurs twice in one object, if a number is not finite, or if
+///                      more than 64 lists and objects are in each other
 nlohmann::json parse_json(std::string_view text, std::string_view source);
 
 /// The value on one line, in ASCII.

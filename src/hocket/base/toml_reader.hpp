@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-// toml++ asserts what some malformed texts break, such as "[[[a]]]" (its issue 301), and without asserts assumes it: any
-// bytes must end in an exception instead. A source file that includes this header includes toml++ nowhere else, and a
-// program has one such file: the two compilations of toml++ would differ.
+// toml++ asserts what some malformed texts break, such as "[[[a]]]" (its issue 301), and without asserts assumes it:
+// any bytes must end in an exception instead. A source file that includes this header includes toml++ nowhere else, and
+// a program has one such file: the two compilations of toml++ would differ.
 #undef NDEBUG
 namespace {
 struct BrokenToml {};

@@ -14,8 +14,8 @@
 #include "hocket/base/error.hpp"
 #include "hocket/base/names.hpp"
 
-// Numbers stay decimal text until the last step: "0.1 us" becomes the text "0.1e-6", which is then rounded once. Scaling
-// a double instead would round twice, and 50 * 1e-6 is not 50e-6.
+// Numbers stay decimal text until the last step: "0.1 us" becomes the text "0.1e-6", which is then rounded once.
+// Scaling a double instead would round twice, and 50 * 1e-6 is not 50e-6.
 
 namespace hocket::base {
 namespace {
@@ -199,8 +199,8 @@ std::string print_decimal(const Decimal& decimal) {
            decimal.digits.substr(static_cast<std::size_t>(point));
 }
 
-/// Keeps the most readable of the texts for one value: a number in 1 .. 9999 where there is one, then the shortest, then
-/// the first.
+/// Keeps the most readable of the texts for one value: a number in 1 .. 9999 where there is one, then the shortest,
+/// then the first.
 class Best {
 public:
     void offer(Decimal decimal, const Unit& unit) {

@@ -30,7 +30,8 @@ private:
         std::int32_t number = -1;  ///< -1: free
     };
 
-    /// Where it is, or may be put: linear probing from a multiplicative hash [Knuth, The Art of Computer Programming 3].
+    /// Where it is, or may be put: linear probing from a multiplicative hash [Knuth, The Art of Computer Programming
+    /// 3].
     [[nodiscard]] std::size_t place_of(HostPair pair) const {
         const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(pair.first.value)} << 32U |
                                   static_cast<std::uint32_t>(pair.second.value);

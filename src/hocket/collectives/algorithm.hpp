@@ -18,8 +18,8 @@ namespace hocket::collectives {
 struct Shape {
     std::int32_t num_ranks;
     /// How fine to cut for pipelining, >= 1. An algorithm that itself cuts the message of bcast or allreduce into
-    /// blocks (one for each rank, say) cuts each of those into this many; segments_for() computes what Schedule::segments
-    /// becomes.
+    /// blocks (one for each rank, say) cuts each of those into this many; segments_for() computes what
+    /// Schedule::segments becomes.
     std::int32_t segments = 1;
 };
 
@@ -31,7 +31,8 @@ struct Algorithm {
     bool pipelines;           ///< segments > 1 makes sense: segments travel as messages of their own
     bool preserves_order;     ///< with root 0 and no order given it reduces in rank order, for any p (see Validation)
     std::int32_t (*cuts)(std::int32_t num_ranks);  ///< blocks that the algorithm cuts one message into; 1 for most
-    /// A lower bound on its messages, in one segment, near enough to refuse at once what would take seconds to find too large.
+    /// A lower bound on its messages, in one segment, near enough to refuse at once what would take seconds to find too
+    /// large.
     std::int64_t (*least_messages)(std::int64_t num_ranks);
     RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
 };
@@ -42,12 +43,13 @@ std::span<const Algorithm> all_algorithms();
 const Algorithm& find_algorithm(Collective, std::string_view name);
 
 /// Schedule::segments of this algorithm for this shape: cuts * segments; 1 for barrier.
-/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks, or 2^22 if they travel one by one.
+/// @throws InvalidInput  if the shape is not valid or comes to more than 2^31 - 1 chunks, or 2^22 if they travel one by
+/// one.
 std::int32_t segments_for(const Algorithm&, const Shape&);
 
-/// Shape::segments for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm does not
-/// pipeline. The number is rounded up to three significant binary digits, so that calls of similar sizes share one schedule,
-/// and is never more than segments_for() accepts.
+/// Shape::segments for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm
+/// does not pipeline. The number is rounded up to three significant binary digits, so that calls of similar sizes share
+/// one schedule, and is never more than segments_for() accepts.
 /// @throws InvalidInput  if bytes < 0, segment_bytes < 1, or the number of ranks is not valid
 std::int32_t segments_of_size(const Algorithm&, std::int32_t num_ranks, std::int64_t bytes, std::int64_t segment_bytes);
 

@@ -91,8 +91,8 @@ struct Folding {
     [[nodiscard]] constexpr std::int32_t rank_of(std::int32_t n) const { return n < excess ? 2 * n : n + excess; }
 };
 
-/// Each rank passes p - 1 blocks to the next rank of the ring, its `first_block` and then those that it has received, which
-/// are each one less; the segments of a block travel separately.
+/// Each rank passes p - 1 blocks to the next rank of the ring, its `first_block` and then those that it has received,
+/// which are each one less; the segments of a block travel separately.
 inline RankSchedule once_around_ring(std::int32_t v, std::int32_t first_block, OpKind receive, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
     const std::int32_t segments = shape.segments;

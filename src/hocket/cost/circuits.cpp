@@ -23,7 +23,8 @@ struct Arguments {
     [[nodiscard]] double message(double bytes) const { return alpha + bytes * beta; }
     /// ceil(log2 p)
     [[nodiscard]] std::int64_t rounds() const { return std::bit_width(static_cast<std::uint64_t>(p) - 1); }
-    /// The largest power of two <= p; the ranks beyond it give what they have to a rank within, and get the result at the end.
+    /// The largest power of two <= p; the ranks beyond it give what they have to a rank within, and get the result at
+    /// the end.
     [[nodiscard]] std::int64_t power() const {
         return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(p)));
     }
@@ -62,8 +63,9 @@ Steps binomial_blocks(const Arguments& a) {
             a.rounds()};
 }
 
-/// Equations 3 and 4. Every node sends to its right and receives from its left: two circuits, which stay. A circuit for each
-/// message joins the pairs of a matching at a time: two matchings hold the ring of an even number of nodes, three of an odd one.
+/// Equations 3 and 4. Every node sends to its right and receives from its left: two circuits, which stay. A circuit for
+/// each message joins the pairs of a matching at a time: two matchings hold the ring of an even number of nodes, three
+/// of an odd one.
 Steps ring(const Arguments& a) {
     const double messages_s = static_cast<double>(a.p - 1) * a.message(a.n);
     if (a.p == 2) return {messages_s, 1, 1};

@@ -13,8 +13,9 @@
 
 /// Closed forms of collectives on a circuit-switched network [Takizawa].
 ///
-/// A circuit joins two nodes, is full duplex, and takes one port of each. A message of n bytes on it takes alpha + n beta;
-/// a node sends one message at a time. Setting circuits up takes s and tearing them down d, each for all nodes at once.
+/// A circuit joins two nodes, is full duplex, and takes one port of each. A message of n bytes on it takes alpha + n
+/// beta; a node sends one message at a time. Setting circuits up takes s and tearing them down d, each for all nodes at
+/// once.
 namespace hocket::cost {
 
 /// Time of `batches` >= 0 batches without their messages, in seconds; 0 for none.
@@ -31,8 +32,8 @@ struct CircuitCost {
 struct CircuitQuestion {
     std::int32_t num_ranks;             ///< one on each node
     std::optional<std::int32_t> ports;  ///< of each node; none: a circuit for each message ("naive")
-    double
-        bytes;  ///< of the message of bcast and reduce, of the block of a rank otherwise; the paper divides it: not whole
+    /// Of the message of bcast and reduce, of the block of a rank otherwise. The paper divides it: not whole.
+    double bytes;
     double latency_s;              ///< alpha
     double bandwidth_bytes_per_s;  ///< 1 / beta
     circuits::Times times;

@@ -37,8 +37,8 @@ struct Cuts {
     std::vector<std::vector<std::int32_t>> divisions;
 };
 
-/// Each host with its processes, and the division into these. On a tree also the two parts that each cable separates, and at
-/// each node the division into itself and what hangs on it.
+/// Each host with its processes, and the division into these. On a tree also the two parts that each cable separates,
+/// and at each node the division into itself and what hangs on it.
 Cuts cuts_of(const Network&, std::span<const Rank> members, Rank root_member, const Bursts& = {});
 
 /// Least sum of latencies over paths that begin at any of the `sources` (forward), or end there (backward), by node;

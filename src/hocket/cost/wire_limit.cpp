@@ -15,11 +15,12 @@
 // Why each number is a lower bound.
 //
 // (1) A cut. Take a part of the network with a of the p members. A message between the part and the rest crosses one of
-// the links that join them at least once. If w bytes of messages must leave the part, and its links out carry c bytes per
-// second together, the last of these messages has passed the cut no earlier than w / c, because none begins before 0
-// and rates never exceed c; its last byte is delivered the latencies of its route later, at least out_latency_s. Hence
-// T >= w / c + latency. Where these links may pass b bytes at once beside their rates, w <= b + c (T - latency), and hence
-// T >= (w - b) / c + latency: a bucket gives what it held at the start, and what it gets later is part of c. The same holds into the part, and for both directions together over the capacities of both.
+// the links that join them at least once. If w bytes of messages must leave the part, and its links out carry c bytes
+// per second together, the last of these messages has passed the cut no earlier than w / c, because none begins before
+// 0 and rates never exceed c; its last byte is delivered the latencies of its route later, at least out_latency_s.
+// Hence T >= w / c + latency. Where these links may pass b bytes at once beside their rates, w <= b + c (T - latency),
+// and hence T >= (w - b) / c + latency: a bucket gives what it held at the start, and what it gets later is part of c.
+// The same holds into the part, and for both directions together over the capacities of both.
 //
 // What must leave, in chunks that are moved whole, as they came or reduced with others of the same chunk:
 //   bcast     every chunk, if the root is inside and a member outside
@@ -32,15 +33,15 @@
 //   allreduce a partial result of every chunk: the values inside take part in every value outside
 //   barrier   no bytes
 //
-// (2) A division of the network into m parts that hold all members. Let w be the bytes of all messages between two parts.
-// Each leaves a part, so w <= (T - latency) times the sum of what the parts can send; likewise for receiving. And w is at
-// least the sum over the parts of what must leave, or of what must enter, by (1). For allreduce w >= 2 (m-1) n: look at one
-// chunk and the messages between parts that carry it, in the order of their arrival. Until the first part knows all
-// contributions at least m-1 have arrived, since they must link m parts; each of the m-1 others that then lack one gets
-// at least one more [Harary74, the number of one-way calls in gossiping].
+// (2) A division of the network into m parts that hold all members. Let w be the bytes of all messages between two
+// parts. Each leaves a part, so w <= (T - latency) times the sum of what the parts can send; likewise for receiving.
+// And w is at least the sum over the parts of what must leave, or of what must enter, by (1). For allreduce w >= 2
+// (m-1) n: look at one chunk and the messages between parts that carry it, in the order of their arrival. Until the
+// first part knows all contributions at least m-1 have arrived, since they must link m parts; each of the m-1 others
+// that then lack one gets at least one more [Harary74, the number of one-way calls in gossiping].
 //
-// (3) News. Whoever needs a value of another rank waits at least the least sum of latencies over all paths between the two,
-// since relaying ranks add time only.
+// (3) News. Whoever needs a value of another rank waits at least the least sum of latencies over all paths between the
+// two, since relaying ranks add time only.
 
 namespace hocket::cost {
 namespace {

@@ -10,8 +10,8 @@
 
 namespace hocket::interop {
 
-/// Traces of sst-dumpi, one file a rank in the order of the ranks. Members of communicators are those that the calls that
-/// made them give. `align`: as in shift_clocks().
+/// Traces of sst-dumpi, one file a rank in the order of the ranks. Members of communicators are those that the calls
+/// that made them give. `align`: as in shift_clocks().
 /// @throws InvalidInput  naming the file and the byte.
 ForeignTrace read_dumpi(std::span<const Source> files, bool align);
 

@@ -11,14 +11,16 @@ namespace hocket::interop {
 /// A function as DUMPI numbers it (docs/traceformat.dox of sst-dumpi 13): its place in the table is its number in a
 /// file. `layout` has one letter for each argument in the order of the file:
 ///
-///   32 bits   i not used    n N count    p P peer      g G tag       R request    r root    m own rank in the communicator
-///             f flag        x index of the request that is complete   y Y color and key
+///   32 bits   i not used    n N count    p P peer      g G tag       R request    r root     f flag
+///             m own rank in the communicator           x index of the request that is complete
+///             y Y color and key
 ///   16 bits   h e not used  t T datatype c communicator, C the one made            v V group, u the one made
 ///             w window      F file
 ///    8 bits   k not used    o operator
 ///   64 bits   l not used
-///   lists behind a count of 32 bits:  a A numbers of 32 bits   q requests    X indices   S D counts to send and to receive
-///             b lists of numbers      H J numbers of 16 bits   K of 8 bits   z text      Z texts      3 lists of texts
+///   lists behind a count of 32 bits:  a A numbers of 32 bits   q requests    X indices
+///             S D counts to send and to receive                b lists of numbers
+///             H J numbers of 16 bits   K of 8 bits   z text      Z texts      3 lists of texts
 ///   s         statuses, where the mask of the call says that there are some
 ///   ?         before a letter: only where r is m
 ///

@@ -11,8 +11,8 @@
 
 #include "hocket/interop/source.hpp"
 
-/// The wire format of Protocol Buffers (protobuf.dev, "Encoding"), without a schema: a message is a row of fields, and a
-/// file of messages has the length of each before it.
+/// The wire format of Protocol Buffers (protobuf.dev, "Encoding"), without a schema: a message is a row of fields, and
+/// a file of messages has the length of each before it.
 namespace hocket::interop {
 
 class Protobuf {

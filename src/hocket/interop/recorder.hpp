@@ -78,12 +78,12 @@ private:
     std::uint64_t last_request_ = 0;
 };
 
-/// Moves the clocks of all ranks by one amount so that the first call of all begins at 0, or each by its own so that all
-/// return from their first call, MPI_Init, at once.
+/// Moves the clocks of all ranks by one amount so that the first call of all begins at 0, or each by its own so that
+/// all return from their first call, MPI_Init, at once.
 void shift_clocks(std::vector<trace::RankFile>&, bool align);
 
-/// What is known only when all ranks are read: members of communicators, own blocks of a reduce-scatter, the shift of the
-/// clocks. A note names the communicators whose members stay unknown.
+/// What is known only when all ranks are read: members of communicators, own blocks of a reduce-scatter, the shift of
+/// the clocks. A note names the communicators whose members stay unknown.
 ForeignTrace finish(const std::vector<RankRecorder*>&, bool align);
 
 }  // namespace hocket::interop

@@ -15,8 +15,8 @@
 
 namespace hocket::network {
 
-/// What a network file contains: hosts with their ranks, switches and cables. Readers and generators make it, build() turns
-/// it into a Network. To change a network, build a changed Blueprint.
+/// What a network file contains: hosts with their ranks, switches and cables. Readers and generators make it, build()
+/// turns it into a Network. To change a network, build a changed Blueprint.
 struct Blueprint {
     struct Node {
         std::string name;
@@ -43,8 +43,8 @@ struct Blueprint {
     std::optional<Circuits> circuits = {};
 };
 
-/// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory. A fat
-/// tree of a million hosts is below; a Fabric (fabric.hpp) may be larger.
+/// A network larger than this is refused when it is read or generated, before it takes minutes and fills the memory. A
+/// fat tree of a million hosts is below; a Fabric (fabric.hpp) may be larger.
 inline constexpr std::int64_t max_nodes = std::int64_t{1} << 21U;
 inline constexpr std::int64_t max_cables = std::int64_t{1} << 22U;
 
@@ -52,8 +52,8 @@ inline constexpr std::int64_t max_cables = std::int64_t{1} << 22U;
 std::vector<std::int32_t> block_placement(const Blueprint&);
 std::vector<std::int32_t> cyclic_placement(const Blueprint&);
 
-/// @throws InvalidInput  if no network file can express it: names that are empty or occur twice, unknown nodes, a second
-///         cable between two nodes. build() checks the rest.
+/// @throws InvalidInput  if no network file can express it: names that are empty or occur twice, unknown nodes, a
+///         second cable between two nodes. build() checks the rest.
 void check(const Blueprint&);
 
 /// The same without a `[generate]` table, so that nodes and cables can be changed, which the table describes. The
@@ -62,12 +62,13 @@ Blueprint without_generate_table(Blueprint);
 inline constexpr std::size_t max_listed_hosts = 1024;
 
 /// Cable i becomes the links 2i (first to second) and 2i+1. A host with several ranks gets one process node for each,
-/// named "a0/0", "a0/1" ..., behind all other nodes, and their cables behind all others; a host's ranks take its process
-/// nodes in rank order.
+/// named "a0/0", "a0/1" ..., behind all other nodes, and their cables behind all others; a host's ranks take its
+/// process nodes in rank order.
 /// @throws InvalidInput  as Network does
 Network build(const Blueprint&);
 
-/// The inverse of build(). @throws InvalidInput  if the network has links that are not cables, which build() never makes.
+/// The inverse of build(). @throws InvalidInput  if the network has links that are not cables, which build() never
+/// makes.
 Blueprint blueprint_of(const Network&);
 
 }  // namespace hocket::network

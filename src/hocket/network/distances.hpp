@@ -27,8 +27,8 @@ public:
         for (std::size_t n = 0; n < nodes.size(); ++n) closed_[n] = !nodes[n].relays;
     }
 
-    /// Whether a route to `destination` may go from `source` to its neighbour `target`: a host that does not relay lets only
-    /// pass what its own ranks send and receive.
+    /// Whether a route to `destination` may go from `source` to its neighbour `target`: a host that does not relay lets
+    /// only pass what its own ranks send and receive.
     [[nodiscard]] bool may_enter(NodeId source, NodeId target, NodeId destination) const {
         return !closed_[target.at()] || target == destination || host_of_[destination.at()] == target ||
                host_of_[source.at()] == target;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// A dragonfly [Kim08]: g groups of a routers, each router with p hosts, a - 1 local links to the others of its group and h
-// ports for global links. Port k = 0 .. a*h - 1 of a group belongs to its router k / h.
+// A dragonfly [Kim08]: g groups of a routers, each router with p hosts, a - 1 local links to the others of its group
+// and h ports for global links. Port k = 0 .. a*h - 1 of a group belongs to its router k / h.
 //
-// Global links are arranged as "relative" [Hastings15]: with c = 0, 1, ... and o = 1 .. g - 1, port c * (g-1) + o - 1 of group
-// G leads to group G + o (mod g), where it takes port c * (g-1) + (g-o) - 1. Every two groups are joined by
-// a*h / (g-1) cables, rounded down; the ports left over stay free. Without g there are a*h + 1 groups and one cable between
-// each two.
+// Global links are arranged as "relative" [Hastings15]: with c = 0, 1, ... and o = 1 .. g - 1, port c * (g-1) + o - 1
+// of group G leads to group G + o (mod g), where it takes port c * (g-1) + (g-o) - 1. Every two groups are joined by
+// a*h / (g-1) cables, rounded down; the ports left over stay free. Without g there are a*h + 1 groups and one cable
+// between each two.
 //
-// Routing is minimal [Kim08]: to the router with the global link, over it, to the router of the destination: at most one
-// global link. Of several cables between the groups, destination d takes number d mod their count.
+// Routing is minimal [Kim08]: to the router with the global link, over it, to the router of the destination: at most
+// one global link. Of several cables between the groups, destination d takes number d mod their count.
 //
 // Nodes: hosts, then routers, group by group. Cables: of the hosts, local ones group by group, global ones.
 

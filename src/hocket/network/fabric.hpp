@@ -46,9 +46,9 @@ public:
 /// A view of a network, which must outlive it.
 std::unique_ptr<Fabric> make_fabric(const Network&);
 
-/// A network of `generate`, with the same numbers of links and the same routes, by arithmetic: no tables, and sizes up to
-/// the limits of shape.hpp. Only two-clusters, routing "shortest-path" where there are several paths, and "ecmp" on a
-/// dragonfly have the tables of a Network behind them.
+/// A network of `generate`, with the same numbers of links and the same routes, by arithmetic: no tables, and sizes up
+/// to the limits of shape.hpp. Only two-clusters, routing "shortest-path" where there are several paths, and "ecmp" on
+/// a dragonfly have the tables of a Network behind them.
 /// @throws InvalidInput  as `generate`.
 std::unique_ptr<Fabric> make_fabric(std::string_view kind_and_shape, const GenerateOptions&);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// An extended generalised fat tree [Ohring95] XGFT(h; m[1] .. m[h]; 1, w[1] .. w[h-1]): a switch of level l = 1 .. h has
-// m[l] children and, below the top, w[l] cables up. With w[l] = m[l], which is what a shape without "/" means, its bisection
-// is full; with w[l] < m[l] it is tapered.
+// An extended generalised fat tree [Ohring95] XGFT(h; m[1] .. m[h]; 1, w[1] .. w[h-1]): a switch of level l = 1 .. h
+// has m[l] children and, below the top, w[l] cables up. With w[l] = m[l], which is what a shape without "/" means, its
+// bisection is full; with w[l] < m[l] it is tapered.
 //
 // Let M[l] = m[1] .. m[l] be the hosts below a switch of level l and W[l] = w[0] .. w[l-1]. Level l has N / M[l] * W[l]
-// switches, numbered S * W[l] + q: S is the subtree of level l, q one of its W[l] parallel roots. Cable k < w[l] up from
-// there leads to subtree S / m[l+1], root q + k * W[l]. Hosts are level 0 with W[0] = M[0] = w[0] = 1.
+// switches, numbered S * W[l] + q: S is the subtree of level l, q one of its W[l] parallel roots. Cable k < w[l] up
+// from there leads to subtree S / m[l+1], root q + k * W[l]. Hosts are level 0 with W[0] = M[0] = w[0] = 1.
 //
-// A way up is thus given by the root q at its top, of which the lower levels take q mod W[l], and the way down from a root
-// is the only one there is. Routing d-mod-k [Zahavi09] takes q = d mod W[l] towards host d; a hash takes any.
+// A way up is thus given by the root q at its top, of which the lower levels take q mod W[l], and the way down from a
+// root is the only one there is. Routing d-mod-k [Zahavi09] takes q = d mod W[l] towards host d; a hash takes any.
 
 #include <algorithm>
 

@@ -17,8 +17,8 @@ Network from_file(const std::filesystem::path&);
 /// `source_name` stands for the file in messages; a network without a name takes its stem.
 Network from_text(std::string_view text, std::string_view source_name = "network");
 
-/// A file that reads back as an equal network. Networks whose routes do not follow from nodes and links (fat trees) are written
-/// as their `[generate]` table. The table `[calibration]` is kept; comments are not.
+/// A file that reads back as an equal network. Networks whose routes do not follow from nodes and links (fat trees) are
+/// written as their `[generate]` table. The table `[calibration]` is kept; comments are not.
 /// @throws InvalidInput  if the network has links that are not the two directions of cables.
 std::string to_toml(const Network&);
 

@@ -41,7 +41,8 @@ const Kind& kind_named(std::string_view name) {
                        suggestion.empty() ? "write KIND:SHAPE, such as star:16" : suggestion);
 }
 
-/// The routing written in full where it is not the kind's own, and only there; a seed where and only where a hash needs one.
+/// The routing written in full where it is not the kind's own, and only there; a seed where and only where a hash needs
+/// one.
 GenerateOptions resolved(const Kind& kind, GenerateOptions options) {
     std::vector<std::string_view> accepted{"shortest-path"};
     if (!kind.routing.empty()) accepted = {kind.routing, "shortest-path", "ecmp"};

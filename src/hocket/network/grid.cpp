@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Hosts on a grid, joined with their neighbours in each dimension: a mesh, and a torus if the ends of each line are joined,
-// too. A hypercube is the mesh of n dimensions of two. The first dimension varies fastest: host h has the coordinates
-// h mod s[0], h / s[0] mod s[1], ... A line of two has one cable also in a torus, a line of one none.
+// Hosts on a grid, joined with their neighbours in each dimension: a mesh, and a torus if the ends of each line are
+// joined, too. A hypercube is the mesh of n dimensions of two. The first dimension varies fastest: host h has the
+// coordinates h mod s[0], h / s[0] mod s[1], ... A line of two has one cable also in a torus, a line of one none.
 //
 // Cables are numbered dimension by dimension, within it by the host at which they start; the cable that closes a line
 // starts at its last host.
 //
-// Routing is dimension by dimension [Dally87], from the first on; in a torus the shorter way round, and of two equal ones
-// that of rising coordinates. In a hypercube that is e-cube routing [Sullivan77]. By hash, a route takes one of the links that
-// lead nearer at each step.
+// Routing is dimension by dimension [Dally87], from the first on; in a torus the shorter way round, and of two equal
+// ones that of rising coordinates. In a hypercube that is e-cube routing [Sullivan77]. By hash, a route takes one of
+// the links that lead nearer at each step.
 
 #include <algorithm>
 #include <array>

@@ -48,9 +48,10 @@ class Network {
 public:
     /// `rank_nodes[r]` is the node of rank r (kind host or process). Without a `router`, routes on a tree are its paths
     /// and elsewhere the shortest paths (see network/routing.hpp), none of them through a host that does not relay.
-    /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has a bandwidth
-    ///         or a latency out of range (network/ranges.hpp), a capacity is shared by other than the two directions of one cable,
-    ///         a rank sits on a switch, a switch does not relay, or two ranks cannot reach each other.
+    /// @throws InvalidInput  if there is no rank, a link names an unknown node, joins a node with itself, has a
+    ///         bandwidth or a latency out of range (network/ranges.hpp), a capacity is shared by other than the two
+    ///         directions of one cable, a rank sits on a switch, a switch does not relay, or two ranks cannot reach
+    ///         each other.
     Network(std::string name, std::vector<Node> nodes, std::vector<Link> links, std::vector<NodeId> rank_nodes,
             std::shared_ptr<const network::Router> router = nullptr);
 
@@ -78,8 +79,8 @@ public:
     [[nodiscard]] const network::Router& router() const { return *router_; }
     [[nodiscard]] const std::shared_ptr<const network::Router>& shared_router() const { return router_; }
 
-    /// Hosts in the order of a depth-first walk of the network from `start`'s host, smaller node ids first; ranks of one
-    /// host in rank order. On a tree, a chain in this order crosses every directed link at most once.
+    /// Hosts in the order of a depth-first walk of the network from `start`'s host, smaller node ids first; ranks of
+    /// one host in rank order. On a tree, a chain in this order crosses every directed link at most once.
     [[nodiscard]] std::vector<Rank> depth_first_order(Rank start) const;
 
     /// What its file has on how it was measured; null = nothing. Copies share it.

@@ -8,7 +8,8 @@
 
 namespace hocket::network {
 
-/// What a link may have. Far beyond any network, and such that the time of no message overflows, however many there are.
+/// What a link may have. Far beyond any network, and such that the time of no message overflows, however many there
+/// are.
 inline constexpr double least_bandwidth_bytes_per_s = 0.125;  ///< 1 bit/s
 inline constexpr double most_bandwidth_bytes_per_s = 1e18;
 inline constexpr double most_latency_s = 1e6;

@@ -14,8 +14,8 @@
 
 namespace hocket::network {
 
-/// A network of equal cables whose nodes, cables and routes are computed from their numbers, without tables. Its hosts are
-/// the nodes 0 .. num_hosts - 1, each with one rank; cable i is the links 2i (first to second) and 2i + 1.
+/// A network of equal cables whose nodes, cables and routes are computed from their numbers, without tables. Its hosts
+/// are the nodes 0 .. num_hosts - 1, each with one rank; cable i is the links 2i (first to second) and 2i + 1.
 class Regular : public Router {
 public:
     struct Size {

@@ -39,8 +39,9 @@ public:
 /// The paths of the tree that contains `root`; every link has its opposite. O(length of the route) per query.
 std::shared_ptr<const Router> make_tree_router(const Network&, NodeId root);
 
-/// Paths of fewest links; among equals the one whose next node has the smallest id, at each step. Towards one destination
-/// the routes form a tree, and none passes a host that does not relay. The tree of a destination is found by breadth-first search when first needed and kept.
+/// Paths of fewest links; among equals the one whose next node has the smallest id, at each step. Towards one
+/// destination the routes form a tree, and none passes a host that does not relay. The tree of a destination is found
+/// by breadth-first search when first needed and kept.
 std::shared_ptr<const Router> make_shortest_path_router(std::span<const Node>, std::span<const Link>, Routing = {});
 
 /// Equal-cost multipath: among the paths of fewest links, each pair of nodes has one by a hash of the pair and
@@ -62,8 +63,8 @@ public:
 };
 
 /// `routing.routes`, and `others` between hosts that have none. A process takes the routes of its host.
-/// @throws InvalidRoute  if a route visits a node twice, is of less than two nodes, joins nodes without a link or others
-///         than hosts, or is the second of its pair.
+/// @throws InvalidRoute  if a route visits a node twice, is of less than two nodes, joins nodes without a link or
+///         others than hosts, or is the second of its pair.
 std::shared_ptr<const Router> make_explicit_router(std::span<const Node>, std::span<const Link>, Routing routing,
                                                    std::shared_ptr<const Router> others);
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // A root switch with widths[0] children, each with widths[1] children, ...; the last level are the hosts. A star is the
-// tree of one level. Nodes: the hosts, then the switches from the root s0 down, level by level. Cables: likewise from the
-// root down, each from a child to its parent.
+// tree of one level. Nodes: the hosts, then the switches from the root s0 down, level by level. Cables: likewise from
+// the root down, each from a child to its parent.
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/regular.hpp"

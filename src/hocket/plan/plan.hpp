@@ -47,7 +47,8 @@ struct PlanEntry {
     bool operator==(const PlanEntry&) const = default;
 };
 
-/// @throws InvalidInput  unless the entry's numbers, members and schedule fit each other, and all members are below `limit`
+/// @throws InvalidInput  unless the entry's numbers, members and schedule fit each other, and all members are below
+/// `limit`
 void check(const PlanEntry&, std::int64_t limit = std::int64_t{1} << 31);
 
 /// "bcast of 1000000 B on 8 ranks: pipelined_chain, 64 segments"

@@ -17,8 +17,8 @@ namespace {
 using base::JsonWriter;
 using Layout = JsonWriter::Layout;
 
-// A line for each key, but not for each operation of a schedule: every rank gets the text from rank 0, and a schedule of
-// thousands of operations must not become four times as long by white space.
+// A line for each key, but not for each operation of a schedule: every rank gets the text from rank 0, and a schedule
+// of thousands of operations must not become four times as long by white space.
 JsonWriter begin_plan(std::int32_t ranks, const std::string& network) {
     JsonWriter json(1, JsonWriter::Spaces::none);
     json.begin_object(Layout::lines);

@@ -14,13 +14,14 @@ namespace hocket {
 /// The first bytes of a file, by which it is recognised.
 bool is_goal_binary(std::string_view bytes);
 
-/// Programs in the binary form of GOAL that LogGOPSim runs: what its txt2bin makes of to_goal(). Little endian, unaligned:
+/// Programs in the binary form of GOAL that LogGOPSim runs: what its txt2bin makes of to_goal(). Little endian,
+/// unaligned:
 ///
 ///   file  = u64 4223, u32 number of ranks, u8 largest cpu, u8 largest nic, for each rank u64 start and u64 end of its
 ///           part from byte 8 on, the parts
 ///   part  = u32 ops, u32 ops without dependencies, those ops (u32 each), the ops, u32[] targets of all edges
-///   op    = u32 number of its dependencies, u8 kind (1 send, 2 recv, 3 calc), u32 peer, u64 bytes or ns, u32 tag, u8 cpu,
-///           u8 nic, u32 number and u32 first target of those that wait for its end, likewise for its start
+///   op    = u32 number of its dependencies, u8 kind (1 send, 2 recv, 3 calc), u32 peer, u64 bytes or ns, u32 tag,
+///           u8 cpu, u8 nic, u32 number and u32 first target of those that wait for its end, likewise for its start
 ///
 /// A reduction is a calc of bytes / reduce_bytes_per_s: unlike the text, this form has no comments.
 /// @throws InvalidInput  if the program has what 32 bits do not hold.

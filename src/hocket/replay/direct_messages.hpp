@@ -32,8 +32,8 @@ private:
 };
 
 /// Collectives whose blocks go straight from their owner to where they belong: v-variants, those between the groups of
-/// an inter-communicator, those with neighbours, and scans, in which rank r passes the result of ranks 0 .. r on. What a
-/// rank cannot know about the sizes of what it gets, it takes to be of its own size. False if sizes or neighbours are
+/// an inter-communicator, those with neighbours, and scans, in which rank r passes the result of ranks 0 .. r on. What
+/// a rank cannot know about the sizes of what it gets, it takes to be of its own size. False if sizes or neighbours are
 /// missing, or the collective is none of these.
 bool add_direct(const CollectiveCall&, RankProgram&);
 

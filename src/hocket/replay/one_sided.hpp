@@ -38,8 +38,8 @@ public:
     /// Begins a put, get, update or fetch of `bytes`; what is awaited when its origin's buffer may be used again.
     /// `is_last`: of the puts and updates to the target before its flush, so the target answers when it has all.
     Pending begin(OneSidedKind, std::int32_t window, const Tags&, Rank target, std::int64_t bytes, bool is_last);
-    /// What is awaited at the end of an epoch with one target, or with all of them (an invalid rank); `local`: only that
-    /// the buffers here may be used again.
+    /// What is awaited at the end of an epoch with one target, or with all of them (an invalid rank); `local`: only
+    /// that the buffers here may be used again.
     Pending flush(std::int32_t window, const Tags&, Rank target, bool local);
     /// Returns what the call itself waits for.
     Pending post(std::int32_t window, const Tags&, std::vector<Rank> origins);

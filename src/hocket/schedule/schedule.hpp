@@ -101,9 +101,9 @@ struct RankSchedule {
 ///   barrier                                           chunk r = "rank r has entered"; segments = 1; messages list no
 ///                                                     chunks and carry no bytes; a message shows all that its sender
 ///                                                     knew at its start, that is by the receives it depends on
-/// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks announces
-/// its receiver that what its sender waited for has happened: a transfer that must not share a link with another one
-/// waits so for its end.
+/// Each rank has one place for each chunk; a receive overwrites it or combines with it. A message without chunks
+/// announces its receiver that what its sender waited for has happened: a transfer that must not share a link with
+/// another one waits so for its end.
 struct Schedule {
     Collective collective;
     std::string algorithm;  ///< "pipelined_chain"; "custom" when a search found it

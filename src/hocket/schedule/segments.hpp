@@ -7,8 +7,8 @@
 
 namespace hocket {
 
-/// [begin, end) of segment i of `segments` in a block of n elements: the one rule that all ranks, the lowering and the run
-/// time use.
+/// [begin, end) of segment i of `segments` in a block of n elements: the one rule that all ranks, the lowering and the
+/// run time use.
 struct ElementRange {
     std::int64_t begin, end;
 };

@@ -41,8 +41,8 @@ private:
     std::array<Shard, 64> shards_;
 };
 
-/// Branches on the open state with the least bound, which is a bound for all; several threads on as many states. What one
-/// thread finds, the others use at once: incumbent, memo, dominance.
+/// Branches on the open state with the least bound, which is a bound for all; several threads on as many states. What
+/// one thread finds, the others use at once: incumbent, memo, dominance.
 class BestFirst {
 public:
     /// `subtrees` as in Bound.

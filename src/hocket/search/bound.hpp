@@ -14,8 +14,8 @@
 
 namespace hocket::search {
 
-/// How long all that is behind a link needs at least, once one of the holders there or one before the link can send to it,
-/// as long as nobody else there has the message.
+/// How long all that is behind a link needs at least, once one of the holders there or one before the link can send to
+/// it, as long as nobody else there has the message.
 struct SubtreeBound {
     std::int64_t needs_ns = 0;  ///< 0: not known
     std::vector<std::int32_t> holders;
@@ -33,7 +33,8 @@ public:
 
     /// May stop at `enough_ns`. What is more than `aim_ns` may mean only that it cannot end by then.
     std::int64_t of(const State&, std::int64_t enough_ns = never, std::int64_t aim_ns = never);
-    /// Of the last state whose bound was not enough: the sum of what the places found. Distinguishes states of equal bounds.
+    /// Of the last state whose bound was not enough: the sum of what the places found. Distinguishes states of equal
+    /// bounds.
     [[nodiscard]] double mean_ns() const { return mean_ns_; }
     /// And for what is missing below and at a node; 0 if nothing is.
     [[nodiscard]] std::int64_t below_ns(std::int32_t node, const State&);

@@ -53,8 +53,8 @@ struct Effort {
 };
 void find_subtree_bounds(const State& root, std::int64_t num_nodes, std::vector<SubtreeBound>&, Watch&);
 
-/// Anneals by turns at what the bound allows, and at ends nearer to the best schedule: one far off leads elsewhere than one
-/// within reach.
+/// Anneals by turns at what the bound allows, and at ends nearer to the best schedule: one far off leads elsewhere than
+/// one within reach.
 void improve_once(const State& root, std::int64_t num_steps, std::uint64_t turn, Watch& watch) {
     const double parts[] = {0, 0.5, 0.9}, hot[] = {0.3, 0.05};
     const std::int64_t low = watch.lower_bound_ns(), gap = watch.makespan_ns() - low;
@@ -118,9 +118,9 @@ std::pair<std::int64_t, bool> search_subtree(const CutOff& subtree, std::int64_t
     return {of_subtree.lower_bound_ns(), of_subtree.lower_bound_ns() == of_subtree.makespan_ns()};
 }
 
-/// What is behind each link, broadcast from where it is cut off [Hourai, sec. 4.6], unless that is nearly all. That also
-/// bounds the whole, from when the computers before the link can have the message. What is not known yet, or not exactly, is
-/// searched for as many nodes.
+/// What is behind each link, broadcast from where it is cut off [Hourai, sec. 4.6], unless that is nearly all. That
+/// also bounds the whole, from when the computers before the link can have the message. What is not known yet, or not
+/// exactly, is searched for as many nodes.
 void find_subtree_bounds(const State& root, std::int64_t num_nodes, std::vector<SubtreeBound>& bounds, Watch& watch) {
     constexpr std::int64_t most = 32;  // computers
     const Tree& tree = root.tree();

@@ -34,10 +34,11 @@ struct BroadcastOptions {
 
 /// A schedule, complete even when the search was stopped, and what is proven of it.
 ///
-/// Without delays `lower_bound_ns` holds for all broadcasts: started in the order of their starts, each as early as possible,
-/// transfers end no later, one after the other. With delays a transfer that starts later can reach a link earlier than
-/// another one, so the search is among those that start each transfer, in the order of their starts, as early as possible
-/// from the start before; `lower_bound_any_starts_ns`, of the bounds before any branching, holds for all broadcasts.
+/// Without delays `lower_bound_ns` holds for all broadcasts: started in the order of their starts, each as early as
+/// possible, transfers end no later, one after the other. With delays a transfer that starts later can reach a link
+/// earlier than another one, so the search is among those that start each transfer, in the order of their starts, as
+/// early as possible from the start before; `lower_bound_any_starts_ns`, of the bounds before any branching, holds for
+/// all broadcasts.
 ///
 /// The makespan of an optimal result does not depend on the number of threads. Its transfers do not if there is but one
 /// thread, or if there was nothing to branch on: num_nodes = 0.

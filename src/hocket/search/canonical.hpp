@@ -11,8 +11,8 @@
 
 namespace hocket::search {
 
-/// 128 bits that are the same for states that an automorphism of the tree maps to each other, times counted from now; for
-/// others different but for a chance of about 2^-100.
+/// 128 bits that are the same for states that an automorphism of the tree maps to each other, times counted from now;
+/// for others different but for a chance of about 2^-100.
 struct Key {
     std::uint64_t high = 0, low = 0;
     bool operator==(const Key&) const = default;

@@ -15,10 +15,10 @@
 
 namespace hocket::search {
 
-/// States that have been looked at, by who is informed. One is as good as another one, or better, if it is no later, each
-/// of the informed is ready no later, and no link carries more from the other's instant on: whatever follows the other can
-/// follow it, and so end no later. That holds without delays, where starting transfers earlier is never worse.
-/// Several threads may ask at once.
+/// States that have been looked at, by who is informed. One is as good as another one, or better, if it is no later,
+/// each of the informed is ready no later, and no link carries more from the other's instant on: whatever follows the
+/// other can follow it, and so end no later. That holds without delays, where starting transfers earlier is never
+/// worse. Several threads may ask at once.
 class Dominance {
 public:
     explicit Dominance(const Tree&);

@@ -53,8 +53,8 @@ std::vector<std::int32_t> edge_coloring(std::int32_t num_left, std::int32_t num_
     for (std::int32_t e = 0; e < num_edges; ++e) {
         const std::int32_t a = colors.first_free(left_of(e));
         if (colors.edge(right_of(e), a) >= 0) {
-            // Exchange a and b along the path that leaves the right node by a. It comes to left nodes by a only, so it does
-            // not reach this edge's, where a is free.
+            // Exchange a and b along the path that leaves the right node by a. It comes to left nodes by a only, so it
+            // does not reach this edge's, where a is free.
             const std::int32_t b = colors.first_free(right_of(e));
             path.clear();
             std::int32_t node = right_of(e);

@@ -69,9 +69,9 @@ void Growth::fill_heap() {
     std::make_heap(heap_.begin(), heap_.end());
 }
 
-/// A unit that gets the message as the k-th, as a sender. By itself as good as any can be: with the best ones first, and
-/// whole messages only, fewer might be complete at some time than with the best one second. All such units together send no
-/// more bytes than with the best ones first.
+/// A unit that gets the message as the k-th, as a sender. By itself as good as any can be: with the best ones first,
+/// and whole messages only, fewer might be complete at some time than with the best one second. All such units together
+/// send no more bytes than with the best ones first.
 void Growth::add_grown(std::size_t k, std::int64_t from_ns) {
     senders_.push_back(grown(0, from_ns));
     pooled_senders_.emplace_back(from_ns, grown(k, from_ns).bandwidth);

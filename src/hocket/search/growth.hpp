@@ -13,7 +13,8 @@
 
 namespace hocket::search {
 
-/// What hangs on a place, a node or some joined nodes, by one cable; or a computer at the place itself, behind no cable.
+/// What hangs on a place, a node or some joined nodes, by one cable; or a computer at the place itself, behind no
+/// cable.
 struct Unit {
     std::int32_t out_link = -1, in_link = -1;  ///< -1: a computer at the place
     std::int32_t computer = -1;                ///< that computer
@@ -45,8 +46,8 @@ struct Sender {
 };
 
 /// How fast units without the message can get it from those that have it: a unit with the message sends at most the
-/// bandwidth of its cable, so that its k-th message is complete after k messages' bytes at the earliest; each one complete
-/// makes another unit a sender, the one with most bandwidth first. A unit also needs its tail.
+/// bandwidth of its cable, so that its k-th message is complete after k messages' bytes at the earliest; each one
+/// complete makes another unit a sender, the one with most bandwidth first. A unit also needs its tail.
 class Growth {
 public:
     explicit Growth(const Tree& tree) : tree_(&tree) {}
@@ -68,8 +69,8 @@ public:
     /// When a unit can begin at the latest: one whose message comes late, or must go far, may get another one.
     [[nodiscard]] std::int64_t helped_ns(std::int64_t first_ns, const Unit&) const;
 
-    /// When the last of the receivers and of what is in them has the message, from senders that `add_senders` adds for the
-    /// receivers of the moment.
+    /// When the last of the receivers and of what is in them has the message, from senders that `add_senders` adds for
+    /// the receivers of the moment.
     template <class AddSenders>
     std::int64_t last_arrival(AddSenders&& add_senders) {
         if (missing_.empty()) return 0;
@@ -93,9 +94,9 @@ public:
         return end;
     }
 
-    /// Whether all that is `missing` may end by `aim_ns`, for what is known of `unit`: one of those missing, or that of the
-    /// sender with this number, of which only one branch has the message. It gets the message once more, which takes one
-    /// message from the others; or it does not, and must pause what it sends to others in time to spread it.
+    /// Whether all that is `missing` may end by `aim_ns`, for what is known of `unit`: one of those missing, or that of
+    /// the sender with this number, of which only one branch has the message. It gets the message once more, which
+    /// takes one message from the others; or it does not, and must pause what it sends to others in time to spread it.
     template <class AddSenders>
     bool can_end_by(std::int64_t aim_ns, std::span<const Unit* const> missing, const Unit& unit, std::ptrdiff_t sender,
                     AddSenders&& add_senders) {

@@ -56,7 +56,8 @@ public:
     explicit Decoder(const State& root) : root_(&root), state_(root), any_start_(!root.tree().has_delays()) {}
 
     /// By how much the transfers end after `aim_ns`, all together; or something above `most` if it is more than that.
-    /// Without delays each transfer starts as early as what is before it in the order leaves room for, maybe before them.
+    /// Without delays each transfer starts as early as what is before it in the order leaves room for, maybe before
+    /// them.
     std::int64_t late_ns(const Order& order, std::int64_t aim_ns, std::int64_t most) {
         const std::size_t first = root_->transfers().size();
         std::size_t same = 0;  // the last order may have begun alike

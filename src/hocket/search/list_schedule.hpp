@@ -12,19 +12,19 @@
 
 namespace hocket::search {
 
-/// Makes a broadcast at once that is to end by a given time: of the transfers that can start first, the most urgent one after
-/// which the bound still allows that. Urgent is what hangs on the node where the way to the receiver turns down, by the time
-/// it has left after what it still needs.
+/// Makes a broadcast at once that is to end by a given time: of the transfers that can start first, the most urgent one
+/// after which the bound still allows that. Urgent is what hangs on the node where the way to the receiver turns down,
+/// by the time it has left after what it still needs.
 class ListSchedule {
 public:
     /// Once half of the watch's time is over it takes the most urgent transfer, whatever the bound.
     ListSchedule(const Tree&, Bound&, Watch&);
 
-    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`, or when the
-    /// watch is done.
+    /// Adds transfers to `state` until it is complete. Gives up, false, when it cannot end before `worst_ns`, or when
+    /// the watch is done.
     bool complete(State& state, std::int64_t target_ns, std::int64_t worst_ns);
-    /// The same at once, without looking at bounds: whoever can send first does, to a branch around it in which nobody has
-    /// the message. For when time is up.
+    /// The same at once, without looking at bounds: whoever can send first does, to a branch around it in which nobody
+    /// has the message. For when time is up.
     void complete_at_once(State& state) const;
 
 private:

@@ -60,8 +60,8 @@ public:
         }
         links_used_ += by * static_cast<std::int64_t>(route_.size());
     }
-    /// What the search makes small: the sum of the fourth powers of the loads follows the largest and, where that is the
-    /// same, how many are nearly as large.
+    /// What the search makes small: the sum of the fourth powers of the loads follows the largest and, where that is
+    /// the same, how many are nearly as large.
     [[nodiscard]] double weight() const { return weight_; }
     [[nodiscard]] std::int64_t links_used() const { return links_used_; }
     [[nodiscard]] std::int32_t most_flows() const {

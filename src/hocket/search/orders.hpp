@@ -42,9 +42,9 @@ enum class Branch : std::uint8_t {
     deepest_last,  ///< the branch with the farthest member last, so that a chain need not come back from it
 };
 
-/// Positions in `members` in the order of a depth-first walk of the network from the first host of `start`; ranks of one
-/// host are neighbours. On a tree, a ring in this order crosses each directed link between members once, which is the least
-/// possible.
+/// Positions in `members` in the order of a depth-first walk of the network from the first host of `start`; ranks of
+/// one host are neighbours. On a tree, a ring in this order crosses each directed link between members once, which is
+/// the least possible.
 std::vector<Rank> depth_first_order(const Network&, std::span<const Rank> members, Rank start, Branch);
 
 struct OrderOptions {

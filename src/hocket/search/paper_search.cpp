@@ -72,8 +72,8 @@ private:
                (reports ? watch_.done_and_report() : watch_.stopped() || watch_.good_enough());
     }
 
-    /// All without the message; or one of those that are isomorphic as seen from one with the message, when each of these
-    /// has a label of its own.
+    /// All without the message; or one of those that are isomorphic as seen from one with the message, when each of
+    /// these has a label of its own.
     std::vector<std::int32_t> find_receivers() {
         std::vector<std::int32_t> found;
         std::int32_t holder = -1;
@@ -101,8 +101,8 @@ private:
         return found;
     }
 
-    /// [computer]: those of a group are isomorphic as senders, when each receiver has a label of its own: all that hangs on
-    /// a node is isomorphic. Of a group the one that can send first does. -1: no group.
+    /// [computer]: those of a group are isomorphic as senders, when each receiver has a label of its own: all that
+    /// hangs on a node is isomorphic. Of a group the one that can send first does. -1: no group.
     std::vector<std::int32_t> find_sender_groups() {
         std::vector<std::int32_t> groups(at(tree_.num_computers()), -1);
         if (!cuts_senders_) return groups;
@@ -179,11 +179,13 @@ private:
     std::vector<std::int64_t> subtree_ns_;  // [link]
 };
 
-/// [link]: the least time of a broadcast of what is behind it from where it begins; 0 if that is not small, or no bound: two
-/// transfers that are slow because of what is before the link may share what two faster ones may not, and be over sooner.
+/// [link]: the least time of a broadcast of what is behind it from where it begins; 0 if that is not small, or no
+/// bound: two transfers that are slow because of what is before the link may share what two faster ones may not, and be
+/// over sooner.
 std::vector<std::int64_t> find_subtree_bounds(const Tree& tree, const PaperOptions& options, Watch& watch) {
     std::vector<std::int64_t> found(at(tree.num_links()), 0);
-    // With delays, transfers that come from outside in another order than they start can be faster than what is found here.
+    // With delays, transfers that come from outside in another order than they start can be faster than what is found
+    // here.
     if (tree.has_delays()) return found;
     std::vector<std::int32_t> below(at(tree.num_nodes()), 0);
     const auto order = tree.order();

@@ -19,12 +19,12 @@ struct PaperOptions {
     std::function<bool(const BroadcastProgress&)> on_progress;  ///< as in BroadcastOptions
 };
 
-/// The search of [Hourai, sec. 5] as it is published, to compare with: depth first; first to receivers far from those that
-/// have the message, then transfers that can start early, then to near receivers; a bound from subtrees without the message,
-/// broadcast from where they are cut off. Such a subtree has eight computers at most (the paper: "small"). The bound is
-/// used only where it is one, which the paper overlooks: no cable has a delay, and all that is outside reaches the subtree's
-/// cable at its full bandwidth. num_nodes counts calls of the recursion. That the sender cut keeps an optimum is argued in
-/// the paper, not proven.
+/// The search of [Hourai, sec. 5] as it is published, to compare with: depth first; first to receivers far from those
+/// that have the message, then transfers that can start early, then to near receivers; a bound from subtrees without
+/// the message, broadcast from where they are cut off. Such a subtree has eight computers at most (the paper: "small").
+/// The bound is used only where it is one, which the paper overlooks: no cable has a delay, and all that is outside
+/// reaches the subtree's cable at its full bandwidth. num_nodes counts calls of the recursion. That the sender cut
+/// keeps an optimum is argued in the paper, not proven.
 BroadcastResult paper_broadcast(const Tree&, std::span<const std::int32_t> holders, const PaperOptions& = {});
 
 }  // namespace hocket::search

@@ -10,25 +10,27 @@
 #include "hocket/search/edge_coloring.hpp"
 #include "hocket/search/members.hpp"
 
-// The root is a node of the tree none of whose branches has more than half of the members; a member on the root itself is a
-// branch of its own. Branches are sorted by their numbers of members, m_0 >= m_1 >= ...; n is the number of members. The
-// cable to branch 0 is the busiest: m (n - m) grows up to n / 2. So there are P = m_0 (n - m_0) phases.
+// The root is a node of the tree none of whose branches has more than half of the members; a member on the root itself
+// is a branch of its own. Branches are sorted by their numbers of members, m_0 >= m_1 >= ...; n is the number of
+// members. The cable to branch 0 is the busiest: m (n - m) grows up to n / 2. So there are P = m_0 (n - m_0) phases.
 //
 // Between branches, as [Faraj05]: the messages from i to j take the phases
 //     m_i (m_i+1 + ... + m_j-1) + 0 .. m_i m_j - 1           where i < j
 //     P - m_j (m_j+1 + ... + m_i) + 0 .. m_i m_j - 1         where i > j
 // so that at any time a branch sends to at most one other and receives from at most one other: no link is used twice.
 //
-// Who sends and receives, and where messages within a branch fit. A message within a branch from x to y, in a phase in which
-// no other than y sends out of the branch and no other than x receives into it, shares no link with these two: it goes up
-// from x to an ancestor of y, from where the other goes up, and so on. In phase p member p mod m_i of branch i sends. Each
-// stretch of phases i to j is a multiple of m_i long, so each member has its m_j turns. Receivers are chosen so that
+// Who sends and receives, and where messages within a branch fit. A message within a branch from x to y, in a phase in
+// which no other than y sends out of the branch and no other than x receives into it, shares no link with these two: it
+// goes up from x to an ancestor of y, from where the other goes up, and so on. In phase p member p mod m_i of branch i
+// sends. Each stretch of phases i to j is a multiple of m_i long, so each member has its m_j turns. Receivers are
+// chosen so that
 //   (a) the m_j turns of a sender in the stretch from i to j go to different members of j,
-//   (b) in the first m_j^2 phases the members of j meet all of the branch as (receiver, sender); in these branch j > 0 receives
-//       from j-1, whose stretch to j begins at phase 0 and is no shorter, and branch 0 from all others in turn.
-// Both are edge colourings of a bipartite graph, phases being edges and receivers colours: at the left the senders of (a), at
-// the right phases by their sender in j (those after the first m_j^2 in any groups of m_j). Where (b) does not matter, the
-// k-th turn of a sender goes to member k.
+//   (b) in the first m_j^2 phases the members of j meet all of the branch as (receiver, sender); in these branch j > 0
+//       receives from j-1, whose stretch to j begins at phase 0 and is no shorter, and branch 0 from all others in
+//       turn.
+// Both are edge colourings of a bipartite graph, phases being edges and receivers colours: at the left the senders of
+// (a), at the right phases by their sender in j (those after the first m_j^2 in any groups of m_j). Where (b) does not
+// matter, the k-th turn of a sender goes to member k.
 
 namespace hocket::search {
 namespace {

@@ -11,9 +11,9 @@
 
 namespace hocket::search {
 
-/// Labels of the subtrees below the nodes of a tree hung up at one of them: two nodes of the same depth have the same label
-/// if and only if an isomorphism maps what hangs on them to each other, with cables and the given marks [AhoHopcroftUllman74,
-/// sec. 3.2; Hourai, sec. 4.1]. Linear in the nodes but for the sorting of lists.
+/// Labels of the subtrees below the nodes of a tree hung up at one of them: two nodes of the same depth have the same
+/// label if and only if an isomorphism maps what hangs on them to each other, with cables and the given marks
+/// [AhoHopcroftUllman74, sec. 3.2; Hourai, sec. 4.1]. Linear in the nodes but for the sorting of lists.
 class SubtreeLabels {
 public:
     explicit SubtreeLabels(const Tree&);

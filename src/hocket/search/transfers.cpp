@@ -98,7 +98,8 @@ Schedule schedule_of(const Tree& tree, Collective collective, std::int32_t root,
                      Order order) {
     const auto waits =
         order == Order::kept ? waits_of(tree, transfers) : std::vector<std::vector<std::int32_t>>(transfers.size());
-    // With delays a transfer may follow another one on a link before that one has ended; who waits for its end starts later.
+    // With delays a transfer may follow another one on a link before that one has ended; who waits for its end starts
+    // later.
     struct Event {
         std::int64_t time_ns;
         bool starts;
@@ -147,9 +148,9 @@ Tree reversed(const Tree& tree) {
     for (Cable cable : tree.cables()) {
         std::swap(cable.bandwidth[0], cable.bandwidth[1]);
         std::swap(cable.delay_ns[0], cable.delay_ns[1]);
-        // A transfer reserves a link after the link's delay, so backwards in time before it. That moves all that is on a link
-        // alike and means nothing, unless directions that share the bandwidth have different delays: then what one has
-        // more comes behind, on a cable of its own.
+        // A transfer reserves a link after the link's delay, so backwards in time before it. That moves all that is on
+        // a link alike and means nothing, unless directions that share the bandwidth have different delays: then what
+        // one has more comes behind, on a cable of its own.
         const std::int64_t more_ns = cable.delay_ns[0] - cable.delay_ns[1];
         if (cable.half_duplex && more_ns != 0) {
             std::int32_t& far = more_ns > 0 ? cable.b : cable.a;

@@ -20,12 +20,12 @@ struct Cable {
     bool half_duplex = false;
 };
 
-/// Broadcast of one message on a tree [Hourai]: a transfer from one computer to another goes at the least bandwidth of its
-/// path, and reserves that on every link while its bytes pass. Numbers are whole, so that times compare exactly.
+/// Broadcast of one message on a tree [Hourai]: a transfer from one computer to another goes at the least bandwidth of
+/// its path, and reserves that on every link while its bytes pass. Numbers are whole, so that times compare exactly.
 class Tree {
 public:
-    /// `computers[i]` is the node of computer i. `cables` join all of `num_nodes` nodes without a cycle. No transfer from
-    /// computer i is faster than `send_rates[i]`; however many it sends. Empty: its cables alone matter.
+    /// `computers[i]` is the node of computer i. `cables` join all of `num_nodes` nodes without a cycle. No transfer
+    /// from computer i is faster than `send_rates[i]`; however many it sends. Empty: its cables alone matter.
     Tree(std::int32_t num_nodes, std::vector<std::int32_t> computers, std::vector<Cable> cables, std::int64_t bytes,
          std::vector<std::int64_t> send_rates = {});
 
@@ -52,8 +52,8 @@ public:
     [[nodiscard]] std::int64_t delay_ns(std::int32_t link) const { return delay_ns_[at(link)]; }
     [[nodiscard]] bool has_delays() const { return has_delays_; }
 
-    /// Of the transfer from computer s to computer r != s: its rate, the time its bytes take at that rate, rounded up, and
-    /// the sum of delays.
+    /// Of the transfer from computer s to computer r != s: its rate, the time its bytes take at that rate, rounded up,
+    /// and the sum of delays.
     [[nodiscard]] std::int64_t rate(std::int32_t s, std::int32_t r) const { return rates_[pair(s, r)]; }
     [[nodiscard]] std::int64_t duration_ns(std::int32_t s, std::int32_t r) const { return time_of(rate(s, r)); }
     [[nodiscard]] std::int64_t path_delay_ns(std::int32_t s, std::int32_t r) const {
@@ -108,8 +108,9 @@ struct Transfer {
     std::int64_t start_ns, end_ns;
 };
 
-/// What is wrong with a broadcast from `holders`, or "" if nothing is: each transfer's source has the message, everybody
-/// gets it once, ends are right, and no bandwidth is exceeded. Plain and slow, apart from what the searches use.
+/// What is wrong with a broadcast from `holders`, or "" if nothing is: each transfer's source has the message,
+/// everybody gets it once, ends are right, and no bandwidth is exceeded. Plain and slow, apart from what the searches
+/// use.
 std::string faults_of(const Tree&, std::span<const std::int32_t> holders, std::span<const Transfer>);
 
 }  // namespace hocket::search

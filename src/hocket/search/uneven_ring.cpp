@@ -58,7 +58,8 @@ Schedule uneven_ring_allreduce(std::span<const Rank> order, std::span<const std:
         const Rank previous = order[static_cast<std::size_t>((v + p - 1) % p)];
         std::vector<std::int32_t> received(static_cast<std::size_t>(num_blocks * segments), -1);  // [chunk] last, or -1
         std::vector<std::int32_t> sent(received);
-        // A block takes p-1 steps to be reduced and p-1 back. Both ends list the messages between them by step and block.
+        // A block takes p-1 steps to be reduced and p-1 back. Both ends list the messages between them by step and
+        // block.
         std::vector<Turn> turns;
         for (std::int32_t block = 0; block < num_blocks; ++block) {
             const std::int32_t from_start = (v - starts[static_cast<std::size_t>(block)] + p) % p;

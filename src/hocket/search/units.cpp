@@ -119,9 +119,9 @@ std::vector<Unit> Units::inside(std::int32_t in_link) const {
     return inner;
 }
 
-/// How long all that is behind the link cannot send to elsewhere, from when one branch begins to send to a second one until
-/// that has the message. Whichever branch is the first, what it sends to the second and to elsewhere does not fit on its
-/// cable together.
+/// How long all that is behind the link cannot send to elsewhere, from when one branch begins to send to a second one
+/// until that has the message. Whichever branch is the first, what it sends to the second and to elsewhere does not fit
+/// on its cable together.
 void Units::find_pause(std::int32_t in_link) {
     Unit& unit = behind_[at(in_link)];
     if (!unit.holds_computers() || tree_->has_delays()) return;

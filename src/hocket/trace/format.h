@@ -3,25 +3,26 @@
 
 /* The binary trace of one rank: `rank-000000.bin` of a folder in format "hocket.trace/3".
  *
- * Plain C, shared by the recorder (mpi/record) and the reader (rank_file.hpp). Everything is little endian and unaligned.
+ * Plain C, shared by the recorder (mpi/record) and the reader (rank_file.hpp). Everything is little endian and
+ * unaligned.
  *
  *   file    = header (hocket_trace_header, 256 bytes), then blocks until one has size 0 or the file ends
  *   block   = hocket_trace_block, then `used` bytes of whole records, then what is not used up to `size`
- *   record  = a byte, the head, then its contents; numbers are varints: 7 bits a byte, the lowest first, and the highest
- *             bit means that more follow; "signed" ones are zigzag (0, -1, 1, -2, ...)
+ *   record  = a byte, the head, then its contents; numbers are varints: 7 bits a byte, the lowest first, and the
+ *             highest bit means that more follow; "signed" ones are zigzag (0, -1, 1, -2, ...)
  *
- * The recorder maps the file and raises `used` when a record is whole. So whatever kills the program, the file holds all
- * records but the one at hand; only a file whose last record is a FOOTER is complete. A reader needs one block at a time
- * and the state of a hocket_trace_coder (coder.h), which has a fixed size.
+ * The recorder maps the file and raises `used` when a record is whole. So whatever kills the program, the file holds
+ * all records but the one at hand; only a file whose last record is a FOOTER is complete. A reader needs one block at a
+ * time and the state of a hocket_trace_coder (coder.h), which has a fixed size.
  *
  * The lowest two bits of the head are the form (enum hocket_trace_form). DEFINITION: the other bits are the kind, then
  * the length of the body, and the body:
  *
  *   FUNCTION      u16 function, its MPI name, as in "MPI_Bcast"
  *   COMMUNICATOR  u16 function, u32 id, u32 parent (or NONE), u32 inter (0 or 1), i32 own rank in it, u32 n, u32 m, i32
- *                 local[n], i32 remote[m]: world ranks in communicator order, -1 for a process outside this world; m = 0
- *                 unless inter. `function` is the call that made it, or NONE16. Id 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF;
- *                 ids count up in the order of creation and belong to this rank's file.
+ *                 local[n], i32 remote[m]: world ranks in communicator order, -1 for a process outside this world; m =
+ *                 0 unless inter. `function` is the call that made it, or NONE16. Id 0 is MPI_COMM_WORLD, 1
+ *                 MPI_COMM_SELF; ids count up in the order of creation and belong to this rank's file.
  *   DATATYPE      u16 NONE16, u32 id, i64 size in bytes, name
  *   OPERATOR      u16 NONE16, u32 id, u32 commutative (0 or 1), name
  *   NEIGHBOURS    u16 NONE16, u32 communicator, u32 n, u32 m, i32 sources[n], i32 destinations[m]: ranks in the
@@ -33,7 +34,8 @@
  * A definition stands before its first use. A reader skips kinds and fields that it does not know: what is added to
  * version 3 is a new kind of definition, or a field behind those known so far, and no reason for a new version.
  *
- * The other forms are a call. All of it but its times is its signature, and the signatures of earlier calls lie in slots:
+ * The other forms are a call. All of it but its times is its signature, and the signatures of earlier calls lie in
+ * slots:
  *
  *   head, [THREAD: the thread, otherwise that of the record before], [SLOT: slot | NEW: slot, length, signature],
  *   enter - exit of the call before on this thread (signed), [unless FOLDED: exit - enter],
@@ -41,13 +43,14 @@
  *
  * SUCCESSOR: the signature is in the slot of the one that last came behind that of the call before. NEW puts its
  * signature into the slot, unless that is HOCKET_TRACE_SLOTS. Instants are ns of CLOCK_MONOTONIC. A CPU reading is
- * expected to be the last one of this thread and the wall time since. For the next call, the exit of a FOLDED one is its
- * enter, and it has no CPU_EXIT.
+ * expected to be the last one of this thread and the wall time since. For the next call, the exit of a FOLDED one is
+ * its enter, and it has no CPU_EXIT.
  *
  *   signature = function, flags, fields (enum hocket_trace_field, without CPU_ENTER, CPU_EXIT, COUNT, FOLDED), then the
  *               fields whose bit is set in the order of their bits; i32 and i64 are signed
- *   request   = 0, then the number itself, if it is not above the last persistent one; otherwise 1 + the signed distance
- *               from the highest request that earlier calls named. So loops have the same signatures again and again.
+ *   request   = 0, then the number itself, if it is not above the last persistent one; otherwise 1 + the signed
+ *               distance from the highest request that earlier calls named. So loops have the same signatures again and
+ *               again.
  *
  * Versions 1 and 2 have records, behind the header, in place of blocks, until one has length 0 or the file ends:
  *
@@ -169,11 +172,11 @@ enum hocket_trace_field {
 };
 
 /* Polls of one thread, one function and one communicator that found nothing, from the first one's enter to the last
- * one's exit. A thread that polls in several ways in turns, and does nothing else in MPI, has one fold for each way. Their
- * spans overlap; the times here do not: each instant from the first fold's enter on belongs to one of them, so a reader
- * can lay them one behind the other in that order, each `inside + outside` long. For that the enter of any fold but the first
- * is the exit of the poll before it. The recorder counts up in the file itself, so a program that is killed leaves what it
- * had polled by then. */
+ * one's exit. A thread that polls in several ways in turns, and does nothing else in MPI, has one fold for each way.
+ * Their spans overlap; the times here do not: each instant from the first fold's enter on belongs to one of them, so a
+ * reader can lay them one behind the other in that order, each `inside + outside` long. For that the enter of any fold
+ * but the first is the exit of the poll before it. The recorder counts up in the file itself, so a program that is
+ * killed leaves what it had polled by then. */
 struct hocket_trace_fold {
     uint64_t calls;
     int64_t inside_ns;     /* in these calls */

@@ -121,8 +121,8 @@ enum class CpuReadings : std::uint8_t {
 };
 
 /// Reads a rank's file forward, a part at a time, so that its size does not matter. A part is a block of the file; with
-/// CpuReadings::as_read, for which calls need not be seen together, at most `calls_of_part` calls of it. Of versions 1 and
-/// 2 the only part is the whole file.
+/// CpuReadings::as_read, for which calls need not be seen together, at most `calls_of_part` calls of it. Of versions 1
+/// and 2 the only part is the whole file.
 class RankFileStream {
 public:
     static constexpr std::size_t calls_of_part = 256;

@@ -13,8 +13,9 @@ namespace {
 
 using Round = std::vector<std::pair<std::int32_t, std::int32_t>>;
 
-/// Every pair meets once: the circle method, with a node that waits where n is odd. A node meets one in a round, so that
-/// n - 1 rounds, or n, are the decomposition of uniform traffic into the fewest matchings (Birkhoff and von Neumann).
+/// Every pair meets once: the circle method, with a node that waits where n is odd. A node meets one in a round, so
+/// that n - 1 rounds, or n, are the decomposition of uniform traffic into the fewest matchings (Birkhoff and von
+/// Neumann).
 std::vector<Round> circle(std::int32_t n) {
     const std::int32_t rounds = n % 2 == 0 ? n - 1 : n;
     std::vector<Round> result(static_cast<std::size_t>(rounds));

@@ -68,10 +68,10 @@ double exchange_bound_s(const Rules& rules, double message_s) {
 }
 
 /* A serial controller and the work of all messages, in seconds of the lanes: `work_s(c)` of c circuits in all. Each of
-   them carries two messages at a time, and the i-th is open i s after the start at the earliest. With stop `all` all are
-   torn down, one after another, when no message is on its way: until then m circuits, with 2 m lanes, have worked for
-   m x - s m (m + 1) / 2 at the most. With stop `circuit` they are torn down one by one as well. Those beyond half the
-   lanes do not help. `least_s` is what the messages take at least from the first set-up on. */
+   them carries two messages at a time, and the i-th is open i s after the start at the earliest. With stop `all` all
+   are torn down, one after another, when no message is on its way: until then m circuits, with 2 m lanes, have worked
+   for m x - s m (m + 1) / 2 at the most. With stop `circuit` they are torn down one by one as well. Those beyond half
+   the lanes do not help. `least_s` is what the messages take at least from the first set-up on. */
 template <typename Work>
 double serial_work_bound_s(const Rules& rules, double least_s, const Work& work_s) {
     const std::int64_t p = rules.num_nodes, most = p * (p - 1) / 2;

@@ -22,8 +22,8 @@ namespace hocket::simulation {
 /// The paper leaves open who starts when several wait. Here they are asked in the order in which they came, and each
 /// that finds room starts: one that does not fit holds nobody else back.
 ///
-/// A flow that does not fit now cannot start before a time that follows from the windows reserved by then: others only make it
-/// later. It is asked again at that time.
+/// A flow that does not fit now cannot start before a time that follows from the windows reserved by then: others only
+/// make it later. It is asked again at that time.
 class IncrementalWindows : public IncrementalDefaults {
 public:
     IncrementalWindows(Bandwidths bandwidths, std::int32_t num_flows)
