@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The collective subroutines of coarray programs that gfortran compiles for OpenCoarrays, each as one call of MPI, which a plan can
- * reroute. OpenCoarrays 2.10 broadcasts an array by one MPI_Bcast for each element, and reduces one that is not contiguous so.
+/* The collective subroutines of coarray programs that gfortran compiles for OpenCoarrays, each as one call of MPI,
+ * which a plan can reroute. OpenCoarrays 2.10 broadcasts an array by one MPI_Bcast for each element, and reduces one
+ * that is not contiguous so.
  *
- * Twice from this file: libhocket_coarrays.a for the linker's --wrap, where the program contains OpenCoarrays (as its compiler wrapper caf
- * links it), and libhocket_coarrays.so to be preloaded where it is a shared library. What is not served here is left to OpenCoarrays. */
+ * Twice from this file: libhocket_coarrays.a for the linker's --wrap, where the program contains OpenCoarrays (as its
+ * compiler wrapper caf links it), and libhocket_coarrays.so to be preloaded where it is a shared library. What is not
+ * served here is left to OpenCoarrays. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdint.h>

@@ -21,8 +21,8 @@ struct descriptor {
     int version;
     signed char rank, type;
     short attribute;
-    /* Bytes of a step of one, which differ from element_bytes where a pointer points to components. Not to be used: gfortran 12 leaves
-     * it unset for the components of a derived type that it broadcasts one by one. */
+    /* Bytes of a step of one, which differ from element_bytes where a pointer points to components. Not to be used:
+     * gfortran 12 leaves it unset for the components of a derived type that it broadcasts one by one. */
     ptrdiff_t span;
     struct dimension dimensions[];
 };

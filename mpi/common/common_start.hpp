@@ -7,8 +7,8 @@
 
 namespace hocket {
 
-/// Starts a call on all ranks of a communicator at one time, agreed on before [Hunold16]. After a barrier they would start when
-/// each leaves it: with more ranks than cores that is 0.1 ms apart and more, as long as a short call takes.
+/// Starts a call on all ranks of a communicator at one time, agreed on before [Hunold16]. After a barrier they would
+/// start when each leaves it: with more ranks than cores that is 0.1 ms apart and more, as long as a short call takes.
 class CommonStart {
 public:
     /// Collective. Compares the clocks of hosts.

@@ -8,8 +8,8 @@ module hocket_handles
     implicit none
     private
 
-    integer, parameter, public :: HOCKET_OK = 0, HOCKET_ERROR_INVALID = -1, HOCKET_ERROR_MPI = -2, HOCKET_ERROR_MEMORY = -3, &
-        HOCKET_ERROR_ORDER = -4, HOCKET_ERROR_INTERNAL = -5, HOCKET_ERROR_THREAD_LEVEL = -6
+    integer, parameter, public :: HOCKET_OK = 0, HOCKET_ERROR_INVALID = -1, HOCKET_ERROR_MPI = -2, &
+        HOCKET_ERROR_MEMORY = -3, HOCKET_ERROR_ORDER = -4, HOCKET_ERROR_INTERNAL = -5, HOCKET_ERROR_THREAD_LEVEL = -6
     integer, parameter, public :: HOCKET_CORE_ANY = -1, HOCKET_CORE_IDLE = -2
 
     type, bind(c), public :: hocket_communicator
@@ -25,7 +25,8 @@ module hocket_handles
         type(c_ptr) :: handle = c_null_ptr
     end type
 
-    public :: hocket_status_string, hocket_last_error, hocket_last_mpi_error, hocket_algorithm_get, hocket_communicator_free
+    public :: hocket_status_string, hocket_last_error, hocket_last_mpi_error, hocket_algorithm_get
+    public :: hocket_communicator_free
     public :: hocket_operation_create, hocket_operation_create_from_json, hocket_operation_free, hocket_engine_create
     public :: hocket_engine_free, hocket_engine_get_cpu, hocket_progress, hocket_request_start, hocket_request_start_all
     public :: hocket_request_test, hocket_request_wait, hocket_request_wait_all, hocket_request_free, hocket_finalize
@@ -202,7 +203,8 @@ contains
         call hocket_conclude(code, status)
     end subroutine
 
-    subroutine hocket_operation_create(communicator, collective, algorithm, operation, root, segments, order, status, pieces)
+    subroutine hocket_operation_create(communicator, collective, algorithm, operation, root, segments, order, status, &
+                                       pieces)
         type(hocket_communicator), intent(in) :: communicator
         character(*), intent(in) :: collective, algorithm
         type(hocket_operation), intent(out) :: operation
@@ -216,7 +218,8 @@ contains
         integer(c_int) :: order_size
         collective_c = trim(collective)//c_null_char
         algorithm_c = trim(algorithm)//c_null_char
-        parameters = schedule_parameters(c_sizeof(parameters), c_loc(collective_c), c_loc(algorithm_c), 0, 1, c_null_ptr)
+        parameters = schedule_parameters(c_sizeof(parameters), c_loc(collective_c), c_loc(algorithm_c), 0, 1, &
+                                         c_null_ptr)
         order_size = 0
         if (present(root)) parameters%root = int(root, c_int)
         if (present(pieces)) parameters%segments = int(pieces, c_int)
@@ -235,7 +238,8 @@ contains
         character(*), intent(in) :: text
         type(hocket_operation), intent(out) :: operation
         integer, optional, intent(out) :: status
-        call hocket_conclude(c_operation_create_from_json(communicator%handle, text, len(text, c_size_t), operation), status)
+        call hocket_conclude(c_operation_create_from_json(communicator%handle, text, len(text, c_size_t), operation), &
+                             status)
     end subroutine
 
     subroutine hocket_operation_free(operation, status)

@@ -64,7 +64,8 @@ contains
         end do
         in_flight = 1
         if (present(max_in_flight)) in_flight = int(max_in_flight, c_int)
-        call hocket_conclude(c_create(communicator%handle, size(arms, kind=c_int), arms_c, in_flight, selection), status)
+        call hocket_conclude(c_create(communicator%handle, size(arms, kind=c_int), arms_c, in_flight, selection), &
+                             status)
     end subroutine
 
     pure integer function longest_name(arms)

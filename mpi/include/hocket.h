@@ -12,8 +12,8 @@
  *                                      .recv_type = MPI_DOUBLE};
  *   hocket_operation_execute(bcast, &with);
  *
- * Functions return HOCKET_OK or a negative status; hocket_last_error() has more. Nothing is printed and nothing aborts, except that
- * MPI itself may call the error handler of the communicator given to hocket_communicator_create.
+ * Functions return HOCKET_OK or a negative status; hocket_last_error() has more. Nothing is printed and nothing aborts,
+ * except that MPI itself may call the error handler of the communicator given to hocket_communicator_create.
  * Without waiting, and many at once:
  *
  *   hocket_engine *engine;
@@ -25,8 +25,8 @@
  *   hocket_request_wait(request);
  *   hocket_request_free(request);
  *
- * Handles may be used by one thread at a time; different requests of one engine by different threads. All handles must be freed
- * before MPI_Finalize. */
+ * Handles may be used by one thread at a time; different requests of one engine by different threads. All handles must
+ * be freed before MPI_Finalize. */
 #ifndef HOCKET_H
 #define HOCKET_H
 
@@ -72,8 +72,8 @@ typedef struct hocket_schedule_parameters {
     const char*
         collective; /* "bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "scatter",
                                "gather", "barrier" */
-    /* "pipelined_chain", ...: hocket_algorithm_get. "native": the MPI's own function; also of the collectives "allgatherv", "alltoallv",
-     * "alltoallw", "gatherv", "scatterv", "reduce_scatter", "scan" and "exscan". */
+    /* "pipelined_chain", ...: hocket_algorithm_get. "native": the MPI's own function; also of the collectives
+     * "allgatherv", "alltoallv", "alltoallw", "gatherv", "scatterv", "reduce_scatter", "scan" and "exscan". */
     const char* algorithm;
     int root;         /* of bcast, reduce, scatter, gather; else 0 */
     int segments;     /* how fine to cut for pipelining, >= 1 */
@@ -102,8 +102,8 @@ typedef struct hocket_operation_arguments {
     int64_t recv_count; /* of one block, as in MPI; for reductions the count */
     MPI_Datatype recv_type;
     MPI_Op op;
-    /* Of collectives whose blocks differ, for each rank, as MPI's functions have them; else NULL. They must last until a request has
-     * ended. */
+    /* Of collectives whose blocks differ, for each rank, as MPI's functions have them; else NULL. They must last until
+     * a request has ended. */
     const int* send_counts;
     const int* send_displacements;
     const int* recv_counts;
@@ -146,14 +146,16 @@ HOCKET_API hocket_status hocket_progress(hocket_engine* engine);
 /* An operation that is bound to buffers, and can be started again and again. */
 typedef struct hocket_request hocket_request;
 
-/* Local. An operator of the program's own must live as long as the request; datatypes need not. Algorithm "native": MPI matches such
- * calls by their order, so that all requests of native operations on one communicator must have one engine, of one kind on all ranks. */
+/* Local. An operator of the program's own must live as long as the request; datatypes need not. Algorithm "native": MPI
+ * matches such calls by their order, so that all requests of native operations on one communicator must have one
+ * engine, of one kind on all ranks. */
 HOCKET_API hocket_status hocket_request_create(hocket_operation* operation, const hocket_operation_arguments* arguments,
                                                hocket_engine* engine, hocket_request** request);
-/* Collective, does not wait for other ranks. All ranks start requests on a communicator, and execute operations, in one order. */
+/* Collective, does not wait for other ranks. All ranks start requests on a communicator, and execute operations, in one
+ * order. */
 HOCKET_API hocket_status hocket_request_start(hocket_request* request);
-/* As hocket_request_start for each in turn, and all ranks start the same ones together: small reductions of one operation become one,
- * which takes little longer than each. */
+/* As hocket_request_start for each in turn, and all ranks start the same ones together: small reductions of one
+ * operation become one, which takes little longer than each. */
 HOCKET_API hocket_status hocket_request_start_all(int count, hocket_request* const requests[]);
 /* Create and start. */
 HOCKET_API hocket_status hocket_operation_start(hocket_operation* operation,
@@ -166,8 +168,8 @@ HOCKET_API hocket_status hocket_request_wait(hocket_request* request);
 HOCKET_API hocket_status hocket_request_wait_all(int count, hocket_request* const requests[]);
 /* Waits for a pending one. */
 HOCKET_API hocket_status hocket_request_free(hocket_request* request);
-/* Several ways to carry out a call that recurs, of which the fastest is found while the program runs, alike on all ranks: by what they
- * take from the start to the end of the wait, with what the program computes in between. */
+/* Several ways to carry out a call that recurs, of which the fastest is found while the program runs, alike on all
+ * ranks: by what they take from the start to the end of the wait, with what the program computes in between. */
 typedef struct hocket_selection hocket_selection;
 
 typedef struct hocket_arm {
@@ -179,8 +181,9 @@ typedef struct hocket_arm {
                        takes more than thrice the best is not tried */
 } hocket_arm;
 
-/* Collective over `communicator`, which carries what the ranks agree on. Arm 0 is the MPI's own way: no other one is kept that is more than
- * 3 % slower. `max_in_flight`: calls that are started before the first of them has been waited for, >= 1. */
+/* Collective over `communicator`, which carries what the ranks agree on. Arm 0 is the MPI's own way: no other one is
+ * kept that is more than 3 % slower. `max_in_flight`: calls that are started before the first of them has been waited
+ * for, >= 1. */
 HOCKET_API hocket_status hocket_selection_create(hocket_communicator* communicator, int count, const hocket_arm arms[],
                                                  int max_in_flight, hocket_selection** selection);
 /* As hocket_operation_start. */

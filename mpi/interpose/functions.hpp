@@ -8,7 +8,8 @@
 
 namespace hocket::interpose {
 
-/// What starts communication that may progress in the background. A persistent collective counts as its non-blocking one.
+/// What starts communication that may progress in the background. A persistent collective counts as its non-blocking
+/// one.
 enum class Function {
 #define HOCKET_LARGE_FUNCTION(...)
 #define HOCKET_FUNCTION(name, ...) name,

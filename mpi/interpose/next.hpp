@@ -8,7 +8,8 @@
 namespace hocket::interpose {
 
 /// The functions of the next library in the search order (a tool's, or the MPI's own), those of
-/// mpi/pmpi/interposed.txt. Fortran bindings reach MPI by PMPI_X as well as by MPI_X, so this library defines both and calls these.
+/// mpi/pmpi/interposed.txt. Fortran bindings reach MPI by PMPI_X as well as by MPI_X, so this library defines both and
+/// calls these.
 struct Next {
     Next();
 #define HOCKET_FUNCTION(name) decltype(&PMPI_##name) name;

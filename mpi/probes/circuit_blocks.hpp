@@ -10,8 +10,8 @@
 
 namespace hocket::probes {
 
-/// The blocks that one node holds. Messages may arrive sooner than in the schedule: each reads and changes blocks when those
-/// before it have, in the order of the schedule.
+/// The blocks that one node holds. Messages may arrive sooner than in the schedule: each reads and changes blocks when
+/// those before it have, in the order of the schedule.
 class CircuitBlocks {
 public:
     CircuitBlocks(const CircuitRun& run, int node);

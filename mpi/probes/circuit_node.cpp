@@ -184,7 +184,8 @@ void CircuitNode::take(std::istringstream& packet) {
     }
 }
 
-/// For as many of the next circuits as this node has ports; of one configuration where the switch changes them together.
+/// For as many of the next circuits as this node has ports; of one configuration where the switch changes them
+/// together.
 void CircuitNode::ask(CircuitClient& client) {
     int held = 0, configuration = -1;
     std::vector<int> wanted;

@@ -17,9 +17,10 @@ namespace hocket::probes {
 
 /// What one rank does in a run: asks for its circuits, sends and receives on them, gives them back.
 ///
-/// A receiver answers each message. Its sender goes on with the answer, as the next message would share the link with this one;
-/// and both ends release a circuit when nothing of theirs is under way on it. Messages go in segments that MPIs send at once: what
-/// they send each other about a large one would wait behind the data that goes the other way, up to as long as these take.
+/// A receiver answers each message. Its sender goes on with the answer, as the next message would share the link with
+/// this one; and both ends release a circuit when nothing of theirs is under way on it. Messages go in segments that
+/// MPIs send at once: what they send each other about a large one would wait behind the data that goes the other way,
+/// up to as long as these take.
 class CircuitNode {
 public:
     /// `run` must live as long.

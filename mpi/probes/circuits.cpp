@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket-circuits: runs schedules of collectives on a circuit switch, checks all data, and prints one JSON object on rank 0.
+// hocket-circuits: runs schedules of collectives on a circuit switch, checks all data, and prints one JSON object on
+// rank 0.
 
 #include <mpi.h>
 #include <sys/prctl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket-compare: for each entry of a plan, runs the MPI's own collective and the entry's schedule in turn, checks that both leave
-// the same data, and prints one JSON object on rank 0. The schedule is run as a rerouted call of a program, so that its time has all that
-// a program pays, but for the self-check.
+// hocket-compare: for each entry of a plan, runs the MPI's own collective and the entry's schedule in turn, checks that
+// both leave the same data, and prints one JSON object on rank 0. The schedule is run as a rerouted call of a program,
+// so that its time has all that a program pays, but for the self-check.
 
 #include <mpi.h>
 
@@ -194,9 +194,9 @@ private:
         return word != 0;
     }
 
-    /// The median of short calls in a row; a long one alone. On a host with more ranks than cores the scheduler of the system has to
-    /// even out what ranks that spun before, in the other kind of call, have had too much: for milliseconds calls take five times as
-    /// long. All ranks know the same times, so that they stop together.
+    /// The median of short calls in a row; a long one alone. On a host with more ranks than cores the scheduler of the
+    /// system has to even out what ranks that spun before, in the other kind of call, have had too much: for
+    /// milliseconds calls take five times as long. All ranks know the same times, so that they stop together.
     template <class Run>
     double time_in_a_row(const Run& run) {
         const timespec nap{0, settle_ns};
@@ -230,8 +230,8 @@ private:
     const double made_s_ = now_s();
 };
 
-/// Writes one entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over the
-/// world; the first member's answer reaches rank 0.
+/// Writes one entry of the output, measured for about `seconds`; not at all where these are 0 or less. Collective over
+/// the world; the first member's answer reaches rank 0.
 void compare(base::JsonWriter& json, const PlanEntry& entry, const Options& options, double seconds, int tag,
              int world_rank) {
     int world_size = 0;

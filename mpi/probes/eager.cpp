@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket-eager: finds by its effect the largest message that this MPI sends without asking the receiver first (its eager limit).
-// A send of such a message completes although the receiver has not called MPI_Recv; a larger one waits (rendezvous). Bisection
-// over what completes, as in [Degomme17], finds it where times are too noisy to show it.
+// hocket-eager: finds by its effect the largest message that this MPI sends without asking the receiver first (its
+// eager limit). A send of such a message completes although the receiver has not called MPI_Recv; a larger one waits
+// (rendezvous). Bisection over what completes, as in [Degomme17], finds it where times are too noisy to show it.
 
 #include <mpi.h>
 
@@ -76,8 +76,8 @@ int main(int argc, char** argv) {
     PMPI_Comm_size(same_host, &neighbours);
     PMPI_Comm_free(&same_host);
     std::vector<char> buffer(most_bytes);
-    // Where several hosts are used, the last rank is on another one than the first. Through shared memory a message that
-    // waits for its receiver stalls no network.
+    // Where several hosts are used, the last rank is on another one than the first. Through shared memory a message
+    // that waits for its receiver stalls no network.
     PMPI_Bcast(&neighbours, 1, MPI_INT, 0, MPI_COMM_WORLD);
     const int peer = neighbours < ranks ? ranks - 1 : 0;
     if (rank == 0) {

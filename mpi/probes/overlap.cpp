@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// hocket-overlap: a program that starts collectives, computes, and waits for them, in each of several ways in turns; also each way of
-// communication alone, and the computation alone. Checks that all ways leave the data of the MPI's own collective, and prints one JSON
-// object on rank 0.
+// hocket-overlap: a program that starts collectives, computes, and waits for them, in each of several ways in turns;
+// also each way of communication alone, and the computation alone. Checks that all ways leave the data of the MPI's own
+// collective, and prints one JSON object on rank 0.
 
 #include <mpi.h>
 #include <time.h>
@@ -105,7 +105,8 @@ public:
         std::minstd_rand random;
         for (int i = 0; i < options_.repetitions; ++i) {
             if (!goes_on(now_s() - begin_s < options_.seconds || i < min_repetitions)) break;
-            // What runs before leaves its mark on queues and caches. std::shuffle differs between libraries, and so between hosts.
+            // What runs before leaves its mark on queues and caches. std::shuffle differs between libraries, and so
+            // between hosts.
             for (std::size_t k = turns.size(); k > 1; --k) std::swap(turns[k - 1], turns[random() % k]);
             for (const auto& turn : turns) turn();
         }

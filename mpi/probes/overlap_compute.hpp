@@ -11,8 +11,9 @@
 
 namespace hocket::probes {
 
-/// The computation that a collective is to hide behind: an outer loop of 200 iterations, or fewer of at least 50 us. Work, never time until a deadline, which
-/// would make good what others take from its core and so show overlap where there is none.
+/// The computation that a collective is to hide behind: an outer loop of 200 iterations, or fewer of at least 50 us.
+/// Work, never time until a deadline, which would make good what others take from its core and so show overlap where
+/// there is none.
 class Compute {
 public:
     Compute() = default;
@@ -20,7 +21,8 @@ public:
     Compute& operator=(const Compute&) = delete;
     virtual ~Compute() = default;
 
-    /// Collective. How much `run` does, on all ranks alike: what takes the slowest of them `seconds` while nothing is communicated.
+    /// Collective. How much `run` does, on all ranks alike: what takes the slowest of them `seconds` while nothing is
+    /// communicated.
     virtual void set(double seconds, MPI_Comm comm);
     /// Calls `after_each` after each iteration of the outer loop.
     virtual void run(const std::function<void()>& after_each) = 0;
@@ -30,8 +32,8 @@ private:
     int num_iterations_ = 1;
 };
 
-/// "free-core": naps, as if the computation had cores of its own, of which the communication takes nothing. A nap that was too long
-/// is made good in the next one.
+/// "free-core": naps, as if the computation had cores of its own, of which the communication takes nothing. A nap that
+/// was too long is made good in the next one.
 /// "real": the matrix-vector product of [Nanri15], each iteration a block of rows by all threads of OpenMP.
 std::unique_ptr<Compute> make_compute(std::string_view model);
 

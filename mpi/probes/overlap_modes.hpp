@@ -43,7 +43,8 @@ struct Mode {
 /// With the names of [Nanri15] where it has the same.
 std::span<const Mode> all_modes();
 
-/// Those in a list such as "MPI,TCC-ovlp"; "MPI", which all are compared with, always is one of them. @throws InvalidInput
+/// Those in a list such as "MPI,TCC-ovlp"; "MPI", which all are compared with, always is one of them. @throws
+/// InvalidInput
 std::vector<Mode> modes_in(std::string_view list);
 
 }  // namespace hocket::probes

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// What a message costs a core is CPU time, not elapsed time: on the wire it may be slow for other reasons. Both ends sleep between
-// polls, so that they have nothing else to do than to move the message, and what the polls cost is known and taken off.
+// What a message costs a core is CPU time, not elapsed time: on the wire it may be slow for other reasons. Both ends
+// sleep between polls, so that they have nothing else to do than to move the message, and what the polls cost is known
+// and taken off.
 
 #include "probes/transfer_costs.hpp"
 
@@ -67,7 +68,8 @@ double poll_s(int peer) {
     return taken_s;
 }
 
-/// CPU time of this end of one small message after another. The target takes each when it has surely arrived, as [Hoefler07] does.
+/// CPU time of this end of one small message after another. The target takes each when it has surely arrived, as
+/// [Hoefler07] does.
 double small_message_s(bool sends, int peer, std::vector<char>& buffer) {
     double least_s = 0;
     for (int i = 0; i < num_small; ++i) {

@@ -3,8 +3,9 @@
 
 // hocket-transfers: measures transfers between ranks, alone and at the same time, and prints one JSON object on rank 0.
 //
-// A transfer ends when an empty answer to its last message is back: so it is timed by its source alone, and the clocks of the
-// hosts need not agree. Receives are posted before the start, so that no message waits for one or is copied twice.
+// A transfer ends when an empty answer to its last message is back: so it is timed by its source alone, and the clocks
+// of the hosts need not agree. Receives are posted before the start, so that no message waits for one or is copied
+// twice.
 
 #include <mpi.h>
 #include <sched.h>
@@ -35,8 +36,8 @@ constexpr const char* usage =
 
 constexpr std::int64_t warm_up_bytes = 65536;  // above what TCP sends before the first acknowledgement
 
-/// Goes on sooner than after a nap; and MPICH's MPI_Wait does not give way, so that of more ranks than cores some would start
-/// several time slices late.
+/// Goes on sooner than after a nap; and MPICH's MPI_Wait does not give way, so that of more ranks than cores some would
+/// start several time slices late.
 void wait_yielding(MPI_Request& request) {
     for (int done = 0; done == 0;) {
         require(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -71,8 +72,8 @@ public:
     void run(std::vector<double>& times_s) {
         for (auto& side : sides_) side.post_receives();
         start_together(true);
-        // Ranks leave a barrier one after another, up to a millisecond apart where there are more of them than cores. Of a small
-        // message that would be the greater part.
+        // Ranks leave a barrier one after another, up to a millisecond apart where there are more of them than cores.
+        // Of a small message that would be the greater part.
         if (alone_) sides_.front().meet();
         const double begin_s = now_s();
         for (auto& side : sides_) side.post_sends();
@@ -86,8 +87,8 @@ public:
                 if (side.sends) times_s[static_cast<std::size_t>(side.index)] = now_s() - begin_s;
             }
             if (open == 0) break;
-            // A nap would be measured; but where many ranks of one machine poll at once, some without giving way in the MPI,
-            // those that have data wait longer than that for a core.
+            // A nap would be measured; but where many ranks of one machine poll at once, some without giving way in the
+            // MPI, those that have data wait longer than that for a core.
             if (alone_) {
                 sched_yield();
             } else {

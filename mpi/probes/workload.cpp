@@ -99,8 +99,8 @@ void Workload::refill() {
     }
 }
 
-// The AVX code of Open MPI (4.1.4, 5.0.11) saturates sums of bytes, but only where it takes whole vectors, so that the result of an
-// overflow depends on how a message is cut.
+// The AVX code of Open MPI (4.1.4, 5.0.11) saturates sums of bytes, but only where it takes whole vectors, so that the
+// result of an overflow depends on how a message is cut.
 MPI_Op Workload::op() const { return element_bytes_ == 1 ? MPI_BXOR : MPI_SUM; }
 
 runtime::Arguments Workload::arguments() {

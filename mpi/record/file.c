@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* The trace file: blocks in windows of a map that moves forward. What is in the map is in the kernel's hands: it survives
- * whatever kills the process, SIGKILL among it. */
+/* The trace file: blocks in windows of a map that moves forward. What is in the map is in the kernel's hands: it
+ * survives whatever kills the process, SIGKILL among it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>

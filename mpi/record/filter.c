@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Which functions get records: HOCKET_TRACE_ONLY and HOCKET_TRACE_WITHOUT, lists of groups and of functions, whose names
- * may have * and ? in them. Start and end of MPI are always there. */
+/* Which functions get records: HOCKET_TRACE_ONLY and HOCKET_TRACE_WITHOUT, lists of groups and of functions, whose
+ * names may have * and ? in them. Start and end of MPI are always there. */
 #define _GNU_SOURCE
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -53,7 +53,8 @@ struct call {
     struct hocket_trace_fold fold;
 };
 
-/* Of a thread: the time-stamp counter and the time when the clock was set, and ns a tick in 32 bits behind the point. */
+/* Of a thread: the time-stamp counter and the time when the clock was set, and ns a tick in 32 bits behind the
+ * point. */
 struct clock {
     uint64_t ticks, rate;
     int64_t ns;

@@ -31,8 +31,8 @@ bool like(const hocket_operation& a, const hocket_operation& b) {
 
 double seconds(std::int64_t time_ns) { return 1e-9 * static_cast<double>(time_ns); }
 
-/// The exchange began with a call that this rank has waited for, so that all ranks have begun it; if not, in a program that has too many
-/// calls in flight, another rank may wait for what is pending here first.
+/// The exchange began with a call that this rank has waited for, so that all ranks have begun it; if not, in a program
+/// that has too many calls in flight, another rank may wait for what is pending here first.
 void conclude(hocket_selection& selection) {
     Backoff backoff;
     for (bool done = false; !done;) {

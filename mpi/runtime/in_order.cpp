@@ -186,7 +186,8 @@ void InOrder::post(std::int32_t op) {
 bool InOrder::test(std::int32_t op) {
     MPI_Request& request = requests_[static_cast<std::size_t>(op)];
     const bool receives = graph_.op(op).kind != OpKind::send;
-#ifndef OPEN_MPI  // it asks the communicator of the request; elsewhere the handler is exchanged while the message is under way
+#ifndef OPEN_MPI
+    // Open MPI asks the communicator of the request; elsewhere the handler is exchanged while the message is under way.
     if (receives) catch_errors();
 #endif
     int done = 1;

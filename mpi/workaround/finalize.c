@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// libhocket_workaround.so, for MPICH before 4.2 over UCX and TCP on several hosts. There MPI_Finalize waits for an answer of
-// each peer, which a peer that is already in the launcher's last barrier never gives (pmodels/mpich pull request 6596), so that
-// about every second program hangs at its end. After a barrier nothing is on its way, and the connections need no farewell.
+// libhocket_workaround.so, for MPICH before 4.2 over UCX and TCP on several hosts. There MPI_Finalize waits for an
+// answer of each peer, which a peer that is already in the launcher's last barrier never gives (pmodels/mpich pull
+// request 6596), so that about every second program hangs at its end. After a barrier nothing is on its way, and the
+// connections need no farewell.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
