@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! SPDX-FileCopyrightText: The hocket authors
 !
-! Times of collective subroutines in ns, the median over calls of the slowest image's: coarrays ELEMENTS CALLS. For coarrays.py.
+! Times of collective subroutines in ns, the median over calls of the slowest image's: coarrays ELEMENTS CALLS. For
+! coarrays.py.
 program coarrays
     use, intrinsic :: iso_fortran_env, only: int64, real64
     implicit none

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* What the thread of an engine costs while a request is pending that cannot move on, and while none is: rank 0 waits for the last rank, which
- * is late. Argument: engine. Prints "pending FRACTION idle FRACTION" of a core. */
+/* What the thread of an engine costs while a request is pending that cannot move on, and while none is: rank 0 waits
+ * for the last rank, which is late. Argument: engine. Prints "pending FRACTION idle FRACTION" of a core. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

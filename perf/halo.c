@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: The hocket authors */
 
 /* The calls of solvers, without their work: `halo KIND STEPS`. "halo": four neighbours by Irecv, Isend and Waitall, and
- * an allreduce every tenth step. "sweep": a wavefront by Recv, Wait and Isend of one line each, as LU does. "vectors": an
- * alltoallv, whose sizes change every hundredth step. */
+ * an allreduce every tenth step. "sweep": a wavefront by Recv, Wait and Isend of one line each, as LU does. "vectors":
+ * an alltoallv, whose sizes change every hundredth step. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

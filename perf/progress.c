@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* A program that starts communication, computes and waits, and never tests. Arguments: alltoall, allreduce or messages (with each other
- * rank); bytes of a block; free-core or real; repetitions; calls before them, not counted; the computation's work, or 0: as long as
- * the communication. Prints "work W", then "communication computation total compute-cpu cpu", in seconds, for each repetition. All data are
- * checked.
+/* A program that starts communication, computes and waits, and never tests. Arguments: alltoall, allreduce or messages
+ * (with each other rank); bytes of a block; free-core or real; repetitions; calls before them, not counted; the
+ * computation's work, or 0: as long as the communication. Prints "work W", then "communication computation total
+ * compute-cpu cpu", in seconds, for each repetition. All data are checked.
  *
- * Communication is that of the MPI's own functions, alone, behind any library that is preloaded; total is of the program's calls.
- * CPU time is that of all threads of a rank, of the computation alone and of all. Times are from a common start until the last rank is done [Hunold16]; ranks must share one clock. */
+ * Communication is that of the MPI's own functions, alone, behind any library that is preloaded; total is of the
+ * program's calls. CPU time is that of all threads of a rank, of the computation alone and of all. Times are from a
+ * common start until the last rank is done [Hunold16]; ranks must share one clock. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -18,7 +19,8 @@
 
 enum { most_iterations = 200, calibrating = 11, rows = 1000, columns = 4000 };
 
-/* Then even those have woken up that are late: ranks that spin in the MPI_Allreduce would keep them from their cores. */
+/* Then even those have woken up that are late: ranks that spin in the MPI_Allreduce would keep them from their
+ * cores. */
 static const double after_s = 0.002;
 static const double least_iteration_s = 50e-6, least_window_s = 0.01;
 
@@ -57,8 +59,8 @@ static void multiply(void) {
     }
 }
 
-/* A computation with a core of its own. A nap that was too long is made good in the next one: it is an amount of sleep, not a deadline,
-   which would absorb what others take from it. */
+/* A computation with a core of its own. A nap that was too long is made good in the next one: it is an amount of sleep,
+ * not a deadline, which would absorb what others take from it. */
 static void sleep_in_turns(void) {
     const double wanted = work / least_iteration_s;
     const int iterations = wanted < 1 ? 1 : wanted > most_iterations ? most_iterations : (int)wanted;
@@ -152,7 +154,8 @@ static int compare(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
-/* As long as the communication; of a real computation by its CPU time, which other processes on its cores do not lengthen. */
+/* As long as the communication; of a real computation by its CPU time, which other processes on its cores do not
+ * lengthen. */
 static double calibrated_work(void) {
     double times_s[calibrating], cpu_s;
     for (int i = 0; i < calibrating; ++i) times_s[i] = timed_s(1, 0, &cpu_s);

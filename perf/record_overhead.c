@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-/* What the recorder costs: the time of an MPI_Isend or MPI_Wait to MPI_PROC_NULL, in ns, the best of 400 batches. Run it
- * with and without libhocket_record.so preloaded; the difference is the cost of a call. */
+/* What the recorder costs: the time of an MPI_Isend or MPI_Wait to MPI_PROC_NULL, in ns, the best of 400 batches. Run
+ * it with and without libhocket_record.so preloaded; the difference is the cost of a call. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 
 // What simulate() takes for a Program: replay NETWORK COLLECTIVE ALGORITHM BYTES [SHARING], for instance
 //   replay fat-tree:8x8x16 allreduce ring 1000000
-// prints one line: ranks, ops of the program (sends, receives and reductions), makespan, real and user CPU seconds of the
-// simulation, ops a user second, and the largest resident set of the process.
+// prints one line: ranks, ops of the program (sends, receives and reductions), makespan, real and user CPU seconds of
+// the simulation, ops a user second, and the largest resident set of the process.
 
 #include <sys/resource.h>
 

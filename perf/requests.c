@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Allreduces without waiting, beside the MPI's own: arguments: bytes of each, how many in flight, engine, algorithm, loops, calls in a
-   loop. The ways take turns, loop by loop. Prints "way median-ns-of-all-in-flight" for each; all results are checked. */
+/* Allreduces without waiting, beside the MPI's own: arguments: bytes of each, how many in flight, engine, algorithm,
+ * loops, calls in a loop. The ways take turns, loop by loop. Prints "way median-ns-of-all-in-flight" for each; all
+ * results are checked. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

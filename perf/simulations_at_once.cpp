@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // Independent simulations in one process: simulations_at_once NETWORK THREADS COUNT runs COUNT random permutations of
-// messages of random sizes with max-min fairness on THREADS threads, and the same on one thread, in turns; prints the real
-// time of both. Nothing is shared but the network: on as many idle cores as threads, the ratio is the number of threads, as
-// far as caches and memory allow.
+// messages of random sizes with max-min fairness on THREADS threads, and the same on one thread, in turns; prints the
+// real time of both. Nothing is shared but the network: on as many idle cores as threads, the ratio is the number of
+// threads, as far as caches and memory allow.
 
 #include <atomic>
 #include <chrono>

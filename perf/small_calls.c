@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Prints the time of one call of each collective with so many bytes, in nanoseconds: the median over loops. Roots take turns, so that no
-   rank runs ahead. */
+/* Prints the time of one call of each collective with so many bytes, in nanoseconds: the median over loops. Roots take
+ * turns, so that no rank runs ahead. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* What waiting in the MPI's own calls costs where ranks share cores: medians of calls in a row, between barriers. Argument: seconds for each.
- * Prints lines "CALL BYTES SECONDS". "late" is an allreduce for which one rank in turn comes late by a computation, without that. */
+/* What waiting in the MPI's own calls costs where ranks share cores: medians of calls in a row, between barriers.
+ * Argument: seconds for each. Prints lines "CALL BYTES SECONDS". "late" is an allreduce for which one rank in turn
+ * comes late by a computation, without that. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

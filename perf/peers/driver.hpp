@@ -3,9 +3,9 @@
 
 #pragma once
 
-// What the drivers of all simulators share: the case from the command line, its traffic from hocket's seeded patterns, so
-// that every simulator gets the same sources, targets and bytes (the checksum proves it), and the JSON object that each
-// prints.
+// What the drivers of all simulators share: the case from the command line, its traffic from hocket's seeded patterns,
+// so that every simulator gets the same sources, targets and bytes (the checksum proves it), and the JSON object that
+// each prints.
 
 #include <sys/resource.h>
 #include <time.h>

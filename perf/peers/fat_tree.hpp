@@ -11,8 +11,9 @@
 
 namespace peers {
 
-/// Children n1, n2, n3 of the switches of levels 1, 2, 3; n1 cables up from level 1 and n2 from level 2. Routes are d-mod-k:
-/// on the way to host d, a switch of level 1 takes its cable d mod n1 up, one of level 2 its cable d / n1 mod n2.
+/// Children n1, n2, n3 of the switches of levels 1, 2, 3; n1 cables up from level 1 and n2 from level 2. Routes are
+/// d-mod-k: on the way to host d, a switch of level 1 takes its cable d mod n1 up, one of level 2 its cable d / n1 mod
+/// n2.
 class FatTree {
 public:
     explicit FatTree(const std::array<std::int32_t, 3>& children)

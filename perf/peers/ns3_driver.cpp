@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// ns-3 on a case: packets, not flows. Every message is a TCP connection of its own, with DCTCP, on full-duplex cables with the
-// routes of the case. RED marks above 20 packets, which is what DCTCP's authors use at 1 Gbit/s; queues hold 1,000 packets.
+// ns-3 on a case: packets, not flows. Every message is a TCP connection of its own, with DCTCP, on full-duplex cables
+// with the routes of the case. RED marks above 20 packets, which is what DCTCP's authors use at 1 Gbit/s; queues hold
+// 1,000 packets.
 
 #include <deque>
 #include <map>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// What a load costs whose address the load before has given: pointer_chase BYTES huge|small prints the nanoseconds of one on
-// a random cycle through all cache lines of so many bytes, in huge or in small pages. User CPU time, least of five.
+// What a load costs whose address the load before has given: pointer_chase BYTES huge|small prints the nanoseconds of
+// one on a random cycle through all cache lines of so many bytes, in huge or in small pages. User CPU time, least of
+// five.
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Whether the fat tree that the peers are told of is hocket's: routes_check network=2x3x4 compares, for all pairs of hosts,
-// the cables of hocket's route with those of fat_tree.hpp, end by end. Prints the number of pairs.
+// Whether the fat tree that the peers are told of is hocket's: routes_check network=2x3x4 compares, for all pairs of
+// hosts, the cables of hocket's route with those of fat_tree.hpp, end by end. Prints the number of pairs.
 
 #include "driver.hpp"
 #include "fat_tree.hpp"

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 // SimGrid on a case, by its C++ interface S4U. Options:
-//   style=callbacks   each message is started by the callback of the one before: no actors, hence no stacks (the leanest)
+//   style=callbacks   each message is started by the callback of the one before: no actors, hence no stacks
+//                     (the leanest)
 //   style=actors      one actor a source, which sends and waits (how its users write it)
 //   platform=routes   a zone of our own that computes the routes (builds fast)
 //   platform=shipped  SimGrid's own fat tree zone

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// simgrid_routes PLATFORM.xml: for each line "source<TAB>target" on standard input, what SimGrid's route between the two hosts
-// has: its latency in s and its least bandwidth in B/s.
+// simgrid_routes PLATFORM.xml: for each line "source<TAB>target" on standard input, what SimGrid's route between the
+// two hosts has: its latency in s and its least bandwidth in B/s.
 
 #include <algorithm>
 #include <cstdio>

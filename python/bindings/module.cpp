@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// The Python module hocket._core: the C++ core, converted and nothing else. One file a module of the core; a file that is
-// not there yet leaves its part out.
+// The Python module hocket._core: the C++ core, converted and nothing else. One file a module of the core; a file that
+// is not there yet leaves its part out.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -32,7 +32,8 @@ void bind_collective_search(nb::module_& module);
 
 namespace {
 
-/// Raises hocket.errors.<name>(what, hint). Looked up when needed: importing hocket._core must not import hocket's Python.
+/// Raises hocket.errors.<name>(what, hint). Looked up when needed: importing hocket._core must not import hocket's
+/// Python.
 void raise(const char* name, const hocket::Error& error) {
     try {
         const nb::object type = nb::module_::import_("hocket.errors").attr(name);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// MPICH waits by asking its connections again and again, also where the message would come through shared memory: UCX calls
-// epoll_wait without a time-out, or, where all ranks are on one host, only looks into that memory. MPICH 4.0 never gives its core away meanwhile, and 5.0 only where a host has one rank. On a testbed ranks
-// share cores, and the rank that waits keeps the one from running that would send. So a question without an answer yields, if it
-// follows another such at once and the program has not yielded in between. A program that computes between its calls of MPI_Test keeps its
-// core.
+// MPICH waits by asking its connections again and again, also where the message would come through shared memory: UCX
+// calls epoll_wait without a time-out, or, where all ranks are on one host, only looks into that memory. MPICH 4.0
+// never gives its core away meanwhile, and 5.0 only where a host has one rank. On a testbed ranks share cores, and the
+// rank that waits keeps the one from running that would send. So a question without an answer yields, if it follows
+// another such at once and the program has not yielded in between. A program that computes between its calls of
+// MPI_Test keeps its core.
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -45,7 +46,8 @@ void found_nothing() {
     last_question_ns = now_ns();
 }
 
-/// As the library that has `address` finds it: a plug-in brings libraries of its own, which dlsym(RTLD_NEXT) does not see.
+/// As the library that has `address` finds it: a plug-in brings libraries of its own, which dlsym(RTLD_NEXT) does not
+/// see.
 void* found_by(void* address, const char* name) {
     Dl_info library{};
     if (dladdr(address, &library) == 0) return nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Collective calls with wrong arguments, by the MPI's own functions and by those that are rerouted. Prints the error class that
-// every rank got of both, and whether the communicator works afterwards. Argument: the first call to make, since the MPI's own
-// functions crash or hang in some; the caller then starts again behind that one.
+// Collective calls with wrong arguments, by the MPI's own functions and by those that are rerouted. Prints the error
+// class that every rank got of both, and whether the communicator works afterwards. Argument: the first call to make,
+// since the MPI's own functions crash or hang in some; the caller then starts again behind that one.
 
 #include <unistd.h>
 
@@ -91,8 +91,8 @@ const char* name_of(int error_class) {
 
 std::vector<Wrong> all_wrong_calls() {
     std::vector<Wrong> all;
-    // Every rank passes the same; what only the root looks at, it alone sees. Where a root that refuses leaves the others waiting
-    // with any MPI, there is nothing to compare.
+    // Every rank passes the same; what only the root looks at, it alone sees. Where a root that refuses leaves the
+    // others waiting with any MPI, there is nothing to compare.
     for (int k = 0; k < num_kinds; ++k) {
         const auto kind = static_cast<Kind>(k);
         const auto add = [&](const char* what, std::function<void(Call&, int)> change) {

@@ -259,8 +259,9 @@ inline void unpack(std::vector<char>& from, const Triple& triple, int num_blocks
                triple.type, comm);
 }
 
-/// Carries the call out by the MPI's own function on packed data and not in place. As it stands MPICH 4.0.2 crashes or hangs in bcast,
-/// gather and scatter of mixed or padded types, in reduce_scatter_block of resized ones, and in reduce in place (found by this test).
+/// Carries the call out by the MPI's own function on packed data and not in place. As it stands MPICH 4.0.2 crashes or
+/// hangs in bcast, gather and scatter of mixed or padded types, in reduce_scatter_block of resized ones, and in reduce
+/// in place (found by this test).
 inline int invoke_oracle(const Native& native, const Call& call, const Types& types, MPI_Comm comm) {
     int rank, size, unit;
     MPI_Comm_rank(comm, &rank);
@@ -296,8 +297,8 @@ inline int invoke_oracle(const Native& native, const Call& call, const Types& ty
     return code;
 }
 
-/// Whether both calls left the same. What is moved must leave the gaps of a datatype as they were; what is combined is compared
-/// by its values alone, since MPI defines nothing of padding, nor of the rest of an input in place.
+/// Whether both calls left the same. What is moved must leave the gaps of a datatype as they were; what is combined is
+/// compared by its values alone, since MPI defines nothing of padding, nor of the rest of an input in place.
 inline bool same_result(const Call& a, const Call& b, MPI_Comm comm) {
     if (!is_reduction(a.kind)) return a.recv_memory == b.recv_memory && a.send_memory == b.send_memory;
     if (a.send_memory != b.send_memory) return false;

@@ -71,7 +71,8 @@ contains
             a%matrix = -1
         end if
         call co_broadcast(a, source)
-        call report('allocatable components', a%n == source .and. all(a%values == [(k*1.5d0, k=1, 5)]) .and. all(a%matrix == 7))
+        call report('allocatable components', a%n == source .and. all(a%values == [(k*1.5d0, k=1, 5)]) &
+                    .and. all(a%matrix == 7))
         allocate (several(3))
         do k = 1, 3
             several(k)%n = me
@@ -128,7 +129,8 @@ contains
         call report('co_reduce of logicals', all(flags))
         flags = me /= images
         call co_reduce(flags(4:1:-3), both)
-        call report('co_reduce of a section of logicals', .not. any(flags(1:4:3)) .and. all(flags(2:3) .eqv. me /= images))
+        call report('co_reduce of a section of logicals', .not. any(flags(1:4:3)) .and. &
+                    all(flags(2:3) .eqv. me /= images))
         small = me == source
         call co_broadcast(small(1:3:2), source)
         call report('logicals', all(small(1:3:2)) .and. (small(2) .eqv. me == source))

@@ -1,10 +1,10 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! SPDX-FileCopyrightText: The hocket authors
 !
-! The collective subroutines on random sections of random arrays, in every type that MPI can reduce, against values that each image
-! computes itself: coarrays_check SEED ROUNDS MODE. In mode "differing" the sections of some images are contiguous where those of others
-! are not, which the standard allows. Mode "alone" leaves out what OpenCoarrays 2.10 does wrong: that, and co_reduce of integers that are
-! not of kind 4 with a function whose arguments are not by value.
+! The collective subroutines on random sections of random arrays, in every type that MPI can reduce, against values that
+! each image computes itself: coarrays_check SEED ROUNDS MODE. In mode "differing" the sections of some images are
+! contiguous where those of others are not, which the standard allows. Mode "alone" leaves out what OpenCoarrays 2.10
+! does wrong: that, and co_reduce of integers that are not of kind 4 with a function whose arguments are not by value.
 module checks
     use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
     implicit none
@@ -25,8 +25,8 @@ contains
         character(*), intent(in) :: text
         integer, intent(in) :: way, operation, image, n(3), l(3), h(3), s(3)
         wrong = wrong + 1
-        print '(a,i0,1x,a,3(a,i0),4(a,3(1x,i0)))', 'image ', this_image(), text, ': way ', way, ', operation ', operation, &
-            ', image ', image, ', extents', n, ', from', l, ', to', h, ', stride', s
+        print '(a,i0,1x,a,3(a,i0),4(a,3(1x,i0)))', 'image ', this_image(), text, ': way ', way, &
+            ', operation ', operation, ', image ', image, ', extents', n, ', from', l, ', to', h, ', stride', s
     end subroutine
 
 #define ORDERED

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Many communicators, some for a few calls only, two at once in threads where the MPI allows it, and calls that fail in between:
-// the ranks must go on agreeing which calls are native.
+// Many communicators, some for a few calls only, two at once in threads where the MPI allows it, and calls that fail in
+// between: the ranks must go on agreeing which calls are native.
 
 #include <mpi.h>
 

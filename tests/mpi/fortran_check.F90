@@ -114,7 +114,8 @@ program fortran_check
     ! Blocking.
     scalar = rank + 1
     if (rank == 0) then
-        call hocket_operation_execute(to_first, MPI_IN_PLACE, recv_buffer=scalar, recv_count=1, recv_type=MPI_REAL8, op=MPI_SUM)
+        call hocket_operation_execute(to_first, MPI_IN_PLACE, recv_buffer=scalar, recv_count=1, &
+                                      recv_type=MPI_REAL8, op=MPI_SUM)
         call expect(scalar == ranks*(ranks + 1)/2, 'reduce')
     else
         call hocket_operation_execute(to_first, scalar, recv_count=1, recv_type=MPI_REAL8, op=MPI_SUM)
@@ -130,14 +131,14 @@ program fortran_check
     do i = 1, 40
         a(:, 1:2) = rank*i
         if (i == 3) then ! counts, and is done on no rank
-            call hocket_selection_start(selection, one, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=1, recv_type=MPI_REAL8, &
-                                        op=MPI_SUM, status=status)
+            call hocket_selection_start(selection, one, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=1, &
+                                        recv_type=MPI_REAL8, op=MPI_SUM, status=status)
             call expect(status == HOCKET_ERROR_INVALID, 'section of a selection')
         end if
-        call hocket_selection_start(selection, requests(1), MPI_IN_PLACE, recv_buffer=a(:, 1), recv_count=i, recv_type=MPI_REAL8, &
-                                    op=MPI_SUM)
-        call hocket_selection_start(selection, requests(2), a(:, 2), recv_buffer=b(:, 2), recv_count=n, recv_type=MPI_REAL8, &
-                                    op=MPI_MAX)
+        call hocket_selection_start(selection, requests(1), MPI_IN_PLACE, recv_buffer=a(:, 1), recv_count=i, &
+                                    recv_type=MPI_REAL8, op=MPI_SUM)
+        call hocket_selection_start(selection, requests(2), a(:, 2), recv_buffer=b(:, 2), recv_count=n, &
+                                    recv_type=MPI_REAL8, op=MPI_MAX)
         call hocket_request_wait_all(requests(1:2))
         call expect(all(a(:i, 1) == i*ranks*(ranks - 1)/2) .and. all(b(:, 2) == (ranks - 1)*i), 'selection')
         call hocket_request_free(requests(1))
@@ -156,8 +157,8 @@ program fortran_check
     call expect(len(hocket_status_string(HOCKET_ERROR_MEMORY)) > 0, 'status')
 
     ! What is refused.
-    call hocket_operation_execute(sum_all, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=n/2, recv_type=MPI_REAL8, op=MPI_SUM, &
-                                  status=status)
+    call hocket_operation_execute(sum_all, MPI_IN_PLACE, recv_buffer=a(1:n:2, 1), recv_count=n/2, recv_type=MPI_REAL8, &
+                                  op=MPI_SUM, status=status)
     call expect(status == HOCKET_ERROR_INVALID .and. index(hocket_last_error(), 'contiguous') > 0, 'section')
     call hocket_operation_create(world, 'bcast', 'fastest', refused, status=status)
     call expect(status == HOCKET_ERROR_INVALID .and. index(hocket_last_error(), 'fastest') > 0, 'algorithm')

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// A program whose collective calls are rerouted, against the MPI's own collectives. Arguments: seed, calls of each kind on each
-// communicator.
+// A program whose collective calls are rerouted, against the MPI's own collectives. Arguments: seed, calls of each kind
+// on each communicator.
 
 #include "calls.hpp"
 

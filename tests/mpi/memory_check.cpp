@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Memory that fails in the middle of a collective, at each place in turn. Rank 1 only receives, so that nobody waits for it.
-// Linked before the C library, malloc and aligned_alloc of this program are those that libhocket.so calls.
+// Memory that fails in the middle of a collective, at each place in turn. Rank 1 only receives, so that nobody waits
+// for it. Linked before the C library, malloc and aligned_alloc of this program are those that libhocket.so calls.
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Calls of hocket.h that are wrong: each is refused, those of the other ranks and the ones that follow are as they should be.
+// Calls of hocket.h that are wrong: each is refused, those of the other ranks and the ones that follow are as they
+// should be.
 
 #include <cstring>
 #include <vector>

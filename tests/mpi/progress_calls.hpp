@@ -146,7 +146,8 @@ private:
     std::vector<int> send_, recv_, expected_;
 };
 
-/// Completes all of `requests` (active, null or inactive ones too) by one of MPI's functions. Returns the number of wrong answers.
+/// Completes all of `requests` (active, null or inactive ones too) by one of MPI's functions. Returns the number of
+/// wrong answers.
 inline int complete(std::vector<MPI_Request>& requests, unsigned way, std::mt19937& random) {
     const int num = static_cast<int>(requests.size());
     std::vector<int> indices(requests.size());

@@ -75,8 +75,8 @@ int mixed(unsigned seed, int rounds) {
     return wrong;
 }
 
-/// How requests are completed among which there are persistent collectives: other functions of these MPIs fail then, or do not
-/// pass over inactive ones.
+/// How requests are completed among which there are persistent collectives: other functions of these MPIs fail then, or
+/// do not pass over inactive ones.
 unsigned way_for_persistent(std::mt19937& random) {
 #if !defined(MPICH_NUMVERSION)
     const unsigned ways[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// A program that knows nothing of hocket: `progress_more_check SCENARIO SEED ROUNDS`. Rank 0 prints "wrong N" at the end.
+// A program that knows nothing of hocket: `progress_more_check SCENARIO SEED ROUNDS`. Rank 0 prints "wrong N" at the
+// end.
 
 #include <mpi.h>
 #include <unistd.h>

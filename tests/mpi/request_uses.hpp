@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// What requests_check.cpp does besides random calls: restarts, starts together, selections, collectives that no schedule has.
+// What requests_check.cpp does besides random calls: restarts, starts together, selections, collectives that no
+// schedule has.
 
 #pragma once
 

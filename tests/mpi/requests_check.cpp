@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Requests of every algorithm and of the MPI's own functions, many in flight, under one engine, against the MPI's own collectives.
-// Arguments: seed, engine, rounds.
+// Requests of every algorithm and of the MPI's own functions, many in flight, under one engine, against the MPI's own
+// collectives. Arguments: seed, engine, rounds.
 
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Every algorithm, through the C interface, against the MPI's own collective. Arguments: seed, calls for each combination.
+// Every algorithm, through the C interface, against the MPI's own collective. Arguments: seed, calls for each
+// combination.
 
 #include "calls.hpp"
 

@@ -27,8 +27,8 @@ PROGRAMS = ("goal", "goal-binary", "chakra")  # what is imported as a Program: i
 _START = 1 << 16  # of a file, in which its format shows
 _TI_ACTION = re.compile(
     rb"^\d+ +(init|finalize|compute|sleep|send|isend|recv|irecv|wait|waitall|test|barrier|bcast|reduce|allreduce"
-    rb"|alltoall|alltoallv|gather|gatherv|scatter|scatterv|allgather|allgatherv|reducescatter|scan|exscan|comm_\w+|location"
-    rb"|sendRecv)\b"
+    rb"|alltoall|alltoallv|gather|gatherv|scatter|scatterv|allgather|allgatherv|reducescatter|scan|exscan|comm_\w+"
+    rb"|location|sendRecv)\b"
 )
 _LAST_NUMBER = re.compile(r"(\d+)(?=\D*$)")
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")  # gzip, bzip2, xz, zstd, zip

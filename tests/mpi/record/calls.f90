@@ -39,7 +39,8 @@ program calls
    call MPI_Ibcast(values, 12, MPI_INTEGER, 3, MPI_COMM_WORLD, one, error)
    call MPI_Wait(one, MPI_STATUS_IGNORE, error)
    if (rank == 0) call MPI_Send(a, 4, MPI_DOUBLE_PRECISION, 1, 2, MPI_COMM_WORLD, error)
-   if (rank == 1) call MPI_Recv(b, 40, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+   if (rank == 1) call MPI_Recv(b, 40, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &
+                                MPI_STATUS_IGNORE, error)
    call MPI_Barrier(MPI_COMM_WORLD, error)
    call MPI_Finalize(error)
 end program calls

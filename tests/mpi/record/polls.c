@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Rank 0 polls in every way for what rank 1 sends only after rank 0 has asked for it. `polls FOREVER` polls until it is killed. */
+/* Rank 0 polls in every way for what rank 1 sends only after rank 0 has asked for it. `polls FOREVER` polls until it is
+ * killed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

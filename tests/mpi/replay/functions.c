@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-/* Calls that move known numbers of bytes on 4 ranks, a part at a time: tests/mpi/test_replay_functions.py holds how many
- * messages must carry how many bytes. All ranks do the same unless noted otherwise. */
+/* Calls that move known numbers of bytes on 4 ranks, a part at a time: tests/mpi/test_replay_functions.py holds how
+ * many messages must carry how many bytes. All ranks do the same unless noted otherwise. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

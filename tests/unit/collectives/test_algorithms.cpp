@@ -176,8 +176,8 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
     CHECK_THROWS_AS(emit(find_algorithm(Collective::bcast, "pipelined_chain"), {2, 2'000'000'000}, {}), InvalidInput);
 }
 
-// 100,000 bytes in segments of at most 8192: 12.2, so 13 segments; three binary digits: 14. A ring of 4 ranks cuts an allreduce
-// into 4 blocks of 25,000 bytes: 3.05, so 4 segments of each.
+// 100,000 bytes in segments of at most 8192: 12.2, so 13 segments; three binary digits: 14. A ring of 4 ranks cuts an
+// allreduce into 4 blocks of 25,000 bytes: 3.05, so 4 segments of each.
 TEST_CASE("segments in bytes become a number of segments that similar sizes share") {
     const Algorithm& chain = find_algorithm(Collective::bcast, "pipelined_chain");
     const Algorithm& ring = find_algorithm(Collective::allreduce, "ring");

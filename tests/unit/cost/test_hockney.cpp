@@ -93,7 +93,8 @@ TEST_CASE("where ranks send and receive one message at a time, the simulation ag
 
 TEST_CASE("for powers of two the logarithmic algorithms agree as well") {
     for (const auto& algorithm : collectives::all_algorithms()) {
-        // Linear algorithms send everything at once: another test. Van de Geijn's here leaves out what the scatter brought.
+        // Linear algorithms send everything at once: another test. Van de Geijn's here leaves out what the scatter
+        // brought.
         if (algorithm.name == "linear" || algorithm.name.starts_with("scatter_")) continue;
         for (const std::int32_t p : {2, 4, 8, 16, 32}) {
             CAPTURE(algorithm.name);

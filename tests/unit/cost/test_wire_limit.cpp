@@ -93,8 +93,9 @@ int check_never_faster(const Network& network, base::Random& random) {
 }  // namespace
 
 TEST_CASE("the two groups of the demo") {
-    // 93 and 790 Mbit/s, joined by 93 Mbit/s, 10^6 bytes: whoever the root is, the message crosses the trunk or a slow link:
-    // 8e6 / 93e6 s. Latencies of 20 us a link: a message over the trunk passes 3 links after the last byte has left.
+    // 93 and 790 Mbit/s, joined by 93 Mbit/s, 10^6 bytes: whoever the root is, the message crosses the trunk or a slow
+    // link: 8e6 / 93e6 s. Latencies of 20 us a link: a message over the trunk passes 3 links after the last byte has
+    // left.
     const Network n = network::build(network::two_clusters(4, 4,
                                                            {.bandwidth_bytes_per_s = 93e6 / 8,
                                                             .latency_s = 20e-6,
@@ -119,9 +120,10 @@ TEST_CASE("the two groups of the demo") {
 }
 
 TEST_CASE("what links pass at once comes off") {
-    // 100 B/s and 40 B at once: a message of 300 B takes 2.6 s out of its host, one of 30 B none. With 0.7 s at the bandwidth
-    // the bucket has 70 B. Into each of the 3 hosts of an allgather come 2 blocks: (600 - 40) / 100 s. A host that sends and
-    // receives over one half-duplex cable has one bucket for both: an allgather's 3 blocks take (900 - 40) / 100 s.
+    // 100 B/s and 40 B at once: a message of 300 B takes 2.6 s out of its host, one of 30 B none. With 0.7 s at the
+    // bandwidth the bucket has 70 B. Into each of the 3 hosts of an allgather come 2 blocks: (600 - 40) / 100 s. A host
+    // that sends and receives over one half-duplex cable has one bucket for both: an allgather's 3 blocks take (900 -
+    // 40) / 100 s.
     const auto star = [](bool half_duplex) {
         network::Blueprint blueprint = network::star(3, {.bandwidth_bytes_per_s = 100});
         for (auto& cable : blueprint.cables) cable.half_duplex = half_duplex;

@@ -21,8 +21,8 @@ namespace {
 using hocket::runtime::Engine;
 using hocket::runtime::Task;
 
-/// Is done after so many looks, of which it moves in every other. Nothing in it is atomic: an engine lets one thread at a time look,
-/// and shows its end to the one that waits.
+/// Is done after so many looks, of which it moves in every other. Nothing in it is atomic: an engine lets one thread at
+/// a time look, and shows its end to the one that waits.
 class Countdown final : public Task {
 public:
     State advance() noexcept override {

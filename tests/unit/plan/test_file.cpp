@@ -53,7 +53,8 @@ const std::string good = R"({
    "bytes_min": 0,
    "bytes_max": 9,
    "root": 0,
-   "schedule": {"custom":{"format":"hocket.schedule/1","collective":"bcast","algorithm":"custom","num_ranks":2,"root":0,"segments":1,"ranks":[[["send",1,[0,1],[]]],[["recv",0,[0,1],[]]]]}},
+   "schedule": {"custom":{"format":"hocket.schedule/1","collective":"bcast","algorithm":"custom","num_ranks":2,)"
+                         R"("root":0,"segments":1,"ranks":[[["send",1,[0,1],[]]],[["recv",0,[0,1],[]]]]}},
    "predicted_s": null,
    "lower_bound_s": null,
    "native_s": null,

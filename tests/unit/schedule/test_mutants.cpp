@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Does validate() notice? Right schedules are broken in one place, in every place and many ways, and each broken one must be
-// refused, or lose the claim to preserve the order of ranks. The few that pass must be proved to be right after all.
+// Does validate() notice? Right schedules are broken in one place, in every place and many ways, and each broken one
+// must be refused, or lose the claim to preserve the order of ranks. The few that pass must be proved to be right after
+// all.
 
 #include <doctest/doctest.h>
 
@@ -82,7 +83,8 @@ bool uses(const EditableOp& op, std::int32_t chunk) {
     return false;
 }
 
-/// Whether the dependencies of a rank order all uses of each chunk of which one writes: by the full closure, unlike validate().
+/// Whether the dependencies of a rank order all uses of each chunk of which one writes: by the full closure, unlike
+/// validate().
 bool orders_all_uses(const EditableRank& rank, std::int32_t chunks) {
     std::vector<std::vector<bool>> before(rank.size(), std::vector<bool>(rank.size(), false));  // [late][early]
     for (std::size_t i = 0; i < rank.size(); ++i)
@@ -99,7 +101,8 @@ bool orders_all_uses(const EditableRank& rank, std::int32_t chunks) {
     return true;
 }
 
-/// Whether every rank's end comes after every rank's entry, by walking from each rank's ops along dependencies and messages.
+/// Whether every rank's end comes after every rank's entry, by walking from each rank's ops along dependencies and
+/// messages.
 bool holds_all_together(const Schedule& schedule) {
     const auto p = static_cast<std::size_t>(schedule.num_ranks);
     for (std::size_t from = 0; from < p; ++from) {

@@ -97,8 +97,8 @@ TEST_CASE("a contribution added twice is caught even where a later one is missin
 }
 
 TEST_CASE("all ranks of an allreduce must combine in the same tree") {
-    // Rank 0 computes (0+1)+2 and gives it to rank 1; rank 2 computes (0+2)+1 on its own: equal only if + is associative,
-    // which floating point is not.
+    // Rank 0 computes (0+1)+2 and gives it to rank 1; rank 2 computes (0+2)+1 on its own: equal only if + is
+    // associative, which floating point is not.
     Schedule s = empty(Collective::allreduce, 3);
     const std::int32_t to_2 = s.ranks[0].add(OpKind::send, Rank{2}, {{0, 1}}, {});
     const std::int32_t with_1 = s.ranks[0].add(OpKind::recv_reduce_right, Rank{1}, {{0, 1}}, {to_2});
@@ -116,7 +116,8 @@ TEST_CASE("all ranks of an allreduce must combine in the same tree") {
 }
 
 TEST_CASE("a barrier must be held together by dependencies, not by luck") {
-    // 0 signals 1, 1 signals 2, 2 signals 0 and so on around twice; without dependencies a signal is of its sender alone.
+    // 0 signals 1, 1 signals 2, 2 signals 0 and so on around twice; without dependencies a signal is of its sender
+    // alone.
     Schedule s = empty(Collective::barrier, 3);
     for (std::int32_t r = 0; r < 3; ++r) {
         RankSchedule& rank = s.ranks[static_cast<std::size_t>(r)];

@@ -51,7 +51,8 @@ Timeline simulate_reserved(const Program& program, const Network& network, bool 
     return simulate(program, network, {.costs = {{.sharing = Sharing::reserve}}, .reference = reference});
 }
 
-/// That the simulator gives each transfer its end, which the search rounds up to a nanosecond, and the reference the same.
+/// That the simulator gives each transfer its end, which the search rounds up to a nanosecond, and the reference the
+/// same.
 void check_times(const Tree& tree, const Network& network, std::span<const Transfer> transfers) {
     const Program program = timed_program_of(tree, transfers);
     for (const bool reference : {false, true}) {

@@ -13,7 +13,8 @@
 /// The trees of [Hourai], figures 11 to 14, and random ones.
 namespace hocket::examples {
 
-// Measured times of 1 MB: 2.2 ms from a processor to the hub of its node, 10.1 ms over Gigabit, 86 ms over Fast Ethernet.
+// Measured times of 1 MB: 2.2 ms from a processor to the hub of its node, 10.1 ms over Gigabit, 86 ms over Fast
+// Ethernet.
 constexpr std::int64_t memory = 454'545'500, gigabit = 99'009'900, fast_ethernet = 11'627'880;
 
 class TreeBuilder {
@@ -66,8 +67,8 @@ inline search::Tree two_clusters(std::int32_t nodes, std::int64_t first, std::in
     return builder.tree();
 }
 
-/// Up to four inner nodes, some of them computers; bandwidths from few or many values, different in each direction or not;
-/// with and without delays and half-duplex cables.
+/// Up to four inner nodes, some of them computers; bandwidths from few or many values, different in each direction or
+/// not; with and without delays and half-duplex cables.
 inline search::Tree random_tree(base::Random& random, std::int32_t computers) {
     TreeBuilder builder;
     std::vector<std::int32_t> inner;

@@ -15,7 +15,8 @@ namespace {
 
 using hocket::selection::Selector;
 
-/// Ranks that make calls of which `delay` are in flight, unless set otherwise, each of which takes a rank time_ns(arm, call) times a noise of its own.
+/// Ranks that make calls of which `delay` are in flight, unless set otherwise, each of which takes a rank time_ns(arm,
+/// call) times a noise of its own.
 struct Run {
     double total_ns = 0, native_ns = 0;
     std::vector<std::int64_t> calls;  // by arm

@@ -27,7 +27,8 @@ public:
     std::int64_t total_ns = 0, extra_ns = 0;
     int num_exchanges = 0;
 
-    /// One call. `wrong_on`: a rank that finds its arguments wrong and does not know the entry. Returns what the ranks did.
+    /// One call. `wrong_on`: a rank that finds its arguments wrong and does not know the entry. Returns what the ranks
+    /// did.
     Way call(CallKey key, std::int64_t native_ns, std::int64_t schedule_ns, std::size_t wrong_on = ~std::size_t{0}) {
         std::size_t num_due = 0;
         for (std::size_t rank = 0; rank < checks_.size(); ++rank)

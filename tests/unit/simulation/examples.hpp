@@ -40,7 +40,8 @@ inline void message(Program& program, std::int32_t from, std::int32_t to, std::i
     add(program.ranks[static_cast<std::size_t>(to)], recv(from, bytes));
 }
 
-/// Hosts and switches in a random tree, with random bandwidths, latencies and duplex; sometimes several ranks on a host.
+/// Hosts and switches in a random tree, with random bandwidths, latencies and duplex; sometimes several ranks on a
+/// host.
 inline network::Blueprint random_tree(base::Random& random, std::int32_t min_ranks) {
     network::Blueprint blueprint;
     blueprint.name = "random";

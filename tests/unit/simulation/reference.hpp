@@ -67,8 +67,8 @@ inline std::vector<double> rates(const std::vector<std::vector<int>>& capacities
     return rate;
 }
 
-/// Intervals [rank][op]. Programs with ties between ops of a rank may come out differently. By rendezvous without overheads and
-/// ordered pairs alone: requests and answers take latencies here, no place in a queue and no processor.
+/// Intervals [rank][op]. Programs with ties between ops of a rank may come out differently. By rendezvous without
+/// overheads and ordered pairs alone: requests and answers take latencies here, no place in a queue and no processor.
 inline std::vector<std::vector<Timeline::Interval>> simulate(const Program& program, const Network& network,
                                                              const SimulationOptions& options) {
     const std::size_t p = program.ranks.size();

@@ -60,8 +60,9 @@ double bytes_in(const Timeline& timeline, LinkId link) {
 }  // namespace
 
 TEST_CASE("what passes out of buckets is in the bin of the moment when the message starts") {
-    // 300 B at 100 B/s, buckets of 120 B: 120 B at 0, then 180 B in 1.8 s. The second message starts 0.7 s later: the buckets
-    // hold 70 B, which pass at 2.5 s; 230 B take the 2.3 s until 4.8 s. The first rate ends at 1.8 s, of which four bins are
+    // 300 B at 100 B/s, buckets of 120 B: 120 B at 0, then 180 B in 1.8 s. The second message starts 0.7 s later: the
+    // buckets hold 70 B, which pass at 2.5 s; 230 B take the 2.3 s until 4.8 s. The first rate ends at 1.8 s, of which
+    // four bins are
     // 0.45 s each; they double until they reach 4.8 s: bins of 1.8 s.
     Program program = empty(2);
     const auto first = add(program.ranks[0], send(1, 300));

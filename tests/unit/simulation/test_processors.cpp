@@ -100,8 +100,8 @@ TEST_CASE("messages get their share of the links") {
 }
 
 TEST_CASE("a full bucket passes at once, and fills while the link is idle") {
-    // 300 B at 100 B/s with buckets of 120 B: 120 pass at once, 180 take 1.8 s. A second message of 300 B that starts 0.7 s
-    // later finds 70 B in the buckets: 2.3 s more.
+    // 300 B at 100 B/s with buckets of 120 B: 120 pass at once, 180 take 1.8 s. A second message of 300 B that starts
+    // 0.7 s later finds 70 B in the buckets: 2.3 s more.
     Program program = empty(2);
     const auto first = add(program.ranks[0], send(1, 300));
     const auto pause = add(program.ranks[0], compute(0.7), {first});

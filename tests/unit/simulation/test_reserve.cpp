@@ -79,8 +79,8 @@ TEST_CASE("reserved bandwidth: windows on a link follow the delays to it") {
     message(program, 1, 2, 1000);
     message(program, 0, 2, 1000);
     const Timeline timeline = simulate_reserved(program, network);
-    // a's first message is on the link to c from 1 s to 11 s; b's starts at 8 s to be there then, until 21 s. a's second
-    // one could be sent from 10 s on, but is to be there after b's.
+    // a's first message is on the link to c from 1 s to 11 s; b's starts at 8 s to be there then, until 21 s. a's
+    // second one could be sent from 10 s on, but is to be there after b's.
     CHECK(timeline.ranks[2][0].end_s == doctest::Approx(11));
     CHECK(timeline.ranks[2][1].end_s == doctest::Approx(21));
     CHECK(timeline.ranks[2][2].end_s == doctest::Approx(31));

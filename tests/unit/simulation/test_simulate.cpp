@@ -69,9 +69,9 @@ TEST_CASE("two messages out of one host share its link") {
 }
 
 TEST_CASE("max-min gives to others what a flow cannot use, equal sharing does not") {
-    // Flows 0->3, 1->3, 0->4 of 600 B; links 120 B/s but the one into 4 with 30 B/s. Equal: 0's link gives 60 to each; 0->4
-    // is held at 30; 0->3 stays at 60 although 90 would be free on 0's link; the link into 3 gives 60 to each. Max-min
-    // agrees there (60 + 60 fill the link into 3). Without 1->3, equal still gives 0->3 60, max-min gives 90.
+    // Flows 0->3, 1->3, 0->4 of 600 B; links 120 B/s but the one into 4 with 30 B/s. Equal: 0's link gives 60 to each;
+    // 0->4 is held at 30; 0->3 stays at 60 although 90 would be free on 0's link; the link into 3 gives 60 to each.
+    // Max-min agrees there (60 + 60 fill the link into 3). Without 1->3, equal still gives 0->3 60, max-min gives 90.
     network::Blueprint blueprint = network::star(5, {.bandwidth_bytes_per_s = 120});
     blueprint.cables[4].bandwidth_back_bytes_per_s = 30;  // from the switch to host 4
     const Network network = network::build(blueprint);
@@ -112,8 +112,8 @@ TEST_CASE("messages without bytes, to oneself or over unlimited links cost laten
 }
 
 TEST_CASE("messages of a pair travel one after another, latencies overlap") {
-    // Two messages of 100 B at 100 B/s and 2 * 1 s: left at 1 s and 2 s, there at 3 s and 4 s. Unordered they share: both
-    // leave at 2 s.
+    // Two messages of 100 B at 100 B/s and 2 * 1 s: left at 1 s and 2 s, there at 3 s and 4 s. Unordered they share:
+    // both leave at 2 s.
     Program program = empty(2);
     message(program, 0, 1, 100);
     message(program, 0, 1, 100);
@@ -127,8 +127,8 @@ TEST_CASE("messages of a pair travel one after another, latencies overlap") {
 }
 
 TEST_CASE("overheads, computations and reductions take turns on the processor") {
-    // Rank 0: compute 2 s and a send, both ready at 0; overhead 1 s: injected at 3 s, leaves at 4 s, arrives at 4 s. Rank 1
-    // pays 1 s to receive, until 5 s, then reduces 100 B at 50 B/s until 7 s.
+    // Rank 0: compute 2 s and a send, both ready at 0; overhead 1 s: injected at 3 s, leaves at 4 s, arrives at 4 s.
+    // Rank 1 pays 1 s to receive, until 5 s, then reduces 100 B at 50 B/s until 7 s.
     Program program = empty(2);
     add(program.ranks[0], compute(2));
     add(program.ranks[0], send(1, 100));
@@ -192,7 +192,8 @@ TEST_CASE("a message by rendezvous that has not left when the simulation is stop
 }
 
 TEST_CASE("the answer to a request waits behind what its rank sends to the same peer") {
-    // Rank 1 sends 500 B at once from 0 to 5 s, the answer to rank 0 after it; on a connection of its own it needs not wait.
+    // Rank 1 sends 500 B at once from 0 to 5 s, the answer to rank 0 after it; on a connection of its own it needs not
+    // wait.
     Program program = empty(2);
     add(program.ranks[0], send(1, 600));
     add(program.ranks[0], recv(1, 500));

@@ -113,8 +113,8 @@ public:
 }  // namespace
 
 TEST_CASE("a message waits until its transport lets it begin") {
-    // 100 B/s, 0.5 s a link. The way of the first is there at 0.25 s; its 100 B leave at 1.25 s and are there at 2.25 s.
-    // The second is set up by 1.5 s; its 200 B leave at 3.5 s and are there at 4.5 s.
+    // 100 B/s, 0.5 s a link. The way of the first is there at 0.25 s; its 100 B leave at 1.25 s and are there at 2.25
+    // s. The second is set up by 1.5 s; its 200 B leave at 3.5 s and are there at 4.5 s.
     const Network network = star(3, 0.5);
     Program program = empty(3);
     message(program, 0, 1, 100);

@@ -94,7 +94,8 @@ TEST_CASE("names of collectives") {
 
 TEST_CASE("communicators are one by members and order of creation, calls are matched by order") {
     Folder folder;
-    // Twice a split into {1, 0} and {2}: ranks 0 and 1 number theirs alike although rank 1 made a communicator of its own between.
+    // Twice a split into {1, 0} and {2}: ranks 0 and 1 number theirs alike although rank 1 made a communicator of its
+    // own between.
     for (int rank = 0; rank < 3; ++rank) {
         Writer out = begin(rank, 3);
         const std::vector<std::int32_t> members =

@@ -117,8 +117,8 @@ TEST_CASE("files of version 1 are read") {
 }
 
 TEST_CASE("CPU time between readings: running since the last, never beyond the next") {
-    // Readings: 400 at 1000 and 900 at 30000. At 1500 the thread has run 500 more, that is 900, no more than the next reading;
-    // at 2000 and 2600 it may not go beyond it; at 31000 it has run 1000 more.
+    // Readings: 400 at 1000 and 900 at 30000. At 1500 the thread has run 500 more, that is 900, no more than the next
+    // reading; at 2000 and 2600 it may not go beyond it; at 31000 it has run 1000 more.
     const RankFile file = decode_rank_file(sample().bytes, "f");
     CHECK(file.calls[0].enter_cpu_ns == 400);
     CHECK(file.calls[0].exit_cpu_ns == 900);
