@@ -79,7 +79,8 @@ test: build  ## run the unit tests (ctest) and the rest (pytest)
 
 # With the core that Python has: compiled once, and what is tested is what is used. The sanitizers need their own.
 unit-tests-locked:
-	@$(VENV)/bin/cmake --preset dev -DHOCKET_CORE_LIBRARY="$$PWD/build/libhocket_core.a" > build/dev-configure.log 2>&1 || { cat build/dev-configure.log; exit 1; }
+	@$(VENV)/bin/cmake --preset dev -DHOCKET_CORE_LIBRARY="$$PWD/build/libhocket_core.a" \
+	    > build/dev-configure.log 2>&1 || { cat build/dev-configure.log; exit 1; }
 	@$(VENV)/bin/cmake --build build/dev
 	@$(VENV)/bin/ctest --preset dev
 
@@ -106,20 +107,22 @@ tsan-locked:
 	@$(VENV)/bin/cmake --build --preset tsan
 	@$(VENV)/bin/ctest --preset tsan
 
-CXX_FILES = $(shell find src python/bindings python/preload mpi tests examples perf \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
+CXX_FILES = $(shell find src python/bindings python/preload mpi tests examples perf \
+    \( -name '*.[ch]pp' -o -name '*.[ch]' \) -not -path '*/build/*')
 
 format: build  ## format the C++ and the Python sources
 	@$(VENV)/bin/clang-format -i $(CXX_FILES)
 	@$(VENV)/bin/ruff check --quiet --fix-only python mpi tests tools perf
 	@$(VENV)/bin/ruff format python mpi tests tools perf
 
-lint: build  ## check format, layers, types and style
+lint: build  ## check format, layers, types, style and the length of lines
 	@$(VENV)/bin/clang-format --dry-run -Werror $(CXX_FILES)
 	@$(VENV)/bin/ruff format --check python mpi tests tools perf
 	@$(VENV)/bin/ruff check python mpi tests tools perf
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/mypy mpi/pmpi
 	@$(PYTHON) tools/check_layers.py
+	@$(PYTHON) tools/check_lines.py
 
 perf: build  ## measure hocket's own speed
 	@for name in call_overhead demo simulation; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done
