@@ -21,6 +21,7 @@ KINDS = ("tutorial", "how-to", "reference", "explanation")
 GUIDE = [page for kind in KINDS for page in sorted((DOCS / kind).glob("*.md"))]
 MADE = {"build", "node_modules"}  # folders of files that are not of the repository; so are those with a leading dot
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+FORMAT = re.compile(r"\b(hocket\.[a-z-]+)/(\d+)")
 URL = re.compile(r"https?://\S+")
 VERB = re.compile(r"^(?:\$ )?hocket ((?:[a-z]+ ?)+)")
 
@@ -164,3 +165,17 @@ def test_every_page_is_in_the_navigation() -> None:
 
     navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
     assert sorted(pages(navigation)) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+
+
+def test_every_format_has_a_row_on_its_page() -> None:
+    """Of each format the version that is written: pages of their own name the earlier ones that are read."""
+    sources = [path for kind in ("python/hocket", "src", "mpi") for path in (ROOT / kind).rglob("*") if path.is_file()]
+    versions: dict[str, int] = {}
+    for path in sources:
+        if path.suffix in {".py", ".cpp", ".hpp", ".h", ".c", ".json"}:
+            for name, version in FORMAT.findall(path.read_text(encoding="utf-8")):
+                versions[name] = max(versions.get(name, 0), int(version))
+    assert len(versions) > 20
+    page = (DOCS / "reference/formats.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert {(name, int(version)) for row in rows for name, version in FORMAT.findall(row)} == set(versions.items())
