@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from hocket.earlier_names import EarlierNames
 from hocket.errors import Error, InvalidInput
 
 __version__ = "0.1.0"
-
-sys.meta_path.append(EarlierNames())
 
 # What the type checker and editors see. At run time each name is imported on first use (below), so that
 # `hocket --help` does not load the core.

@@ -23,7 +23,6 @@ from hocket.calibrate.request import CalibrateRequest
 from hocket.circuits.schedules import CircuitInstance, CircuitScheduleRequest
 from hocket.cost.request import CostRequest
 from hocket.cost.source import CostSource
-from hocket.earlier_names import NAMES
 from hocket.interop.networks import Options
 from hocket.networks.request import GenerateRequest, ImportRequest, RouteRequest, ShowRequest
 from hocket.networks.source import NetworkSource
@@ -243,10 +242,3 @@ def test_network(printed: Callable[..., Any]) -> None:
     found = run(same_from_json(RouteRequest(NetworkSource("fat-tree:2x2x4"), 0, 5)))
     assert found.values == printed("network", "show", "fat-tree:2x2x4", "--route", "0", "5")
     assert run(GenerateRequest("star:4", "1 Gbit/s", "50 us")).network == STAR.load()
-
-
-@pytest.mark.parametrize(("earlier", "now"), NAMES.items())
-def test_a_module_is_found_by_its_earlier_name(earlier: str, now: str) -> None:
-    module = import_module(now)
-    assert import_module(earlier) is module
-    assert module.__name__ == now

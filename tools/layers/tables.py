@@ -47,7 +47,7 @@ GENERATED = "pmpi/"
 # A module or package of python/hocket imports those of lower levels only, and itself. The package `hocket` itself,
 # which hands on names of the core, is imported everywhere. A name with a dot is a module with a level of its own.
 PYTHON_LEVELS: Levels = (
-    ("earlier_names", "errors"),
+    ("errors",),
     ("_core", "io", "reporter"),
     ("networks", "plan", "requests"),
     ("schedules", "traces"),
