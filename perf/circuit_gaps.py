@@ -48,7 +48,7 @@ def instances(seed: int, number: int) -> list[CircuitInstance]:
                 d=10 ** chance.uniform(-6, -1.7),
                 alpha=10 ** chance.uniform(-6, -4),
                 beta=1 / 10 ** chance.uniform(8, 10),
-                pieces=chance.choice([1, "auto"]) if collective in ("bcast", "reduce") else 1,
+                segments=chance.choice([1, "auto"]) if collective in ("bcast", "reduce") else 1,
                 **{key: chance.choice(values) for key, values in RULES.items()},
             )
         )

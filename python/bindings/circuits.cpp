@@ -63,10 +63,11 @@ circuits::Rules rules_of(std::int32_t p, std::int32_t k, double s, double d, dou
 
 nb::dict circuit_schedule(std::string_view collective, std::int32_t p, std::int32_t k, double bytes, double s, double d,
                           double alpha, double beta, std::string_view injection, std::string_view stop,
-                          std::string_view accounting, std::string_view controller, std::optional<std::int32_t> pieces,
-                          double time_limit_s, std::uint64_t seed, const nb::object& on_progress) {
+                          std::string_view accounting, std::string_view controller,
+                          std::optional<std::int32_t> segments, double time_limit_s, std::uint64_t seed,
+                          const nb::object& on_progress) {
     const circuits::Rules rules = rules_of(p, k, s, d, alpha, beta, injection, stop, accounting, controller);
-    const search::CircuitProblem problem{collective_from(collective), rules, bytes, pieces, time_limit_s, seed};
+    const search::CircuitProblem problem{collective_from(collective), rules, bytes, segments, time_limit_s, seed};
     search::CircuitAnswer answer;
     {
         const nb::gil_scoped_release released;
@@ -114,11 +115,11 @@ void bind_circuits(nb::module_& module) {
     module.def(
         "circuit_schedule", &circuit_schedule, nb::kw_only(), "collective"_a, "p"_a, "k"_a, "bytes"_a, "s"_a, "d"_a,
         "alpha"_a, "beta"_a, "injection"_a = "one", "stop"_a = "all", "accounting"_a = "equations",
-        "controller"_a = "parallel", "pieces"_a.none() = 1, "time_limit_s"_a = 3.0, "seed"_a = 1,
+        "controller"_a = "parallel", "segments"_a.none() = 1, "time_limit_s"_a = 3.0, "seed"_a = 1,
         "on_progress"_a = nb::none(),
         nb::sig("def circuit_schedule(*, collective: str, p: int, k: int, bytes: float, s: float, d: float, "
                 "alpha: float, beta: float, injection: str = 'one', stop: str = 'all', accounting: str = 'equations', "
-                "controller: str = 'parallel', pieces: int | None = 1, time_limit_s: float = 3.0, seed: int = 1, "
+                "controller: str = 'parallel', segments: int | None = 1, time_limit_s: float = 3.0, seed: int = 1, "
                 "on_progress: collections.abc.Callable[[], bool] | None = None) -> dict"),
         "A fast schedule of bcast, reduce, allgather, allreduce or alltoall on circuits: see "
         "docs/reference/circuits.md.");

@@ -76,7 +76,7 @@ def _found() -> list[Schedule]:
         {"controller": "serial"},
         {"controller": "serial", "stop": "circuit"},
     ]
-    of_rooted: list[dict[str, Any]] = [{"root": 2, "pieces": 3}]
+    of_rooted: list[dict[str, Any]] = [{"root": 2, "segments": 3}]
     for collective in COLLECTIVES[:-1]:  # hocket-circuits has no alltoallv
         for more in variants + (of_rooted if collective in ("bcast", "reduce") else []):
             answer = solve(_instance(collective, **more), 0.2)

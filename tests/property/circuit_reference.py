@@ -39,7 +39,7 @@ class _State:
 
 @dataclass
 class Reference:
-    """`blocks` as the collective has them: pieces of a broadcast, one of each rank, or one for each pair."""
+    """`blocks` as the collective has them: segments of a broadcast, one of each rank, or one for each pair."""
 
     one: CircuitInstance
     most_circuits: int
@@ -63,10 +63,10 @@ class Reference:
             self._exchange_s = max(one.s, one.d)
         nodes = range(one.p)
         if one.collective == "bcast":
-            blocks = range(int(one.pieces))
+            blocks = range(int(one.segments))
             self._given = {(0, block) for block in blocks}
             self._wanted = {(node, block) for node in nodes for block in blocks}
-            self._block_bytes = one.bytes / int(one.pieces)
+            self._block_bytes = one.bytes / int(one.segments)
         elif one.collective == "allgather":
             self._given = {(node, node) for node in nodes}
             self._wanted = {(node, block) for node in nodes for block in nodes}

@@ -23,12 +23,12 @@ def _rules() -> list[tuple[str, str, str, str]]:
 
 
 def _instance(
-    chance: random.Random, collective: str, p: int, k: int, rules: tuple[str, str, str, str], pieces: int = 1
+    chance: random.Random, collective: str, p: int, k: int, rules: tuple[str, str, str, str], segments: int = 1
 ) -> CircuitInstance:
     injection, stop, accounting, controller = rules
     return CircuitInstance(
         collective, p, k, chance.choice([1, 10**5, 10**6, 10**7]), chance.choice([1e-5, 1e-3, 1e-2]),
-        chance.choice([1e-5, 2e-3, 5e-3]), 1e-4, 8e-9, injection, stop, accounting, controller, pieces,
+        chance.choice([1e-5, 2e-3, 5e-3]), 1e-4, 8e-9, injection, stop, accounting, controller, segments,
     )  # fmt: skip
 
 
@@ -50,14 +50,14 @@ def test_broadcast_of_one_piece_is_the_least(rules: tuple[str, str, str, str]) -
 def test_no_schedule_is_faster_than_the_bound(rules: tuple[str, str, str, str]) -> None:
     print(f"seed {_SEED}")
     chance = random.Random(_SEED)
-    for collective, p, k, pieces in [
+    for collective, p, k, segments in [
         ("bcast", 3, 1, 2), ("bcast", 3, 2, 2), ("allgather", 2, 1, 1), ("allgather", 3, 1, 1), ("allgather", 3, 2, 1),
         ("alltoall", 2, 1, 1), ("alltoall", 3, 1, 1),
     ]:  # fmt: skip
         if collective == "alltoall" and p == 3 and not (LONG or rules == _rules()[-1]):
             continue  # the search takes 20 s
         for _ in range(rounds(3)):
-            one = _instance(chance, collective, p, k, rules, pieces)
+            one = _instance(chance, collective, p, k, rules, segments)
             answer = solve(one, time_limit_s=0.1)
             assert check_answer(answer.values) == ()
             least_s = Reference(one, most_circuits=p).least_s(answer.lower_bound_s * (1 - 1e-9))

@@ -65,7 +65,7 @@ def test_no_simulated_time_is_below_the_lower_bound(tmp_path: Path) -> None:
         network = _network(tmp_path, **rules)
         found = circuit_schedule(
             collective=collective, p=p, k=rules["k"], bytes=size, s=rules["s_ms"] / 1e3, d=rules["d_ms"] / 1e3,
-            alpha=1e-4, beta=8e-9, pieces=None if collective in ("bcast", "reduce") else 1, time_limit_s=0.01,
+            alpha=1e-4, beta=8e-9, segments=None if collective in ("bcast", "reduce") else 1, time_limit_s=0.01,
             **{name: rules[name] for name in ("accounting", "injection", "stop", "controller")},
         )  # fmt: skip
         for algorithm in [one.name for one in algorithms() if one.collective == collective]:

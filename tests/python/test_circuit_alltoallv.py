@@ -153,7 +153,7 @@ def test_the_replay_finds_what_is_wrong() -> None:
         ({"matrix": [[0, 1]]}, "expected 2 rows of 2 numbers"),
         ({"matrix": [[0, -1], [0, 0]]}, "matrix: -1: expected whole numbers of bytes"),
         ({"matrix": [[0, 1.5], [0, 0]]}, "matrix: 1.5: expected whole numbers of bytes"),
-        ({"matrix": [[0, 1], [0, 0]], "bytes": 7}, "neither bytes nor pieces"),
+        ({"matrix": [[0, 1], [0, 0]], "bytes": 7}, "neither bytes nor segments"),
         ({"matrix": [[0, 1], [0, 0]], "controller": "serial"}, "serial controller"),
         ({"matrix": [[0, 1], [0, 0]], "collective": "alltoall", "bytes": 1}, "matrix: alltoall has none"),
     ],

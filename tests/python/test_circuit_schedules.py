@@ -110,7 +110,7 @@ def test_every_answer_passes_the_replay() -> None:
             bytes=chance.choice([1, 1000, 10**6]), s=chance.choice([0, 0.001, 0.01]), d=chance.choice([0, 0.005]),
             injection=chance.choice(["one", "all"]), stop=chance.choice(["all", "circuit"]),
             accounting=chance.choice(["equations", "hidden"]), controller=chance.choice(["parallel", "serial"]),
-            pieces=chance.choice([1, 6, "auto"]) if collective in ("bcast", "reduce") else 1,
+            segments=chance.choice([1, 6, "auto"]) if collective in ("bcast", "reduce") else 1,
         )  # fmt: skip
         answer = solve(one, time_limit_s=0.02)
         assert check_answer(answer.values) == (), one
@@ -121,7 +121,7 @@ def test_every_answer_passes_the_replay() -> None:
 def test_pipelined_broadcast_to_64_nodes(k: int) -> None:
     """Within 15 % of s + d + the least over m of (m - 1 + r)(alpha + n beta / m); never worse than equation 8."""
     for size in (1, 100_000, 1_000_000):
-        one = _instance(p=64, k=k, bytes=size, pieces="auto")
+        one = _instance(p=64, k=k, bytes=size, segments="auto")
         answer = solve(one, time_limit_s=20)
         assert answer.pipelined_reference_s is not None
         assert answer.makespan_s <= 1.15 * answer.pipelined_reference_s
@@ -138,7 +138,7 @@ def test_pipelined_broadcast_to_64_nodes(k: int) -> None:
 )
 def test_pipelined_broadcast_of_the_paper(k: int, most_ms: tuple[float, ...]) -> None:
     for size, limit_ms in zip((1, 100_000, 1_000_000), most_ms, strict=True):
-        answer = solve(_instance(p=32, k=k, bytes=size, pieces="auto"), time_limit_s=20)
+        answer = solve(_instance(p=32, k=k, bytes=size, segments="auto"), time_limit_s=20)
         assert answer.makespan_s * 1e3 <= limit_ms + 1e-3
         assert answer.pipelined_reference_s is not None
         assert answer.makespan_s <= 1.12 * answer.pipelined_reference_s
@@ -170,7 +170,7 @@ def _broken(answer: dict[str, Any], change: Any) -> tuple[str, ...]:
 
 
 def test_replay_finds_what_is_wrong() -> None:
-    answer = solve(_instance(p=8, k=3, pieces=4, bytes=100_000)).values
+    answer = solve(_instance(p=8, k=3, segments=4, bytes=100_000)).values
     assert check_answer(answer) == ()
 
     def later(item: dict[str, Any], key: str, by_s: float) -> None:
@@ -273,7 +273,7 @@ def test_a_wrong_line_does_not_hinder_the_others() -> None:
 def test_every_key_that_is_not_known_is_refused_and_every_key_of_the_format_is_accepted() -> None:
     whole = {
         "id": 7, "collective": "bcast", "p": 4, "k": 2, "bytes": 8, **_PAPER, "injection": "all", "stop": "circuit",
-        "accounting": "hidden", "controller": "serial", "pieces": 2, "root": 3,
+        "accounting": "hidden", "controller": "serial", "segments": 2, "root": 3,
     }  # fmt: skip
     answers = list(answer_lines("\n".join(map(json.dumps, [whole, {**whole, "id": 8, "note": "unlike any other"}]))))
     assert "error" not in answers[0]
@@ -285,12 +285,25 @@ def test_values_are_refused_by_name() -> None:
         ({"collective": "alltoall", "root": 3}, "root is 3: alltoall has none"),
         ({"s": -1}, "s is -1"),
         ({"collective": "scatter"}, "scatter"),
-        ({"pieces": 0}, "pieces is 0"),
+        ({"segments": 0}, "segments is 0"),
     ):
         with pytest.raises(InvalidInput, match=words):
             _instance(**values)
     with pytest.raises(InvalidInput, match="not divided"):
-        solve(_instance(collective="allgather", pieces=2))
+        solve(_instance(collective="allgather", segments=2))
+
+
+def test_instances_and_answers_of_earlier_versions_are_read() -> None:
+    """They call segments `pieces`."""
+    now = {"id": 1, "collective": "bcast", "p": 4, "k": 2, "bytes": 8, **_PAPER, "segments": 2}
+    earlier = {"pieces" if key == "segments" else key: value for key, value in now.items()}
+    (answer,) = answer_lines(json.dumps(now))
+    assert list(answer_lines(json.dumps(earlier))) == [answer]
+    assert answer["instance"]["segments"] == answer["schedule"]["blocks"] == 2
+    for pieces, words in ((2, ()), (3, ("has 2 blocks: expected 3 segments",))):
+        assert check_answer(answer, {**earlier, "pieces": pieces}) == words
+    (both,) = answer_lines(json.dumps({**now, "pieces": 2}))
+    assert "unknown key 'pieces'" in both["error"]
 
 
 @pytest.mark.parametrize("collective", ["allgather", "alltoall"])
@@ -323,6 +336,6 @@ def test_a_circuit_of_its_own_waits_for_its_ports_only() -> None:
 
 def test_a_reduction_with_one_port_goes_in_parts() -> None:
     rules = {"collective": "reduce", "p": 16, "k": 1, "bytes": 10**6, "s": 1e-4, "d": 1e-4}
-    whole, parts = (solve(_instance(pieces=pieces, **rules), time_limit_s=0.2) for pieces in (1, "auto"))
+    whole, parts = (solve(_instance(segments=segments, **rules), time_limit_s=0.2) for segments in (1, "auto"))
     assert parts.makespan_s < 0.6 * whole.makespan_s
     assert check_answer(parts.values) == ()

@@ -39,7 +39,7 @@ def schedule_of(instance: CircuitInstance, algorithm: str, naive: bool = False) 
     if algorithm == "recursive_doubling" and instance.p & (instance.p - 1):
         raise InvalidInput(f"recursive doubling on {instance.p} nodes: expected a power of two")
     asked = asdict(instance)
-    for key in ("pieces", "root", "matrix"):
+    for key in ("segments", "root", "matrix"):
         del asked[key]
     if naive:
         asked["k"] = 1

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hocket.io.json_input import with_current_names
+
 _MOST_PROBLEMS = 20
 _CHOICES = {
     "injection": ("one", "all"),
@@ -56,7 +58,7 @@ class _Message:
 def replay(instance: Mapping[str, Any], schedule: Mapping[str, Any]) -> Replayed:
     """Never raises for a schedule that is wrong."""
     try:
-        return _Replay(instance, schedule).run()
+        return _Replay(with_current_names(dict(instance), {"segments"}), schedule).run()
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         return Replayed(0.0, (f"cannot be read: {type(error).__name__}: {error}",))
 
@@ -198,14 +200,14 @@ class _Replay:
             self.problems.append(f"{what} is {stored!r}: expected {computed!r}")
 
     def _blocks(self) -> None:
-        collective, pieces = self.instance["collective"], self.instance.get("pieces")
+        collective, segments = self.instance["collective"], self.instance.get("segments")
         expected = {"allgather": self.p, "alltoall": self.p**2, "alltoallv": self.p**2}.get(collective)
         if expected is None:
             if self.num_blocks < 1:
                 self.problems.append("has no blocks")
-            if isinstance(pieces, int) and collective in ("bcast", "reduce") and self.num_blocks != pieces:
-                self.problems.append(f"has {self.num_blocks} blocks: expected {pieces} segments")
-            if pieces is None and collective in ("bcast", "reduce") and self.num_blocks != 1:
+            if isinstance(segments, int) and collective in ("bcast", "reduce") and self.num_blocks != segments:
+                self.problems.append(f"has {self.num_blocks} blocks: expected {segments} segments")
+            if segments is None and collective in ("bcast", "reduce") and self.num_blocks != 1:
                 self.problems.append(f"has {self.num_blocks} blocks: expected one")
             self._same(self.block_bytes * self.num_blocks, self.bytes, "the size of all blocks")
         elif self.p > 1:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hocket.errors import InvalidInput
-from hocket.io.json_input import refuse_duplicates
+from hocket.io.json_input import refuse_duplicates, with_current_names
 from hocket.reporter import SILENT, Reporter
 
 TIME_LIMIT_S = 3.0  # of an instance
@@ -47,7 +47,7 @@ class CircuitInstance:
     stop: str = "all"  #: circuits are torn down together, or each "circuit" by itself
     accounting: str = "equations"  #: s + d between circuits, or "hidden": max(s, d)
     controller: str = "parallel"  #: set-ups and teardowns at once, or "serial": one at a time
-    pieces: int | str = 1  #: equal segments of bcast and reduce; "auto": as is fastest
+    segments: int | str = 1  #: equal segments of bcast and reduce; "auto": as is fastest
     root: int = 0
     matrix: tuple[tuple[int, ...], ...] | None = None  #: of alltoallv, the bytes that node i (row) sends to j (column)
 
@@ -67,16 +67,16 @@ class CircuitInstance:
         for key, names in _CHOICES.items():
             if getattr(self, key) not in names:
                 raise InvalidInput(f"{key} is {getattr(self, key)!r}: expected {' or '.join(names)}")
-        pieces = self.pieces
-        if pieces != "auto" and (isinstance(pieces, bool) or not isinstance(pieces, int) or not 1 <= pieces < 2**31):
-            raise InvalidInput(f"pieces is {pieces!r}: expected a whole number, at least 1, or auto")
+        segments = self.segments
+        if segments != "auto" and not (type(segments) is int and 1 <= segments < 2**31):
+            raise InvalidInput(f"segments is {segments!r}: expected a whole number, at least 1, or auto")
         if self.root >= self.p:
             raise InvalidInput(f"root is {self.root}: expected 0 to {self.p - 1}")
         if self.collective == "alltoallv":
             object.__setattr__(self, "matrix", _matrix(self.matrix, self.p))
-            if self.bytes != 0 or self.pieces != 1 or self.controller == "serial":
+            if self.bytes != 0 or self.segments != 1 or self.controller == "serial":
                 raise InvalidInput(
-                    "alltoallv has a matrix, and neither bytes nor pieces nor a serial controller", "leave them out"
+                    "alltoallv has a matrix, and neither bytes nor segments nor a serial controller", "leave them out"
                 )
         elif self.matrix is not None:
             raise InvalidInput(f"matrix: {self.collective} has none", "it goes with alltoallv")
@@ -87,6 +87,7 @@ class CircuitInstance:
     def of(values: Mapping[str, Any]) -> CircuitInstance:
         """Raises InvalidInput for a key that is unknown, or a value that is missing or wrong; `id` is the caller's."""
         known = CircuitInstance.__dataclass_fields__
+        values = with_current_names(dict(values), known)
         for key in values:
             if key not in known and key != "id":
                 raise InvalidInput(f"unknown key {key!r}; accepted: id, {', '.join(known)}")
@@ -170,9 +171,9 @@ def solve(
     asked = asdict(instance)
     root = asked.pop("root")
     del asked["matrix"]
-    pieces = asked.pop("pieces")
+    segments = asked.pop("segments")
     found = circuit_schedule(
-        **asked, pieces=None if pieces == "auto" else pieces, time_limit_s=time_limit_s, seed=seed,
+        **asked, segments=None if segments == "auto" else segments, time_limit_s=time_limit_s, seed=seed,
         on_progress=on_progress,
     )  # fmt: skip
     if not math.isfinite(found["makespan_s"]) or not math.isfinite(found["lower_bound_s"]):

@@ -152,7 +152,7 @@ def _instance(
             "stop": stop,
             "accounting": accounting,
             "controller": controller,
-            "pieces": segments if divides or segments != "auto" else 1,
+            "segments": segments if divides or segments != "auto" else 1,
             "root": root,
             "matrix": rows,
         }

@@ -348,8 +348,8 @@ void check(const CircuitProblem& problem) {
     require_number(rules.s_per_byte, "beta");
     const std::int32_t segments = problem.segments.value_or(1);
     const bool divides = problem.collective == Collective::bcast || problem.collective == Collective::reduce;
-    require(segments >= 1 && segments <= 1 << 14, "pieces", std::to_string(segments), "1 to 16384");
-    require(divides || segments == 1, "pieces", std::to_string(segments),
+    require(segments >= 1 && segments <= 1 << 14, "segments", std::to_string(segments), "1 to 16384");
+    require(divides || segments == 1, "segments", std::to_string(segments),
             "1, as the blocks of " + std::string(name_of(problem.collective)) + " are not divided");
 }
 
