@@ -3,13 +3,16 @@
 
 """The MPIs of this machine as fixtures: every test that takes `mpi` runs once for each of them, or, where it is marked
 `one_of_each_family`, with one Open MPI and one MPICH: what it tests does not depend on the version. With
-`usually=True` that is so in `make test`, and `make test-long` runs it with all."""
+`usually=True` that is so in `make test`, and `make test-long` runs it with all. Where it is marked `in_turns`, each of
+its cases runs in `make test` with every second of its MPIs, and the next case with the others."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -44,8 +47,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(trylast=True)  # after pytest has grouped the tests by MPI
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if left_out := set() if LONG else set(not_their_turn(items)):
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: item.get_closest_marker("begins_early") is None)
+
+
+def not_their_turn(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Of each case of a test that is marked `in_turns`, every second MPI; the name of the case says which begins.
+
+    So every case runs, and every MPI runs about half of the cases. What is there with one MPI alone stays.
+    """
+    cases: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    for item in items:
+        callspec, marker = getattr(item, "callspec", None), item.get_closest_marker("in_turns")
+        mpi = callspec.params.get("mpi") if callspec and marker and marker.args != (False,) else None
+        if mpi is not None:
+            cases[item.nodeid.replace(mpi.label, "")][mpi.label] = item
+    left_out = []
+    for name, of_mpis in cases.items():
+        labels = sorted(of_mpis)
+        if len(labels) > 1:
+            left_out += [of_mpis[label] for label in labels[zlib.crc32(name.encode()) % 2 :: 2]]
+    return left_out
 
 
 @pytest.fixture(autouse=True)

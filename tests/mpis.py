@@ -32,20 +32,14 @@ ALL_MPIS = find_mpis()
 MPIS = [mpi for mpi in ALL_MPIS if not _wanted or mpi.label in _wanted]
 ONE_OF_EACH_FAMILY = list({mpi.family: mpi for mpi in MPIS}.values())
 
-# `make test-long`: as many random calls as a test names, not a third, and with all MPIs what is `usually` with one of
-# each family.
+# `make test-long`: as many random calls as a test names, not a third, with all MPIs what is `usually` with one of each
+# family, and each case with all that have turns.
 LONG = bool(os.environ.get("HOCKET_LONG_TESTS"))
 
 
 def rounds(count: int) -> int:
     """How often a test makes its random calls, whose seed its program prints: `count` times in `make test-long`."""
     return count if LONG else (count + 2) // 3
-
-
-def usually_one_of_each_family(mpi: Mpi) -> None:
-    """For some parameters of a test what its mark `one_of_each_family(usually=True)` is for all."""
-    if not LONG and mpi not in ONE_OF_EACH_FAMILY:
-        pytest.skip("one MPI of each family does; `make test-long` takes all")
 
 
 # Seen once: Open MPI 5's launcher ends with this before it starts any rank. Why is not known.

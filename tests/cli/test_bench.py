@@ -14,6 +14,8 @@ from hocket.mpi.discover import Mpi
 from hocket.testbed import available
 from mpis import MPIS
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 EMULATED, REASON = available()
 KEYS = {"network", "mpi", "placement", "collective", "algorithm", "bytes", "predicted_s", "measured_s", "native_s",
         "beside_native_s", "wire_limit_s"}  # fmt: skip

@@ -15,6 +15,8 @@ from hocket import Network
 from hocket.mpi.discover import Mpi
 from hocket.testbed import available
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 EMULATED, REASON = available()
 NETWORK = """
 format = "hocket.network/1"

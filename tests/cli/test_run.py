@@ -9,6 +9,8 @@ import pytest
 from hocket.plan import Evidence, Plan, PlanEntry, write_plan
 from mpis import LIMIT_S
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 # The library is the same with each MPI (tests/mpi); what the command does with a plan does not depend on the version.
 same_with_all = pytest.mark.one_of_each_family(usually=True)
 

@@ -17,6 +17,8 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.testbed import available
 from mpis import MpiRunner, rounds
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 EMULATED, REASON = available()
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 

@@ -21,6 +21,8 @@ import pytest
 from hocket.testbed import available
 from mpis import LIMIT_S, MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 AVAILABLE, REASON = available()
 needs_namespaces = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
 

@@ -15,7 +15,7 @@ from hocket.reporter import Messages
 from hocket.tune import launcher, tune
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 NETWORK = Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"
 

@@ -16,6 +16,8 @@ from mpi_parts import compile_check, entry, write_plan
 from hocket.mpi.build import build_mpi_parts
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 RANKS = 4
 ROOT = 1
 ALGORITHMS = {

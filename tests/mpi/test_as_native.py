@@ -13,6 +13,8 @@ from mpi_parts import entry, write_plan
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 
 @pytest.fixture
 def parts(runner: MpiRunner) -> MpiParts:

@@ -16,6 +16,8 @@ from hocket.bench.mpi.results import read_results
 from hocket.mpi.discover import Mpi
 from mpis import ALL_MPIS
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 SUITE = """
 format = "hocket.suite/1"
 name = "turns"

@@ -18,7 +18,7 @@ from hocket.mpi.build import build_bench
 from hocket.mpi.discover import Mpi
 from mpis import MpiRunner
 
-pytestmark = pytest.mark.one_of_each_family(usually=True)
+pytestmark = [pytest.mark.one_of_each_family(usually=True), pytest.mark.in_turns]
 # What differs by MPI and file system is explained, not wrong.
 EXPLAINED = {
     r"io\.write_at_all\.hint": "unsupported: the hint .* is not taken",

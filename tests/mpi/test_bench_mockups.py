@@ -16,7 +16,7 @@ from hocket.mpi.build import build_bench
 from hocket.mpi.discover import Mpi
 from mpis import MpiRunner
 
-pytestmark = pytest.mark.one_of_each_family  # mock-ups call what every MPI has
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]  # mock-ups call what every MPI has
 
 EXTENT = "launches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n"
 

@@ -17,7 +17,7 @@ from hocket.mpi.build import build_bench
 from hocket.mpi.discover import Mpi
 from mpis import MpiRunner
 
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 STEPS = """
 [[patterns]]

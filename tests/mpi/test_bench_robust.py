@@ -23,7 +23,7 @@ from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import launch_environment, run_command, start_process, stop_process_group
 from mpis import MpiRunner
 
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 ROUNDS = 500
 LONG = HEAD.replace("rounds = 1", f"rounds = {ROUNDS}").replace("budget_s = 0.01", "budget_s = 600\ntarget = 1e9")
 ENDLESS = LONG.replace(f"rounds = {ROUNDS}", "rounds = 100000")

@@ -14,7 +14,7 @@ import pytest
 
 from mpis import ROOT, MpiRunner
 
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 AHEAD_S = 1000
 

@@ -19,7 +19,7 @@ from hocket.search.optimal import optimal_schedule
 from mpis import MpiRunner
 
 # A program of ours over the runtime, which tests/mpi/test_runtime.py runs with all.
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from hocket.mpi.launch import launch_environment, start_process, stop_process_gr
 from mpis import MpiRunner
 
 # Two of the four MPIs show what the program does; `make test-long` takes all.
-pytestmark = pytest.mark.one_of_each_family(usually=True)
+pytestmark = [pytest.mark.one_of_each_family(usually=True), pytest.mark.in_turns]
 
 
 @pytest.fixture

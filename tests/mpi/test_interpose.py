@@ -18,6 +18,8 @@ from hocket.errors import Error
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 CALLS = 6
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter_block")
 
@@ -153,6 +155,7 @@ end program
 """
 
 
+@pytest.mark.in_turns(False)  # the wheels have no Fortran modules
 @pytest.mark.parametrize(
     ("use", "include"),
     [("", "include 'mpif.h'"), ("use mpi", ""), ("use mpi_f08", "")],

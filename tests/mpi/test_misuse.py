@@ -11,6 +11,8 @@ from mpi_parts import compile_check
 from hocket.mpi.build import build_mpi_parts
 from mpis import ROOT, MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 
 @pytest.mark.parametrize("engine", ["function", "thread", "queue"])
 def test_wrong_calls(runner: MpiRunner, engine: str) -> None:

@@ -15,6 +15,8 @@ from hocket.bench.overlap.modes import ALGORITHMS, BASE, COLLECTIVES, MODES
 from hocket.mpi.build import build_probe
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 TIMES = ("time_s", "compute_s", "cpu_s")
 
 # Takes the place of the MPI's own function, and sends nothing.

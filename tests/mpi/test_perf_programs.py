@@ -21,6 +21,8 @@ from mpis import MpiRunner
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "perf"))
 from mpi_programs import PROGRAMS, MpiProgram, prepare
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 RANKS = 4
 # The world, and the rows and columns of a grid of 2 x 2.
 COMMUNICATORS = ([0, 1, 2, 3], [0, 1], [2, 3], [0, 2], [1, 3])

@@ -13,7 +13,9 @@ from mpi_parts import compile_check, entry, write_plan
 
 from hocket import algorithms
 from hocket.mpi.build import MpiParts, build_mpi_parts
-from mpis import MpiRunner, rounds, usually_one_of_each_family
+from mpis import MpiRunner, rounds
+
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 
 
 @pytest.fixture
@@ -47,8 +49,6 @@ def check(
 
 @pytest.mark.parametrize("mode", ["on", "auto"])
 def test_mixed_requests(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
-    if mode == "auto":  # by the same engine, which does not know the MPI
-        usually_one_of_each_family(runner.mpi)
     for ranks, calls in ((1, 50), (2, 100), (3, 60), (5, 15), (8, 6)):
         check(runner, parts, ranks, "mixed", 70 + ranks, rounds(calls), HOCKET_PROGRESS=mode)
 

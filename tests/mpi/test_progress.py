@@ -14,15 +14,11 @@ import pytest
 from mpi_parts import compile_check
 
 from hocket.mpi.build import MpiParts, build_mpi_parts
-from mpis import MpiRunner, rounds, usually_one_of_each_family
+from mpis import MpiRunner, rounds
+
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 
 MODES = ("on", "auto")
-
-
-def auto_usually_with_one_of_each_family(runner: MpiRunner, mode: str) -> None:
-    """It starts the same engine as "on" or leaves calls native, and does not know the MPI."""
-    if mode == "auto":
-        usually_one_of_each_family(runner.mpi)
 
 
 @pytest.fixture
@@ -48,7 +44,6 @@ def check(
 @pytest.mark.parametrize("mode", MODES)
 def test_mixed_requests(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
     """Collectives and messages in flight together, completed by every function that completes requests."""
-    auto_usually_with_one_of_each_family(runner, mode)
     for ranks, calls in ((1, 100), (2, 200), (3, 120), (5, 30), (8, 12)):
         progress = check(runner, parts, ranks, mode, "mixed", 40 + ranks, rounds(calls))
         counts = {call["function"]: call for call in progress["calls"]}
@@ -59,7 +54,6 @@ def test_mixed_requests(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_persistent_collectives(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
-    auto_usually_with_one_of_each_family(runner, mode)
     for ranks, starts in ((1, 100), (2, 300), (3, 150), (5, 25)):
         progress = check(runner, parts, ranks, mode, "persistent", 60 + ranks, rounds(starts))
         if progress["calls"]:  # not with Open MPI 4, which has none
@@ -69,7 +63,6 @@ def test_persistent_collectives(runner: MpiRunner, parts: MpiParts, mode: str) -
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("handles", ["communicators", "types"])
 def test_handles_freed_while_pending(runner: MpiRunner, parts: MpiParts, mode: str, handles: str) -> None:
-    auto_usually_with_one_of_each_family(runner, mode)
     if runner.mpi.family == "openmpi" and handles == "communicators":
         pytest.skip(f"{runner.mpi.name} crashes with such a program, without hocket too")
     for ranks in (2, 3, 5):
@@ -88,7 +81,6 @@ def test_a_late_rank(runner: MpiRunner, parts: MpiParts) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_threads(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
-    auto_usually_with_one_of_each_family(runner, mode)
     check(runner, parts, 2, mode, "threads", 11, 30)
     check(runner, parts, 3, mode, "threads", 12, 15)
 
@@ -178,6 +170,7 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.mark.in_turns(False)  # only MPICH 4 does that
 def test_an_error_comes_up_in_the_programs_wait(runner: MpiRunner, parts: MpiParts) -> None:
     if runner.mpi.label.startswith("mpich-5"):
         pytest.skip(f"{runner.mpi.name} tells it in whatever call moves the collective on, of any request")
@@ -269,7 +262,6 @@ int main(int argc, char **argv) {
 @pytest.mark.parametrize("mode", MODES)
 def test_what_the_program_leaves_to_exit(runner: MpiRunner, parts: MpiParts, mode: str, tmp_path: Path) -> None:
     """A function that it has given to atexit before MPI_Init runs after ours."""
-    auto_usually_with_one_of_each_family(runner, mode)
     env = {"HOCKET_PROGRESS": mode}
     program = runner.compile(LEAVES_IT_TO_EXIT, name="leaves")
     (tmp_path / "ended").mkdir()
@@ -331,6 +323,7 @@ end program
 """
 
 
+@pytest.mark.in_turns(False)  # the wheels have no Fortran modules
 @pytest.mark.parametrize(
     ("use", "include"),
     [("", "include 'mpif.h'"), ("use mpi", ""), ("use mpi_f08", "")],

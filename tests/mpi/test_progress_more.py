@@ -70,6 +70,8 @@ def test_collectives_of_neighbours(runner: MpiRunner, parts: MpiParts) -> None:
 PYTHON = r"""
 import numpy as np
 from mpi4py import MPI
+
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
 wrong = 0
@@ -94,6 +96,7 @@ if rank == 0:
 """
 
 
+@pytest.mark.in_turns(False)  # not every MPI has it
 def test_mpi4py(runner: MpiRunner, parts: MpiParts) -> None:
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")

@@ -18,6 +18,8 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.traces.trace import Trace
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 SOURCES = Path(__file__).parent / "record"
 CALLS_C = SOURCES / "calls.c"
 ANY, PROC_NULL = -2, -1

@@ -22,7 +22,7 @@ from hocket.mpi.build import build_mpi_parts
 from mpis import LIMIT_S, MpiRunner
 
 # The command line over the recorder, which tests/mpi/test_record.py runs with all.
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 HOCKET = str(Path(sys.executable).with_name("hocket"))

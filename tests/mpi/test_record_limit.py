@@ -15,6 +15,8 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.traces.trace import Trace
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 MANY_C = Path(__file__).parent / "record/many.c"
 THREADS_C = Path(__file__).parent / "record/threads.c"
 LIMIT_BYTES = 20_000

@@ -23,6 +23,8 @@ from hocket.traces.replay import replay
 from hocket.traces.trace import Trace, in_mpi_ns
 from mpis import LIMIT_S, MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 POLLS_C = Path(__file__).parent / "record/polls.c"
 ALONE_S = 48e-3  # computed between the polls of one fold
 CALLS = {

@@ -15,6 +15,8 @@ from hocket.traces.replay import NativeModel, replay, replay_at
 from hocket.tune import predict
 from hocket.tune.predict import predict_program
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 RANKS = 4
 PROGRAM = """
 #include <mpi.h>

@@ -14,6 +14,8 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.traces.replay import replay
 from mpis import MpiRunner
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 SOURCE = Path(__file__).parent / "replay" / "functions.c"
 RANKS = 4
 SET_UP = "making communicators, windows and processes is not modelled"

@@ -11,7 +11,9 @@ import pytest
 from mpi_parts import compile_check, ranks_for
 
 from hocket.mpi.build import build_mpi_parts
-from mpis import MpiRunner, rounds, usually_one_of_each_family
+from mpis import MpiRunner, rounds
+
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 
 ROUNDS = {1: 3, 2: 10, 3: 6, 5: 4, 8: 2}
 # A thread beside each of many ranks shows nothing that it does not beside few, and one that always looks takes the
@@ -21,8 +23,6 @@ MOST_RANKS = {"function": 8, "thread": 5, "spin": 3, "queue": 5}
 
 @pytest.mark.parametrize("engine", MOST_RANKS)
 def test_many_requests_in_flight(runner: MpiRunner, engine: str) -> None:
-    if engine in ("spin", "queue"):  # they call the MPI as "thread" does
-        usually_one_of_each_family(runner.mpi)
     program = compile_check(runner, build_mpi_parts(runner.mpi), "requests_check", "-lhocket")
     for ranks in ranks_for(runner, [ranks for ranks in ROUNDS if ranks <= MOST_RANKS[engine]]):
         seed = 200 + ranks

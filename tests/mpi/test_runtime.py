@@ -14,6 +14,8 @@ from mpi_parts import compile_check, ranks_for
 from hocket.mpi.build import build_mpi_parts
 from mpis import MpiRunner, rounds
 
+pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
+
 
 @pytest.mark.one_of_each_family(usually=True)  # the schedules are the same code; test_interpose.py has all MPIs
 def test_every_algorithm(runner: MpiRunner) -> None:

@@ -24,7 +24,7 @@ from hocket.testbed import available
 from hocket.tune.tune import TuneOptions, tune
 
 AVAILABLE, REASON = available()
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
+pytestmark = [pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}"), pytest.mark.in_turns]
 
 PROGRAM = """
 #include <mpi.h>

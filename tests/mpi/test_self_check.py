@@ -18,7 +18,7 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import LIMIT_S, MpiRunner
 
 # When to compare and to fall back is decided above MPI, by SelfCheck; what it calls, test_interpose.py runs with all.
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 BYTES = 16384
 # Far slower than any MPI's own, also where ranks wait for a core: each byte is a message of its own.

@@ -15,7 +15,7 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from mpis import MpiRunner
 
 # A program of ours that sends, receives and reads the clock: nothing in which versions differ.
-pytestmark = pytest.mark.one_of_each_family
+pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
 
 
 @pytest.fixture

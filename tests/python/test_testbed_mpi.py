@@ -18,7 +18,7 @@ from hocket.testbed import Testbed, available
 from mpis import LIMIT_S
 
 AVAILABLE, REASON = available()
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}")
+pytestmark = [pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}"), pytest.mark.in_turns]
 
 MESSAGE_BYTES = 1_000_000
 
