@@ -27,7 +27,9 @@ from hocket.rewrite.rewriter import rewrite  # noqa: E402
 from hocket.rewrite.sites import Options  # noqa: E402
 from hocket.rewrite.syntax import Source  # noqa: E402
 
-TRUSTING = Options(trusts_compiler=True)  # the subroutines are external; -O0 moves no access
+# The subroutines are external; -O0 moves no access. A part for each few elements.
+WHOLE = Options(trusts_compiler=True, makes_parts=False)
+IN_PARTS = Options(trusts_compiler=True, part_bytes=8)
 FLAGS = ["-O0", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", f"-I{FAKE}"]
 
 
@@ -36,25 +38,33 @@ class Result:
     num_calls: int = 0
     num_rewritten: int = 0
     num_split: int = 0
+    num_parts: int = 0
+    num_stages: int = 0
     wrong: list[str] = field(default_factory=list)  # one line for each subroutine that differs
     unstable: bool = False  # the result, rewritten again, changed
 
 
-def check(seed: int, count: int, folder: Path) -> Result:
-    """`count` random subroutines in one file. Raises CalledProcessError if they do not compile."""
+def check(seed: int, count: int, folder: Path, in_parts: bool = False) -> Result:
+    """`count` random subroutines in one file. Raises CalledProcessError if they do not compile.
+
+    `in_parts`: collectives may go in parts. Then the numbers of operations, and so their order, do not count.
+    """
+    options = IN_PARTS if in_parts else WHOLE
     text = random_file(seed, count)
     source = Source(folder / "original.f90", text.encode())
-    rewritten = rewrite([source], TRUSTING)
+    rewritten = rewrite([source], options)
     new = rewritten.new[source.path]
     result = Result(len(rewritten.outcomes), sum(one.is_rewritten for one in rewritten.outcomes))
+    result.num_parts = sum("same parts" in o.claim for one in rewritten.outcomes for o in one.obligations)
+    result.num_stages = sum("second stage" in o.claim for one in rewritten.outcomes for o in one.obligations)
     result.num_split = sum("iterations" in o.claim for one in rewritten.outcomes for o in one.obligations)
-    again = rewrite([Source(source.path, new)], TRUSTING)
+    again = rewrite([Source(source.path, new)], options)
     result.unstable = again.new[source.path] != new
-    expected = _run(_compile(folder, "original", text.encode()), "early")
+    expected = _run(_compile(folder, "original", text.encode()), "early", in_parts)
     assert len(expected) == count
     program = _compile(folder, "rewritten", new)
     for mode in ("early", "late"):
-        found = _run(program, mode)
+        found = _run(program, mode, in_parts)
         if len(found) != len(expected):
             result.wrong.append(f"seed {seed}, {mode}: the rewritten program fails after {len(found)} cases")
         for one, other in zip(expected, found, strict=False):
@@ -73,10 +83,9 @@ def _compile(folder: Path, name: str, text: bytes) -> Path:
     return program
 
 
-def _run(program: Path, mode: str) -> list[str]:
-    done = subprocess.run(
-        [str(program)], env={**os.environ, "EARLY_AND_LATE": mode}, capture_output=True, text=True, check=False
-    )
+def _run(program: Path, mode: str, in_parts: bool) -> list[str]:
+    env = {**os.environ, "EARLY_AND_LATE": mode} | ({"EARLY_AND_LATE_EACH": "1"} if in_parts else {})
+    done = subprocess.run([str(program)], env=env, capture_output=True, text=True, check=False)
     return done.stdout.splitlines()
 
 
@@ -90,17 +99,21 @@ def main() -> int:
     for number in range(0, arguments.programs, arguments.at_once):
         count = min(arguments.at_once, arguments.programs - number)
         with tempfile.TemporaryDirectory() as name:
-            found = check(arguments.seed * 1_000_000 + number, count, Path(name))
+            in_parts = number // arguments.at_once % 2 == 1
+            found = check(arguments.seed * 1_000_000 + number, count, Path(name), in_parts)
         total.num_calls += found.num_calls
         total.num_rewritten += found.num_rewritten
         total.num_split += found.num_split
+        total.num_parts += found.num_parts
+        total.num_stages += found.num_stages
         total.wrong += found.wrong
         total.unstable = total.unstable or found.unstable
         for line in found.wrong:
             print(line)
         print(
             f"{number + count} programs: {total.num_rewritten} of {total.num_calls} calls rewritten, "
-            f"{total.num_split} loops split, {len(total.wrong)} differences",
+            f"{total.num_split} loops split, {total.num_parts} calls in parts, {total.num_stages} loops in stages, "
+            f"{len(total.wrong)} differences",
             flush=True,
         )
     return 1 if total.wrong or total.unstable else 0

@@ -31,14 +31,22 @@ class Generator:
             "  integer, intent(in) :: n, seed",
             "  real(8), intent(inout) :: a(-2:n+3), b(-2:n+3), c(-2:n+3), d(-2:n+3), e(-2:n+3)",
             "  real(8), intent(inout) :: p(0:n+1,0:n+1), q(0:n+1,0:n+1)",
-            "  real(8) :: s, t, w",
+            "  real(8) :: s, t, w, g(n,n), h(n,n), u(n), v(n), x(0:n)",
             "  integer :: i, j, k, l, m, ierr",
             "  s = seed; t = 1; w = 2",
             "  m = n / 3",
             "  l = n; i = 1; j = 1",
+            "  g = seed",
+            "  h = 2",
         ]
         self.statements(self.random.randint(4, 9), 0)
-        self.lines += ["  a(0) = a(0) + s", "  b(0) = b(0) + t + w", f"end subroutine {name}", ""]
+        self.lines += [
+            "  a(0) = a(0) + s",
+            "  b(0) = b(0) + t + w",
+            "  c(0) = c(0) + sum(g*h)",
+            f"end subroutine {name}",
+            "",
+        ]
         return self.lines
 
     def put(self, text: str) -> None:
@@ -49,8 +57,12 @@ class Generator:
             choice = self.random.random()
             if choice < 0.22 and depth < 2:
                 self.communication()
-            elif choice < 0.3 and depth < 2:
+            elif choice < 0.26 and depth < 2:
                 self.halo()
+            elif choice < 0.3 and depth < 2:
+                self.through_the_message()
+            elif choice < 0.36 and depth == 0:
+                self.stages()
             elif choice < 0.6:
                 self.loop()
             elif choice < 0.68 and depth < 2:
@@ -221,6 +233,91 @@ class Generator:
             f"MPI_Recv({p}(0,{column}), n+2, {r}, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)",
         ]
         self.put(f"call {self.pick(calls)}")
+
+    def through_the_message(self) -> None:
+        """A collective between loops that go through what is sent and received."""
+        one, other = self.random.sample(VECTORS, 2)
+        variable, r, last = self.pick("ij"), "MPI_DOUBLE_PRECISION", "MPI_COMM_WORLD, ierr"
+        if self.random.random() < 0.3:
+            self.put(f"do {variable} = 1, {self.pick(['n', 'm'])}")
+            self.put("  do k = 1, n")
+            self.put(f"    g(k,{variable}) = {self.value([variable, 'k'])}")
+            self.put("  end do")
+            self.put("end do")
+            calls = [
+                f"MPI_Allreduce(g, h, n*n, {r}, MPI_MAX, {last})",
+                f"MPI_Bcast(g(1,1), n*n, {r}, 0, {last})",
+                f"MPI_Bcast(g(1,2), n*m, {r}, 0, {last})",
+                f"MPI_Reduce(g(:,m), h(:,1), n, {r}, MPI_MAX, 0, {last})",
+            ]
+            self.put(f"call {self.pick(calls)}")
+            self.put(f"do {variable} = {self.pick('12')}, n")
+            self.put("  do k = 1, n")
+            self.put(
+                f"    {self.pick('pq')}(k,{variable}) = h(k,{variable}) + g({self.pick(['1', 'k', 'n'])},{variable})"
+            )
+            self.put("  end do")
+            self.put("end do")
+            return
+        self.put(f"do {variable} = {self.pick('12')}, {self.pick(['n', 'm', 'n-1'])}")
+        self.put(f"  {one}({self.subscript([variable])}) = {self.value([variable])}")
+        self.put("end do")
+        if self.random.random() < 0.3:
+            self.put(f"s = 0.5d0*s + {self.pick(['m', '1'])}")
+        count = self.pick(["n", "n", "n+1", "m"])
+        begin, other_begin = self.pick(["1", "1", "0", "2", "-1"]), self.pick(["1", "1", "0", "2"])
+        calls = [
+            f"MPI_Allreduce({one}({begin}), {other}({other_begin}), {count}, {r}, MPI_MAX, {last})",
+            f"MPI_Allreduce({one}, {other}, n+6, {r}, MPI_MAX, {last})",
+            f"MPI_Bcast({one}({begin}:{begin}+{count}-1), {count}, {r}, 0, {last})",
+            f"MPI_Reduce({one}({begin}), {other}({begin}), {count}, {r}, MPI_MAX, 0, {last})",
+        ]
+        self.put(f"call {self.pick(calls)}")
+        self.put(f"do {variable} = {self.pick('112')}, {self.pick(['n', 'n', 'n-1', 'm'])}")
+        source = self.pick([one, other])
+        self.put(f"  {self.element([variable])} = 0.5d0*{source}({self.pick([variable, variable, variable + '+1'])}) "
+                 f"+ {self.value([variable])}")  # fmt: skip
+        self.put("end do")
+
+    def stages(self) -> None:
+        """A loop that makes a message and needs what it gives, in arrays of its own or not."""
+        r, last = "MPI_DOUBLE_PRECISION", "MPI_COMM_WORLD, ierr"
+        sent, got = self.random.sample(["u", "v", "x", "u", self.pick(VECTORS)], 2)
+        if sent == got:
+            got = "x"
+        begin, is_short, is_simple = self.pick("112"), self.random.random() < 0.3, self.random.random() < 0.7
+        count = self.pick(["n", "n", "m"]) if is_short else "n"
+        first = self.pick(["", "(1)"]) if "x" not in (sent, got) and {sent, got} <= set("uv") else "(1)"
+        call = self.pick("aaasb")
+        self.put(f"do k = {begin}, {self.pick(['2', '3', 'n'])}")
+        self.indent += "  "
+        for name in (sent, got):
+            if is_short:
+                self.put(f"if (k == {begin}) {name} = 5")  # what is not written later keeps a value
+            elif name == "x":
+                self.put("x(0) = k")
+        for name in (got, sent) if self.random.random() < 0.3 else (sent,):
+            low, high = (self.pick("12"), self.pick(["n", "n-1"])) if is_short else ("1", "n")
+            made = f"a({self.subscript(['i'])}) + k" if is_simple else self.value(["i", "k"])
+            self.put(f"do i = {low}, {high}")
+            self.put(f"  {name}(i) = {made}")
+            self.put("end do")
+        if self.random.random() < 0.3:
+            self.put(f"{self.pick('st')} = {self.pick(['k', '2*k'])}")
+        if call == "a":
+            self.put(f"call MPI_Allreduce({sent}{first}, {got}{first}, {count}, {r}, MPI_MAX, {last})")
+        elif call == "s":
+            self.put(f"call MPI_Send({sent}(1), {count}, {r}, 0, 1, {last})")
+        else:
+            self.put(f"call MPI_Bcast({sent}(1), {count}, {r}, 0, {last})")
+        needed = got if call == "a" else sent
+        for _ in range(self.random.randint(1, 2)):
+            self.put(f"do j = 1, {self.pick(['n', 'm'])}")
+            target = "e(j)" if is_simple else self.element(["j", "k"])
+            self.put(f"  {target} = 0.5d0*{self.pick([needed, needed, sent])}(j) + {self.value(['j', 'k'])}")
+            self.put("end do")
+        self.indent = self.indent[:-2]
+        self.put("end do")
 
     def halo(self) -> None:
         """Messages into the cells outside 1 to n, and a loop that reads its neighbours."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hocket.rewrite.rewriter import rewrite
+from hocket.rewrite.sites import Options
 from hocket.rewrite.syntax import read_source
 
 FOLDER = Path(__file__).resolve().parent / "adversarial"
@@ -28,7 +29,7 @@ def expected_codes(text: str) -> dict[int, str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_call_is_refused_for_the_right_reason(path: Path) -> None:
     source = read_source(path)
-    result = rewrite([source])
+    result = rewrite([source], Options(part_bytes=8))
     expected = expected_codes(source.text.decode())
     found = {one.line: {refusal.code for refusal in one.refusals} for one in result.outcomes}
     assert set(found) == set(expected)

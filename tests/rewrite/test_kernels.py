@@ -14,17 +14,19 @@ import pytest
 from hocket.rewrite.rewriter import Rewritten, rewrite
 from hocket.rewrite.sites import Options
 from hocket.rewrite.syntax import read_source
+from hocket.rewrite.text import MAX_COLUMNS
 from mpis import LONG, MPIS
 
 FOLDER = Path(__file__).resolve().parent / "kernels"
-ORDER = ("stencils", "transforms", "linear_algebra", "particles", "statistics", "external", "main")
+ORDER = ("stencils", "transforms", "linear_algebra", "particles", "statistics", "parts", "stages", "external", "main")
 FILES = [FOLDER / f"{name}.f90" for name in ORDER]
+OPTIONS = Options(trusts_compiler=True, part_bytes=16)
 WITH_FORTRAN = [mpi for mpi in MPIS if mpi.mpifort is not None]
 
 
 @pytest.fixture(scope="module")
 def result() -> Rewritten:
-    return rewrite([read_source(path) for path in FILES], Options(trusts_compiler=True))
+    return rewrite([read_source(path) for path in FILES], OPTIONS)
 
 
 def test_most_windows_that_a_person_finds_are_found(result: Rewritten) -> None:
@@ -44,7 +46,11 @@ def test_every_rewrite_has_proofs(result: Rewritten) -> None:
     rewritten = [one for one in result.outcomes if one.is_rewritten]
     assert len(rewritten) > 20
     assert all(obligation.proof for one in rewritten for obligation in one.obligations)
-    assert all(any("between start and wait" in part.claim for part in one.obligations) for one in rewritten)
+    claims = [" ".join(part.claim for part in one.obligations) for one in rewritten]
+    ways = ("between start and wait", "same parts", "second stage")
+    assert all(any(way in one for way in ways) for one in claims)
+    assert sum("second stage" in one for one in claims) == 2
+    assert sum("same parts" in one for one in claims) == 3
     stated = [one.procedure for one in rewritten for part in one.obligations if "!$hocket reassociate" in part.proof]
     assert stated == ["dot_product_and_update"]
 
@@ -52,15 +58,20 @@ def test_every_rewrite_has_proofs(result: Rewritten) -> None:
 def test_untouched_lines_stay_byte_for_byte(result: Rewritten) -> None:
     for path in FILES:
         old, new = result.old[path].splitlines(), result.new[path].splitlines()
-        # What is new: calls, bounds of loops, declarations. Every other line of the old file is still there.
+        # What is new: calls, bounds of loops, declarations, names of copies. Every other line of the old file is still there.
         gone = [line for line in set(old) if new.count(line) < old.count(line)]
-        assert all(any(word in line.lower() for word in (b"mpi_", b"do ", b"use ")) for line in gone), gone
+        doubled = (b"mine(", b"largest(", b"lowest", b"low ") if path.stem == "stages" else ()
+        assert all(any(word in line.lower() for word in (b"mpi_", b"do ", b"use ", *doubled)) for line in gone), gone
+
+
+def test_no_line_is_longer_than_fortran_allows(result: Rewritten) -> None:
+    assert [line for text in result.new.values() for line in text.splitlines() if len(line) > MAX_COLUMNS] == []
 
 
 def test_a_second_rewrite_changes_nothing(result: Rewritten, tmp_path: Path) -> None:
     for path, text in result.new.items():
         (tmp_path / path.name).write_bytes(text)
-    again = rewrite([read_source(tmp_path / path.name) for path in FILES], Options(trusts_compiler=True))
+    again = rewrite([read_source(tmp_path / path.name) for path in FILES], OPTIONS)
     assert again.changed == []
 
 
@@ -70,7 +81,8 @@ def test_a_second_rewrite_changes_nothing(result: Rewritten, tmp_path: Path) -> 
 def test_answers_keep_their_bits(mpi_with_fortran, hocket_cli, tmp_path: Path) -> None:
     ranks = "2,3,4" if LONG else "2,3"
     command = [mpi_with_fortran.mpiexec, "-n", "2", "{}"]
-    done = hocket_cli("rewrite", *FILES, "--trust-compiler", "--verify", "--ranks", ranks, "--json", "--", *command)
+    options = ("--trust-compiler", "--part-bytes", "16 B")
+    done = hocket_cli("rewrite", *FILES, *options, "--verify", "--ranks", ranks, "--json", "--", *command)
     assert done.returncode == 0, done.stdout + done.stderr
     values = json.loads(done.stdout)
     assert [one["ranks"] for one in values["comparisons"]] == [int(one) for one in ranks.split(",")]

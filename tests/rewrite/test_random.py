@@ -18,10 +18,11 @@ pytestmark = pytest.mark.skipif(shutil.which("gfortran") is None, reason="no gfo
 PROGRAMS = 300 if LONG else 100
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_results_stay_and_a_second_rewrite_changes_nothing(seed: int, tmp_path: Path) -> None:
-    found = check_random.check(seed, PROGRAMS, tmp_path)
+@pytest.mark.parametrize(("seed", "in_parts"), [(1, False), (2, True)])
+def test_results_stay_and_a_second_rewrite_changes_nothing(seed: int, in_parts: bool, tmp_path: Path) -> None:
+    found = check_random.check(seed, PROGRAMS, tmp_path, in_parts)
     print(f"seed {seed}: {found.num_rewritten} of {found.num_calls} calls rewritten, {found.num_split} loops split")
+    assert (found.num_parts >= 3) == in_parts
     assert found.wrong == []
     assert not found.unstable
     assert found.num_rewritten > found.num_calls / 4  # otherwise the test says little

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli.common import json_option, message, print_json, print_table, progress
-from hocket.cli.options import Duration, OutputPath, PortNumbers
+from hocket.cli.options import Duration, OutputPath, PortNumbers, network_option
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,6 +35,14 @@ _WOULD_CHANGE = 3
     is_flag=True,
     help="Rewrite calls with dummy arguments of external procedures too: they cannot be asynchronous.",
 )
+@network_option(required=False)
+@click.option(
+    "--part-bytes",
+    metavar="BYTES",
+    help="Of a collective in parts: what the network moves in the time of one call more.  "
+    "[default: that of --network, or 62500 B]",
+)
+@click.option("--whole", is_flag=True, help="Send no collective in parts.")
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
 @click.option("--ranks", type=PortNumbers(), metavar="N,N,...", help="Of --verify.  [default: as in COMMAND, and 2]")
 @click.option("--build", help="Of --verify.  [default: {compiler} -O2 {files} -o {program}]")
@@ -57,6 +65,9 @@ def command(
     reassociate: bool,
     ignore_clocks: bool,
     trust_compiler: bool,
+    network_text: str | None,
+    part_bytes: str | None,
+    whole: bool,
     verifies: bool,
     ranks: tuple[int, ...] | None,
     build: str | None,
@@ -80,7 +91,13 @@ def command(
     paths, run = _split_words(words, verifies)
     request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
     sources = [read_source(path) for path in paths]
-    options = Options(allows_rounding=reassociate, ignores_clocks=ignore_clocks, trusts_compiler=trust_compiler)
+    options = Options(
+        allows_rounding=reassociate,
+        ignores_clocks=ignore_clocks,
+        makes_parts=not whole,
+        part_bytes=_part_bytes(part_bytes, network_text),
+        trusts_compiler=trust_compiler,
+    )
     with progress("analysing") as advance:
         result = rewrite(sources, options, lambda name: advance(""))
     comparisons: list[Comparison] = []
@@ -106,6 +123,23 @@ def command(
             message("no file was written: the rewritten program differs")
         return 1
     return _WOULD_CHANGE if check and result.changed and not applies else 0
+
+
+def _part_bytes(text: str | None, network_text: str | None) -> int:
+    """Latency times bandwidth of the network's slowest route: Hockney's n_1/2."""
+    from hocket import parse_bytes
+    from hocket.rewrite.sites import Options
+
+    if text is not None:
+        return max(1, parse_bytes(text, "--part-bytes"))
+    if network_text is None:
+        return Options.part_bytes
+    from hocket.networks.routes import slowest_route
+    from hocket.networks.source import NetworkSource
+
+    network = NetworkSource(network_text).load()
+    latency_s, bandwidth_bytes_per_s = slowest_route(network, network.num_ranks)
+    return max(1, round(latency_s * bandwidth_bytes_per_s)) if latency_s > 0 else Options.part_bytes
 
 
 def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tuple[str, ...]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from hocket.rewrite.blocks import Block, blocks_of
 from hocket.rewrite.collector import Collector
+from hocket.rewrite.divergence import Divergence
 from hocket.rewrite.effects import Barrier, Summary
 from hocket.rewrite.facts import Facts, facts_of
 from hocket.rewrite.program import Program
@@ -22,6 +23,7 @@ class Analysis:
 
     program: Program
     ignores_clocks: bool = False
+    _divergence: Divergence | None = None
     _summaries: dict[int, Summary] = field(default_factory=dict)
     _facts: dict[int, Facts] = field(default_factory=dict)
 
@@ -48,6 +50,12 @@ class Analysis:
         """Why nothing is known about a procedure; empty if that is not so."""
         found = (scope.problem for scope in procedure.scope.chain() if scope.problem)
         return procedure.problem or next(found, "")
+
+    @property
+    def divergence(self) -> Divergence:
+        if self._divergence is None:
+            self._divergence = Divergence(self.program)
+        return self._divergence
 
     def _summarize(self, procedure: Procedure) -> Summary:
         if problem := self.problem(procedure):

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from hocket.rewrite import text as texts
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, kept_names, not_asynchronous
+from hocket.rewrite.pipeline_text import PipelineText
 from hocket.rewrite.sites import Site
+from hocket.rewrite.strip_text import MAX_PARTS, StripText, strip_names
 from hocket.rewrite.syntax import Source, text_of, walk
 from hocket.rewrite.windows import Parts, item_of
 
@@ -50,13 +52,24 @@ class Change:
 
 def change_of(site: Site) -> Change:
     """The rewrite of a call that `examine` has found a window for."""
-    source, window = site.procedure.source, site.window
-    assert window is not None
-    requests = texts.new_names(source, len(site.bound.procedure.starts))
+    source = site.procedure.source
     asynchronous, obligations = _attributes(site)
-    region = _region(site, requests)
     is_f08 = site.procedure.scope.mpi().binding == "mpi_f08"  # type: ignore[union-attr]
-    declarations = [f"{'type(MPI_Request)' if is_f08 else 'integer'} :: {', '.join(requests)}"]
+    request_type = "type(MPI_Request)" if is_f08 else "integer"
+    if site.strip is not None:
+        names = strip_names(source)
+        region = _strip_region(site, StripText(site.item, site.bound, site.strip, names, source, site.part_bytes))
+        declarations = [f"{request_type} :: {names.requests}({MAX_PARTS})", f"integer :: {', '.join(names.integers)}"]
+    elif site.pipeline is not None:
+        pipeline = PipelineText.of(site.item, site.bound, site.pipeline, source)
+        loop = site.pipeline.item
+        region = [_edit([loop], [Piece(pipeline.text(), _lines(loop))])]
+        declarations = pipeline.declarations(request_type)
+        asynchronous = [pipeline.doubles[one].name if one in pipeline.doubles else one for one in asynchronous]
+    else:
+        requests = texts.new_names(source, len(site.bound.procedure.starts))
+        region = _region(site, requests)
+        declarations = [f"{request_type} :: {', '.join(requests)}"]
     if asynchronous:
         declarations.append(f"asynchronous :: {', '.join(asynchronous)}")
     at = site.procedure.declarations_end
@@ -66,6 +79,21 @@ def change_of(site: Site) -> Change:
     ]
     only = _only_edit(site, is_f08)
     return Change((*edits, only) if only is not None else tuple(edits), tuple(obligations))
+
+
+def _strip_region(site: Site, text: StripText) -> list[Edit]:
+    """From the loop above the call, or the call, to the loop below it."""
+    source, strip, call = site.procedure.source, text.strip, site.item
+    first = strip.above.item if strip.above is not None else call
+    last = strip.below.item if strip.below is not None else call
+    comments = texts.comments_of(call, source) if strip.above is not None else b""
+    between = [*strip.between_above, *strip.between_below]
+    pieces = [Piece(text.starts(), _lines(first))]
+    pieces += [_kept(one, source) for one in strip.between_above]
+    pieces += [Piece(comments, _lines(call))] if comments else []
+    pieces += [_kept(one, source) for one in strip.between_below]
+    pieces += [Piece(text.waits(), _lines(last)[-1:])]
+    return [_edit([first, call, *between, last], pieces)]
 
 
 def _region(site: Site, requests: list[str]) -> list[Edit]:

@@ -33,6 +33,10 @@ class BoundArguments:
         return any(text_of(node) == "mpi_in_place" for node in self.actuals.values())
 
 
+def is_collective(bound: BoundArguments) -> bool:
+    return not {one.name for one in bound.procedure.arguments} & {"dest", "source", "tag"}
+
+
 def bind(procedure: MpiProcedure, node: Node) -> BoundArguments | None:
     """None if the call does not have the arguments of the procedure."""
     arguments = child_of(node, "argument_list")
@@ -91,6 +95,16 @@ def _has_type(place: Place, symbol: Symbol, datatype: str) -> bool:
     return _is_double(place, symbol.kind, symbol.type)
 
 
+def is_of_type(place: Place, symbol: Symbol, datatype: str) -> bool:
+    """Whether an element of the datatype is known to be as long as one of the variable."""
+    expected = DATATYPES.get(datatype)
+    if expected is None or expected[0] != symbol.type:
+        return False
+    if expected[1]:
+        return _is_double(place, symbol.kind, symbol.type)
+    return symbol.kind in ("", "4")
+
+
 def _is_double(place: Place, kind: str, type_name: str) -> bool:
     if kind in ("double", "real64", "int64", "c_double", "c_double_complex", "c_int64_t", "mpi_offset_kind"):
         return kind.startswith("mpi") or place.scope.find(kind) is None
@@ -115,7 +129,7 @@ def _along_first(symbol: Symbol, ranges: tuple[Range, ...], place: Place, count_
         return (Range(first, last),)
     upper = symbol.bounds[0][1] if symbol.bounds is not None else None
     end = place.affine(upper)
-    if end is not None and _never_above(last, end):
+    if end is not None and never_above(last, end):
         return (Range(first, last), *ranges[1:])
     return _leading(symbol, ranges, place, count_node)
 
@@ -124,7 +138,7 @@ def _leading(symbol: Symbol, ranges: tuple[Range, ...], place: Place, count_node
     """Whole leading dimensions where the count is the product of their extents."""
     if symbol.bounds is None:
         return None
-    factors = sorted(text_of(one) for one in _factors(count_node))
+    factors = sorted(text_of(one) for one in factors_of(count_node))
     extents: list[str] = []
     for dimension, (lower, upper) in enumerate(symbol.bounds[:-1]):
         start = constant(1) if lower is None else place.affine(lower)
@@ -138,16 +152,16 @@ def _leading(symbol: Symbol, ranges: tuple[Range, ...], place: Place, count_node
     return None
 
 
-def _factors(node: Node) -> list[Node]:
+def factors_of(node: Node) -> list[Node]:
     parts = children(node)
     if node.type == "math_expression" and len(parts) == 3 and parts[1].type == "*":
-        return _factors(parts[0]) + _factors(parts[2])
+        return factors_of(parts[0]) + factors_of(parts[2])
     if node.type == "parenthesized_expression":
-        return _factors(named(node)[0])
+        return factors_of(named(node)[0])
     return [node]
 
 
-def _never_above(value: Affine, limit: Affine) -> bool:
+def never_above(value: Affine, limit: Affine) -> bool:
     difference = value - limit
     names = {one: f"p{i}" for i, one in enumerate(sorted(difference.unknowns()))}
     known = [f"{name} = {known_value(one)}" for one, name in names.items() if known_value(one) is not None]

@@ -20,10 +20,13 @@ from hocket.rewrite.buffers import (
 )
 from hocket.rewrite.collector import Collector, is_directive
 from hocket.rewrite.effects import Effects
-from hocket.rewrite.mpi_arguments import BoundArguments, bind
+from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
+from hocket.rewrite.pipeline_text import PipelineText
+from hocket.rewrite.pipelines import Pipeline, find_pipeline
 from hocket.rewrite.program import Program
 from hocket.rewrite.splitting import Splitter
+from hocket.rewrite.strips import Strip, find_strip
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, children, line_of, source_of, text_of, walk
 from hocket.rewrite.windows import Window, find_window, find_window_below, item_of
@@ -37,6 +40,11 @@ class Options:
 
     allows_rounding: bool = False  # another order of reductions of real numbers
     ignores_clocks: bool = False  # statements may cross a measurement of time
+    makes_parts: bool = True  # collectives may be sent in parts
+    makes_stages: bool = True  # loops may run in two stages
+    #: Bytes that take as long on the network as one call more: latency times bandwidth (Hockney's n_1/2). The default
+    #: is that of 10 us and 50 Gbit/s.
+    part_bytes: int = 62_500
     trusts_compiler: bool = False  # it does not move accesses of buffers that cannot be asynchronous over a wait
 
 
@@ -62,6 +70,9 @@ class Site:
     obligations: list[Obligation] = field(default_factory=list)
     window: Window | None = None
     lift: Lift | None = None
+    strip: Strip | None = None
+    pipeline: Pipeline | None = None
+    part_bytes: int = 0  # of `strip`: see Options
 
     @property
     def item(self) -> Item:
@@ -138,6 +149,12 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     if habits.one_sided:
         reason = f"{habits.one_sided} is called: other ranks may access memory, and a blocking call may order that"
         site.refusals.append(Refusal("one-sided", reason))
+    if is_collective(site.bound) and (reason := analysis.divergence.reason(site.bound.node, procedure)):
+        hint = "let all ranks run the same call, or state that they do with !$hocket uniform before it"
+        if line := site.item.annotation("uniform"):
+            site.obligations.append(Obligation("all ranks run this call", f"stated by line {line}"))
+        else:
+            site.refusals.append(Refusal("divergence", reason, hint))
     error = check_error_code(site.bound, facts, habits.handles_errors)
     rounding, order = check_reduction(site.bound, site.item, procedure, options.allows_rounding)
     site.refusals += [one for one in (error, rounding) if one is not None]
@@ -154,12 +171,44 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     site.window = find_window(site.items, site.index, site.item.effects, waited, private, splitter)
     if not site.window.has_work:
         site.lift = _lift_of(site, analysis)
+    if site.window.depth < 2 and site.lift is None and options.makes_parts:
+        site.part_bytes = options.part_bytes
+        site.strip = _strip_of(site, analysis, waited, splitter)
+        if site.strip is not None and site.strip.depth <= site.window.depth:
+            site.strip = None
+        if site.strip is not None:
+            site.obligations += [*(Obligation(*one) for one in site.strip.claims()), *_call_obligations(site)]
+            return
+    if not site.window.has_work and site.lift is None and options.makes_stages:
+        site.pipeline = _pipeline_of(site, analysis)
+        if site.pipeline is not None:
+            site.obligations += [*(Obligation(*one) for one in site.pipeline.claims()), *_call_obligations(site)]
+            return
     if not site.window.has_work and site.lift is None:
         above, below = site.window.above, site.window.below
         for side, stop in (("before", above), ("after", below)):
             site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
         return
     site.obligations += _window_obligations(site)
+
+
+def _pipeline_of(site: Site, analysis: Analysis) -> Pipeline | None:
+    found = find_pipeline(site.bound, site.block, analysis)
+    fits = found is not None and PipelineText.of(site.item, site.bound, found, site.procedure.source).fits
+    return found if fits else None
+
+
+def _strip_of(site: Site, analysis: Analysis, waited: Effects, splitter: Splitter) -> Strip | None:
+    facts = analysis.facts(site.procedure)
+    if facts.has_jumps:
+        return None
+    place = Collector(site.procedure, analysis, facts, site.changed).place
+    root = next(blocks_of(site.procedure))
+    written = items_of(root, analysis, facts)[1]
+    found = find_strip(
+        site.items, site.index, site.bound, site.item.effects, waited, place, splitter, written, site.part_bytes
+    )
+    return found if isinstance(found, Strip) else None
 
 
 def _lift_of(site: Site, analysis: Analysis) -> Lift | None:
@@ -249,10 +298,7 @@ def _window_obligations(site: Site) -> list[Obligation]:
             f"between start and wait nothing writes what is sent or accesses what is received ({', '.join(buffers)})",
             f"statements in {lines}: {proof}",
         ),
-        Obligation(
-            "calls of MPI start in the same order on every rank",
-            "no call of MPI that starts or waits for communication was crossed by the start",
-        ),
+        *_call_obligations(site),
     ]
     if site.lift is not None:
         line = site.lift.branch.line
@@ -273,6 +319,20 @@ def _window_obligations(site: Site) -> list[Obligation]:
         found.append(
             Obligation("statements that change places do not depend on each other", "their accesses were compared")
         )
+    return found
+
+
+def _call_obligations(site: Site) -> list[Obligation]:
+    """Whatever becomes of the call."""
+    found = [
+        Obligation(
+            "calls of MPI start in the same order on every rank",
+            "no call of MPI that starts or waits for communication was crossed by the start",
+        )
+    ]
+    if is_collective(site.bound) and not site.item.annotation("uniform"):
+        proof = "no branch around it, or around calls of its procedure, depends on what may differ between ranks"
+        found.append(Obligation("all ranks run the same call", proof))
     error = site.bound.error
     if error is not None:
         found.append(Obligation("nobody looks at the error code", f"{source_of(error)} is not read in the procedure"))

@@ -64,14 +64,14 @@ class Splitter:
         """
         if item.node.type != "do_loop" or item.annotation("keep"):
             return None
-        loop = self._loop(item.node)
+        loop = self.loop(item.node)
         if loop is None:
             return None
         touching = self._touching(loop, waited)
         if touching is None:
             return None
         for first, last in _candidates(loop, touching):
-            begin, end = self._text(first), self._text(last)
+            begin, end = self.as_text(first), self.as_text(last)
             if begin is None or end is None:
                 continue
             if self._is_right(loop, touching, first, last, is_above):
@@ -80,7 +80,7 @@ class Splitter:
                 )
         return None
 
-    def _text(self, bound: Affine | None) -> str | None:
+    def as_text(self, bound: Affine | None) -> str | None:
         """As Fortran. Its kind has to be the default one, as that of the bounds: min and max do not mix kinds."""
         if bound is None:
             return ""
@@ -101,7 +101,7 @@ class Splitter:
             text += f" {'-' if bound.constant < 0 else '+'} {abs(bound.constant)}"
         return text.removeprefix(" + ").strip()
 
-    def _loop(self, node: Node) -> Loop | None:
+    def loop(self, node: Node) -> Loop | None:
         statement = child_of(node, "do_statement")
         control_node = child_of(statement, "loop_control_expression") if statement is not None else None
         control = loop_control(control_node) if control_node is not None else None

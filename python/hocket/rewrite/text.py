@@ -44,7 +44,7 @@ def start_text(item: Item, bound: BoundArguments, requests: list[str], source: S
     name = children(item.node)[1]
     if len(requests) > 1:
         return _two_starts(item, bound, requests, source)
-    request, start = requests[0], _in_style(bound.procedure.starts[0], name)
+    request, start = requests[0], in_style(bound.procedure.starts[0], name)
     edits: list[tuple[int, int, bytes]] = [(name.start_byte, name.end_byte, start.encode())]
     arguments = children(item.node)[2]
     given = [part for part in children(arguments) if part.type not in ("(", ")", ",")]
@@ -79,10 +79,10 @@ def _two_starts(item: Item, bound: BoundArguments, requests: list[str], source: 
     behind = source.text[item.node.end_byte : end].strip()
     text = comments_of(item, source)
     for start, arguments, request in zip(bound.procedure.starts, _HALVES, requests, strict=True):
-        words = [_on_one_line(bound.actuals[one]) for one in arguments] + [request]
+        words = [on_one_line(bound.actuals[one]) for one in arguments] + [request]
         words += [source_of(bound.error)] if bound.error is not None else []
-        line = f"{call} {_in_style(start, name)}({', '.join(words)})"
-        text += _folded(indent_of(item, source), line, source) + (b"   " + behind if behind else b"") + line_end(source)
+        line = f"{call} {in_style(start, name)}({', '.join(words)})"
+        text += folded(indent_of(item, source), line, source) + (b"   " + behind if behind else b"") + line_end(source)
         behind = b""
     return text
 
@@ -93,22 +93,22 @@ _HALVES = (
 )
 
 
-def _on_one_line(node: Node) -> str:
+def on_one_line(node: Node) -> str:
     return " ".join(source_of(node).replace("&", " ").split())
 
 
-def _folded(indent: bytes, line: str, source: Source) -> bytes:
+def folded(indent: bytes, line: str, source: Source) -> bytes:
     """In lines of at most MAX_COLUMNS, broken behind commas."""
     parts, lines = line.split(", "), [""]
     for part in parts:
-        if lines[-1] and len(indent) + len(lines[-1]) + len(part) + 4 > MAX_COLUMNS:
+        if lines[-1] and len(indent) + len(lines[-1]) + len(part) + 9 > MAX_COLUMNS:
             lines.append("")
         lines[-1] += (", " if lines[-1] else "") + part
     joint = ", &" + line_end(source).decode() + indent.decode() + "     "
     return indent + joint.join(lines).encode()
 
 
-def _in_style(name: str, like: Node) -> str:
+def in_style(name: str, like: Node) -> str:
     """In small or capital letters where the call is written so."""
     text = source_of(like)
     return name.lower() if text.islower() else name.upper() if text.isupper() else name
@@ -121,7 +121,7 @@ def _columns(before: bytes, behind: bytes) -> int:
 
 def null_text(branch: Item, call: Item, requests: list[str], source: Source) -> bytes:
     """Before a branch: what is not started in it needs no wait."""
-    null = _in_style("MPI_REQUEST_NULL", children(call.node)[1])
+    null = in_style("MPI_REQUEST_NULL", children(call.node)[1])
     lines = [f"{one} = {null}" for one in requests]
     return b"".join(indent_of(branch, source) + line.encode() + line_end(source) for line in lines)
 
@@ -133,7 +133,7 @@ def wait_text(item: Item, place: Item, bound: BoundArguments, requests: list[str
     name, call = children(item.node)[1], source_of(children(item.node)[0])
     statuses = [source_of(status) if status is not None else "MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE"]
     lines = [
-        f"{call} {_in_style('MPI_Wait', name)}({one}, {its}{error})"
+        f"{call} {in_style('MPI_Wait', name)}({one}, {its}{error})"
         for one, its in zip(requests, statuses, strict=False)
     ]
     end = line_end(source)
@@ -153,7 +153,7 @@ def late_text(parts: Split | Fission, source: Source) -> bytes:
         return _body_text(parts.item, parts.late, source)
     text = _inner_iterations(parts, source) if parts.is_above else _other_iterations(parts, source)
     if parts.needs_value:
-        value = f"{parts.variable} = max({parts.lower}, {_plus_one(parts.upper)})"
+        value = f"{parts.variable} = max({parts.lower}, {plus_one(parts.upper)})"
         text += indent_of(parts.item, source) + value.encode() + line_end(source)
     return text
 
@@ -162,17 +162,19 @@ def _inner_iterations(split: Split, source: Source) -> bytes:
     """Those that run beside communication."""
     lower = _extreme("max", split.lower, split.first)
     upper = _extreme("min", split.upper, split.last)
-    return _loop_text(split, lower, upper, source)
+    return loop_text(split.item, split.variable, lower, upper, source)
 
 
 def _other_iterations(split: Split, source: Source) -> bytes:
     """In their order."""
     text = b""
     if split.first:
-        text += _loop_text(split, split.lower, _extreme("min", split.upper, _minus_one(split.first)), source)
+        text += loop_text(
+            split.item, split.variable, split.lower, _extreme("min", split.upper, _minus_one(split.first)), source
+        )
     if split.last:
-        begin = _extreme("max", split.lower, split.first, _plus_one(split.last))
-        text += _loop_text(split, begin, split.upper, source)
+        begin = _extreme("max", split.lower, split.first, plus_one(split.last))
+        text += loop_text(split.item, split.variable, begin, split.upper, source)
     return text
 
 
@@ -208,15 +210,15 @@ def _sum(base: str, offset: int) -> str:
     return f"{base} {'+' if offset > 0 else '-'} {abs(offset)}"
 
 
-def _plus_one(text: str) -> str:
-    return _shifted(text, 1)
+def plus_one(text: str) -> str:
+    return shifted(text, 1)
 
 
 def _minus_one(text: str) -> str:
-    return _shifted(text, -1)
+    return shifted(text, -1)
 
 
-def _shifted(text: str, by: int) -> str:
+def shifted(text: str, by: int) -> str:
     """Readable where the text is `n - 1`, `n`, `7`."""
     if re.fullmatch(r"\d+", text):
         return str(int(text) + by)
@@ -228,13 +230,12 @@ def _shifted(text: str, by: int) -> str:
     return f"{text if simple else f'({text})'} {'+' if by > 0 else '-'} 1"
 
 
-def _loop_text(split: Split, lower: str, upper: str, source: Source) -> bytes:
+def loop_text(item: Item, variable: str, lower: str, upper: str, source: Source) -> bytes:
     """The loop with other bounds; its body stays as it is."""
-    item = split.item
     control: Node = next(one for one in walk(item.node) if one.type == "loop_control_expression")
     offset = sum(map(len, source.lines[: item.node.start_point[0]]))
     end = offset + sum(len(line) for line in source.lines[item.node.start_point[0] : item.last_line + 1])
-    new = f"{split.variable} = {lower}, {upper}".encode()
+    new = f"{variable} = {lower}, {upper}".encode()
     before = source.text[offset : control.start_byte]
     text = before + new + source.text[control.end_byte : end]
     return text if text.endswith(b"\n") else text + line_end(source)

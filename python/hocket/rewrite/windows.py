@@ -13,6 +13,7 @@ from hocket.rewrite.dependences import Conflict, Proofs, conflict_of, first_conf
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.fission import Fission, find_fission
 from hocket.rewrite.splitting import Split, Splitter
+from hocket.rewrite.syntax import Node, walk
 
 Parts = Split | Fission
 
@@ -43,8 +44,34 @@ class Window:
         return any(not isinstance(one, Item) or one.effects.has_work for one in self.inside)
 
     @property
+    def depth(self) -> int:
+        """Of the deepest nest of loops inside, as a first guess of the work: 0 where there is none."""
+        return max((_depth_of(one) for one in self.inside), default=0) if self.has_work else 0
+
+    @property
     def inside(self) -> list[Item | Parts]:
         return [*self.inside_above, *self.inside_below]
+
+
+def _depth_of(one: Item | Parts) -> int:
+    if isinstance(one, Fission):
+        return 1 + max(map(_depth_of, one.early))
+    if isinstance(one, Split):
+        return nest_depth(one.item.node)
+    # An array operation is a loop; a call of a procedure may be anything.
+    has_call = any(node.type == "subroutine_call" for node in walk(one.node))
+    return max(nest_depth(one.node), int(one.effects.has_work)) + has_call
+
+
+def nest_depth(node: Node) -> int:
+    """How many loops are in each other."""
+    inside = max(map(nest_depth, node.children), default=0) if node.type in _WITH_LOOPS else 0
+    return inside + (node.type == "do_loop")
+
+
+_WITH_LOOPS = frozenset(
+    "do_loop if_statement elseif_clause else_clause select_case_statement case_statement block_construct".split()
+)
 
 
 def find_window(

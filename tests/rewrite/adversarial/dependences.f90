@@ -37,7 +37,7 @@ contains
     ! expect: dependence
     call MPI_Allreduce(x, y, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
     do i = 1, n
-      x(i) = w(i)
+      x(n + 1 - i) = w(i)
     end do
   end subroutine
 

@@ -6,6 +6,8 @@
 // wait for it. A program that is right with every MPI has the same result with both.
 //
 // What is "received" depends on what is sent and on the number of the operation, so that a wrong order is seen too.
+// With EARLY_AND_LATE_EACH set, a broadcast or a reduction has no number and does the same with each element, as MPI's
+// do: so it may go in parts.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@ enum { MAX_PENDING = 64 };
 struct Operation {
     const void* sent;
     void* received;
-    int sent_count, received_count, type, number, is_active;
+    int sent_count, received_count, type, number, is_active, is_each;
 };
 
 static struct Operation pending[MAX_PENDING];
@@ -40,7 +42,11 @@ static double get(const void* at, int type, int i) {
 
 static void carry_out(const struct Operation* one) {
     double* values = malloc(sizeof(double) * (size_t)(one->received_count + 1));
-    for (int i = 0; i < one->received_count; i++) {
+    for (int i = 0; i < one->received_count && one->is_each; i++) {
+        double value = get(one->sent, one->type, i) / 2 + 3;
+        values[i] = one->type == 8 ? value : (double)((long)value % 100);
+    }
+    for (int i = 0; i < one->received_count && !one->is_each; i++) {
         double from = one->sent_count > 0 ? get(one->sent, one->type, (i + one->number) % one->sent_count) : i;
         double value = from / 2 + one->number % 7 + i % 3;
         values[i] = one->type == 8 ? value : (double)((long)value % 100);
@@ -49,19 +55,28 @@ static void carry_out(const struct Operation* one) {
     free(values);
 }
 
-static int start(const void* sent, int sent_count, void* received, int received_count, int type) {
+static int begin(const void* sent, int sent_count, void* received, int received_count, int type, int is_each) {
     int slot = 0;
     while (slot < MAX_PENDING && pending[slot].is_active) slot++;
     if (slot == MAX_PENDING) {
         fprintf(stderr, "too many operations are pending\n");
         exit(1);
     }
-    pending[slot] = (struct Operation){sent, received, sent_count, received_count, type, num_started++, 1};
+    pending[slot] = (struct Operation){sent, received, sent_count, received_count, type,
+                                      is_each ? 0 : num_started++, 1, is_each};
     if (!is_late())
         carry_out(&pending[slot]);
     else if (sent != received)  // in place it is also sent
         for (int i = 0; i < received_count; i++) set(received, type, i, type == 8 ? 1e30 : 99999);
     return slot;
+}
+
+static int start(const void* sent, int sent_count, void* received, int received_count, int type) {
+    return begin(sent, sent_count, received, received_count, type, 0);
+}
+
+static int start_each(const void* sent, void* received, int count, int type) {
+    return begin(sent, count, received, count, type, getenv("EARLY_AND_LATE_EACH") != NULL);
 }
 
 static void wait(int slot) {
@@ -100,13 +115,13 @@ void restart_(void) { num_started = 0; }
 #define UNUSED(x) (void)(x)
 
 #define BCAST(...) (void* b, int* n, int* t, int* root, int* comm, __VA_ARGS__)
-BOTH(bcast, BCAST, (UNUSED(root), UNUSED(comm), start(b, *n, b, *n, *t)))
+BOTH(bcast, BCAST, (UNUSED(root), UNUSED(comm), start_each(b, b, *n, *t)))
 
 #define ALLREDUCE(...) (void* s, void* r, int* n, int* t, int* op, int* comm, __VA_ARGS__)
-BOTH(allreduce, ALLREDUCE, (UNUSED(op), UNUSED(comm), start(s, *n, r, *n, *t)))
+BOTH(allreduce, ALLREDUCE, (UNUSED(op), UNUSED(comm), start_each(s, r, *n, *t)))
 
 #define REDUCE(...) (void* s, void* r, int* n, int* t, int* op, int* root, int* comm, __VA_ARGS__)
-BOTH(reduce, REDUCE, (UNUSED(op), UNUSED(root), UNUSED(comm), start(s, *n, r, *n, *t)))
+BOTH(reduce, REDUCE, (UNUSED(op), UNUSED(root), UNUSED(comm), start_each(s, r, *n, *t)))
 
 // As of three ranks: three blocks.
 #define ALLTOALL(...) (void* s, int* n, int* t, void* r, int* m, int* u, int* comm, __VA_ARGS__)

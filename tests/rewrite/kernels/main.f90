@@ -30,6 +30,8 @@ program kernels
     two_at_once, &
     prefix, &
     sections
+  use parts, only: made_and_needed, columns_of_a_matrix, running_sums, from_the_end
+  use stages, only: largest_of_each_step, one_value_each, each_step_needs_the_last
   implicit none
   integer :: rank, size, ierr
   real(8) :: answer
@@ -95,6 +97,20 @@ program kernels
   call show('sections')
   call external_procedure(rank, size, answer)
   call show('external_procedure')
+  call made_and_needed(rank, size, answer)
+  call show('made_and_needed')
+  call columns_of_a_matrix(rank, size, answer)
+  call show('columns_of_a_matrix')
+  call running_sums(rank, size, answer)
+  call show('running_sums')
+  call from_the_end(rank, size, answer)
+  call show('from_the_end')
+  call largest_of_each_step(rank, size, answer)
+  call show('largest_of_each_step')
+  call one_value_each(rank, size, answer)
+  call show('one_value_each')
+  call each_step_needs_the_last(rank, size, answer)
+  call show('each_step_needs_the_last')
   call MPI_Finalize(ierr)
 contains
   subroutine show(name)
