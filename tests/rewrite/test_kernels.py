@@ -58,7 +58,7 @@ def test_every_rewrite_has_proofs(result: Rewritten) -> None:
 def test_untouched_lines_stay_byte_for_byte(result: Rewritten) -> None:
     for path in FILES:
         old, new = result.old[path].splitlines(), result.new[path].splitlines()
-        # What is new: calls, bounds of loops, declarations, names of copies. Every other line of the old file is still there.
+        # What is new: calls, bounds of loops, declarations, names of copies. Every other line of the old file is there.
         gone = [line for line in set(old) if new.count(line) < old.count(line)]
         doubled = (b"mine(", b"largest(", b"lowest", b"low ") if path.stem == "stages" else ()
         assert all(any(word in line.lower() for word in (b"mpi_", b"do ", b"use ", *doubled)) for line in gone), gone
