@@ -62,8 +62,8 @@ static int begin(const void* sent, int sent_count, void* received, int received_
         fprintf(stderr, "too many operations are pending\n");
         exit(1);
     }
-    pending[slot] = (struct Operation){sent, received, sent_count, received_count, type,
-                                      is_each ? 0 : num_started++, 1, is_each};
+    pending[slot] =
+        (struct Operation){sent, received, sent_count, received_count, type, is_each ? 0 : num_started++, 1, is_each};
     if (!is_late())
         carry_out(&pending[slot]);
     else if (sent != received)  // in place it is also sent
