@@ -203,3 +203,28 @@ def test_a_loop_that_changes_its_bounds_stays_whole(bounds: str) -> None:
     for body in (fission, split):
         new, _ = rewritten(module(body, declarations="    real(8) :: v(n)"))
         assert new.count(f"do i = {bounds}") == new.count("do i") == 1
+
+
+def test_ranks_that_take_no_part_any_more_harm_nobody() -> None:
+    rank = "call MPI_Comm_rank(MPI_COMM_WORLD, k, ierr)"
+    assert codes(module(f"{rank}\nif (k > 3) return\n{ALL}\n{WORK}")) == set()
+    assert codes(module(f"{rank}\nif (k == 0) then\n  {ALL}\n  {WORK}\nend if")) == {"divergence"}
+    assert (
+        codes(module(f"call MPI_Comm_size(MPI_COMM_WORLD, k, ierr)\nif (k > 1) then\n  {ALL}\n  {WORK}\nend if"))
+        == set()
+    )
+
+
+def test_what_one_rank_reads_is_the_same_on_all_once_it_is_broadcast() -> None:
+    read = "call MPI_Comm_rank(MPI_COMM_WORLD, i, ierr)\nif (i == 0) read (*, *) k\n"
+    branch = f"if (k > 1) then\n  {ALL}\n  {WORK}\nend if"
+    assert codes(module(read + branch)) == {"divergence"}
+    broadcast = "call MPI_Bcast(k, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)\n"
+    _, outcomes = rewritten(module(read + broadcast + branch))
+    assert [one.is_rewritten for one in outcomes] == [False, True]
+
+
+def test_a_branch_that_may_differ_can_be_declared_uniform() -> None:
+    body = "call MPI_Comm_rank(MPI_COMM_WORLD, k, ierr)\nif (k < 9) then\n  !$hocket uniform\n  {}\n  {}\nend if"
+    _, (outcome,) = rewritten(module(body.format(ALL, WORK.replace("\n", "\n  "))))
+    assert any(one.claim == "all ranks run this call" for one in outcome.obligations)

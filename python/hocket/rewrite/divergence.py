@@ -14,7 +14,7 @@ from hocket.rewrite.mpi_arguments import bind
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.program import Program
 from hocket.rewrite.symbols import Procedure
-from hocket.rewrite.syntax import Node, child_of, children, identifiers, line_of, named, text_of
+from hocket.rewrite.syntax import Node, child_of, children, identifiers, line_of, named, text_of, walk
 
 #: They give the same values to all ranks of their communicator, or values that do not matter here.
 _SAME_ON_ALL = frozenset(
@@ -23,6 +23,9 @@ _SAME_ON_ALL = frozenset(
     "mpi_waitall mpi_type_commit mpi_type_contiguous mpi_type_vector mpi_type_free mpi_op_create".split()
 )
 _CONDITIONS = frozenset({"parenthesized_expression", "selector"})
+_BRANCHES = frozenset({"if_statement", "elseif_clause", "else_clause", "case_statement"})
+#: Calls after which a rank takes no part any more, and those that concern it alone.
+_ALONE = frozenset({"mpi_finalize", "mpi_abort", "exit", "abort"})
 _LEAVES = frozenset({"return", "goto", "exit", "cycle"})
 
 
@@ -31,13 +34,17 @@ class Divergence:
     """Which variables may differ between ranks, and so which branches: for all given files.
 
     The order of statements is not looked at. A variable differs if anything that is assigned to it may, or if it is
-    assigned in a branch that may. What a broadcast or an allreduce gives to a scalar is the same on all ranks.
+    assigned in a branch that may. What a broadcast or an allreduce gives to a scalar is the same on all ranks; so is
+    an array that one rank has read or set before it was broadcast.
     """
 
     program: Program
-    _flows: list[tuple[str, frozenset[str]]] = field(default_factory=list)  # what differs if one of the others does
+    #: What differs if one of the others does: values that it gets, and conditions under which it gets them.
+    _flows: list[tuple[str, frozenset[str], frozenset[str]]] = field(default_factory=list)
     _differs: set[str] = field(default_factory=set)
     _same: set[str] = field(default_factory=set)
+    _read: set[str] = field(default_factory=set)  # by input, which one rank may do for all
+    _broadcast: set[str] = field(default_factory=set)
     _branches: dict[int, tuple[frozenset[str], int]] = field(default_factory=dict)  # call -> conditions around, line
     _callers: dict[int, list[tuple[Procedure, Node]]] = field(default_factory=dict)
     _leaves: dict[int, list[tuple[frozenset[str], int]]] = field(default_factory=dict)  # of a procedure
@@ -47,11 +54,12 @@ class Divergence:
             stack = [(node, frozenset[str](), 0) for node in procedure.body]
             while stack:
                 stack += self._visit(*stack.pop(), procedure)
-        self._differs -= self._same
+        self._differs = (self._differs | self._read - self._broadcast) - self._same
         is_new = True
         while is_new:
             is_new = False
-            for target, sources in self._flows:
+            for target, values, around in self._flows:
+                sources = values if target in self._broadcast else values | around
                 if target not in self._differs and target not in self._same and sources & self._differs:
                     self._differs.add(target)
                     is_new = True
@@ -76,7 +84,7 @@ class Divergence:
         kind = node.type
         if kind in ("assignment_statement", "pointer_association_statement"):
             target = self._base(named(node)[0], procedure)
-            self._flows.append((target, self._names([named(node)[-1]], procedure) | around))
+            self._flows.append((target, self._names([named(node)[-1]], procedure), around))
         elif kind == "subroutine_call":
             self._branches[node.id] = (around, line)
             self._call(node, procedure, around)
@@ -84,14 +92,33 @@ class Divergence:
         elif kind == "call_expression" and node.children[0].type == "identifier":
             self._call(node, procedure, around)
         elif kind == "read_statement":
-            self._differs |= self._names([node], procedure)
-        elif kind == "keyword_statement" and around and text_of(children(node)[0]) in _LEAVES:
+            self._read |= self._names([node], procedure)
+        elif kind == "keyword_statement" and around and self._leaves_others(node, procedure):
             self._leaves.setdefault(id(procedure), []).append((around, line_of(node)))
         elif kind in ("if_statement", "select_case_statement"):
             clauses = [node, *(one for one in node.children if one.type == "elseif_clause")]
             conditions = [one for clause in clauses for one in clause.children if one.type in _CONDITIONS]
             around, line = around | self._names(conditions, procedure), line_of(node)
         return [(one, around, line) for one in node.children]
+
+    def _leaves_others(self, node: Node, procedure: Procedure) -> bool:
+        """Whether ranks that leave here may meet the others' collectives with calls of their own: in the branch that
+        leaves, or behind the label that they go to. Those that take no part any more harm nobody."""
+        word = text_of(children(node)[0])
+        if word not in _LEAVES:
+            return False
+        branch = node.parent
+        while branch is not None and branch.type not in _BRANCHES:
+            branch = branch.parent
+        if branch is not None and any(_may_communicate(one) for one in _own_statements(branch)):
+            return True
+        if word != "goto":
+            return False
+        target = text_of(children(node)[-1])
+        labels = [one for one in walk(procedure.node) if _is_label(one) and text_of(one) == target]
+        return not labels or any(
+            _may_communicate(one) for one in walk(procedure.node) if one.start_byte > labels[0].start_byte
+        )
 
     def _call(self, node: Node, procedure: Procedure, around: frozenset[str]) -> None:
         name_node = node.children[0] if node.type == "call_expression" else children(node)[1]
@@ -107,9 +134,9 @@ class Divergence:
                 dummy = text_of(named(part)[0]) if is_keyword else (known.dummies[position : position + 1] or [""])[0]
                 inside = known.scope.variable(dummy).alias if dummy else ""
                 value = named(part)[-1] if is_keyword else part
-                self._flows.append((inside, self._names([value], procedure) | around))
+                self._flows.append((inside, self._names([value], procedure), around))
                 if base := self._base(value, procedure):
-                    self._flows.append((base, frozenset({inside}) | around))
+                    self._flows.append((base, frozenset({inside}), around))
         elif node.type == "subroutine_call" and name.startswith(("mpi_", "pmpi_")):
             self._mpi(name, node, procedure, around)
         elif node.type == "subroutine_call" and name not in intrinsics():
@@ -130,7 +157,9 @@ class Divergence:
             base = self._base(actual, procedure)
             if name not in _SAME_ON_ALL:
                 self._differs.add(base)
-            elif actual.type == "identifier" and not procedure.scope.variable(text_of(actual)).is_array and not around:
+                continue
+            self._broadcast.add(base)
+            if actual.type == "identifier" and not procedure.scope.variable(text_of(actual)).is_array and not around:
                 self._same.add(base)
 
     def _base(self, node: Node, procedure: Procedure) -> str:
@@ -151,3 +180,25 @@ class Divergence:
                 else:
                     found.add(procedure.scope.variable(name).alias)
         return frozenset(found)
+
+
+def _own_statements(branch: Node) -> Iterable[Node]:
+    """Of a branch, without its `else`."""
+    stack = [one for one in branch.children if one.type not in ("elseif_clause", "else_clause")]
+    while stack:
+        one = stack.pop()
+        yield one
+        stack += one.children
+
+
+def _is_label(node: Node) -> bool:
+    is_reference = node.parent is not None and node.parent.type == "statement_label_reference"
+    return node.type == "statement_label" and node.is_named and not is_reference
+
+
+def _may_communicate(node: Node) -> bool:
+    if node.type != "subroutine_call":
+        return False
+    name = text_of(children(node)[1])
+    known = mpi_procedures().get(name)
+    return name not in _ALONE and (known is None or known.role != "local")

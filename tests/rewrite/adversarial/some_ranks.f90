@@ -63,15 +63,35 @@ contains
     if (is_first()) call root_part(x, w)
   end subroutine
 
+  ! The first rank runs another broadcast, and leaves.
   subroutine some_leave(x, w)
+    real(8), intent(inout) :: x(n), w(n)
+    integer :: rank, ierr
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+    if (rank == 0) then
+      ! expect: divergence
+      call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+      return
+    end if
+    ! expect: divergence
+    call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    w = 2 * w
+  end subroutine
+
+  ! As above, with the other broadcast behind a label.
+  subroutine some_jump(x, w)
     real(8), intent(inout) :: x(n), w(n)
     real(8) :: received
     integer :: ierr
     ! expect: early-exit
     call MPI_Recv(received, 1, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
-    if (received > 2) return
+    if (received > 2) goto 10
     ! expect: divergence
     call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
     w = 2 * w
+    return
+ 10 continue
+    ! expect: divergence
+    call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
   end subroutine
 end module some_ranks

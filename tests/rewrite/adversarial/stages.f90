@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! SPDX-FileCopyrightText: The hocket authors
 !
-! Loops that look as if they could run in two stages. Each stays as it is, for the reason in the comment before the call.
+! Loops that look as if they could run in two stages. Each stays as it is, for the reason in the comment before it.
 
 module stages
   use mpi
