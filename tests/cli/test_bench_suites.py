@@ -8,11 +8,14 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.suites import shipped_suites
+from hocket.mpi.discover import Mpi
 
 RECORDED = Path(__file__).parents[1] / "samples/bench-launches.jsonl.gz"
 
@@ -95,6 +98,27 @@ def test_force_keeps_the_results_until_a_measurement_begins(hocket_cli, tmp_path
     assert result.returncode == 2
     assert "out/against-1: is no folder" in result.stderr
     assert (tmp_path / "out/results.jsonl").read_text() == "earlier\n"
+
+
+@pytest.mark.one_of_each_family
+def test_force_with_what_hocket_bench_refuses_keeps_the_results(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/results.jsonl").write_text("earlier\n")
+    (tmp_path / "wrong.toml").write_text('format = "hocket.suite/1"\nname = "wrong"\nitems = [{ use = "p2p.shout" }]\n')
+    right = 'format = "hocket.suite/1"\nname = "right"\nlaunches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n'
+    (tmp_path / "right.toml").write_text(right + 'items = [{ use = "coll.barrier" }]\n')
+
+    def run(suite: str) -> subprocess.CompletedProcess[str]:
+        return hocket_cli("bench", "run", suite, "-o", "out", "--force", "--", mpi.mpiexec, "-n", "2")
+
+    refused = run("wrong.toml")
+    assert refused.returncode == 2
+    assert 'there is no item "p2p.shout"' in refused.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["results.jsonl"]
+    assert (tmp_path / "out/results.jsonl").read_text() == "earlier\n"
+    assert run("right.toml").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "results.jsonl"]
+    assert read_results(tmp_path / "out").points[0].item == "coll.barrier"
 
 
 def test_the_help_names_the_suites_that_come_along(hocket_cli) -> None:

@@ -126,6 +126,23 @@ def test_a_plugin_whose_data_are_wrong(mpi: Mpi, runner: MpiRunner, program: Pat
             "[[patterns]]\nname = 'a'\nsteps = [{ do = 'isend', to = 'left', bytes = ['8 B', '64 KiB'] }]\n",
             ":9: a step has one size, this one 2",
         ),
+        *(
+            (
+                f"[[patterns]]\nname = 'a'\nsteps = [{{ do = 'put', to = 'left' }},{{ do = '{do}', on = '{on}' }}]\n",
+                f':9: a {do} on "{on}"; accepted: all, as each rank waits for the others',
+            )
+            for do, on in (("fence", "even"), ("fence", "0"), ("barrier", "first"), ("barrier", "others"))
+        ),
+        ("[[patterns]]\nname = ''\nsteps = [{ do = 'barrier' }]\n", ':7: the name "pattern."; accepted: letters'),
+        ("[[patterns]]\nname = \"a\\nb\"\nsteps = [{ do = 'barrier' }]\n", "accepted: letters, digits, _, - and ."),
+        (
+            "[[patterns]]\nname = 'a'\nsteps = [{ do = 'put', to = 'left', times = 2000000000 }]\n",
+            ":9: times is the number 2000000000; accepted: a whole number from 1 to 1000000",
+        ),
+        (
+            "[[patterns]]\nname = 'a'\nsteps = [{ do = 'barrier', times = 999999 }, { do = 'barrier', times = 2 }]\n",
+            ':7: the pattern "a" has 1000001 steps',
+        ),
         ("[[patterns]]\nname = 'a'\nsteps = [{ use = 'coll.bcst' }]\n", 'there is no item "coll.bcst"'),
         ("[[patterns]]\nname = 'a'\nsteps = [{ use = 'coll.bcast', rot = 1 }]\n", 'unknown key "rot" in a step'),
         ("[[items]]\nuse = 'pattern.a'\n", 'there is no item "pattern.a"'),

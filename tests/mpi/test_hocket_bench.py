@@ -91,6 +91,23 @@ def test_torn_atomic_writes_are_wrong_data(mpi: Mpi, runner: MpiRunner, program:
         assert (status, message) == ("ok", "")
 
 
+def test_a_window_that_no_component_of_open_mpi_serves_is_unsupported(
+    mpi: Mpi, runner: MpiRunner, program: Path
+) -> None:
+    if mpi.family != "openmpi" or not mpi.version.startswith("4."):
+        pytest.skip("Open MPI 4 has components for windows that do not serve TCP; others serve it")
+    path = runner.folder / "results.jsonl"
+    items = '[[items]]\nuse = ["rma.win_create", "rma.put", "p2p.isend_irecv"]\nbytes = "8 B"\n'
+    settings = {"OMPI_MCA_osc": "rdma", "OMPI_MCA_btl": "tcp,self"}
+    runner.run(2, program, "--quiet", "-o", path, suite(runner.folder, items), env=settings)
+    found = outcomes(path)
+    for item in ("rma.win_create", "rma.put"):
+        status, message = found[f"{item} ranks=2"]
+        assert status == "unsupported"
+        assert "returned MPI_ERR_WIN: this MPI has no one-sided communication between these ranks" in message
+    assert found["p2p.isend_irecv ranks=2"] == ("ok", "")
+
+
 def test_a_kill_loses_no_finished_chunk(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
     path = runner.folder / "results.jsonl"
     head = HEAD.replace("rounds = 1", "rounds = 200").replace("budget_s = 0.01", "budget_s = 600\ntarget = 1e9")

@@ -54,7 +54,9 @@ if os.uname().nodename == 'h0': print(json.dumps({
 
 # What launchers tell ranks of themselves, with numbers of processes, ports and ranks.
 OF_LAUNCHERS = ("PMI", "OMPI_", "HYDI_", "MPI_LOCAL", "PRTE_", "ORTE_", "PRRTE")
-OF_THE_TESTBED = ("OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_btl_tcp_if_include")
+OF_THE_TESTBED = (
+    "OMPI_MCA_mpi_yield_when_idle", "OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_osc",
+)  # fmt: skip
 
 
 @pytest.mark.one_of_each_family(usually=True)

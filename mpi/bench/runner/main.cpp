@@ -74,7 +74,8 @@ void print_plan(const Suite& suite, int ranks) {
     json.field("launches", suite.extent.launches);
     json.field("rounds", suite.extent.rounds);
     json.field("samples", suite.extent.samples);
-    json.field("visits", plan.points.size() * static_cast<std::size_t>(suite.extent.launches * suite.extent.rounds));
+    json.field("visits", plan.points.size() * static_cast<std::size_t>(suite.extent.launches) *
+                             static_cast<std::size_t>(suite.extent.rounds));
     json.field("budget_s", suite.extent.budget_s);
     json.key("points").begin_list(base::JsonWriter::Layout::lines);
     for (const Point& point : plan.points) {

@@ -18,7 +18,7 @@ namespace hocket::bench {
 
 namespace {
 
-constexpr int most_rounds_factor = 5;  // rounds of points that are not known well, for each of the suite's
+constexpr std::int64_t most_rounds_factor = 5;  // rounds of points that are not known well, for each of the suite's
 constexpr double between_progress_s = 5;
 
 int world_rank() {

@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include "bench/items/own/plugin.hpp"
@@ -17,6 +18,7 @@ namespace hocket::bench {
 
 namespace {
 
+constexpr int most_times = 1'000'000;  // of what is repeated: more is a slip of the pen, and its list fills the memory
 constexpr std::string_view format = "hocket.suite/1";
 constexpr std::string_view extent_keys[] = {"bytes", "ranks",  "launches", "rounds", "samples",
                                             "runs",  "target", "budget_s", "start"};
@@ -63,11 +65,12 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t whole(const toml::node& node, std::string_view key, std::int64_t least) const {
+    [[nodiscard]] std::int64_t whole(const toml::node& node, std::string_view key, std::int64_t least,
+                                     std::int64_t most = std::numeric_limits<int>::max()) const {
         const auto* number = node.as_integer();
-        if (number == nullptr || number->get() < least || number->get() > std::numeric_limits<int>::max()) {
+        if (number == nullptr || number->get() < least || number->get() > most) {
             refuse(node, std::string(key) + " is " + kind_of(node) + "; accepted: a whole number from " +
-                             std::to_string(least) + " on");
+                             std::to_string(least) + " to " + std::to_string(most));
         }
         return number->get();
     }
@@ -105,10 +108,13 @@ private:
     void read_extent(const toml::table& table, Extent& extent) const {
         if (const auto* node = table.get("bytes")) extent.bytes = sizes(*node);
         if (const auto* node = table.get("ranks")) extent.ranks = rank_numbers(*node);
-        if (const auto* node = table.get("launches")) extent.launches = static_cast<int>(whole(*node, "launches", 1));
-        if (const auto* node = table.get("rounds")) extent.rounds = static_cast<int>(whole(*node, "rounds", 1));
-        if (const auto* node = table.get("samples")) extent.samples = static_cast<int>(whole(*node, "samples", 3));
-        if (const auto* node = table.get("runs")) extent.runs = static_cast<int>(whole(*node, "runs", 1));
+        if (const auto* node = table.get("launches"))
+            extent.launches = static_cast<int>(whole(*node, "launches", 1, most_times));
+        if (const auto* node = table.get("rounds"))
+            extent.rounds = static_cast<int>(whole(*node, "rounds", 1, most_times));
+        if (const auto* node = table.get("samples"))
+            extent.samples = static_cast<int>(whole(*node, "samples", 3, most_times));
+        if (const auto* node = table.get("runs")) extent.runs = static_cast<int>(whole(*node, "runs", 1, most_times));
         if (const auto* node = table.get("target")) extent.target = number(*node, "target");
         if (const auto* node = table.get("budget_s")) extent.budget_s = number(*node, "budget_s");
         if (const auto* node = table.get("start")) {
@@ -136,6 +142,13 @@ private:
         std::vector<Step> steps;
         for (const toml::table* step : tables_of(table, "steps")) steps.push_back(step_of(*step));
         if (steps.empty()) refuse(table, "the pattern " + base::quoted(name) + " has no steps");
+        std::int64_t times = 0;
+        for (const Step& step : steps) times += step.times;
+        if (times > most_times) {
+            refuse(table, "the pattern " + base::quoted(name) + " has " + std::to_string(times) +
+                              " steps, each counted as often as \"times\" says; accepted: up to " +
+                              std::to_string(most_times));
+        }
         check_window(table, name, steps);
         suite.own.push_back(
             pattern_of_steps(name, what == nullptr ? "" : text_of(*what, "what", "a sentence"), std::move(steps)));
@@ -159,6 +172,10 @@ private:
     /// Of the suite's last own item.
     void check_name(const toml::table& table, const Suite& suite) const {
         const std::string& name = suite.own.back().name;
+        const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
+        if (name.ends_with('.') || !std::all_of(name.begin(), name.end(), fits)) {
+            refuse(table, "the name " + base::quoted(name) + "; accepted: letters, digits, _, - and .");
+        }
         const auto is_same = [&](const Item& item) { return item.name == name; };
         if (std::count_if(suite.own.begin(), suite.own.end(), is_same) > 1) refuse(table, "two items " + name);
     }
@@ -216,9 +233,15 @@ private:
                 refuse(*node,
                        base::quoted(step.on) + " names no ranks; accepted: all, even, odd, " + std::string(peer_names));
             }
+            if (is_collective(*action) && step.on != "all") {
+                refuse(
+                    *node,
+                    "a " + name + " on " + base::quoted(step.on) + "; accepted: all, as each rank waits for the others",
+                    "leave \"on\" out, or let some of the ranks exchange messages instead");
+            }
         }
         if (const auto* node = table.get("tag")) step.tag = static_cast<int>(whole(*node, "tag", 0));
-        if (const auto* node = table.get("times")) step.times = static_cast<int>(whole(*node, "times", 1));
+        if (const auto* node = table.get("times")) step.times = static_cast<int>(whole(*node, "times", 1, most_times));
         if (const auto* node = table.get("us")) step.us = static_cast<int>(whole(*node, "us", 1));
         if ((*action == Action::compute) != (step.us > 0)) refuse(table, "\"us\" belongs to compute, and it needs it");
         return step;

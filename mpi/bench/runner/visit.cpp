@@ -113,7 +113,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
                 if (is_batched) chunk.runs = std::max(chunk.runs, most.runs);
                 const double measure_s = now_s();
                 int wanted = std::min(samples, least_samples);
-                chunk.samples_ns.resize(static_cast<std::size_t>(samples));
+                chunk.samples_ns.resize(static_cast<std::size_t>(wanted));
                 for (int i = 0; i < wanted; ++i) {
                     pattern->before();
                     watchdog_.alive();
@@ -123,8 +123,8 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
                     const double each_s = slowest(now_s() - measure_s, team) / least_samples;
                     const double left_s = slowest(begin_s + limit_s - now_s(), team);
                     wanted = std::clamp(static_cast<int>(std::min(left_s / each_s, 1e6)) + wanted, wanted, samples);
+                    chunk.samples_ns.resize(static_cast<std::size_t>(wanted));
                 }
-                chunk.samples_ns.resize(static_cast<std::size_t>(wanted));
             });
             check(seed + 1);
         }

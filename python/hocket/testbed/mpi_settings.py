@@ -34,6 +34,8 @@ def mpi_environment(folder: str, agent: str, shared_hosts: bool) -> dict[str, st
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": btl,
         "OMPI_MCA_btl_tcp_if_include": INTERFACE,
+        # Open MPI 4: windows over TCP need osc/pt2pt, which Debian's openmpi-mca-params.conf leaves out beside ucx.
+        "OMPI_MCA_osc": "^ucx",
         # Each "host" believes that the machine's cores are its own and would spin on them. MPICH: see python/preload.
         "OMPI_MCA_mpi_yield_when_idle": "1",
         # What is preloaded on the testbed stands before the library of a program with sanitizers, which does no harm.

@@ -279,7 +279,8 @@ private:
             }
         }
         window_bytes_ = whole_lines(given_bytes_ + setting_.ranks * part_bytes_);
-        call(MPI_Win_allocate(window_bytes_, 1, MPI_INFO_NULL, setting_.comm, &memory_, &window_), "MPI_Win_allocate");
+        call_making_window(MPI_Win_allocate(window_bytes_, 1, MPI_INFO_NULL, setting_.comm, &memory_, &window_),
+                           "MPI_Win_allocate");
         MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
         call(flushes_ ? MPI_Win_lock_all(0, window_) : MPI_Win_fence(0, window_),
              flushes_ ? "MPI_Win_lock_all" : "MPI_Win_fence");

@@ -21,6 +21,9 @@ enum class Action { send, recv, isend, irecv, sendrecv, wait, put, get, fence, f
 std::optional<Action> action_of(std::string_view name);
 inline constexpr std::string_view actions = "send|recv|isend|irecv|sendrecv|wait|put|get|fence|flush|barrier|compute";
 
+/// Whether all ranks of the communicator or window have to make the call.
+constexpr bool is_collective(Action action) { return action == Action::fence || action == Action::barrier; }
+
 /// One line of a pattern: what each rank that it is for does.
 struct Step {
     Action action = Action::wait;

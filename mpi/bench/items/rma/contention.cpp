@@ -19,16 +19,16 @@ namespace hocket::bench {
 
 namespace {
 
-constexpr Option operations_option{"operations", "", "16"};
+constexpr Option contended_operations{"operations", "", "16"};
 
 /// A window of numbers on each rank, in one epoch of MPI_Win_lock_all or none.
 class Numbers : public Pattern {
 public:
     Numbers(const Setting& setting, std::int64_t num, bool locks_all)
         : setting_(setting), num_(num), locks_all_(locks_all) {
-        call(MPI_Win_allocate(whole_lines(num * MPI_Aint{sizeof(std::int64_t)}), sizeof(std::int64_t), MPI_INFO_NULL,
-                              setting.comm, &numbers_, &window_),
-             "MPI_Win_allocate");
+        call_making_window(MPI_Win_allocate(whole_lines(num * MPI_Aint{sizeof(std::int64_t)}), sizeof(std::int64_t),
+                                            MPI_INFO_NULL, setting.comm, &numbers_, &window_),
+                           "MPI_Win_allocate");
         MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
         if (locks_all) call(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
     }
@@ -227,11 +227,11 @@ Item item(const char* name, const char* what, Option option, bool batched) {
 }  // namespace
 
 void add_rma_contention(Items& items) {
-    items.push_back(
-        item<Counter>("rma.counter", "all ranks: MPI_Fetch_and_op of one number on rank 0", operations_option, true));
+    items.push_back(item<Counter>("rma.counter", "all ranks: MPI_Fetch_and_op of one number on rank 0",
+                                  contended_operations, true));
     items.push_back(item<Lock>("rma.contended_lock",
-                               "all ranks: get and put of one number on rank 0 in exclusive locks", operations_option,
-                               false));
+                               "all ranks: get and put of one number on rank 0 in exclusive locks",
+                               contended_operations, false));
     items.push_back(item<RandomAccess>("rma.random_access", "all ranks: updates of numbers at random on all ranks",
                                        {"operations", "", "64"}, true));
     items.push_back(

@@ -43,7 +43,7 @@ Epoch::Epoch(const Setting& setting, const Partners& partners, std::int64_t byte
     if (setting.option("info").starts_with("no_locks") && kind_ != Kind::fence && !has_groups()) {
         throw Failure(Status::unsupported, "no_locks is a promise that this epoch breaks");
     }
-    call(MPI_Win_create(memory_, bytes, 1, info, comm_, &window_), "MPI_Win_create");
+    call_making_window(MPI_Win_create(memory_, bytes, 1, info, comm_, &window_), "MPI_Win_create");
     if (info != MPI_INFO_NULL) call(MPI_Info_free(&info), "MPI_Info_free");
     MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
     if (has_groups()) {

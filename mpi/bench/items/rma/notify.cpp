@@ -23,9 +23,9 @@ class Notified : public RoundTrip {
 public:
     explicit Notified(bool is_shared, const Setting& setting) : RoundTrip(setting) {
         const MPI_Aint bytes = whole_lines(flag_bytes + setting.bytes);
-        call(is_shared ? MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, setting.comm, &own_, &window_)
-                       : MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, setting.comm, &own_, &window_),
-             is_shared ? "MPI_Win_allocate_shared" : "MPI_Win_allocate");
+        call_making_window(is_shared ? MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, setting.comm, &own_, &window_)
+                                     : MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, setting.comm, &own_, &window_),
+                           is_shared ? "MPI_Win_allocate_shared" : "MPI_Win_allocate");
         MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
         call(MPI_Win_lock_all(0, window_), "MPI_Win_lock_all");
         std::memset(own_, 0, static_cast<std::size_t>(bytes));

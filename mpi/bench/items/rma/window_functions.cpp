@@ -99,7 +99,7 @@ public:
 private:
     void make() {
         window_ = {setting_.comm, setting_.bytes, maker_.has_memory ? nullptr : memory_.data(), MPI_WIN_NULL};
-        call(maker_.make(window_), maker_.what);
+        call_making_window(maker_.make(window_), maker_.what);
     }
     void free() { call(maker_.free(window_), maker_.what); }
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -146,10 +148,8 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
                 arguments += ("--known", str(known))
             output = folder.parent.absolute() / "results.jsonl"
             launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s, request.network))
-        if request.force:  # not before: what cannot be measured leaves the earlier results as they are
-            for folder in folders:
-                (folder / "results.jsonl").unlink(missing_ok=True)
-        results = measure(launchers, reporter)
+        with _replaced([launcher.output for launcher in launchers]) if request.force else nullcontext():
+            results = measure(launchers, reporter)
         for known, one in zip(known_files, results, strict=True):
             remember(known, one, request.probe_again)
     finally:
@@ -162,6 +162,24 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         return first
     comparisons = [compare(other.results, first.results, request.within) for other in others]
     return InTurns(first, tuple(others), tuple(comparisons))
+
+
+@contextmanager
+def _replaced(files: Sequence[Path]) -> Iterator[None]:
+    """Lays earlier files aside, and puts back those in whose place none has come: what cannot be measured, such as a
+    suite that hocket-bench refuses, costs no results."""
+    aside = {file: file.with_name(f"earlier-{file.name}") for file in files}
+    for file, earlier in aside.items():
+        if file.exists():
+            file.replace(earlier)
+    try:
+        yield
+    finally:
+        for file, earlier in aside.items():
+            if file.exists():
+                earlier.unlink(missing_ok=True)
+            elif earlier.exists():
+                earlier.replace(file)
 
 
 def command_of(text: str) -> Command:
