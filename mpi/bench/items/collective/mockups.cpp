@@ -142,9 +142,9 @@ void exscan_reduce_local(Work& w) {
 }
 
 void bcast_own_block(Work& w) {
-    Bytes& all = w.is_root() ? w.send : w.whole;
-    call(MPI_Bcast(all.data(), w.all(), w.type, root, w.comm), "MPI_Bcast");
-    w.copy(w.block(all, w.rank, w.count), w.receive.data(), w.count);
+    Bytes& blocks = w.is_root() ? w.send : w.whole;
+    call(MPI_Bcast(blocks.data(), w.all(), w.type, root, w.comm), "MPI_Bcast");
+    w.copy(w.block(blocks, w.rank, w.count), w.receive.data(), w.count);
 }
 
 void scatterv(Work& w) {
@@ -177,7 +177,7 @@ constexpr Mockup of_reduce_scatter_block[] = {
 constexpr Mockup of_scan[] = {{"exscan+reduce_local", exscan_reduce_local}};
 constexpr Mockup of_scatter[] = {{"bcast", bcast_own_block}, {"scatterv", scatterv}};
 
-constexpr Imitated table[] = {
+constexpr Imitated imitated_functions[] = {
     {"allgather", Movement::allgather, of_allgather},
     {"allreduce", Movement::allreduce, of_allreduce},
     {"alltoall", Movement::alltoall, of_alltoall},
@@ -269,7 +269,7 @@ std::string_view names_of(const Imitated& what) {
 }  // namespace
 
 void add_mockups(Items& items) {
-    for (const Imitated& what : table) {
+    for (const Imitated& what : imitated_functions) {
         std::vector<Option> options{{"as", names_of(what), what.mockups[0].as}};
         if (reduces(what)) options.push_back(operator_option);
         items.push_back({std::string("mockup.") + what.name, std::string("what ") + what.name + " does, by others",

@@ -43,38 +43,38 @@ constexpr Form split(const char* name, Position position, bool writes) {
 }
 
 constexpr auto offset = Position::offset, individual = Position::individual, shared = Position::shared;
-constexpr auto each = Who::each, all = Who::all;
-constexpr bool reads = false, writes = true;
+constexpr auto by_each = Who::each, by_all = Who::all;
+constexpr bool to_read = false, to_write = true;
 
 constexpr Form all_forms[] = {
-    blocking<at, MPI_File_read_at>("read_at", offset, each, reads),
-    nonblocking<at, MPI_File_iread_at>("iread_at", offset, each, reads),
-    blocking<at, MPI_File_read_at_all>("read_at_all", offset, all, reads),
-    split<at, MPI_File_read_at_all_begin, MPI_File_read_at_all_end>("read_at_all_begin", offset, reads),
-    blocking<here, MPI_File_read>("read", individual, each, reads),
-    nonblocking<here, MPI_File_iread>("iread", individual, each, reads),
-    blocking<here, MPI_File_read_all>("read_all", individual, all, reads),
-    split<here, MPI_File_read_all_begin, MPI_File_read_all_end>("read_all_begin", individual, reads),
-    blocking<here, MPI_File_read_shared>("read_shared", shared, each, reads),
-    nonblocking<here, MPI_File_iread_shared>("iread_shared", shared, each, reads),
-    blocking<here, MPI_File_read_ordered>("read_ordered", shared, all, reads),
-    split<here, MPI_File_read_ordered_begin, MPI_File_read_ordered_end>("read_ordered_begin", shared, reads),
-    nonblocking<at, MPI_File_iread_at_all>("iread_at_all", offset, all, reads),
-    nonblocking<here, MPI_File_iread_all>("iread_all", individual, all, reads),
-    blocking<at, MPI_File_write_at>("write_at", offset, each, writes),
-    nonblocking<at, MPI_File_iwrite_at>("iwrite_at", offset, each, writes),
-    blocking<at, MPI_File_write_at_all>("write_at_all", offset, all, writes),
-    split<at, MPI_File_write_at_all_begin, MPI_File_write_at_all_end>("write_at_all_begin", offset, writes),
-    blocking<here, MPI_File_write>("write", individual, each, writes),
-    nonblocking<here, MPI_File_iwrite>("iwrite", individual, each, writes),
-    blocking<here, MPI_File_write_all>("write_all", individual, all, writes),
-    split<here, MPI_File_write_all_begin, MPI_File_write_all_end>("write_all_begin", individual, writes),
-    blocking<here, MPI_File_write_shared>("write_shared", shared, each, writes),
-    nonblocking<here, MPI_File_iwrite_shared>("iwrite_shared", shared, each, writes),
-    blocking<here, MPI_File_write_ordered>("write_ordered", shared, all, writes),
-    split<here, MPI_File_write_ordered_begin, MPI_File_write_ordered_end>("write_ordered_begin", shared, writes),
-    nonblocking<at, MPI_File_iwrite_at_all>("iwrite_at_all", offset, all, writes),
-    nonblocking<here, MPI_File_iwrite_all>("iwrite_all", individual, all, writes),
+    blocking<at, MPI_File_read_at>("read_at", offset, by_each, to_read),
+    nonblocking<at, MPI_File_iread_at>("iread_at", offset, by_each, to_read),
+    blocking<at, MPI_File_read_at_all>("read_at_all", offset, by_all, to_read),
+    split<at, MPI_File_read_at_all_begin, MPI_File_read_at_all_end>("read_at_all_begin", offset, to_read),
+    blocking<here, MPI_File_read>("read", individual, by_each, to_read),
+    nonblocking<here, MPI_File_iread>("iread", individual, by_each, to_read),
+    blocking<here, MPI_File_read_all>("read_all", individual, by_all, to_read),
+    split<here, MPI_File_read_all_begin, MPI_File_read_all_end>("read_all_begin", individual, to_read),
+    blocking<here, MPI_File_read_shared>("read_shared", shared, by_each, to_read),
+    nonblocking<here, MPI_File_iread_shared>("iread_shared", shared, by_each, to_read),
+    blocking<here, MPI_File_read_ordered>("read_ordered", shared, by_all, to_read),
+    split<here, MPI_File_read_ordered_begin, MPI_File_read_ordered_end>("read_ordered_begin", shared, to_read),
+    nonblocking<at, MPI_File_iread_at_all>("iread_at_all", offset, by_all, to_read),
+    nonblocking<here, MPI_File_iread_all>("iread_all", individual, by_all, to_read),
+    blocking<at, MPI_File_write_at>("write_at", offset, by_each, to_write),
+    nonblocking<at, MPI_File_iwrite_at>("iwrite_at", offset, by_each, to_write),
+    blocking<at, MPI_File_write_at_all>("write_at_all", offset, by_all, to_write),
+    split<at, MPI_File_write_at_all_begin, MPI_File_write_at_all_end>("write_at_all_begin", offset, to_write),
+    blocking<here, MPI_File_write>("write", individual, by_each, to_write),
+    nonblocking<here, MPI_File_iwrite>("iwrite", individual, by_each, to_write),
+    blocking<here, MPI_File_write_all>("write_all", individual, by_all, to_write),
+    split<here, MPI_File_write_all_begin, MPI_File_write_all_end>("write_all_begin", individual, to_write),
+    blocking<here, MPI_File_write_shared>("write_shared", shared, by_each, to_write),
+    nonblocking<here, MPI_File_iwrite_shared>("iwrite_shared", shared, by_each, to_write),
+    blocking<here, MPI_File_write_ordered>("write_ordered", shared, by_all, to_write),
+    split<here, MPI_File_write_ordered_begin, MPI_File_write_ordered_end>("write_ordered_begin", shared, to_write),
+    nonblocking<at, MPI_File_iwrite_at_all>("iwrite_at_all", offset, by_all, to_write),
+    nonblocking<here, MPI_File_iwrite_all>("iwrite_all", individual, by_all, to_write),
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ Status status_of(int status) {
     return status == HOCKET_BENCH_WRONG_DATA ? Status::wrong_data : Status::error;
 }
 
-void check(int status, const char* function) {
+void require_ok(int status, const char* function) {
     if (status == HOCKET_BENCH_OK) return;
     std::string message = std::exchange(reported, {});
     if (message.empty()) message = std::string(function) + " of the plug-in returned " + std::to_string(status);
@@ -40,16 +40,16 @@ public:
                                          setting.bytes,
                                          folder_.c_str(),
                                          [](const char* message) { reported = message; }};
-        check(item_.setup(&given, &state_), "setup");
+        require_ok(item_.setup(&given, &state_), "setup");
     }
     void prepare(std::uint64_t seed) override {
-        if (item_.prepare != nullptr) check(item_.prepare(state_, seed), "prepare");
+        if (item_.prepare != nullptr) require_ok(item_.prepare(state_, seed), "prepare");
     }
-    void run() override { check(item_.run(state_), "run"); }
+    void run() override { require_ok(item_.run(state_), "run"); }
     void verify() override {
-        if (item_.verify != nullptr) check(item_.verify(state_), "verify");
+        if (item_.verify != nullptr) require_ok(item_.verify(state_), "verify");
     }
-    void finish() override { check(item_.finish(state_), "finish"); }
+    void finish() override { require_ok(item_.finish(state_), "finish"); }
     [[nodiscard]] std::int64_t bytes_moved() const override {
         return item_.bytes_moved == nullptr ? 0 : item_.bytes_moved(state_);
     }

@@ -25,7 +25,7 @@ struct Message {
 constexpr int tag = 1;
 
 /// Functions return MPI's error code.
-struct Way {
+struct TripWay {
     const char* name;
     const char* what;
     int (*send)(const Message&);
@@ -40,7 +40,7 @@ int received(const Message& m, MPI_Message& matched) {
     return MPI_Mrecv(m.data, m.count, MPI_BYTE, &matched, MPI_STATUS_IGNORE);
 }
 
-constexpr Way ways[] = {
+constexpr TripWay trip_ways[] = {
     {"send", "MPI_Send and MPI_Recv", send, receive},
     {"ssend", "MPI_Ssend and MPI_Recv",
      [](const Message& m) { return MPI_Ssend(m.data, m.count, MPI_BYTE, m.peer, tag, m.comm); }, receive},
@@ -111,7 +111,7 @@ constexpr Way ways[] = {
 
 class PingPong : public RoundTrip {
 public:
-    PingPong(const Way& way, const Setting& setting) : RoundTrip(setting), way_(way) {
+    PingPong(const TripWay& way, const Setting& setting) : RoundTrip(setting), way_(way) {
         if (std::string_view(way.name) != "bsend") return;
         buffer_.resize(2 * (static_cast<std::size_t>(setting.bytes) + MPI_BSEND_OVERHEAD));
         call(MPI_Buffer_attach(buffer_.data(), static_cast<int>(buffer_.size())), "MPI_Buffer_attach");
@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    const Way& way_;
+    const TripWay& way_;
     Bytes buffer_;
 };
 
@@ -198,7 +198,7 @@ Item item(const char* name, const char* what) {
 }  // namespace
 
 void add_pingpongs(Items& items) {
-    for (const Way& way : ways) {
+    for (const TripWay& way : trip_ways) {
         items.push_back(
             {std::string("p2p.pingpong.") + way.name, way.what, 0, 2, true, {}, [&way](const Setting& setting) {
                  return std::make_unique<PingPong>(way, setting);

@@ -13,7 +13,7 @@ namespace hocket::bench {
 
 namespace {
 
-constexpr int waiting_tag = 1, tag = 2;
+constexpr int waiting_tag = 1, timed_tag = 2;
 
 /// Both ranks have `depth` messages of one byte that nobody receives, or as many receives that nobody sends to.
 class Queue : public RoundTrip {
@@ -51,9 +51,11 @@ private:
             call(MPI_Irecv(&waiting_[i], 1, MPI_BYTE, peer(), waiting_tag, setting().comm, &requests_[i]), "MPI_Irecv");
         }
     }
-    void send() override { call(MPI_Send(sent().data(), count(), MPI_BYTE, peer(), tag, setting().comm), "MPI_Send"); }
+    void send() override {
+        call(MPI_Send(sent().data(), count(), MPI_BYTE, peer(), timed_tag, setting().comm), "MPI_Send");
+    }
     void receive() override {
-        call(MPI_Recv(received().data(), count(), MPI_BYTE, peer(), tag, setting().comm, MPI_STATUS_IGNORE),
+        call(MPI_Recv(received().data(), count(), MPI_BYTE, peer(), timed_tag, setting().comm, MPI_STATUS_IGNORE),
              "MPI_Recv");
     }
 
