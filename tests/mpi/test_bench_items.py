@@ -25,6 +25,7 @@ EXPLAINED = {
     r"io\.read_at\.cold": "unsupported: the operating system keeps the file",
     r"io\.posix\..*direct": "unsupported: this file system has no O_DIRECT",
     r"io\.fortran": "unsupported: hocket-bench was built where no Fortran compiler",
+    r"io\.posix\.uring": "unsupported: (io_uring_setup|mmap of an io_uring): ",
     # Open MPI 4.1's OMPIO.
     r"io\.write_at\.atomic": r"wrong_data: atomic writes were torn in \d+ of 40 rounds",
     r"io\.preallocate": "wrong_data: MPI_File_preallocate of 1 MiB had no effect",

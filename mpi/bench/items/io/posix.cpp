@@ -17,6 +17,7 @@
 #include <span>
 
 #include "bench/items/data.hpp"
+#include "bench/items/io/uring.hpp"
 #include "bench/items/outcome.hpp"
 #include "bench/items/registry.hpp"
 
@@ -30,6 +31,7 @@ constexpr std::size_t aligned_bytes = 4096;  // O_DIRECT: as the largest common 
 struct Opened {
     int file = -1, direct = -1;
     std::FILE* stream = nullptr;
+    std::unique_ptr<Uring> ring = nullptr;
     unsigned char* data = nullptr;
     std::size_t bytes = 0;
 };
@@ -43,34 +45,39 @@ std::array<iovec, 2> halves(const Opened& f) {
 struct Way {
     const char* name;
     const char* what;
-    bool writes, is_direct;
+    bool writes;
+    enum { buffered, direct, queued } by;
     std::size_t (*run)(Opened& f);
 };
 
 std::size_t done(ssize_t bytes) { return bytes < 0 ? 0 : static_cast<std::size_t>(bytes); }
 
 constexpr Way ways[] = {
-    {"pread", "pread", false, false, [](Opened& f) { return done(pread(f.file, f.data, f.bytes, 0)); }},
-    {"pwrite", "pwrite", true, false, [](Opened& f) { return done(pwrite(f.file, f.data, f.bytes, 0)); }},
-    {"preadv", "preadv of two halves", false, false,
+    {"pread", "pread", false, Way::buffered, [](Opened& f) { return done(pread(f.file, f.data, f.bytes, 0)); }},
+    {"pwrite", "pwrite", true, Way::buffered, [](Opened& f) { return done(pwrite(f.file, f.data, f.bytes, 0)); }},
+    {"preadv", "preadv of two halves", false, Way::buffered,
      [](Opened& f) { return done(preadv(f.file, halves(f).data(), 2, 0)); }},
-    {"pwritev", "pwritev of two halves", true, false,
+    {"pwritev", "pwritev of two halves", true, Way::buffered,
      [](Opened& f) { return done(pwritev(f.file, halves(f).data(), 2, 0)); }},
-    {"fread", "fread of C's library", false, false,
+    {"fread", "fread of C's library", false, Way::buffered,
      [](Opened& f) {
          std::rewind(f.stream);
          return std::fread(f.data, 1, f.bytes, f.stream);
      }},
-    {"fwrite", "fwrite of C's library, and fflush", true, false,
+    {"fwrite", "fwrite of C's library, and fflush", true, Way::buffered,
      [](Opened& f) {
          std::rewind(f.stream);
          const std::size_t written = std::fwrite(f.data, 1, f.bytes, f.stream);
          return std::fflush(f.stream) == 0 ? written : 0;
      }},
-    {"pread_direct", "pread with O_DIRECT", false, true,
+    {"pread_direct", "pread with O_DIRECT", false, Way::direct,
      [](Opened& f) { return done(pread(f.direct, f.data, f.bytes, 0)); }},
-    {"pwrite_direct", "pwrite with O_DIRECT", true, true,
+    {"pwrite_direct", "pwrite with O_DIRECT", true, Way::direct,
      [](Opened& f) { return done(pwrite(f.direct, f.data, f.bytes, 0)); }},
+    {"uring_read", "io_uring: reads of 8 parts under way together", false, Way::queued,
+     [](Opened& f) { return f.ring->read(f.file, f.data, f.bytes); }},
+    {"uring_write", "io_uring: writes of 8 parts under way together", true, Way::queued,
+     [](Opened& f) { return f.ring->write(f.file, f.data, f.bytes); }},
 };
 
 class PosixFile : public Pattern {
@@ -80,7 +87,7 @@ public:
           rank_(setting.rank),
           path_(setting.folder + "/hocket-bench-posix-" + std::to_string(setting.rank) + ".dat") {
         opened_.bytes = static_cast<std::size_t>(setting.bytes);
-        if (way.is_direct && opened_.bytes % aligned_bytes != 0) {
+        if (way.by == Way::direct && opened_.bytes % aligned_bytes != 0) {
             throw Failure(Status::unsupported, "O_DIRECT is measured with multiples of 4 KiB");
         }
         const std::size_t room = (opened_.bytes + aligned_bytes - 1) / aligned_bytes * aligned_bytes;
@@ -91,7 +98,8 @@ public:
         if (opened_.file < 0) fail("open");
         opened_.stream = std::fopen(path_.c_str(), "r+be");
         if (opened_.stream == nullptr) fail("fopen");
-        if (way.is_direct) {
+        if (way.by == Way::queued) opened_.ring = std::make_unique<Uring>();
+        if (way.by == Way::direct) {
             opened_.direct = open(path_.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
             if (opened_.direct < 0) throw Failure(Status::unsupported, "this file system has no O_DIRECT");
         }
