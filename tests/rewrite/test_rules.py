@@ -228,3 +228,55 @@ def test_a_branch_that_may_differ_can_be_declared_uniform() -> None:
     body = "call MPI_Comm_rank(MPI_COMM_WORLD, k, ierr)\nif (k < 9) then\n  !$hocket uniform\n  {}\n  {}\nend if"
     _, (outcome,) = rewritten(module(body.format(ALL, WORK.replace("\n", "\n  "))))
     assert any(one.claim == "all ranks run this call" for one in outcome.obligations)
+
+
+HALVED = """module m
+  use mpi
+  implicit none
+contains
+  subroutine spread(x, n)
+    integer, intent(in) :: n
+    real(8), intent({}) :: x(n)
+    integer :: ierr
+    call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  end subroutine
+  subroutine announce()
+    integer :: ierr
+    call MPI_Ssend(shared, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, ierr)
+  end subroutine
+  subroutine s(n, a, b, w)
+    integer, intent(in) :: n
+    real(8) :: a(n), b(n), w(n)
+{}
+  end subroutine
+end module
+"""
+
+
+def test_a_procedure_is_divided_once_for_all_its_callers() -> None:
+    body = (
+        "    call spread(a, n)\n    w = 2 * w\n    a(1) = w(1)\n    call spread(b, n=n)\n    w = 3 * w\n    b(1) = w(1)"
+    )
+    new, outcomes = rewritten(HALVED.replace("implicit none", "integer :: shared").format("out", body))
+    assert [one.is_rewritten for one in outcomes if one.procedure == "s"] == [True, True]
+    assert new.count("subroutine spread_start(x, n, hocket_request)") == new.count("subroutine spread_finish(") == 1
+    assert new.count("subroutine spread(x, n)") == 1  # for callers elsewhere
+    assert "n=n, hocket_request=" in new
+    assert new.count("intent(out)") == 1  # a half would lose what the other has received
+    again, _ = rewritten(new)
+    assert again == new
+
+
+def test_a_procedure_without_arguments_is_divided() -> None:
+    body = "    shared = 2\n    call announce()\n    w = 2 * w"
+    new, _ = rewritten(HALVED.replace("implicit none", "integer :: shared").format("inout", body))
+    assert "subroutine announce_start(hocket_request)\n" in new
+    assert new.index("call announce_start(hocket_request") < new.index("w = 2") < new.index("call announce_finish(")
+
+
+def test_arguments_with_a_function_are_not_computed_twice() -> None:
+    function = "  integer function number()\n    shared = shared + 1\n    number = shared\n  end function\nend module"
+    for argument, halves in (("number()", 0), ("min(n, 3)", 1)):
+        text = HALVED.format("inout", f"    call spread(a, {argument})\n    w = 2 * w\n    a(1) = w(1)")
+        text = text.replace("implicit none", "integer :: shared").replace("end module", function)
+        assert rewritten(text)[0].count("subroutine spread_start(") == halves

@@ -82,6 +82,11 @@ def check_buffers(bound: BoundArguments, procedure: Procedure) -> tuple[list[Ref
     return refusals, list(dict.fromkeys(obligations))
 
 
+def refusal_of_actual(actual: Node, procedure: Procedure) -> Refusal | None:
+    """Why an actual argument may not stay in use when the call has returned."""
+    return _refusal_of(Argument("buf", "inout"), actual, procedure)
+
+
 def _base(actual: Node, procedure: Procedure) -> Symbol | None:
     node = actual
     while node.type == "call_expression":

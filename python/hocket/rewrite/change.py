@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from hocket.rewrite import text as texts
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, kept_names, not_asynchronous
+from hocket.rewrite.half_text import finish_call, halves_text, has_halves, start_call
+from hocket.rewrite.halves import Halves
 from hocket.rewrite.pipeline_text import PipelineText
 from hocket.rewrite.sites import Site
 from hocket.rewrite.strip_text import MAX_PARTS, StripText, strip_names
@@ -53,6 +55,8 @@ class Change:
 def change_of(site: Site) -> Change:
     """The rewrite of a call that `examine` has found a window for."""
     source = site.procedure.source
+    if site.halves is not None:
+        return _halves_change(site, site.halves)
     asynchronous, obligations = _attributes(site)
     is_f08 = site.procedure.scope.mpi().binding == "mpi_f08"  # type: ignore[union-attr]
     request_type = "type(MPI_Request)" if is_f08 else "integer"
@@ -68,7 +72,10 @@ def change_of(site: Site) -> Change:
         asynchronous = [pipeline.doubles[one].name if one in pipeline.doubles else one for one in asynchronous]
     else:
         requests = texts.new_names(source, len(site.bound.procedure.starts))
-        region = _region(site, requests)
+        start = texts.start_text(site.item, site.bound, requests, source)
+        place = site.lift.branch if site.lift is not None else site.item
+        wait = texts.wait_text(site.item, place, site.bound, requests, source)
+        region = _region(site, start, wait, requests)
         declarations = [f"{request_type} :: {', '.join(requests)}"]
     if asynchronous:
         declarations.append(f"asynchronous :: {', '.join(asynchronous)}")
@@ -96,20 +103,46 @@ def _strip_region(site: Site, text: StripText) -> list[Edit]:
     return [_edit([first, call, *between, last], pieces)]
 
 
-def _region(site: Site, requests: list[str]) -> list[Edit]:
+def _halves_change(site: Site, halves: Halves) -> Change:
+    """Both halves behind the procedure, unless they are there, and their calls."""
+    source, scope = site.procedure.source, site.procedure.scope
+    requests = texts.new_names(source, len(halves.requests))
+    start = start_call(site.item, halves, requests, source)
+    wait = finish_call(site.item, halves, requests, source)
+    request_type = "type(MPI_Request)" if scope.mpi().binding == "mpi_f08" else "integer"  # type: ignore[union-attr]
+    declarations = [f"{request_type} :: {', '.join(requests)}"]
+    external = not site.procedure.has_explicit_interface
+    asynchronous = [
+        one
+        for one in site.buffer_names
+        if not scope.has_attribute(one, "asynchronous") and not (external and scope.variable(one).is_dummy)
+    ]
+    declarations += [f"asynchronous :: {', '.join(asynchronous)}"] * bool(asynchronous)
+    at = site.procedure.declarations_end
+    edits = [
+        Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),)),
+        *_region(site, start, wait, requests),
+    ]
+    if not has_halves(halves):
+        row = int(halves.procedure.node.children[-1].end_point[0]) + 1
+        edits.append(Edit(row, row, (Piece(halves_text(halves, request_type), ()),)))
+    return Change(tuple(edits), ())
+
+
+def _region(site: Site, start: bytes, wait_bytes: bytes, requests: list[str]) -> list[Edit]:
     """The statements from the first to the last that changes its place, in their new order."""
     source, window, call, lift = site.procedure.source, site.window, site.item, site.lift
     assert window is not None
     above = [_early(one, source) for one in window.before]
-    above.append(Piece(texts.start_text(call, site.bound, requests, source), _lines(call)))
+    above.append(Piece(start, _lines(call)))
     above += [_late(one, source) for one in window.inside_above]
     above += [_early(one, source) for one in window.inside_below]
     used = [*window.before, *window.inside_above, call, *window.inside_below]
     at = int(call.node.start_point[0])
     if lift is None:
-        wait = Piece(texts.wait_text(call, call, site.bound, requests, source), (at,))
+        wait = Piece(wait_bytes, (at,))
         return [_edit([*used, *window.after], [*above, wait, *(_late(one, source) for one in window.after)])]
-    wait = Piece(texts.wait_text(call, lift.branch, site.bound, requests, source), (at,))
+    wait = Piece(wait_bytes, (at,))
     row = int(lift.branch.node.start_point[0])
     null = Piece(texts.null_text(lift.branch, call, requests, source), (at,))
     below = [_early(one, source) for one in lift.window.inside_below]

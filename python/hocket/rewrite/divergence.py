@@ -132,7 +132,7 @@ class Divergence:
             for position, part in enumerate(parts):
                 is_keyword = part.type == "keyword_argument"
                 dummy = text_of(named(part)[0]) if is_keyword else (known.dummies[position : position + 1] or [""])[0]
-                inside = known.scope.variable(dummy).alias if dummy else ""
+                inside = _alias(dummy, known) if dummy else ""
                 value = named(part)[-1] if is_keyword else part
                 self._flows.append((inside, self._names([value], procedure), around))
                 if base := self._base(value, procedure):
@@ -167,7 +167,7 @@ class Divergence:
             if not node.children:
                 return ""
             node = node.children[0]
-        return procedure.scope.variable(text_of(node)).alias
+        return _alias(text_of(node), procedure)
 
     def _names(self, nodes: Iterable[Node], procedure: Procedure) -> frozenset[str]:
         """What the value of expressions depends on: variables, and results of functions."""
@@ -176,10 +176,20 @@ class Divergence:
             for name in identifiers(node):
                 known = self.program.find(name, procedure)
                 if known is not None and known.result:
-                    found.add(known.scope.variable(known.result).alias)
+                    found.add(_alias(known.result, known))
                 else:
-                    found.add(procedure.scope.variable(name).alias)
+                    found.add(_alias(name, procedure))
         return frozenset(found)
+
+
+def _alias(name: str, procedure: Procedure) -> str:
+    """As `Scope.variable` has it, but a name that is not declared, such as that of an intrinsic, stays unknown."""
+    found = procedure.scope.find(name)
+    if found is not None:
+        return found.alias
+    scope = procedure.scope
+    outermost = [one for one in scope.chain() if not one.is_module or one is scope][-1]
+    return f"{outermost.name}::{name}"
 
 
 def _own_statements(branch: Node) -> Iterable[Node]:

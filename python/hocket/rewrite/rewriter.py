@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.change import Change, change_of, with_changes
+from hocket.rewrite.half_sites import HalfSites
 from hocket.rewrite.program import build_program
 from hocket.rewrite.sites import Options, Site, examine, habits_of, sites_of
 from hocket.rewrite.syntax import Source
@@ -81,6 +83,7 @@ def _one_change_each(
     """At most one rewrite in each procedure that is not `done`. What is refused may be possible after another one."""
     program = build_program(sources)
     habits, analysis = habits_of(program), Analysis(program, options.ignores_clocks)
+    half_sites = HalfSites(analysis, options, habits)
     changes: dict[Path, list[Change]] = {one.path: [] for one in sources}
     outcomes: list[Outcome] = []
     for procedure in program.procedures:
@@ -89,8 +92,9 @@ def _one_change_each(
             continue
         report(procedure.name)
         done.add(name)
-        for site in sites_of(procedure, analysis):
-            examine(site, analysis, options, habits)
+        for site in itertools.chain(sites_of(procedure, analysis), half_sites.of(procedure)):
+            if site.halves is None:
+                examine(site, analysis, options, habits)
             outcome = _outcome(site, origins[path])
             if site.refusals:
                 refused[path, outcome.line] = outcome

@@ -20,6 +20,7 @@ from hocket.rewrite.buffers import (
 )
 from hocket.rewrite.collector import Collector, is_directive
 from hocket.rewrite.effects import Effects
+from hocket.rewrite.halves import Halves
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.pipeline_text import PipelineText
@@ -72,6 +73,8 @@ class Site:
     lift: Lift | None = None
     strip: Strip | None = None
     pipeline: Pipeline | None = None
+    halves: Halves | None = None  # the call is one of a procedure that communicates
+    actuals: dict[str, Node] = field(default_factory=dict)  # of `halves`: what is passed for the buffers
     part_bytes: int = 0  # of `strip`: see Options
 
     @property
@@ -80,7 +83,14 @@ class Site:
 
     @property
     def name(self) -> str:
-        return self.bound.procedure.name
+        inside = f" (in {self.halves.procedure.name})" if self.halves is not None else ""
+        return self.bound.procedure.name + inside
+
+    @property
+    def buffer_names(self) -> list[str]:
+        """Of the variables that are passed for the buffers of `halves`."""
+        bases = (next(text_of(one) for one in walk(node) if one.type == "identifier") for node in self.actuals.values())
+        return list(dict.fromkeys(bases))
 
 
 def sites_of(procedure: Procedure, analysis: Analysis) -> list[Site]:
@@ -129,6 +139,14 @@ def habits_of(program: Program) -> Habits:
 
 def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
     """Fills in the refusals, or the window and the obligations."""
+    check_call(site, analysis, options, habits)
+    if site.refusals:
+        return
+    _find_way(site, analysis, options)
+
+
+def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
+    """Fills in why the call cannot be non-blocking, whatever stands around it, or what that relies on."""
     procedure, facts = site.procedure, analysis.facts(site.procedure)
     if problem := analysis.problem(procedure):
         site.refusals.append(Refusal("syntax", problem, "only what is understood as a whole is rewritten"))
@@ -136,7 +154,7 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
     if site.item.annotation("keep"):
         site.refusals.append(Refusal("keep", "!$hocket keep stands before it"))
         return
-    _check_surroundings(site)
+    check_surroundings(site)
     refusals, site.obligations = check_buffers(site.bound, procedure)
     site.refusals += refusals
     plain = () if options.trusts_compiler else not_asynchronous(site.bound, procedure)
@@ -163,8 +181,9 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
         site.refusals.append(Refusal("layout", "a comment or a text stands inside the call", "take it out"))
     if order is not None:
         site.obligations.append(order)
-    if site.refusals:
-        return
+
+
+def _find_way(site: Site, analysis: Analysis, options: Options) -> None:
     private = analysis.private(site.block)
     waited = _waited(site, analysis, site.changed)
     splitter = Splitter(analysis, site.block, private, site.changed)
@@ -189,7 +208,7 @@ def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) ->
         for side, stop in (("before", above), ("after", below)):
             site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
         return
-    site.obligations += _window_obligations(site)
+    site.obligations += window_obligations(site)
 
 
 def _pipeline_of(site: Site, analysis: Analysis) -> Pipeline | None:
@@ -245,7 +264,7 @@ def _waited(site: Site, analysis: Analysis, changed: set[str]) -> Effects:
     return collector.effects
 
 
-def _check_surroundings(site: Site) -> None:
+def check_surroundings(site: Site) -> None:
     scope = site.procedure.scope.mpi()
     if scope is None:
         reason = "the procedure has neither `use mpi`, `use mpi_f08` nor `include 'mpif.h'`"
@@ -283,7 +302,7 @@ def _squeezed(node: Node) -> str:
     return text_of(node).lower().replace(" ", "")
 
 
-def _window_obligations(site: Site) -> list[Obligation]:
+def window_obligations(site: Site) -> list[Obligation]:
     windows = [one for one in (site.window, site.lift.window if site.lift is not None else None) if one is not None]
     parts = [one for window in windows for one in window.inside]
     lines = ", ".join(f"line {line}" for line in sorted({item_of(one).line for one in parts}))

@@ -32,6 +32,7 @@ program kernels
     sections
   use parts, only: made_and_needed, columns_of_a_matrix, running_sums, from_the_end
   use stages, only: largest_of_each_step, one_value_each, each_step_needs_the_last
+  use exchanges, only: two_fields_exchanged, largest_beside_smoothing
   implicit none
   integer :: rank, size, ierr
   real(8) :: answer
@@ -111,6 +112,10 @@ program kernels
   call show('one_value_each')
   call each_step_needs_the_last(rank, size, answer)
   call show('each_step_needs_the_last')
+  call two_fields_exchanged(rank, size, answer)
+  call show('two_fields_exchanged')
+  call largest_beside_smoothing(rank, size, answer)
+  call show('largest_beside_smoothing')
   call MPI_Finalize(ierr)
 contains
   subroutine show(name)
