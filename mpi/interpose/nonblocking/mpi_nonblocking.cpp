@@ -116,6 +116,21 @@ int start_message(int (*call)(Arguments...), Arguments... arguments) {
     return code;
 }
 
+/// The collectives that it makes are native on all ranks, here and when the request is completed. The program's thread
+/// keeps the lock of MPICH while it completes the request, so that the engine's could not move them on.
+template <class... Arguments>
+int start_file(int (*call)(Arguments...), Arguments... arguments) {
+    if (depth > 0) return call(arguments...);
+    MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    int code = MPI_SUCCESS;
+    {
+        const Inside inside;
+        code = call(arguments...);
+    }
+    if (is_to_adopt(code, request)) progress.adopt_file(*request);
+    return code;
+}
+
 template <class... Arguments>
 int make_later(int (*call)(Arguments...), Arguments... arguments) {
     if (depth > 0) return call(arguments...);
@@ -137,9 +152,12 @@ int make_later(int (*call)(Arguments...), Arguments... arguments) {
 #include "pmpi/persistent.inc"
 #define HOCKET_FUNCTION(...) HOCKET_STARTING(start_message, __VA_ARGS__)
 #include "pmpi/message.inc"
-#define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
-    HOCKET_DEFINE(name, parameters) {                               \
-        if (!is_progress_on()) return next.name arguments;          \
-        return make_later(next.name, HOCKET_UNBRACKETED arguments); \
+#define HOCKET_LATER(how, name, function, parameters, arguments, ...) \
+    HOCKET_DEFINE(name, parameters) {                                 \
+        if (!is_progress_on()) return next.name arguments;            \
+        return how(next.name, HOCKET_UNBRACKETED arguments);          \
     }
+#define HOCKET_FUNCTION(...) HOCKET_LATER(make_later, __VA_ARGS__)
 #include "pmpi/later_maker.inc"
+#define HOCKET_FUNCTION(...) HOCKET_LATER(start_file, __VA_ARGS__)
+#include "pmpi/file.inc"

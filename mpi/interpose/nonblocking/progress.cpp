@@ -230,6 +230,12 @@ void Progress::adopt_message(const Started& started, MPI_Request request) {
     }
 }
 
+void Progress::adopt_file(MPI_Request request) {
+    TrackedRequest tracked;
+    tracked.kind = TrackedRequest::file;
+    background.requests.add(request, std::move(tracked));
+}
+
 void Progress::adopt_persistent(const Started& started, MPI_Request request) {
     const Inside inside;
     if (!is_for_any_thread(started.op)) return;

@@ -49,6 +49,9 @@ public:
     /// Starts a call by the plan instead. Returns an MPI error code.
     int launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request);
     void adopt_message(const Started& started, MPI_Request request);
+    /// The non-blocking collective access to a file that has just been started. ROMIO starts collectives, and completes
+    /// them, when the program completes this request: these are not the program's.
+    void adopt_file(MPI_Request request);
     /// The persistent one that has just been made, or started.
     void adopt_persistent(const Started& started, MPI_Request request);
     void restart(TrackedRequest tracked, MPI_Request request);

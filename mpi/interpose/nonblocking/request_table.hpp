@@ -28,6 +28,7 @@ struct TrackedRequest {
         message,     ///< the MPI's own, of a large message
         alone,       ///< the MPI's own, of a reduction that none but the program may move on
         duplicate,   ///< the MPI's own, of a communicator that is being duplicated
+        file,        ///< the MPI's own, of a collective access to a file
         num_kinds,
     };
     Kind kind = timed;

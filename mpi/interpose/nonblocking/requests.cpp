@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/clock.hpp"
+#include "interpose/inside.hpp"
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/background.hpp"
 #include "interpose/nonblocking/progress.hpp"
@@ -40,6 +41,7 @@ public:
             std::optional<TrackedRequest> tracked = background.requests.find(requests[i]);
             if (!tracked) continue;
             takes_times_ = takes_times_ || tracked->begun_ns != 0;
+            if (tracked->kind == TrackedRequest::file && !inside_file_) inside_file_.emplace();
             Proxy* const proxy = tracked->of != nullptr && tracked->of->active ? tracked->of : nullptr;
             if (tracked->kind == TrackedRequest::persistent && proxy != nullptr) {
                 if (handles_.empty()) handles_.assign(requests, requests + count);
@@ -56,7 +58,7 @@ public:
     /// `wait` is MPI_Wait... of the call, and `test` MPI_Test..., which sets its flag when it is done.
     template <class Test, class Wait>
     int wait(const Test& test, const Wait& wait) {
-        if (!background.any_pending()) {
+        if (!background.any_pending() && !inside_file_) {
             progress.enter_wait();
             const int code = wait();
             progress.leave_wait();
@@ -116,6 +118,7 @@ private:
     std::vector<Item> items_;
     bool takes_times_ = false;
     std::int64_t entered_ns_ = 0;
+    std::optional<Inside> inside_file_;  // what the MPI calls to complete an access to a file is not the program's
 };
 
 int end_one(Batch& batch, int code, bool is_done, MPI_Status* status) {
