@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "interpose/decisions.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/next.hpp"
@@ -103,9 +104,14 @@ Communicator* make(MPI_Comm comm) {
         const auto& entries = plan_in_force.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (!serves_members(entries[i], members)) continue;
+            const auto collective = static_cast<std::size_t>(entries[i].collective);
             communicator->members = members;
-            communicator->routes[static_cast<std::size_t>(entries[i].collective)].push_back(
-                {&entries[i], i, {}, {}, {}});
+            communicator->planned |= 1U << collective;
+            communicator->routes[collective].push_back({&entries[i], &entry_counts[i], {}, {}, {}});
+        }
+        if (decisions.is_on()) {
+            communicator->has_unknown_host = !decisions.knows(members);
+            if (!communicator->has_unknown_host) communicator->members = members;
         }
         for (std::size_t i = 0; i < num_collectives; ++i) {
             auto& routes = communicator->routes[i];
@@ -130,27 +136,39 @@ bool renew_private(Communicator& communicator) {
     return !communicator.has_none;
 }
 
-/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
-/// many. The ranks agree on it, since threads may have made them in different orders.
+}  // namespace
+
+void add_decided(Communicator& communicator, Collective collective) {
+    const auto c = static_cast<std::size_t>(collective);
+    communicator.decided |= 1U << c;
+    if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
+    auto& routes = communicator.routes[c];
+    for (Decisions::Entry& decided : decisions.entries(collective, communicator.members))
+        routes.push_back({decided.entry, &decided.count, {}, {}, {}});  // behind those of a plan, which has evidence
+    communicator.checks[c] = self_check(routes);
+}
+
 void inherit(Communicator& communicator) {
-    if (communicator.has_inherited || !settings.checks_itself) return;
-    communicator.has_inherited = true;
+    if (!settings.checks_itself) return;
     std::vector<std::int64_t> mine;
-    for (const auto& routes : communicator.routes) {
-        for (const Route& route : routes) mine.push_back(entry_counts[route.index].num_slower);
+    std::vector<std::size_t> begins;
+    for (std::size_t c = 0; c < num_collectives; ++c) {
+        if (communicator.routes[c].empty() || (communicator.inherited >> c & 1U) != 0) continue;
+        begins.push_back(c);
+        for (const Route& route : communicator.routes[c]) mine.push_back(route.count->num_slower);
     }
+    for (const std::size_t c : begins) communicator.inherited |= 1U << c;
     std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
-    if (next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
+    if (count == 0 ||
+        next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
         return;
     std::size_t i = 0;
-    for (std::size_t c = 0; c < num_collectives; ++c) {
+    for (const std::size_t c : begins) {
         for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
             communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
     }
 }
-
-}  // namespace
 
 void prepare_communicators() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr); }
 
@@ -184,7 +202,7 @@ void prepare_world() {
     const Inside inside;
     Communicator* const world = find_communicator(MPI_COMM_WORLD);
     if (world == nullptr || world->members.empty()) return;
-    world->has_inherited = true;  // there is none before it
+    world->inherited = world->planned;  // there is none before it
     renew_private(*world);
 }
 

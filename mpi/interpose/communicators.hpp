@@ -30,10 +30,10 @@ struct Prepared {
     std::unique_ptr<runtime::Operation> operation;
 };
 
-/// A plan entry on a communicator that it serves.
+/// An entry on a communicator that it serves.
 struct Route {
     const PlanEntry* entry;
-    std::size_t index;                    ///< in the plan
+    EntryCount* count;
     std::vector<Prepared> operations;     ///< those used last; the last one at the end
     std::optional<bool> preserves_order;  ///< known once asked, for the root `order_root`
     Rank order_root;
@@ -49,20 +49,37 @@ struct Communicator {
         0;  ///< number of the present one among those of collectives that have routes, since `private_comm` was made
     int rank = 0;
     int size = 0;
-    std::uint64_t sequence = 0;  ///< counts the communicators with the same members
-    std::vector<int> members;    ///< world ranks; empty if no entry can serve it
+    std::uint64_t sequence = 0;     ///< counts the communicators with the same members
+    std::vector<int> members;       ///< world ranks; empty if no entry can serve it
+    bool has_unknown_host = false;  ///< the network that decisions are for does not have it
     std::array<std::vector<Route>, num_collectives> routes;
     std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
+    // Bit c, for collective c:
+    std::uint32_t decided = 0;    ///< decide_routes() was called
+    std::uint32_t planned = 0;    ///< a plan has entries for it here
+    std::uint32_t inherited = 0;  ///< what the checks of earlier communicators have found
     std::shared_ptr<CollectiveQueue>
         queue;  ///< of its non-blocking collectives that the plan may serve; null: there are none
     std::shared_ptr<Choices> choices;  ///< of its non-blocking collectives; made at the first
-    bool has_inherited = false;        ///< what the checks of earlier communicators have found
 };
+
+inline bool has(std::uint32_t collectives, Collective collective) {
+    return (collectives >> static_cast<unsigned>(collective) & 1U) != 0;
+}
 
 /// Once, before find_communicator.
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
+/// Adds the routes of decisions, once, at the first call of the collective on the communicator: all ranks come here
+/// with the same call.
+void add_decided(Communicator&, Collective);
+inline void decide_routes(Communicator& communicator, Collective collective) {
+    if (!has(communicator.decided, collective)) add_decided(communicator, collective);
+}
+/// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
+/// many. The ranks agree on it, since threads may have made them in different orders. For the routes that it has now.
+void inherit(Communicator&);
 /// Makes a new `private_comm` and numbers calls from 0 again. Collective. False if there is none.
 bool restart_numbers(Communicator& communicator);
 /// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one

@@ -8,23 +8,20 @@
 #include <string>
 
 #include "interpose/log.hpp"
-#include "interpose/plan_in_force.hpp"
 #include "interpose/settings.hpp"
 
 namespace hocket::interpose {
 
 EntryCounts& entry_counts = *new EntryCounts;
 
-void log_fall_back(std::size_t entry, std::int64_t call, int num_lost) {
+void log_fall_back(const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost) {
     if (!settings.logs) return;
-    const EntryCount& count = entry_counts[entry];
     std::array<char, 160> why{};
     std::snprintf(why.data(), why.size(),
                   "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
                   1e-6 * static_cast<double>(count.schedule_ns.load()),
                   1e-6 * static_cast<double>(count.native_ns.load()));
-    log_line(describe(plan_in_force.entries()[entry]) + ": " + why.data() + "; native from its call " +
-             std::to_string(call) + " on");
+    log_line(describe(entry) + ": " + why.data() + "; native from its call " + std::to_string(call) + " on");
 }
 
 }  // namespace hocket::interpose

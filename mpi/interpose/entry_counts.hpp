@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "hocket/plan/plan.hpp"
+
 namespace hocket::interpose {
 
-/// How often an entry of the plan was met, and what comparisons with native calls have found.
+/// How often an entry was met, and what comparisons with native calls have found.
 struct EntryCount {
     std::atomic<std::int64_t> rerouted{0};
     std::atomic<std::int64_t> kept_native{0};  ///< calls with an operator that the schedule must not be used for
@@ -36,6 +38,6 @@ extern EntryCounts& entry_counts;
 
 /// Writes that the entry is native from this call on, if lines for people are asked for. For one rank of the
 /// communicator.
-void log_fall_back(std::size_t entry, std::int64_t call, int num_lost);
+void log_fall_back(const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost);
 
 }  // namespace hocket::interpose

@@ -52,7 +52,7 @@ bool may_combine(Route& route, const Call& call) {
         route.order_root = Rank{call.root};
         route.preserves_order = preserves_order(route.entry->schedule, route.order_root);
     }
-    if (!*route.preserves_order) entry_counts[route.index].kept_native.fetch_add(1, std::memory_order_relaxed);
+    if (!*route.preserves_order) route.count->kept_native.fetch_add(1, std::memory_order_relaxed);
     return *route.preserves_order;
 }
 

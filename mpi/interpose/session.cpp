@@ -16,6 +16,7 @@
 #include "interpose/arguments.hpp"
 #include "interpose/blocking/served.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/decisions.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/log.hpp"
@@ -48,6 +49,26 @@ void compare_hosts(const Plan& plan, int world_rank) {
             "again where hosts lie otherwise on the network");
 }
 
+/// Without entries if there is no text, or it is not that of a plan for this program.
+Plan read_plan(const std::string& text, int world_rank) {
+    if (text.empty()) return {};
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    try {
+        const std::string source = "plan " + settings.plan_path;
+        Plan read = plan_from_json(text, source);
+        require_ranks_of_program(read.ranks(), world_size, source);
+        return read;
+    } catch (const std::exception& error) {
+        if (world_rank == 0)
+            log_line(std::string(error.what()) +
+                     (decisions.is_on() ? "; it serves no call" : "; every call stays native"));
+    }
+    return {};
+}
+
+bool serves_calls() { return !plan_in_force.entries().empty() || decisions.is_on(); }
+
 }  // namespace
 
 void Session::start(int program_level) {
@@ -62,22 +83,14 @@ void Session::start(int program_level) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     settings = read_settings(world_rank);
     const std::string plan_text = std::exchange(settings.plan_text, {});
-    if (!plan_text.empty()) start_plan(world_rank, plan_text);
+    const std::string network_text = std::exchange(settings.network_text, {});
+    if (!network_text.empty()) decisions.start(network_text, "network " + settings.network_path, world_rank);
+    if (!plan_text.empty() || decisions.is_on()) start_plan(world_rank, plan_text);
     if (settings.progress != ProgressMode::off) start_progress(world_rank, program_level);
 }
 
 void Session::start_plan(int world_rank, const std::string& text) {
-    int world_size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    Plan plan;
-    try {
-        const std::string source = "plan " + settings.plan_path;
-        Plan read = plan_from_json(text, source);
-        require_ranks_of_program(read.ranks(), world_size, source);
-        plan = std::move(read);
-    } catch (const std::exception& error) {
-        if (world_rank == 0) log_line(std::string(error.what()) + "; every call stays native");
-    }
+    Plan plan = read_plan(text, world_rank);
     compare_hosts(plan, world_rank);
     if (settings.ignores_evidence) {
         std::vector<PlanEntry> entries = plan.entries();
@@ -109,7 +122,7 @@ void Session::start_progress(int world_rank, int program_level) {
     next.Allreduce(mine, sum, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
     const auto [num_can, num_elsewhere, num_below] = sum;
-    if (num_can == num_ranks && !plan_in_force.entries().empty()) {
+    if (num_can == num_ranks && serves_calls()) {
         open_queue(MPI_COMM_WORLD);
         plan_is_in_background.store(true);
     }
@@ -127,7 +140,7 @@ void Session::start_progress(int world_rank, int program_level) {
 void Session::use(Plan plan) {
     plan_in_force.set(std::move(plan));
     entry_counts.reset(plan_in_force.entries().size());
-    if (!plan_in_force.entries().empty()) {
+    if (serves_calls()) {
         prepare_communicators();
         has_communicators_ = true;
         prepare_arguments();
@@ -135,21 +148,22 @@ void Session::use(Plan plan) {
         if (settings.reports) served.count_calls();
     }
     constexpr std::uint32_t every = (1U << num_collectives) - 1;
-    active_collectives.store(served.counts_calls() ? every : plan_in_force.planned(), std::memory_order_release);
+    active_collectives.store(served.counts_calls() || decisions.is_on() ? every : plan_in_force.planned(),
+                             std::memory_order_release);
 }
 
 void Session::stop() {
     active_collectives.store(0, std::memory_order_release);
     plan_is_in_background.store(false);
     progress.stop();
-    if (plan_in_force.entries().empty() && settings.progress == ProgressMode::off) return;
+    if (!serves_calls() && settings.progress == ProgressMode::off) return;
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (settings.reports) report_statistics(world_rank);
     const Inside inside;
     if (has_communicators_) release_communicators();
     release_queues();
-    if (!plan_in_force.entries().empty()) release_arguments();
+    if (serves_calls()) release_arguments();
     runtime::forget_datatypes();
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/file.hpp"
 #include "hocket/plan/file.hpp"
 #include "interpose/log.hpp"
 #include "interpose/next.hpp"
@@ -45,9 +46,15 @@ int asked_core() {
     return runtime::any_core;
 }
 
+std::string what_stays(const Settings& read) {
+    const bool has_both = !read.plan_path.empty() && !read.network_path.empty();
+    return has_both ? "it serves no call" : "every call stays native";
+}
+
 Settings from_environment() {
     Settings read;
     read.plan_path = environment("HOCKET_PLAN");
+    read.network_path = environment("HOCKET_NETWORK");
     read.statistics_path = environment("HOCKET_STATISTICS");
     read.logs_each = environment("HOCKET_VERBOSE") == "1";
     read.logs_summary = environment("HOCKET_SUMMARY") == "1";
@@ -56,16 +63,20 @@ Settings from_environment() {
     const std::string check = environment("HOCKET_SELF_CHECK");
     read.checks_itself = check != "off";
     read.ignores_evidence = environment("HOCKET_EVIDENCE") == "off";
-    if (!read.plan_path.empty() && !check.empty() && check != "off" && check != "on")
+    if (!(read.plan_path + read.network_path).empty() && !check.empty() && check != "off" && check != "on")
         log_line("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
     read.progress = asked_progress();
     read.progress_core = asked_core();
-    if (read.plan_path.empty()) return read;
-    try {
-        read.plan_text = read_plan_file(read.plan_path);
-    } catch (const InvalidInput& error) {
-        log_line(std::string(error.what()) + "; every call stays native");
-    }
+    const auto read_file = [&read](const std::string& path, std::string& text, const auto& reader) {
+        if (path.empty()) return;
+        try {
+            text = reader(path);
+        } catch (const InvalidInput& error) {
+            log_line(std::string(error.what()) + "; " + what_stays(read));
+        }
+    };
+    read_file(read.plan_path, read.plan_text, read_plan_file);
+    read_file(read.network_path, read.network_text, network::text_of_file);
     return read;
 }
 
@@ -81,6 +92,8 @@ void share(std::string& text) {
 Settings read_settings(int world_rank) {
     Settings shared = world_rank == 0 ? from_environment() : Settings{};
     share(shared.plan_text);
+    share(shared.network_text);
+    share(shared.network_path);
     int numbers[] = {shared.checks_itself, shared.ignores_evidence,           shared.logs,
                      shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
     next.Bcast(numbers, static_cast<int>(std::size(numbers)), MPI_INT, 0, MPI_COMM_WORLD);

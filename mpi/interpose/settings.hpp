@@ -15,6 +15,7 @@ enum class ProgressMode : std::uint8_t { off, on, automatic };
 /// What the user asks for by the environment. World rank 0 alone reads it, and the plan, so that all ranks have the
 /// same whatever their environment and file systems.
 ///   HOCKET_PLAN        absolute path of the plan
+///   HOCKET_NETWORK     absolute path of the network file that decisions are made from
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
 ///   HOCKET_SUMMARY=1   print at the end how much of the program's calls the plan served
 ///   HOCKET_SELF_CHECK  off = do not look whether entries have become slower than the MPI's own functions
@@ -23,7 +24,9 @@ enum class ProgressMode : std::uint8_t { off, on, automatic };
 ///   HOCKET_PROGRESS_CORE  where its thread runs: any, idle or the number of a core
 ///   HOCKET_STATISTICS  path of a JSON file with the same, format "hocket.statistics/1"
 struct Settings {
-    std::string plan_text;  ///< empty: no plan, or none that can be read
+    std::string plan_text;     ///< empty: no plan, or none that can be read
+    std::string network_text;  ///< the same of a network
+    std::string network_path;
     bool checks_itself = true;
     bool ignores_evidence = false;
     bool logs = false;     ///< lines for people

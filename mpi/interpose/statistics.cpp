@@ -5,17 +5,22 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "hocket/base/json_writer.hpp"
 #include "interpose/blocking/served.hpp"
+#include "interpose/decisions.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/log.hpp"
 #include "interpose/next.hpp"
@@ -29,36 +34,114 @@ using base::JsonWriter;
 
 namespace {
 
-std::string report_entries(int world_rank) {
-    const std::size_t num = plan_in_force.entries().size();
-    struct Counts {
-        long long rerouted, kept_native, self_check, after_fall_back, fell_back_at_call;
-    };
-    constexpr std::size_t numbers = sizeof(Counts) / sizeof(long long);
-    std::vector<Counts> mine, most(num + 1);
-    Counts all_of_mine{};  // summed before the maximum: entries may serve communicators that share no rank
-    for (std::size_t i = 0; i < num; ++i) {
-        const EntryCount& count = entry_counts[i];
-        mine.push_back(
-            {count.rerouted, count.kept_native, count.self_check, count.after_fall_back, count.fell_back_at_call});
-        all_of_mine.rerouted += mine.back().rerouted;
-    }
-    mine.push_back(all_of_mine);
+struct Counts {
+    long long rerouted = 0, kept_native = 0, self_check = 0, after_fall_back = 0, fell_back_at_call = 0;
+};
+constexpr std::size_t numbers = sizeof(Counts) / sizeof(long long);
+
+Counts counts_of(const EntryCount& count) {
+    return {count.rerouted, count.kept_native, count.self_check, count.after_fall_back, count.fell_back_at_call};
+}
+
+/// An entry as the rank that counted most saw it.
+struct Row {
+    std::string collective, description;
+    Counts counts;
+};
+
+/// Of the plan's entries, on rank 0. Collective over the world.
+std::vector<Row> planned_rows(int world_rank) {
+    const auto& entries = plan_in_force.entries();
+    std::vector<Counts> mine, most(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) mine.push_back(counts_of(entry_counts[i]));
     // Rank 0 need not be a member of the communicators that an entry serves.
     next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * mine.size()), MPI_LONG_LONG, MPI_MAX, 0,
                 MPI_COMM_WORLD);
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < entries.size() && world_rank == 0; ++i)
+        rows.push_back({std::string(name_of(entries[i].collective)), describe(entries[i]), most[i]});
+    return rows;
+}
+
+/// The texts of all ranks, one after another, on rank 0. Collective over the world.
+std::string gathered(const std::string& mine, int world_rank) {
+    int num_ranks = 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(static_cast<std::size_t>(num_ranks)), begins(lengths.size());
+    next.Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+    std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+    std::string all(world_rank == 0 ? static_cast<std::size_t>(begins.back() + lengths.back()) : 0, ' ');
+    PMPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
+    return all;
+}
+
+/// Of the decisions, which differ from rank to rank, on rank 0: those with one description are one. Collective over the
+/// world.
+std::vector<Row> decided_rows(int world_rank) {
+    std::ostringstream mine;
+    decisions.each([&](const Decisions::Entry& decided) {
+        const Counts counts = counts_of(decided.count);
+        mine << name_of(decided.entry->collective) << '\t' << describe(*decided.entry) << '\t' << counts.rerouted << ' '
+             << counts.kept_native << ' ' << counts.self_check << ' ' << counts.after_fall_back << ' '
+             << counts.fell_back_at_call << '\n';
+    });
+    std::istringstream all(gathered(mine.str(), world_rank));
+    std::map<std::string, Row> rows;
+    Row row;
+    while (std::getline(all, row.collective, '\t') && std::getline(all, row.description, '\t')) {
+        Counts& one = row.counts;
+        all >> one.rerouted >> one.kept_native >> one.self_check >> one.after_fall_back >> one.fell_back_at_call >>
+            std::ws;
+        Counts& most = rows.try_emplace(row.description, Row{row.collective, row.description, {}}).first->second.counts;
+        most = {std::max(most.rerouted, one.rerouted), std::max(most.kept_native, one.kept_native),
+                std::max(most.self_check, one.self_check), std::max(most.after_fall_back, one.after_fall_back),
+                std::max(most.fell_back_at_call, one.fell_back_at_call)};
+    }
+    std::vector<Row> found;
+    for (const auto& [_, merged] : rows) found.push_back(merged);
+    return found;
+}
+
+void log_row(const Row& row) {
+    const Counts& count = row.counts;
+    std::string line = row.description + ": " + std::to_string(count.rerouted) + " calls rerouted";
+    const auto add = [&](long long calls, const char* what) {
+        if (calls > 0) line += ", " + std::to_string(calls) + what;
+    };
+    add(count.kept_native, " left native for their operator");
+    if (count.rerouted > 0 && count.self_check == 0) line += ", none compared with a native one";
+    add(count.self_check, " native to compare their time");
+    add(count.after_fall_back, " native after it was found slower");
+    log_line(line);
+}
+
+/// The most calls that one rank had rerouted. Collective over the world; on rank 0.
+long long most_rerouted() {
+    long long mine = 0, most = 0;
+    for (std::size_t i = 0; i < plan_in_force.entries().size(); ++i) mine += entry_counts[i].rerouted;
+    decisions.each([&](const Decisions::Entry& decided) { mine += decided.count.rerouted; });
+    next.Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    return most;
+}
+
+std::string report_entries(int world_rank) {
+    std::vector<Row> rows = planned_rows(world_rank);
+    if (decisions.is_on()) {
+        const std::vector<Row> decided = decided_rows(world_rank);
+        rows.insert(rows.end(), decided.begin(), decided.end());
+    }
+    const long long rerouted = most_rerouted();
     if (world_rank != 0) return {};
 
-    const long long rerouted = most.back().rerouted;
     JsonWriter entries;
     entries.begin_list(JsonWriter::Layout::lines);
     long long used = 0;
-    for (std::size_t i = 0; i < num; ++i) {
-        const auto& entry = plan_in_force.entries()[i];
-        const Counts& count = most[i];
+    for (const Row& row : rows) {
+        const Counts& count = row.counts;
         entries.begin_object();
-        entries.field("collective", name_of(entry.collective));
-        entries.field("description", describe(entry));
+        entries.field("collective", row.collective);
+        entries.field("description", row.description);
         entries.field("rerouted_calls", count.rerouted);
         entries.field("native_calls", count.kept_native);
         entries.field("self_check_calls", count.self_check);
@@ -67,32 +150,26 @@ std::string report_entries(int world_rank) {
         entries.field("fallen_back_calls", count.after_fall_back);
         entries.end_object();
         used += count.rerouted > 0 ? 1 : 0;
-        if (!settings.logs_each) continue;
-        std::string line = describe(entry) + ": " + std::to_string(count.rerouted) + " calls rerouted";
-        const auto add = [&](long long calls, const char* what) {
-            if (calls > 0) line += ", " + std::to_string(calls) + what;
-        };
-        add(count.kept_native, " left native for their operator");
-        if (count.rerouted > 0 && count.self_check == 0) line += ", none compared with a native one";
-        add(count.self_check, " native to compare their time");
-        add(count.after_fall_back, " native after it was found slower");
-        log_line(line);
+        if (settings.logs_each) log_row(row);
     }
     if (settings.logs_summary) {
         log_line(std::to_string(rerouted) + " collective call(s) of a rank rerouted, by " + std::to_string(used) +
-                 " of " + std::to_string(num) + " entries of the plan");
+                 " of " + std::to_string(rows.size()) + " entries of the plan" +
+                 (decisions.is_on() ? " and decisions for the network" : ""));
         if (rerouted == 0)
-            log_line("no call was one that the plan is for: is it the plan of another program or input?");
+            log_line(decisions.is_on()
+                         ? "no call was predicted to be faster by a schedule on this network"
+                         : "no call was one that the plan is for: is it the plan of another program or input?");
     }
     entries.end_list();
     return entries.text();
 }
 
 std::string report_progress(int world_rank) {
-    struct Counts {
+    struct Calls {
         long long calls, in_background;
     };
-    std::vector<Counts> mine, sum(num_functions * num_size_classes);
+    std::vector<Calls> mine, sum(num_functions * num_size_classes);
     for (const auto& sizes : progress.counts())
         for (const auto& count : sizes) mine.push_back({count.calls, count.in_background});
     next.Reduce(mine.data(), sum.data(), static_cast<int>(2 * mine.size()), MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -106,7 +183,7 @@ std::string report_progress(int world_rank) {
     json.key("calls").begin_list(JsonWriter::Layout::lines);
     long long all = 0, in_background = 0;
     for (std::size_t i = 0; i < sum.size(); ++i) {
-        const Counts& count = sum[i];
+        const Calls& count = sum[i];
         if (count.calls == 0) continue;
         all += count.calls;
         in_background += count.in_background;
@@ -138,7 +215,7 @@ std::string report_progress(int world_rank) {
 
 void report_statistics(int world_rank) {
     std::string entries, calls, of_progress;
-    if (!plan_in_force.entries().empty()) entries = report_entries(world_rank);
+    if (!plan_in_force.entries().empty() || decisions.is_on()) entries = report_entries(world_rank);
     if (served.counts_calls()) calls = served.report(world_rank, settings.logs_summary);
     if (settings.progress != ProgressMode::off) of_progress = report_progress(world_rank);
     if (world_rank != 0) return;
@@ -151,6 +228,7 @@ void report_statistics(int world_rank) {
     json.begin_object();
     json.field("format", "hocket.statistics/1");
     json.field("plan", settings.plan_path.empty() ? std::nullopt : std::optional(settings.plan_path));
+    if (!settings.network_path.empty()) json.field("network", settings.network_path);
     json.field("ranks", world_size);
     json.key("entries").raw(entries.empty() ? "[]" : entries);
     if (!calls.empty()) json.key("calls").raw(calls);

@@ -75,8 +75,9 @@ SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
             took_ns,    -exchange_ns_, target.last, target.distance, following.last, following.distance};
 }
 
-SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_ns) {
-    const CallKey call = agreed(all);
+SelfCheck::Way SelfCheck::conclude(const Statement& stated, std::int64_t exchange_ns) {
+    const CallKey call = agreed(stated);
+    const Statement all = retargeted(stated, call);
     const bool is_target = call.entry == static_cast<std::int64_t>(target_);
     const std::int64_t agreed_ns = all[took_at];
     exchange_ns_ = exchange_ns;
@@ -106,6 +107,17 @@ SelfCheck::Way SelfCheck::conclude(const Statement& all, std::int64_t exchange_n
             return time(first_arm() == native ? schedule : native);
     }
     return Way::as_planned;
+}
+
+/// An entry that no rank has called yet gives way to the one that all are in: of many entries a program may use few.
+SelfCheck::Statement SelfCheck::retargeted(Statement all, const CallKey& call) {
+    if (comparing_ || step_ == Step::second || all[last_at] != 0 || call.entry < 0) return all;
+    const auto place = static_cast<std::size_t>(call.entry);
+    if (!entries_[place].watched) return all;
+    target_ = place;
+    all[last_at] = static_cast<std::int64_t>(position_);
+    all[distance_at] = 0;  // not agreed on yet
+    return all;
 }
 
 /// A comparison begins with this call.

@@ -86,8 +86,9 @@ public:
     /// position.
     void take_back() { --position_; }
     [[nodiscard]] Statement statement(const CallKey& call) const;
-    /// `all` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the call.
-    Way conclude(const Statement& all, std::int64_t exchange_ns);
+    /// `stated` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the
+    /// call.
+    Way conclude(const Statement& stated, std::int64_t exchange_ns);
     /// How long this rank was in the call that was to be timed; is not called if the call failed.
     void took(std::int64_t duration_ns) {
         entries_[target_].candidates.took(timed_, std::min(duration_ns, longest_ns));
@@ -117,6 +118,7 @@ private:
     [[nodiscard]] Arm first_arm() const { return entries_[target_].num_compared % 2 == 0 ? native : schedule; }
     Way time(Arm arm);
     [[nodiscard]] std::size_t successor() const;
+    Statement retargeted(Statement all, const CallKey& call);
     Way begin(const CallKey& call, const Statement& all);
     void compare(std::int64_t second_ns, std::int64_t exchange_ns);
     void miss(const Statement& all);

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/depth_first.hpp"
 #include "hocket/search/orders.hpp"
 #include "hocket/search/phases.hpp"
 #include "hocket/search/rank_tree.hpp"
@@ -35,8 +36,8 @@ Ranks values_of(const std::vector<Rank>& ranks) {
     return values;
 }
 
-search::Branch branch_from(std::string_view name) {
-    using search::Branch;
+network::Branch branch_from(std::string_view name) {
+    using network::Branch;
     if (name == "listed") return Branch::listed;
     if (name == "fastest_first") return Branch::fastest_first;
     if (name == "slowest_first") return Branch::slowest_first;
@@ -102,7 +103,8 @@ void bind_collective_search(nb::module_& module) {
     module.def(
         "depth_first_order",
         [](const Network& network, const Ranks& members, std::int32_t start, std::string_view branch) {
-            return values_of(search::depth_first_order(network, ranks_from(members), Rank{start}, branch_from(branch)));
+            return values_of(
+                network::depth_first_order(network, ranks_from(members), Rank{start}, branch_from(branch)));
         },
         "network"_a, "members"_a, "start"_a = 0, "branch"_a = "listed", ReleaseGil(),
         "Positions in `members` in the order of a depth-first walk from `start`; on a tree a ring in it crosses each "

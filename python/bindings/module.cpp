@@ -23,6 +23,7 @@ void bind_interop(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_plan(nb::module_& module);
+void bind_decision(nb::module_& module);
 void bind_replay(nb::module_& module);
 void bind_analysis(nb::module_& module);
 void bind_trace_files(nb::module_& module);
@@ -92,6 +93,9 @@ NB_MODULE(_core, module) {
 #endif
 #ifdef HOCKET_HAVE_PLAN
     bind_plan(module);
+#endif
+#ifdef HOCKET_HAVE_DECISION
+    bind_decision(module);
 #endif
 #ifdef HOCKET_HAVE_REPLAY
     bind_replay(module);

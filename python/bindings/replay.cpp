@@ -6,9 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "hocket/base/error.hpp"
+#include "hocket/collectives/textbook.hpp"
 #include "hocket/replay/place.hpp"
 #include "hocket/replay/replay.hpp"
-#include "hocket/replay/textbook.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,7 +51,7 @@ void bind_replay(nb::module_& module) {
     module.def(
         "textbook_algorithm",
         [](const std::string& collective, std::int32_t num_ranks, std::int64_t bytes) {
-            return std::string(replay::textbook_algorithm(collective_from(collective), num_ranks, bytes));
+            return std::string(collectives::textbook_algorithm(collective_from(collective), num_ranks, bytes));
         },
         "collective"_a, "num_ranks"_a, "bytes"_a,
         "The algorithm that an MPI is assumed to use when nothing better is known.");

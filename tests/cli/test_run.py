@@ -3,11 +3,12 @@
 
 import json
 import os
+import socket
 
 import pytest
 
 from hocket.plan import Evidence, Plan, PlanEntry, write_plan
-from mpis import LIMIT_S
+from mpis import LIMIT_S, ROOT
 
 pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 
@@ -257,6 +258,36 @@ def test_a_missing_or_broken_plan(hocket_cli, tmp_path):
     document = json.loads(plan.read_text()) | {"colour": "red"}
     plan.write_text(json.dumps(document))
     refused(hocket_cli("run", "--plan", plan, "--", "mpiexec", "-n", "2", "true"), 'unknown key "colour"')
+
+
+def test_a_missing_or_wrong_network(hocket_cli, tmp_path):
+    def run_with(name):
+        return hocket_cli("run", "--network", name, "--", "mpiexec", "-n", "2", "true")
+
+    refused(run_with("none.toml"), "none.toml: cannot read the network file")
+    (tmp_path / "wrong.toml").write_text('format = "hocket.network/1"\nhosts = 3\n')
+    refused(run_with("wrong.toml"), 'wrong.toml:2: unknown key "hosts"')
+    (tmp_path / "plan.json").write_text(Plan(2, "test", ()).to_json())
+    refused(run_with("plan.json"), "plan.json")
+    refused(run_with(ROOT / "networks/optical.toml"), "has circuits; decisions are made for networks whose links are")
+    os.mkfifo(tmp_path / "pipe")
+    refused(run_with("pipe"), "pipe can be read only once")
+
+
+@pytest.mark.one_of_each_family
+def test_a_network_without_a_plan(runner, hocket_cli, tmp_path):
+    """Here all ranks are on one host, which the network has once with slow memory and once not at all."""
+    program = runner.compile(PROGRAM)
+    network = tmp_path / "cluster.toml"
+    for host, told in (
+        (socket.gethostname(), "hocket: 1 collective call(s) of a rank rerouted, by 1 of "),
+        ("elsewhere", "hocket: 4 of 4 ranks are on hosts that network"),
+    ):
+        memory = 'ranks = 4\nmemory_bandwidth = "10 Mbit/s"'
+        network.write_text(f'format = "hocket.network/1"\n[[node]]\nname = "{host}"\nkind = "host"\n{memory}\n')
+        done = hocket_cli("run", "--network", network, "--", *runner.command(4, program))
+        assert (done.returncode, done.stdout) == (0, f"{4 * 4999 * 5000 // 2}\n"), done.stderr
+        assert told in done.stderr, done.stderr
 
 
 def test_a_missing_launcher(hocket_cli, tmp_path):

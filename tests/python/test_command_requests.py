@@ -218,7 +218,7 @@ OTHERS = [
     TuneRequest(("mpiexec", "-n", "4", "./app"), STAR, Path("found"), CostSource(folder=Path("old")), measure_s=90.0),
     CalibrateRequest(("mpiexec", "-n", "4"), testbed=NetworkSource("star:4"), timeout_s=20.0),
     RecordRequest(("mpiexec", "-n", "4", "./app"), Path("trace"), limit_bytes=1 << 20),
-    RunRequest(("mpiexec", "./app"), Path("plan.json"), self_check=False, progress="auto"),
+    RunRequest(("mpiexec", "./app"), Path("plan.json"), Path("cluster.toml"), self_check=False, progress="auto"),
     DemoRequest("mpich-5.0.2", keep=True),
     AdviseRequest(Path("trace"), STAR, CostSource(CostModel.usual())),
     FidelityRequest(Path("out"), networks=(STAR, NetworkSource("a.toml")), sizes=(8, 1 << 20), launches=2),

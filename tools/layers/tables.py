@@ -13,6 +13,7 @@ CORE_LEVELS: Levels = (
     ("network", "schedule", "program", "trace", "traffic"),
     ("collectives", "patterns", "lowering", "cost"),
     ("plan",),
+    ("decision",),
     ("simulation", "replay"),
     ("analysis", "circuits", "interop"),
     ("search",),
@@ -40,7 +41,7 @@ MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "coarrays": ("include",),
 }
 # What all of them may use of the core. mpi/CMakeLists.txt compiles just these.
-MPI_MAY_USE = ("base", "collectives", "plan", "program", "schedule", "trace")
+MPI_MAY_USE = ("base", "collectives", "cost", "decision", "network", "plan", "program", "schedule", "trace")
 # Includes of this folder are generated in the build folder.
 GENERATED = "pmpi/"
 

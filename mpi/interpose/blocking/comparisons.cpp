@@ -27,7 +27,7 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
-        EntryCount& found = entry_counts[routes[static_cast<std::size_t>(target)].index];
+        EntryCount& found = *routes[static_cast<std::size_t>(target)].count;
         found.num_slower = checked.num_slower();
         found.native_ns = checked.candidates[SelfCheck::native].agreed_ns;
         found.schedule_ns = checked.candidates[SelfCheck::schedule].agreed_ns;
@@ -36,12 +36,13 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
 }
 
 void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, const Communicator& communicator) {
-    EntryCount& count = entry_counts[route.index];
+    EntryCount& count = *route.count;
     count.after_fall_back.fetch_add(1, std::memory_order_relaxed);
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     const bool is_first = count.fell_back_at_call == 0 && count.fell_back_at_call.compare_exchange_strong(none, call);
-    if (is_first && communicator.rank == 0) log_fall_back(route.index, call, SelfCheck::policy.lost_comparisons);
+    if (is_first && communicator.rank == 0)
+        log_fall_back(*route.entry, count, call, SelfCheck::policy.lost_comparisons);
 }
 
 }  // namespace hocket::interpose

@@ -9,7 +9,7 @@
 #include "interpose/blocking/serve.hpp"
 #include "interpose/blocking/served.hpp"
 #include "interpose/communicators.hpp"
-#include "interpose/entry_counts.hpp"
+#include "interpose/decisions.hpp"
 #include "interpose/inside.hpp"
 #include "interpose/routes.hpp"
 
@@ -30,19 +30,28 @@ struct Decision {
     int refused = MPI_SUCCESS;  ///< the error that hocket reports instead
 };
 
+Outcome why_without_routes(const Communicator& communicator) {
+    if (!decisions.is_on()) return Outcome::communicator;
+    return communicator.has_unknown_host ? Outcome::placement : Outcome::predicted;
+}
+
 /// Collective over the call's communicator, where the plan serves it. All ranks decide alike: by collective, members,
 /// bytes of the signature, root, operator, and what the self-check has found.
 Decision decide(const Call& call) {
     Communicator* const found = find_communicator(call.comm);
     if (found == nullptr || found->has_none) return {Outcome::communicator};
     Communicator& communicator = *found;
+    decide_routes(communicator, call.collective);
     auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
-    if (routes.empty()) return {Outcome::communicator};
-    const Inside inside;
-    if (!number_call(communicator)) return {Outcome::communicator};
-
+    if (routes.empty()) return {why_without_routes(communicator)};
     const std::int64_t bytes = signature_bytes(call, communicator);
     Route* const route = find_route(communicator, call, bytes);
+    // Most calls of most programs are such ones: nothing is counted, and nothing waits for other ranks.
+    if (route == nullptr && !has(communicator.planned, call.collective)) return {Outcome::predicted};
+    const Inside inside;
+    if (!number_call(communicator)) return {Outcome::communicator};
+    if (!has(communicator.inherited, call.collective)) inherit(communicator);
+
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
     SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
     const bool has_root = call.root >= 0 && call.root < communicator.size;  // else the MPI refuses the call
@@ -67,7 +76,7 @@ Decision decide(const Call& call) {
     }
     if (verdict.action == Verdict::serve && !serves) return {Outcome::order};
     if (way == SelfCheck::Way::time_native) {
-        entry_counts[route->index].self_check.fetch_add(1, std::memory_order_relaxed);
+        route->count->self_check.fetch_add(1, std::memory_order_relaxed);
         return {Outcome::comparison, &check};
     }
     return {route->entry->evidence ? Outcome::measured : Outcome::derived,
@@ -80,7 +89,7 @@ Decision decide(const Call& call) {
 
 /// In this file, so that the compiler keeps the decision in registers: a short call shows the difference.
 int carry_out(const Call& call, const Native& native, Outcome& outcome) {
-    if (!plan_in_force.has_entries_for(call.collective)) return native();
+    if (!plan_in_force.has_entries_for(call.collective) && !decisions.is_on()) return native();
     const Decision decision = decide(call);
     outcome = decision.outcome;
     const std::int64_t begin_ns = decision.timed != nullptr ? now_ns() : 0;

@@ -56,7 +56,7 @@ int execute(Route& route, const Communicator& communicator, const Call& call, st
 int serve(Route& route, const Communicator& communicator, const Call& call, std::int64_t bytes, int refused) {
     const Inside inside;
     const int code = refused != MPI_SUCCESS ? refused : execute(route, communicator, call, bytes);
-    entry_counts[route.index].rerouted.fetch_add(1, std::memory_order_relaxed);
+    route.count->rerouted.fetch_add(1, std::memory_order_relaxed);
     // The private communicator returns errors; the error handler of the program's communicator decides what follows.
     if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(call.comm, code);
     return code;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hocket/base/json_writer.hpp"
+#include "interpose/decisions.hpp"
 #include "interpose/log.hpp"
 #include "interpose/next.hpp"
 
@@ -24,8 +25,9 @@ namespace {
 constexpr std::int64_t short_ns = 5'000;
 constexpr std::uint64_t sparse = 32;
 
-constexpr std::array<const char*, num_outcomes> names{"measured", "derived",    "collective", "communicator", "size",
-                                                      "order",    "comparison", "slower",     "arguments"};
+constexpr std::array<const char*, num_outcomes> names{"measured",  "derived",   "collective", "communicator",
+                                                      "size",      "order",     "comparison", "slower",
+                                                      "arguments", "predicted", "placement"};
 constexpr std::array<const char*, num_outcomes> reasons{
     "",
     "",
@@ -36,6 +38,8 @@ constexpr std::array<const char*, num_outcomes> reasons{
     "compared with a schedule",
     "the schedule was found slower",
     "arguments that schedules do not serve",
+    "no schedule is predicted to be faster on this network",
+    "hosts that the network does not have",
 };
 constexpr std::array collectives{Collective::bcast,     Collective::reduce,   Collective::allreduce,
                                  Collective::allgather, Collective::alltoall, Collective::reduce_scatter_block,
@@ -114,11 +118,11 @@ std::string Served::report(int world_rank, bool logs) const {
     rows.end_list();
     if (!logs || whole.calls == 0) return rows.text();
     log_line(
-        text("the plan served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
+        text("%s served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
              "rank on average",
-             percent(by_plan.calls, whole.calls), percent(by_plan.seconds, whole.seconds), by_plan.seconds / num_ranks,
-             whole.seconds / num_ranks));
-    if (derived.calls > 0)
+             decisions.is_on() ? "hocket" : "the plan", percent(by_plan.calls, whole.calls),
+             percent(by_plan.seconds, whole.seconds), by_plan.seconds / num_ranks, whole.seconds / num_ranks));
+    if (derived.calls > 0 && !decisions.is_on())
         log_line(text("%.0f %% of the calls served have sizes or roots for which the plan was derived, not measured",
                       percent(derived.calls, by_plan.calls)));
     for (std::size_t outcome = 0; outcome < num_outcomes; ++outcome) {

@@ -26,8 +26,10 @@ enum class Outcome : std::uint8_t {
     comparison,    ///< native: to compare its time
     slower,        ///< native: the schedule was found slower
     arguments,     ///< native: wrong or unusual arguments
+    predicted,     ///< native: on this network no schedule is predicted to be faster at this size
+    placement,     ///< native: the network does not have the host of a member
 };
-constexpr std::size_t num_outcomes = 9;
+constexpr std::size_t num_outcomes = 11;
 
 /// Counts the program's collective calls and their time by collective and outcome. Of short calls some are timed, and
 /// stand for the others.

@@ -81,8 +81,7 @@ bool CollectiveQueue::decide(const Turn& turn, Arm& arm) {
 }
 
 void CollectiveQueue::count(const Turn& turn, Arm arm) {
-    const std::size_t entry = std::get<0>(turn.key);
-    EntryCount& count = entry_counts[entry];
+    EntryCount& count = *std::get<0>(turn.key);
     if (arm == schedule) {
         count.rerouted.fetch_add(1, std::memory_order_relaxed);
         return;
@@ -98,7 +97,7 @@ void CollectiveQueue::count(const Turn& turn, Arm arm) {
     if (!count.fell_back_at_call.compare_exchange_strong(none, call)) return;
     count.native_ns = selector.arm(native).agreed_ns;
     count.schedule_ns = selector.arm(schedule).agreed_ns;
-    if (rank_ == 0) log_fall_back(entry, call, Selector::policy.lost_comparisons);
+    if (rank_ == 0) log_fall_back(*turn.entry, count, call, Selector::policy.lost_comparisons);
 }
 
 CollectiveQueue::TaskKey CollectiveQueue::task_key(const PlannedCall& call, Arm arm) {
@@ -186,12 +185,12 @@ bool CollectiveQueue::release(bool waits) {
     return true;
 }
 
-PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, std::size_t index,
+PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, EntryCount& count,
                          const Call& call, std::int64_t bytes)
     : queue_(std::move(queue)),
       entry_(&entry),
       asked_segments_(segments_of(entry.schedule, bytes)),
-      key_(index, size_class_of(bytes), call.root),
+      key_(&count, size_class_of(bytes), call.root),
       call_(significant(call, queue_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.
       compares_(settings.checks_itself && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {}

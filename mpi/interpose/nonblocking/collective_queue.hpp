@@ -17,6 +17,7 @@
 
 #include "hocket/plan/plan.hpp"
 #include "interpose/call.hpp"
+#include "interpose/entry_counts.hpp"
 #include "interpose/next.hpp"
 #include "runtime/collective_task.hpp"
 #include "selection/exchange.hpp"
@@ -52,7 +53,7 @@ public:
     bool release(bool waits);
 
 private:
-    using Key = std::tuple<std::size_t, std::size_t, int>;  ///< entry, class of size, root
+    using Key = std::tuple<EntryCount*, std::size_t, int>;  ///< of the entry, class of size, root
     struct Selection {
         selection::Selector selector;
         selection::Exchange exchange{{next.Iallreduce, next.Test, next.Wait}};
@@ -76,7 +77,7 @@ private:
     std::mutex mutex_;  // guards all that follows
     std::deque<Turn> turns_;
     std::map<Key, Selection> selections_;
-    using TaskKey = std::tuple<std::size_t, int, Arm, std::int32_t>;  ///< entry, root, arm, segments
+    using TaskKey = std::tuple<EntryCount*, int, Arm, std::int32_t>;  ///< of the entry, root, arm, segments
     static TaskKey task_key(const PlannedCall& call, Arm arm);
     std::map<TaskKey, std::vector<std::unique_ptr<runtime::CollectiveTask>>> idle_;
     std::size_t num_idle_ = 0;
@@ -87,8 +88,7 @@ private:
 /// A call in a queue.
 class PlannedCall {
 public:
-    /// `index` is the place of `entry` in the plan.
-    PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, std::size_t index, const Call& call,
+    PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, EntryCount& count, const Call& call,
                 std::int64_t bytes);
 
     /// Binds it to its arguments. Returns an MPI error code.

@@ -23,6 +23,7 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     if (call.comm == MPI_COMM_NULL) return nullptr;
     Communicator* const communicator = find_communicator(call.comm);
     if (communicator == nullptr || !communicator->queue) return nullptr;
+    decide_routes(*communicator, call.collective);
     const std::int64_t bytes = signature_bytes(call, *communicator);
     const Route* const route = find_route(*communicator, call, bytes);
     if (route == nullptr) return nullptr;
@@ -31,7 +32,7 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     if (combining && !runtime::is_predefined(call.arguments.op)) return nullptr;
     const Verdict verdict = judge(call, communicator->rank, communicator->size);
     if (verdict.action == Verdict::native) return nullptr;  // and it takes no turn: natively it would be no call either
-    auto planned = std::make_unique<PlannedCall>(communicator->queue, *route->entry, route->index, call, bytes);
+    auto planned = std::make_unique<PlannedCall>(communicator->queue, *route->entry, *route->count, call, bytes);
     if (verdict.action == Verdict::serve) {
         if (combining && runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return nullptr;
         *code = planned->bind();

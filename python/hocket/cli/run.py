@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket run`: an MPI program with a plan, with progress in the background, or both."""
+"""`hocket run`: an MPI program with a plan, on a network that is known, with progress in the background, or all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ from hocket.errors import InvalidInput
 
 @click.command()
 @click.option("--plan", "plan_path", type=click.Path(path_type=Path), metavar="FILE", help="The plan.")
+@click.option(
+    "--network",
+    "network_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The network of the cluster, as `hocket calibrate` or `hocket network import` writes it. Nothing need be "
+    "recorded: for each communicator the program decides by its members' hosts which schedule serves which calls.",
+)
 @click.option(
     "--self-check/--no-self-check",
     default=None,
@@ -38,23 +46,29 @@ from hocket.errors import InvalidInput
 @command_argument
 def command(
     plan_path: Path | None,
+    network_path: Path | None,
     self_check: bool | None,
     progress: str | None,
     progress_core: str | None,
     command: tuple[str, ...],
 ) -> int:
-    """Run an MPI program, unchanged, with the collective schedules of a plan, with progress in the background, or both.
+    """Run an MPI program, unchanged, with faster collectives: by the schedules of a plan, by those that suit the
+    network of the cluster, or by both, the plan's first. Also with progress in the background.
 
     \b
     Examples:
+      hocket run --network cluster.toml -- mpiexec -n 8 ./app
       hocket run --plan plan.json -- mpiexec -n 8 ./app
       hocket run --progress auto -- mpiexec -n 8 ./app
     """
     from hocket.tune.run import RunRequest, run
 
-    if plan_path is None and progress is None and "HOCKET_PROGRESS" not in os.environ:
-        raise InvalidInput("nothing to run the program with", "name a plan with --plan FILE, or give --progress auto")
-    return run(RunRequest(command, plan_path, self_check, progress, progress_core), TerminalReporter())
+    if plan_path is None and network_path is None and progress is None and "HOCKET_PROGRESS" not in os.environ:
+        raise InvalidInput(
+            "nothing to run the program with",
+            "name a network with --network FILE or a plan with --plan FILE, or give --progress auto",
+        )
+    return run(RunRequest(command, plan_path, network_path, self_check, progress, progress_core), TerminalReporter())
 
 
 def _core(value: str | None) -> str | None:

@@ -257,7 +257,10 @@ def _core_sources(source: Path) -> set[Path]:
     lists = {path for path in (source / "mpi/core").glob("*.txt") if path.name != "CMakeLists.txt"}
     found = {path for names in lists for name in names.read_text("utf-8").split() for path in source.glob(name)}
     found |= lists | {source / "mpi/core/CMakeLists.txt", source / "mpi/options.cmake"}
-    return _with_includes(source, found | {*(source / "third_party/nlohmann_json").rglob("*")})
+    headers = {
+        path for name in ("nlohmann_json", "tomlplusplus") for path in (source / "third_party" / name).rglob("*")
+    }
+    return _with_includes(source, found | headers)
 
 
 def _with_includes(source: Path, paths: set[Path]) -> set[Path]:

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from hocket import Network
 from hocket.errors import InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
@@ -24,6 +25,7 @@ class RunRequest:
 
     command: tuple[str, ...]  #: that starts the MPI program
     plan: Path | None = None
+    network: Path | None = None  #: of the cluster: decisions for the calls that no plan serves are made from it
     self_check: bool | None = None  #: whether the running program compares the plan with native calls
     progress: str | None = None  #: "off", "on" or "auto": whether non-blocking communication goes on in the background
     progress_core: str | None = None  #: "any", "idle" or the number of the core that does it
@@ -35,6 +37,8 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
     if plan_path is not None and (plan_path.is_fifo() or plan_path.is_char_device()):
         raise InvalidInput(f"{plan_path} can be read only once: every rank reads the plan", "write the plan to a file")
     plan = None if plan_path is None else Plan.from_file(plan_path)
+    if request.network is not None:
+        _check(request.network)
     mpi = mpi_of_command(command)
     environment = {"HOCKET_SUMMARY": "1"}
     if plan is not None:
@@ -50,6 +54,8 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
             reporter.message(
                 f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again"
             )
+    if request.network is not None:
+        environment["HOCKET_NETWORK"] = str(request.network.absolute())
     settings = {
         "HOCKET_SELF_CHECK": None if request.self_check is None else "on" if request.self_check else "off",
         "HOCKET_PROGRESS": progress,
@@ -66,13 +72,25 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
         if chosen is not None:
             environment[name] = chosen
     libraries = [parts.interpose, *coarray_libraries(command, parts), *parts.workarounds]
-    counts_nothing = (plan is None or not plan.entries) and environment.get("HOCKET_PROGRESS", "off") == "off"
+    has_entries = request.network is not None or (plan is not None and plan.entries)
+    counts_nothing = not has_entries and environment.get("HOCKET_PROGRESS", "off") == "off"
     if counts_nothing and os.environ.get("HOCKET_STATISTICS"):
         reporter.message(
             "HOCKET_STATISTICS: nothing is written, for there are neither entries of a plan nor progress to count"
         )
     changed, needed = with_preload(command, mpi, libraries, environment)
     status = run_command(changed, env=needed).returncode
-    if plan is not None and not plan.entries:
+    if plan is not None and not plan.entries and request.network is None:
         reporter.message("the plan has no entries: all collective calls stayed native")
     return status if status >= 0 else 128 - status
+
+
+def _check(network: Path) -> None:
+    """Raises InvalidInput if the ranks could not use it."""
+    if network.is_fifo() or network.is_char_device():
+        raise InvalidInput(f"{network} can be read only once: the program reads the network", "write it to a file")
+    if Network.from_file(network).circuits is not None:
+        raise InvalidInput(
+            f"{network} has circuits; decisions are made for networks whose links are always there",
+            "`hocket schedule circuits` plans for circuits",
+        )

@@ -12,6 +12,8 @@
 /// Network files: TOML of format "hocket.network/1", described in docs/reference/network-format.md.
 namespace hocket::network {
 
+/// @throws InvalidInput  if it cannot be read, or is longer than 64 MiB
+std::string text_of_file(const std::filesystem::path&);
 /// @throws InvalidInput  with file and line, key, value found and values accepted, for anything that is not a network.
 Network from_file(const std::filesystem::path&);
 /// `source_name` stands for the file in messages; a network without a name takes its stem.

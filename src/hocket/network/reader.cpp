@@ -279,7 +279,7 @@ Network from_text(std::string_view text, std::string_view source_name) { return 
 constexpr std::size_t largest_file_bytes = std::size_t{64} << 20;
 constexpr std::streamsize read_bytes = 1 << 16;
 
-Network from_file(const std::filesystem::path& path) {
+std::string text_of_file(const std::filesystem::path& path) {
     const auto refuse = [&](const std::string& why) {
         throw InvalidInput(path.string() + ": cannot read the network file: " + why,
                            "give the path of a TOML file of format \"hocket.network/1\"");
@@ -299,7 +299,9 @@ Network from_file(const std::filesystem::path& path) {
     }
     if (file.bad()) refuse("reading failed");
     if (text.size() > largest_file_bytes) refuse("it is longer than 64 MiB");
-    return from_text(text, path.string());
+    return text;
 }
+
+Network from_file(const std::filesystem::path& path) { return from_text(text_of_file(path), path.string()); }
 
 }  // namespace hocket::network

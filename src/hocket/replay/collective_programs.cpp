@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "hocket/collectives/algorithm.hpp"
+#include "hocket/collectives/textbook.hpp"
 #include "hocket/lowering/lower.hpp"
 #include "hocket/replay/direct_messages.hpp"
-#include "hocket/replay/textbook.hpp"
 
 namespace hocket::replay {
 
@@ -69,7 +69,7 @@ RankProgram CollectivePrograms::made(Collective collective, const CollectiveCall
         }
     }
     const auto textbook = [&] {
-        const auto name = textbook_algorithm(collective, num_ranks, call.bytes);
+        const auto name = collectives::textbook_algorithm(collective, num_ranks, call.bytes);
         return PlannedSchedule(collectives::find_algorithm(collective, name), num_ranks);
     };
     const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();

@@ -40,7 +40,7 @@ struct Replayed {
 };
 
 /// The recorded program as a Program: what each rank computed between its MPI calls, its messages, and its collectives
-/// by the plan, else by the first of `native` that serves them, else by textbook_algorithm().
+/// by the plan, else by the first of `native` that serves them, else by collectives::textbook_algorithm().
 ///
 /// Wildcards are those that the recorded run met. Collectives of varying sizes (v-variants) and with neighbours become
 /// direct messages, scans a chain; those of an inter-communicator run within each group and between their ranks 0. A

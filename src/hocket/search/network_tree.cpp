@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hocket/base/error.hpp"
-#include "hocket/search/members.hpp"
+#include "hocket/network/members.hpp"
 
 namespace hocket::search {
 namespace {
@@ -61,7 +61,7 @@ Tree tree_of(const Network& network, std::int64_t bytes, std::span<const Rank> g
         throw InvalidInput(network.name() + ": " + std::to_string(members.size()) + " ranks: the search serves up to " +
                                std::to_string(most_computers),
                            "leave out --optimal: other schedules serve any number");
-    check_members(network, members, most_computers);
+    network::check_members(network, members, most_computers);
     // Nodes without a rank around them are left out, for they need not be connected.
     std::vector<std::int32_t> number(network.nodes().size(), -1);
     std::vector<NodeId> nodes{network.node_of(Rank{0})};

@@ -35,18 +35,6 @@ using Orders = std::span<const std::vector<Rank>>;
 Congestion congestion_of(const Network&, std::span<const Rank> members, std::span<const Rank> order, Walk,
                          Orders others = {});
 
-enum class Branch : std::uint8_t {
-    listed,         ///< by node id
-    fastest_first,  ///< by bandwidth
-    slowest_first,
-    deepest_last,  ///< the branch with the farthest member last, so that a chain need not come back from it
-};
-
-/// Positions in `members` in the order of a depth-first walk of the network from the first host of `start`; ranks of
-/// one host are neighbours. On a tree, a ring in this order crosses each directed link between members once, which is
-/// the least possible.
-std::vector<Rank> depth_first_order(const Network&, std::span<const Rank> members, Rank start, Branch);
-
 struct OrderOptions {
     std::uint64_t seed = 1;
     std::int64_t max_moves = 50'000;  ///< tried in all

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/members.hpp"
 #include "hocket/search/edge_coloring.hpp"
-#include "hocket/search/members.hpp"
 
 // The root is a node of the tree none of whose branches has more than half of the members; a member on the root itself
 // is a branch of its own. Branches are sorted by their numbers of members, m_0 >= m_1 >= ...; n is the number of
@@ -139,7 +139,7 @@ std::vector<std::int32_t> receivers_of(const Branches& branches, std::int32_t j)
 }  // namespace
 
 std::vector<std::vector<Message>> contention_free_phases(const Network& network, std::span<const Rank> members) {
-    check_members(network, members, 4096);
+    network::check_members(network, members, 4096);
     if (!network.is_tree())
         throw InvalidInput("the network \"" + network.name() + "\" is not a tree",
                            "phases free of contention are for trees; `pairwise` is for any network");

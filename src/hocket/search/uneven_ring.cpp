@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "hocket/base/error.hpp"
-#include "hocket/search/members.hpp"
+#include "hocket/network/members.hpp"
 
 namespace hocket::search {
 
@@ -143,7 +143,7 @@ Schedule uneven_ring_allgather(std::span<const Rank> order, std::span<const std:
 
 std::vector<std::int32_t> behind_slow_links(const Network& network, std::span<const Rank> members,
                                             std::span<const Rank> order) {
-    check_members(network, members, order.size());
+    network::check_members(network, members, order.size());
     std::vector<double> s_per_byte;
     for (std::size_t v = 0; v < order.size(); ++v) {
         const Rank before = order[(v + order.size() - 1) % order.size()];

@@ -7,11 +7,14 @@
 #include <map>
 
 #include "hocket/base/error.hpp"
+#include "hocket/network/depth_first.hpp"
 #include "hocket/search/orders.hpp"
 #include "random_networks.hpp"
 
 using namespace hocket;
 using namespace hocket::search;
+using network::Branch;
+using network::depth_first_order;
 
 namespace {
 

@@ -106,6 +106,20 @@ TEST_CASE("an entry that is slower is given up after five comparisons and one th
     }
 }
 
+TEST_CASE("one entry in use among many that are not is given up as soon as if it were alone") {
+    for (const std::int64_t used : {0, 3, 7}) {
+        Ranks ranks(3, Entries(8));
+        int call = 0;
+        while (call < 1000 && !ranks.entry(used).given_up()) {
+            ranks.call({used, 1000, 0}, 1'000'000, 2'000'000);
+            ++call;
+        }
+        CHECK(call < 45);
+        for (std::int64_t other = 0; other < 8; ++other)
+            if (other != used) CHECK(ranks.entry(other).num_compared == 0);
+    }
+}
+
 TEST_CASE(
     "a comparison follows at once when the schedule has lost the one before, also where other calls lie between") {
     for (const int distance : {1, 2, 3, 7}) {

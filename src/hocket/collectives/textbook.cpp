@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/replay/textbook.hpp"
+#include "hocket/collectives/textbook.hpp"
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::replay {
+namespace hocket::collectives {
 
 std::string_view textbook_algorithm(Collective collective, std::int32_t num_ranks, std::int64_t bytes) {
     const bool power_of_two = (num_ranks & (num_ranks - 1)) == 0;
@@ -36,4 +36,4 @@ std::string_view textbook_algorithm(Collective collective, std::int32_t num_rank
     HOCKET_ASSERT(false, "unknown collective");
 }
 
-}  // namespace hocket::replay
+}  // namespace hocket::collectives

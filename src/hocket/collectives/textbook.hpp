@@ -8,7 +8,7 @@
 
 #include "hocket/schedule/schedule.hpp"
 
-namespace hocket::replay {
+namespace hocket::collectives {
 
 /// The algorithm that an MPI library is assumed to use for a collective when nothing better is known: the choice by
 /// size and number of ranks of MPICH [Thakur05, section 3]. Real libraries differ, so a prediction made with it is a
@@ -16,4 +16,4 @@ namespace hocket::replay {
 /// the block of one rank.
 std::string_view textbook_algorithm(Collective, std::int32_t num_ranks, std::int64_t bytes);
 
-}  // namespace hocket::replay
+}  // namespace hocket::collectives

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/search/members.hpp"
+#include "hocket/network/members.hpp"
 
 #include <string>
 #include <vector>
 
 #include "hocket/base/error.hpp"
 
-namespace hocket::search {
+namespace hocket::network {
 
 void check_members(const Network& network, std::span<const Rank> members, std::size_t most) {
     if (members.empty() || members.size() > most)
@@ -25,4 +25,4 @@ void check_members(const Network& network, std::span<const Rank> members, std::s
     }
 }
 
-}  // namespace hocket::search
+}  // namespace hocket::network

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hocket/decision/decider.hpp"
+#include "hocket/network/network.hpp"
+#include "hocket/plan/plan.hpp"
+#include "interpose/entry_counts.hpp"
+
+namespace hocket::interpose {
+
+/// Entries that no plan has, decided on in the running program from the network of the cluster and the hosts that its
+/// ranks are on. Those of a communicator are the same on all of its ranks, which exchange nothing for that.
+class Decisions {
+public:
+    struct Entry {
+        const PlanEntry* entry;
+        EntryCount count{};
+    };
+    using Entries = std::deque<Entry>;  // a count cannot move
+
+    /// Reads the text of a network file, named `source` in messages, and finds the host of each rank. Collective over
+    /// the world. Without a network that can be read it stays off.
+    void start(const std::string& text, const std::string& source, int world_rank);
+    [[nodiscard]] bool is_on() const { return is_on_; }
+    /// Whether the network has the hosts of all these ranks of the world.
+    [[nodiscard]] bool knows(const std::vector<int>& members) const;
+    /// For communicators whose members it knows. Stays where it is.
+    Entries& entries(Collective collective, const std::vector<int>& members);
+
+    /// Calls `visit` with each entry so far.
+    template <class Visit>
+    void each(const Visit& visit) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [_, entries] : found_)
+            for (const Entry& entry : entries) visit(entry);
+    }
+
+private:
+    void place(const Network& cluster, const std::string& source, int world_rank);
+
+    bool is_on_ = false;
+    std::optional<Network> network_;  // with the ranks of the world; none if it has no host of theirs
+    std::unique_ptr<decision::Decider> decider_;
+    std::vector<bool> is_known_;  // [world rank]
+    std::mutex mutex_;            // guards the rest, and what decider_ keeps
+    std::map<const std::vector<PlanEntry>*, Entries> found_;
+};
+
+/// Not destroyed, since other threads may still run when the process ends.
+extern Decisions& decisions;
+
+}  // namespace hocket::interpose

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Programs with nothing but the network of their cluster, at random placements, beside native and beside `hocket tune`.
+
+On an emulated cluster, for each network and placement (a random assignment of the ranks to the hosts, whose seed is
+printed): each program of perf/programs runs natively and with `HOCKET_NETWORK`, in turns, and with --tune also with a
+plan that `hocket tune` made for this very program and placement. Prints the speed-ups and, over all, their geometric
+mean and the worst. One line of JSON for each round goes to FOLDER/rounds.jsonl as soon as it is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mpi_programs import PROGRAMS, MpiProgram, prepare
+
+from hocket import Network
+from hocket.cli.common import message, print_json, print_table
+from hocket.cli.options import seconds
+from hocket.errors import Error
+from hocket.measure.testbed import TestbedRunner
+from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.discover import Mpi
+from hocket.reporter import Messages
+from hocket.testbed import Testbed
+from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
+from hocket.tune.withdraw import LEAST_RUNS
+from mpis import MPIS
+
+ROOT = Path(__file__).resolve().parent.parent
+USUAL = ("ft-2d", "is", "hpl", "cg", "sgd", "spectral", "nbody", "bfs")
+TIMEOUT_S = 300.0  # of one run of a program
+
+
+@dataclass(frozen=True)
+class Case:
+    """One placement of the ranks on one network."""
+
+    network: Path
+    seed: int
+
+    def placed(self) -> Network:
+        """The network with its ranks, as many as it has, on its hosts at random: host by host where seed is 0."""
+        cluster = Network.from_file(str(self.network))
+        plan = cluster.blueprint()
+        places = [index for index, node in enumerate(plan.nodes) for _ in range(node.ranks)]
+        if self.seed > 0:
+            random.Random(self.seed).shuffle(places)
+        return Network.build(plan.replace(placement=places))
+
+
+def measure(case: Case, mpi: Mpi, programs: list[MpiProgram], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each program, of all rounds."""
+    network = case.placed()
+    parts = build_mpi_parts(mpi, report=message)
+    folder: Path = options.folder / case.network.stem / mpi.label
+    folder.mkdir(parents=True, exist_ok=True)
+    commands = {
+        program.name: [
+            *(str(mpi.mpiexec), "-n", str(network.num_ranks)),
+            *prepare(program, mpi, folder / "programs"),
+            *program.arguments(options.factor),
+        ]
+        for program in programs
+    }
+    plans = (
+        {name: _tuned(command, network, folder / f"{name}-{case.seed}") for name, command in commands.items()}
+        if (options.tune)
+        else {}
+    )
+    rows = []
+    with Testbed(network) as bed:
+        runner = TestbedRunner(mpi, bed, parts.workarounds)
+        for name, command in commands.items():
+            kinds = {"native": {}, "network": {"HOCKET_NETWORK": str(case.network.resolve())}}
+            if name in plans:
+                kinds["tuned"] = {"HOCKET_PLAN": str(plans[name])}
+            times: dict[str, list[float]] = {kind: [] for kind in kinds}
+            served: dict[str, Any] = {}
+            outputs = set()
+            for number in range(options.rounds):
+                for kind in [*kinds][number % len(kinds) :] + [*kinds][: number % len(kinds)]:
+                    counts = folder / "statistics.json"
+                    counts.unlink(missing_ok=True)
+                    environment = dict(kinds[kind])
+                    if environment:
+                        environment["HOCKET_STATISTICS"] = str(counts)
+                    libraries = [parts.interpose] if environment else []
+                    run = runner.run(command, libraries, environment, TIMEOUT_S, f"{name} ({kind})")
+                    outputs.add(run.stdout)
+                    times[kind].append(run.wall_s)
+                    if counts.exists():
+                        served[kind] = _served(json.loads(counts.read_text()))
+            row = {"network": case.network.stem, "seed": case.seed, "mpi": mpi.label, "program": name}
+            row |= {"same_output": len(outputs) == 1, "served": served}
+            row |= {f"{kind}_s": values for kind, values in times.items()}
+            with (options.folder / "rounds.jsonl").open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            message(f"{case.network.stem}, seed {case.seed}, {name}: {_gain_text(row)}")
+            rows.append(row)
+    return rows
+
+
+def _tuned(command: list[str], network: Network, target: Path) -> Path:
+    if not (target / PLAN_FILE).exists():
+        tuning = TuneOptions(repetitions=LEAST_RUNS, testbed=True, timeout_s=TIMEOUT_S)
+        tune(command, network, target, tuning, Messages(lambda text: message(f"    {text}")))
+    return target / PLAN_FILE
+
+
+def _served(document: dict[str, Any]) -> float:
+    """Share of the time of blocking collectives that went by a schedule."""
+    total = sum(row["time_s"] for row in document.get("calls", ()))
+    by_schedule = sum(row["time_s"] for row in document.get("calls", ()) if row["outcome"] in ("measured", "derived"))
+    return float(by_schedule / total) if total else 0.0
+
+
+def gain(row: dict[str, Any], kind: str) -> float | None:
+    """Median native time over the median with it."""
+    if f"{kind}_s" not in row:
+        return None
+    return float(statistics.median(row["native_s"]) / statistics.median(row[f"{kind}_s"]))
+
+
+def _gain_text(row: dict[str, Any]) -> str:
+    texts = [f"native {statistics.median(row['native_s']):.2f} s"]
+    for kind in ("network", "tuned"):
+        factor = gain(row, kind)
+        if factor is not None:
+            texts.append(f"{kind} x{factor:.2f}")
+    return ", ".join(texts) + ("" if row["same_output"] else ", OUTPUT DIFFERS")
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Geometric means and the worst of all rows; what tuning gains, of those rows that have it."""
+    found: dict[str, Any] = {"rows": len(rows), "all_same_output": all(row["same_output"] for row in rows)}
+    for kind in ("network", "tuned"):
+        gains = [factor for row in rows if (factor := gain(row, kind)) is not None]
+        if gains:
+            found[kind] = {"geometric_mean": math.exp(statistics.mean(map(math.log, gains))), "worst": min(gains)}
+    return found
+
+
+def main() -> int:
+    options = _options()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + options.time
+    rows: list[dict[str, Any]] = []
+    for network in options.networks:
+        for seed in options.seeds:
+            for mpi in options.mpis:
+                if time.monotonic() > deadline:
+                    message(f"{options.time:.0f} s are over")
+                    break
+                try:
+                    rows += measure(Case(network, seed), mpi, options.programs, options)
+                except Error as error:
+                    message(f"{network.stem}, seed {seed}, {mpi.label}: failed: {error}")
+    if options.json:
+        print_json({"rows": rows, "summary": summary(rows)})
+        return 0
+    texts = [
+        [row["network"], str(row["seed"]), row["mpi"], row["program"], f"{statistics.median(row['native_s']):.2f}"]
+        + [f"{factor:.2f}" if (factor := gain(row, kind)) is not None else "" for kind in ("network", "tuned")]
+        + [f"{100 * row['served'].get('network', 0):.0f} %"]
+        for row in rows
+    ]
+    print_table(["network", "seed", "MPI", "program", "native s", "with network", "tuned", "time served"], texts)
+    print(json.dumps(summary(rows)))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    known = {program.name: program for program in PROGRAMS}
+    mpis = {mpi.label: mpi for mpi in MPIS}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", dest="programs", action="append", choices=[*known], help="default: all but ft")
+    parser.add_argument("--mpi", dest="mpis", action="append", choices=[*mpis], help="default: all")
+    parser.add_argument("--network", dest="networks", action="append", type=Path, help="default: two-clusters")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of placements; 0: host by host")
+    parser.add_argument("--factor", type=float, default=1.0, help="of the programs' usual sizes")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tune", action="store_true", help="tune each program at each placement, and run it so too")
+    parser.add_argument("--time", type=seconds, default=3600.0, help="begin no placement after that; default: 1h")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/cluster-runs")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    options.programs = [known[name] for name in options.programs or USUAL]
+    options.mpis = [mpis[label] for label in options.mpis or mpis]
+    options.networks = options.networks or [ROOT / "networks/two-clusters.toml"]
+    options.folder = options.folder.resolve()
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

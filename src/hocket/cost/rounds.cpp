@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/cost/rounds.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "hocket/base/error.hpp"
+
+namespace hocket::cost {
+
+namespace {
+
+/// Gives each op of all ranks the number of its round, from 1 on; a receive that of its message, or a later one.
+class Numbering {
+public:
+    Numbering(std::span<const RankSchedule> parts, std::int32_t segments) : parts_(parts), segments_(segments) {
+        for (const RankSchedule& part : parts) {
+            first_.push_back(round_.size());
+            round_.resize(round_.size() + part.ops.size(), 0);
+        }
+        waits_for_.resize(round_.size(), 0);
+        message_.resize(round_.size(), none);
+        join_messages();
+        list_followers();
+    }
+
+    Rounds run() {
+        std::vector<std::size_t> ready;
+        for (std::size_t op = 0; op < round_.size(); ++op)
+            if (waits_for_[op] == 0) ready.push_back(op);
+        std::size_t num_done = 0;
+        for (; num_done < ready.size(); ++num_done) {
+            const std::size_t op = ready[num_done];
+            if (is_send_[op]) ++round_[op];
+            for (std::size_t i = first_follower_[op]; i < first_follower_[op + 1]; ++i) {
+                const std::size_t follower = followers_[i];
+                round_[follower] = std::max(round_[follower], round_[op]);
+                if (--waits_for_[follower] == 0) ready.push_back(follower);
+            }
+        }
+        HOCKET_ASSERT(num_done == round_.size(), "a schedule that waits for itself");
+        return folded();
+    }
+
+private:
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    /// The k-th send of a pair belongs to its k-th receive.
+    void join_messages() {
+        std::unordered_map<std::size_t, std::vector<std::size_t>> sends;
+        std::unordered_map<std::size_t, std::size_t> received;
+        const std::size_t p = parts_.size();
+        each_op([&](std::size_t rank, const Op& op, std::size_t number) {
+            is_send_.push_back(op.kind == OpKind::send);
+            if (is_send_.back()) sends[rank * p + op.peer.at()].push_back(number);
+        });
+        each_op([&](std::size_t rank, const Op& op, std::size_t number) {
+            if (op.kind == OpKind::send) return;
+            const std::size_t pair = op.peer.at() * p + rank;
+            message_[number] = sends.at(pair).at(received[pair]++);
+        });
+    }
+
+    /// A receive follows its message too.
+    void list_followers() {
+        first_follower_.assign(round_.size() + 1, 0);
+        each_edge([&](std::size_t before, std::size_t after) {
+            ++first_follower_[before + 1];
+            ++waits_for_[after];
+        });
+        std::partial_sum(first_follower_.begin(), first_follower_.end(), first_follower_.begin());
+        followers_.resize(first_follower_.back());
+        std::vector<std::size_t> next(first_follower_.begin(), first_follower_.end() - 1);
+        each_edge([&](std::size_t before, std::size_t after) { followers_[next[before]++] = after; });
+    }
+
+    template <class Visit>
+    void each_op(const Visit& visit) const {
+        std::size_t number = 0;
+        for (std::size_t rank = 0; rank < parts_.size(); ++rank)
+            for (const Op& op : parts_[rank].ops) visit(rank, op, number++);
+    }
+    template <class Visit>
+    void each_edge(const Visit& visit) const {
+        each_op([&](std::size_t rank, const Op& op, std::size_t number) {
+            for (const std::int32_t dependency : parts_[rank].dependencies_of(op))
+                visit(first_[rank] + static_cast<std::size_t>(dependency), number);
+            if (message_[number] != none) visit(message_[number], number);
+        });
+    }
+
+    Rounds folded() const {
+        std::vector<bool> is_reduced(round_.size(), false);
+        each_op([&](std::size_t, const Op& op, std::size_t number) {
+            if (reduces(op.kind)) is_reduced[message_[number]] = true;
+        });
+        std::vector<std::vector<Rounds::Message>> rounds;
+        each_op([&](std::size_t rank, const Op& op, std::size_t number) {
+            if (op.kind != OpKind::send) return;
+            std::int64_t chunks = 0;
+            for (const ChunkRange& range : parts_[rank].chunks_of(op)) chunks += range.count;
+            const auto round = static_cast<std::size_t>(round_[number]);
+            if (rounds.size() < round) rounds.resize(round);
+            rounds[round - 1].push_back({static_cast<std::int32_t>(rank), op.peer.value,
+                                         static_cast<double>(chunks) / segments_, is_reduced[number]});
+        });
+        Rounds found{static_cast<std::int32_t>(parts_.size()), {}};
+        for (auto& messages : rounds) {
+            if (!found.rounds.empty() && found.rounds.back().messages == messages)
+                ++found.rounds.back().times;
+            else
+                found.rounds.push_back({std::move(messages), 1});
+        }
+        return found;
+    }
+
+    std::span<const RankSchedule> parts_;
+    std::int32_t segments_;
+    // By op, numbered rank by rank:
+    std::vector<std::int32_t> round_, waits_for_;
+    std::vector<bool> is_send_;
+    std::vector<std::size_t> message_;  // of a receive the send that it takes
+    std::vector<std::size_t> first_follower_, followers_;
+    std::vector<std::size_t> first_;  // [rank] its first op
+};
+
+/// Sums by place, of which few are touched before they are cleared.
+class Sums {
+public:
+    explicit Sums(std::size_t places) : sums_(places, 0) {}
+    void add(std::size_t place, double value) {
+        if (sums_[place] == 0) touched_.push_back(place);
+        sums_[place] += value;
+        largest_ = std::max(largest_, sums_[place]);
+    }
+    [[nodiscard]] double largest() const { return largest_; }
+    /// Of both at one place.
+    friend double largest_sum(const Sums& a, const Sums& b) {
+        double largest = 0;
+        for (std::size_t i = 0; i < a.sums_.size(); ++i) largest = std::max(largest, a.sums_[i] + b.sums_[i]);
+        return largest;
+    }
+    void clear() {
+        for (const std::size_t place : touched_) sums_[place] = 0;
+        touched_.clear();
+        largest_ = 0;
+    }
+
+private:
+    std::vector<double> sums_;
+    std::vector<std::size_t> touched_;
+    double largest_ = 0;
+};
+
+/// What each rank and each link has to do, in a round or in all.
+struct Work {
+    Work(std::size_t num_ranks, std::size_t num_capacities)
+        : send_s(num_ranks), receive_s(num_ranks), combined(num_ranks), link_s_per_byte(num_capacities) {}
+    Sums send_s, receive_s, combined, link_s_per_byte;
+    void clear() {
+        send_s.clear();
+        receive_s.clear();
+        combined.clear();
+        link_s_per_byte.clear();
+    }
+};
+
+/// A message between two ranks.
+struct Exchange {
+    std::int32_t low, high, source;
+    double blocks;
+    auto operator<=>(const Exchange&) const = default;
+};
+
+/// Of pairs that send each other messages in one round the size that both have at least; the largest of all pairs.
+double largest_both_ways(std::vector<Exchange>& messages) {
+    std::sort(messages.begin(), messages.end());
+    double largest = 0;
+    for (std::size_t i = 1; i < messages.size(); ++i) {
+        const Exchange &one = messages[i - 1], &other = messages[i];
+        if (one.low == other.low && one.high == other.high && one.source != other.source)
+            largest = std::max(largest, std::min(one.blocks, other.blocks));
+    }
+    return largest;
+}
+
+}  // namespace
+
+Rounds rounds_of(std::span<const RankSchedule> parts, std::int32_t segments) {
+    return Numbering(parts, segments).run();
+}
+
+RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostModel& costs,
+                       std::span<const Rank> ranks)
+    : rendezvous_bytes_(static_cast<double>(costs.rendezvous_limit_bytes())) {
+    const auto num_ranks = static_cast<std::size_t>(rounds.num_ranks);
+    const auto num_capacities = static_cast<std::size_t>(network.num_capacities());
+    Work now(num_ranks, num_capacities), all(num_ranks, num_capacities);
+    std::vector<LinkId> route;
+    std::vector<Exchange> pairs;
+    for (const Rounds::Round& round : rounds.rounds) {
+        now.clear();
+        pairs.clear();
+        const auto times = static_cast<double>(round.times);
+        double latency_s = 0, largest = 0;
+        const auto charge = [&](Sums Work::* sums, std::size_t place, double value) {
+            (now.*sums).add(place, value);
+            (all.*sums).add(place, times * value);
+        };
+        for (const Rounds::Message& message : round.messages) {
+            const auto source = static_cast<std::size_t>(message.source);
+            const auto target = static_cast<std::size_t>(message.target);
+            network.route(ranks[source], ranks[target], route);
+            double route_s = 0;
+            for (const LinkId l : route) {
+                const Link& link = network.link(l);
+                route_s += link.latency_s;
+                charge(&Work::link_s_per_byte, static_cast<std::size_t>(link.capacity),
+                       message.blocks / (link.bandwidth_bytes_per_s * costs->link_efficiency));
+            }
+            latency_s = std::max(latency_s, route_s);
+            largest = std::max(largest, message.blocks);
+            const bool is_on_host =
+                costs->host_overhead_s && network.host_of(ranks[source]) == network.host_of(ranks[target]);
+            charge(&Work::send_s, source, is_on_host ? *costs->host_overhead_s : costs->send_overhead_s);
+            charge(&Work::receive_s, target, is_on_host ? *costs->host_overhead_s : costs->receive_overhead_s);
+            if (message.reduces) charge(&Work::combined, target, message.blocks);
+            const auto [low, high] = std::minmax(message.source, message.target);
+            pairs.push_back({low, high, message.source, message.blocks});
+        }
+        const double largest_pair = largest_both_ways(pairs);
+        const double overhead_s = now.send_s.largest() + now.receive_s.largest();
+        const double reduce_s_per_byte = now.combined.largest() / costs->reduce_bytes_per_s;
+        terms_.push_back({times, overhead_s + latency_s, 2 * latency_s + overhead_s,
+                          now.link_s_per_byte.largest() + reduce_s_per_byte, largest, largest_pair});
+    }
+    stage_fixed_s_ = largest_sum(all.send_s, all.receive_s);
+    stage_s_per_byte_ = std::max(all.link_s_per_byte.largest(), all.combined.largest() / costs->reduce_bytes_per_s);
+}
+
+double RoundTimes::seconds(double block_bytes, std::int32_t segments, bool takes_turns) const {
+    const double bytes = block_bytes / segments;
+    double sum_s = 0;
+    for (const Term& term : terms_) {
+        double time_s = term.fixed_s;
+        double wire_s = bytes * term.s_per_byte;
+        if (bytes * term.largest >= rendezvous_bytes_) time_s += term.handshake_s;
+        if (takes_turns && term.largest_pair > 0 && bytes * term.largest_pair >= rendezvous_bytes_) wire_s *= turns;
+        sum_s += term.times * (time_s + wire_s);
+    }
+    return sum_s + (segments - 1) * std::max(stage_fixed_s_, bytes * stage_s_per_byte_);
+}
+
+}  // namespace hocket::cost

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""Programs with the network of a cluster and no plan: what is decided, what is served, and that it is right."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hocket import CostModel, Network
+from hocket._core import Decider
+from hocket.mpi.build import build_mpi_parts
+from hocket.plan import Plan, PlanEntry, write_plan
+from mpis import MpiRunner
+
+# All collectives at sizes and roots that change, on the world, on halves and pairs of it, on a duplicate, a single rank
+# and an intercommunicator, and 40 communicators of the same members; counts what is wrong.
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static long wrong = 0;
+static void check(MPI_Comm comm, int count, int root) {
+    int p, r;
+    MPI_Comm_size(comm, &p);
+    MPI_Comm_rank(comm, &r);
+    int* one = malloc(sizeof(int) * (count + 1));
+    int* all = malloc(sizeof(int) * (p * count + 1));
+    int* got = malloc(sizeof(int) * (p * count + 1));
+    for (int i = 0; i < count; ++i) one[i] = r == root ? i + root : -1;
+    MPI_Bcast(one, count, MPI_INT, root, comm);
+    for (int i = 0; i < count; ++i) wrong += one[i] != i + root;
+    for (int i = 0; i < count; ++i) one[i] = i + r;
+    const int ranks = p * (p - 1) / 2;
+    MPI_Allreduce(one, got, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; ++i) wrong += got[i] != p * i + ranks;
+    MPI_Reduce(one, got, count, MPI_INT, MPI_SUM, root, comm);
+    for (int i = 0; r == root && i < count; ++i) wrong += got[i] != p * i + ranks;
+    MPI_Allgather(one, count, MPI_INT, got, count, MPI_INT, comm);
+    for (int i = 0; i < p * count; ++i) wrong += got[i] != i % count + i / count;
+    MPI_Gather(one, count, MPI_INT, got, count, MPI_INT, root, comm);
+    for (int i = 0; r == root && i < p * count; ++i) wrong += got[i] != i % count + i / count;
+    for (int i = 0; i < p * count; ++i) all[i] = 1000 * r + i;
+    MPI_Alltoall(all, count, MPI_INT, got, count, MPI_INT, comm);
+    for (int i = 0; i < p * count; ++i) wrong += got[i] != 1000 * (i / count) + r * count + i % count;
+    MPI_Scatter(all, count, MPI_INT, got, count, MPI_INT, root, comm);
+    for (int i = 0; i < count; ++i) wrong += got[i] != 1000 * root + r * count + i;
+    MPI_Reduce_scatter_block(all, got, count, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < count; ++i) wrong += got[i] != 1000 * ranks + p * (r * count + i);
+    MPI_Barrier(comm);
+    free(one);
+    free(all);
+    free(got);
+}
+int main(int argc, char** argv) {
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm half, pair, copy, between;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? ranks - 2 : ranks - 1, 7, &between);
+    for (int i = 0; i < 14; ++i) {
+        const int count = i % 3 == 0 ? 3 : i % 3 == 1 ? 3001 : 40000;
+        check(MPI_COMM_WORLD, count, i % ranks);
+        if (i < 4) {
+            check(half, count, i % 2);
+            check(pair, count, i % 2);
+            check(copy, count, 0);
+            check(MPI_COMM_SELF, count, 0);
+        }
+    }
+    int mine = 1, sum = 0;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, between);
+    wrong += sum != ranks / 2;
+    for (int i = 0; i < 40; ++i) {
+        MPI_Comm again;
+        MPI_Comm_dup(half, &again);
+        check(again, 5000, i % 2);
+        MPI_Comm_free(&again);
+    }
+    long all = 0;
+    MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %ld\n", all);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&pair);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&between);
+    MPI_Finalize();
+    return 0;
+}
+"""
+# As a program of one loop: calls enough for comparisons.
+LOOP = r"""
+#include <mpi.h>
+static char data[100000];
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 40; ++i) MPI_Bcast(data, sizeof data, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+"""
+RANKS = 4
+
+
+def cluster(folder: Path, host: str | None = None) -> Path:
+    """A host of four ranks whose memory is as slow as a network, so that schedules pay on one machine."""
+    path = folder / "cluster.toml"
+    path.write_text(
+        f"""
+        format = "hocket.network/1"
+        [[node]]
+        name = "{host or socket.gethostname()}"
+        kind = "host"
+        ranks = {RANKS}
+        memory_bandwidth = "100 Mbit/s"
+        memory_latency = "20 us"
+        """
+    )
+    return path
+
+
+def run(
+    runner: MpiRunner, folder: Path, network: Path, program: str = PROGRAM, **variables: str
+) -> tuple[Any, dict[str, Any]]:
+    statistics = folder / "statistics.json"
+    env = {"HOCKET_NETWORK": str(network), "HOCKET_STATISTICS": str(statistics), "HOCKET_SUMMARY": "1", **variables}
+    interpose = build_mpi_parts(runner.mpi).interpose
+    done = runner.run(RANKS, runner.compile(program), libraries=[interpose], env=env)
+    return done, json.loads(statistics.read_text())
+
+
+def counted(statistics: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Calls by outcome, of each collective."""
+    found: dict[str, dict[str, int]] = {}
+    for row in statistics["calls"]:
+        found.setdefault(row["collective"], {})[row["outcome"]] = row["calls"]
+    return found
+
+
+def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Path) -> None:
+    path = cluster(tmp_path)
+    done, statistics = run(runner, tmp_path, path, HOCKET_SELF_CHECK="off")
+    assert done.stdout == "wrong 0\n", done.stderr
+    network = Network.from_file(path)
+    decider = Decider(network, CostModel.of(network))
+    calls = counted(statistics)
+    num_served = 0
+    for collective in ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "gather"):
+        # What the program has found is what is found here.
+        decided = {
+            repr(entry).removeprefix("PlanEntry(").removesuffix(")")
+            for entry in decider.entries(collective, list(range(RANKS)))
+        }
+        rows = [row for row in statistics["entries"] if row["collective"] == collective]
+        assert {row["description"] for row in rows if f"on {RANKS} ranks" in row["description"]} == decided
+        # Each is counted on one rank, and both halves and pairs call alike.
+        by_schedule = RANKS * sum(row["rerouted_calls"] for row in rows)
+        assert calls[collective].get("derived", 0) == by_schedule
+        num_served += by_schedule > 0
+    assert num_served >= 3
+    # Small messages are left to the MPI.
+    assert calls["allreduce"]["predicted"] > 0
+    assert set(calls["barrier"]) == {"predicted"}
+    assert statistics["network"] == str(path)
+    assert "hocket: hocket served " in done.stderr
+    assert "no schedule is predicted to be faster on this network" in done.stderr
+
+
+def test_with_the_self_check(runner: MpiRunner, tmp_path: Path) -> None:
+    done, statistics = run(runner, tmp_path, cluster(tmp_path))
+    assert done.stdout == "wrong 0\n", done.stderr
+    done, statistics = run(runner, tmp_path, cluster(tmp_path), LOOP)
+    outcomes = counted(statistics)["bcast"]
+    assert outcomes["comparison"] > 0
+    assert outcomes["derived"] + outcomes["comparison"] + outcomes.get("slower", 0) == RANKS * 40
+
+
+@pytest.mark.one_of_each_family
+def test_a_host_that_the_network_does_not_have(runner: MpiRunner, tmp_path: Path) -> None:
+    path = cluster(tmp_path, "elsewhere")
+    done, statistics = run(runner, tmp_path, path)
+    assert done.stdout == "wrong 0\n", done.stderr
+    said = [line for line in done.stderr.splitlines() if "ranks are on hosts" in line]
+    assert said == [
+        f"hocket: 4 of 4 ranks are on hosts that network {path} does not have, such as {socket.gethostname()}: "
+        "collectives with them stay native; the file must name hosts as `hostname` does"
+    ]
+    left = counted(statistics)["bcast"]
+    assert set(left) == {"placement", "predicted"}  # the latter are those of one rank alone
+    assert left["predicted"] == RANKS * 4
+
+
+@pytest.mark.one_of_each_family
+def test_a_plan_goes_before_decisions(runner: MpiRunner, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    entry = PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 30, "linear")
+    write_plan(Plan(RANKS, "test", (entry,)), plan)
+    done, statistics = run(runner, tmp_path, cluster(tmp_path), HOCKET_PLAN=str(plan), HOCKET_SELF_CHECK="off")
+    assert done.stdout == "wrong 0\n", done.stderr
+    # On the world and its copy: of all 18 broadcasts none is left.
+    assert statistics["entries"][0]["rerouted_calls"] == 18
+    others = [row for row in statistics["entries"][1:] if row["collective"] == "bcast" and "on 4" in row["description"]]
+    assert sum(row["rerouted_calls"] for row in others) == 0
+    assert counted(statistics)["reduce"]["derived"] > 0
+
+
+@pytest.mark.one_of_each_family
+def test_what_is_no_network_serves_nothing(runner: MpiRunner, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text('format = "hocket.network/1"\n')
+    interpose = build_mpi_parts(runner.mpi).interpose
+    env = {"HOCKET_NETWORK": str(wrong)}
+    done = runner.run(RANKS, runner.compile(PROGRAM), libraries=[interpose], env=env)
+    assert done.stdout == "wrong 0\n", done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("hocket: ")]
+    assert len(said) == 1, done.stderr
+    assert str(wrong) in said[0]
+    assert said[0].endswith("every call that no plan serves stays native")
