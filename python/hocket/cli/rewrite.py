@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli.common import json_option, message, print_json, print_table, progress
-from hocket.cli.options import Duration, OutputPath, PortNumbers, network_option
+from hocket.cli.options import Duration, OutputPath, PortNumbers, network_option, refuse_given
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -88,9 +89,13 @@ def command(
     from hocket.rewrite.sites import Options
     from hocket.rewrite.syntax import read_source
 
+    if not verifies:
+        idle = ("ranks", "build", "inputs", "timeout_s")
+        refuse_given(idle, "is an option of --verify", "add --verify and a command: --verify -- mpiexec -n 4 {}")
     paths, run = _split_words(words, verifies)
     request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
-    sources = [read_source(path) for path in paths]
+    # A file that is named twice, or by a link too, is one file.
+    sources = [read_source(path) for path in {os.path.realpath(path): path for path in reversed(paths)}.values()][::-1]
     options = Options(
         allows_rounding=reassociate,
         ignores_clocks=ignore_clocks,
@@ -100,6 +105,8 @@ def command(
     )
     with progress("analysing") as advance:
         result = rewrite(sources, options, lambda name: advance(""))
+    for warning in result.warnings:
+        message(warning)
     comparisons: list[Comparison] = []
     if request is not None:
         from hocket.rewrite.verify import verify
@@ -111,7 +118,9 @@ def command(
 
         write_page(page, result, comparisons)
     if applies and is_right:
-        _apply(result)
+        from hocket.rewrite.apply import apply
+
+        apply(result)
     if as_json:
         print_json(_as_values(result, comparisons))
     else:
@@ -120,7 +129,7 @@ def command(
             message(f"{len(result.changed)} file(s) written")
     if not is_right:
         if applies:
-            message("no file was written: the rewritten program differs")
+            message("no file was written: see above")
         return 1
     return _WOULD_CHANGE if check and result.changed and not applies else 0
 
@@ -163,13 +172,6 @@ def _verify_request(
     return request
 
 
-def _apply(result: Rewritten) -> None:
-    from hocket.io.files import write_whole
-
-    for path in result.changed:
-        write_whole(path, result.new[path])
-
-
 def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, explain: bool) -> None:
     from hocket.rewrite.differences import unified_diff
 
@@ -194,11 +196,7 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
                 f"  refused ({refusal.code}): {refusal.reason}" + (f"\n    hint: {refusal.hint}" * bool(refusal.hint))
             )
     for comparison in comparisons:
-        verdict = (
-            "the same lines of output and files, bit for bit"
-            if comparison.is_equal
-            else f"differs: {comparison.difference}"
-        )
+        verdict = comparison.difference or "the same lines of output and files, bit for bit"
         times = f"{comparison.original_s:.2f} s and {comparison.rewritten_s:.2f} s"
         print(f"{comparison.ranks} ranks: {verdict} ({times})")
 

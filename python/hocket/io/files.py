@@ -9,10 +9,11 @@ import errno
 import os
 import shutil
 import signal
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,8 +33,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields the name of a file aside, which becomes `path` when the block has ended; the old file stays if it raises.
 
     A symbolic link stays one, and its target is written. What is not a file, as a device or a pipe, is yielded itself.
+    A file that is replaced keeps its permissions, and its owner where this process may give files away.
 
-    Raises OSError.
+    Raises OSError, also for a file that may not be written.
     """
     folder = Path(path).absolute().parent
     path = Path(path).resolve()
@@ -42,15 +44,31 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileNotFoundError(errno.ENOENT, f"the folder {folder} does not exist", str(path))
     aside = path if is_special else path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        yield aside
+        with _like(path, aside) if path.is_file() else nullcontext():
+            yield aside
         if not is_special:
             aside.replace(path)
     except OSError as error:
+        if str(error.filename) not in ("None", str(aside)):  # of another file
+            raise
         raise OSError(error.errno, error.strerror, str(path)) from error  # nobody knows the name of what lay aside
     finally:
         if not is_special:
             with suppress(OSError):
                 aside.unlink()
+
+
+@contextmanager
+def _like(old: Path, aside: Path) -> Iterator[None]:
+    """Gives `aside` the permissions and the owner of `old`; until it is complete nobody else may read it."""
+    if not os.access(old, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(old))
+    status = old.stat()
+    os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, stat.S_IRUSR | stat.S_IWUSR))
+    yield
+    with suppress(PermissionError):
+        os.chown(aside, status.st_uid, status.st_gid)
+    aside.chmod(stat.S_IMODE(status.st_mode))
 
 
 def printable(path: str) -> str:
@@ -87,24 +105,24 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """
     folder = folder.resolve()
     there = folder.is_dir()
-    with _signals_held():  # a folder whose name nobody knows would stay behind
+    with signals_held():  # a folder whose name nobody knows would stay behind
         scratch = Path(tempfile.mkdtemp(prefix=".hocket-", dir=folder if there else folder.parent))
     try:
         aside = scratch / "new"  # with the permissions of any folder; those of `scratch` are its owner's
         aside.mkdir()
         yield aside
-        with _signals_held():
+        with signals_held():
             if not there:
                 aside.rename(folder)
             for path in sorted(aside.iterdir()) if there else ():
                 path.replace(folder / path.name)
     finally:
-        with _signals_held():
+        with signals_held():
             shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
+def signals_held() -> Iterator[None]:
     """What asks this process to end does so at the end of the block. No mask: it would go to another thread."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -227,7 +227,7 @@ def with_changes(source: Source, changes: Sequence[Change]) -> tuple[bytes, list
         origins += range(at, edit.first)
         for piece in edit.pieces:
             text += piece.text
-            count = len(piece.text.splitlines())
+            count = piece.text.count(b"\n")  # a \r alone ends no line
             known = [*piece.origins[:count]]
             origins += known + [piece.origins[-1] if piece.origins else -1] * (count - len(known))
         at = max(at, edit.end)

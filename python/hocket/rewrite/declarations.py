@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 
@@ -219,12 +220,20 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
         scope.binding = "mpif.h"
         return
     included = source.path.parent / name
-    if included.is_file():
-        # A part of a program unit; alone it would be no program.
-        inside = Source(included, b"subroutine included\n" + included.read_bytes() + b"\nend subroutine included\n")
-        declare(scope, inside.root.children[0].children[1:-1], inside)
-    else:
+    around = (*source.included_by, os.path.realpath(source.path))
+    if not included.is_file() or not os.access(included, os.R_OK):
         scope.unseen.append(f"the included file {name}")
+    elif os.path.realpath(included) in around:
+        scope.problem = scope.problem or f"line {line_of(node)}: {name} includes itself"
+    else:
+        # A part of a program unit; alone it would be no program.
+        text = b"subroutine included\n" + included.read_bytes() + b"\nend subroutine included\n"
+        inside = Source(included, text, around)
+        unit = inside.root.children[0]
+        statements = unit.children[1:-1]
+        if inside.root.child_count > 1 or unit.has_error or not all(map(is_specification, statements)):
+            scope.problem = scope.problem or f"line {line_of(node)}: {name} has more than declarations"
+        declare(scope, statements, inside)
 
 
 def _derived_type(scope: Scope, node: Node, source: Source) -> None:

@@ -63,8 +63,9 @@ def build_program(sources: Sequence[Source]) -> Program:
                 if procedure.name in program.external:
                     program.ambiguous.add(procedure.name)
                 program.external[procedure.name] = procedure
+    resolved: set[int] = set()
     for scope in [*program.modules.values(), *(one.scope for one in program.procedures)]:
-        _resolve_uses(program, scope, ())
+        _resolve_uses(program, scope, (), resolved)
     return program
 
 
@@ -162,8 +163,11 @@ def _in_block(node: Node) -> bool:
     return False
 
 
-def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...]) -> None:
+def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...], resolved: set[int]) -> None:
     """Brings the names of used modules into the scope. Private ones too: to know too many names is safe."""
+    if id(scope) in resolved:
+        return
+    resolved.add(id(scope))
     for use in scope.used:
         module = program.modules.get(use.module)
         if module is None:
@@ -171,8 +175,9 @@ def _resolve_uses(program: Program, scope: Scope, busy: tuple[str, ...]) -> None
                 scope.unseen.append(f"module {use.module}")
             continue
         if use.module in busy:
+            scope.problem = scope.problem or f"module {use.module} uses itself"
             continue
-        _resolve_uses(program, module, (*busy, use.module))
+        _resolve_uses(program, module, (*busy, use.module), resolved)
         names = dict(use.names) if use.has_only else {name: name for name in module.symbols} | use.names
         for own, its in names.items():
             if its in module.symbols and own not in scope.symbols:

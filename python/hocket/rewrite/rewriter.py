@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hocket.errors import InvalidInput
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.change import Change, change_of, with_changes
 from hocket.rewrite.half_sites import HalfSites
 from hocket.rewrite.program import build_program
-from hocket.rewrite.sites import Options, Site, examine, habits_of, sites_of
-from hocket.rewrite.syntax import Source
+from hocket.rewrite.sites import Options, Site, blocking_calls, examine, habits_of, sites_of
+from hocket.rewrite.syntax import Source, line_of
 
 NO_OPTIONS = Options()
+# Some thousand nested operators. With half a KiB of stack for each frame this is far from the usual 8 MiB.
+_MAX_FRAMES = 8000
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Rewritten:
     old: dict[Path, bytes]
     new: dict[Path, bytes]
     outcomes: list[Outcome] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # of parts of files that are in no procedure
 
     @property
     def changed(self) -> list[Path]:
@@ -51,8 +56,33 @@ class Rewritten:
 def rewrite(
     sources: Sequence[Source], options: Options = NO_OPTIONS, report: Callable[[str], None] = lambda _: None
 ) -> Rewritten:
-    """Rewrites what is proved to be right. `report` is called with the name of each procedure that is looked at."""
+    """Rewrites what is proved to be right. `report` is called with the name of each procedure that is looked at.
+
+    Raises InvalidInput for a program that is nested too deeply.
+    """
+    at, limit = "the declarations", sys.getrecursionlimit()
+
+    def report_next(name: str) -> None:
+        nonlocal at
+        at = name
+        report(name)
+
+    sys.setrecursionlimit(max(limit, _MAX_FRAMES))
+    try:
+        return _rewrite(sources, options, report_next)
+    except RecursionError:
+        raise InvalidInput(
+            f"{at}: expressions, blocks or calls are nested more deeply than hocket can follow",
+            "divide the expression or the procedure, or leave its file out",
+        ) from None
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str], None]) -> Rewritten:
     result = Rewritten({one.path: one.text for one in sources}, {})
+    for source in sources:
+        _report_what_is_in_no_procedure(source, result)
     current = {one.path: one for one in sources}
     origins = {one.path: list(range(len(one.lines))) for one in sources}
     done: set[str] = set()
@@ -82,7 +112,7 @@ def _one_change_each(
 ) -> tuple[dict[Path, list[Change]], list[Outcome]]:
     """At most one rewrite in each procedure that is not `done`. What is refused may be possible after another one."""
     program = build_program(sources)
-    habits, analysis = habits_of(program), Analysis(program, options.ignores_clocks)
+    habits, analysis = habits_of(sources), Analysis(program, options.ignores_clocks)
     half_sites = HalfSites(analysis, options, habits)
     changes: dict[Path, list[Change]] = {one.path: [] for one in sources}
     outcomes: list[Outcome] = []
@@ -109,6 +139,22 @@ def _one_change_each(
             outcomes.append(replace(outcome, obligations=(*outcome.obligations, *more)))
             break
     return changes, outcomes
+
+
+def _report_what_is_in_no_procedure(source: Source, result: Rewritten) -> None:
+    """Text outside of the procedures that the parser found: a construct without an end may hide all that is in it."""
+    nodes = [one for one in source.root.children if one.type != "comment"]
+    if not nodes:
+        result.warnings.append(f"{source.path}: has no statement")
+    wrong = next((one for one in nodes if one.type == "ERROR"), None)
+    if wrong is None:
+        return
+    reason = f"line {line_of(wrong)}: the syntax is not understood"
+    result.warnings.append(f"{source.path}: {reason}; what it belongs to stays as it is")
+    refusal = Refusal("syntax", reason, "compile the file: it may lack the end of a construct")
+    for one in nodes:
+        for node, name in blocking_calls(one) if one.type == "ERROR" else ():
+            result.outcomes.append(Outcome(source.path, line_of(node), "", name, False, (), (refusal,)))
 
 
 def _outcome(site: Site, origins: list[int]) -> Outcome:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hocket.rewrite.analysis import Analysis
@@ -25,11 +26,10 @@ from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.pipeline_text import PipelineText
 from hocket.rewrite.pipelines import Pipeline, find_pipeline
-from hocket.rewrite.program import Program
 from hocket.rewrite.splitting import Splitter
 from hocket.rewrite.strips import Strip, find_strip
 from hocket.rewrite.symbols import Procedure
-from hocket.rewrite.syntax import Node, children, line_of, source_of, text_of, walk
+from hocket.rewrite.syntax import Node, Source, children, line_of, source_of, text_of, walk
 from hocket.rewrite.windows import Window, find_window, find_window_below, item_of
 
 _OF_ONE_LOOP = re.compile(r"!\$omp(end)?(paralleldo|simd)|!(dir|dec|gcc)\$")
@@ -122,18 +122,26 @@ class Habits:
     has_final: bool  # a type has a procedure that is called when a variable goes away
 
 
-def habits_of(program: Program) -> Habits:
+def blocking_calls(node: Node) -> Iterator[tuple[Node, str]]:
+    """The calls in a tree that have a non-blocking form, and the names of their procedures."""
+    for one in walk(node):
+        known = mpi_procedures().get(text_of(children(one)[1])) if one.type == "subroutine_call" else None
+        if known is not None and known.role == "blocking" and known.starts:
+            yield one, known.name
+
+
+def habits_of(sources: Sequence[Source]) -> Habits:
+    """Of the whole text, also of what is in no procedure."""
     handles_errors, one_sided = False, ""
     pattern = re.compile(rb"(?i)errhandler|mpi_win_")
-    for procedure in program.procedures:
-        is_suspect = pattern.search(procedure.node.text or b"")
-        for node in walk(procedure.node) if is_suspect else ():
+    for source in sources:
+        for node in walk(source.root) if pattern.search(source.text) else ():
             if node.type == "subroutine_call":
                 name = text_of(children(node)[1])
                 handles_errors = handles_errors or (name.startswith("mpi_") and "errhandler" in name)
                 one_sided = name if name.startswith("mpi_win_") and not one_sided else one_sided
     final = re.compile(rb"(?im)^\s*final\s*(::)?\s*\w")
-    has_final = any(final.search(one.text) for one in {id(p.source): p.source for p in program.procedures}.values())
+    has_final = any(final.search(one.text) for one in sources)
     return Habits(handles_errors, one_sided, has_final)
 
 

@@ -32,6 +32,7 @@ class Source:
 
     path: Path
     text: bytes
+    included_by: tuple[str, ...] = ()  # real paths of the files that are being read
     root: Node = field(init=False)
 
     def __post_init__(self) -> None:

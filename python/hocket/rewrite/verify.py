@@ -37,7 +37,7 @@ class Comparison:
 
     ranks: int
     is_equal: bool
-    difference: str  # empty if there is none
+    difference: str  # what differs, or why nothing can be compared; empty if they are equal
     original_s: float
     rewritten_s: float
 
@@ -52,7 +52,8 @@ def check_request(request: VerifyRequest) -> None:
         if not path.exists():
             raise InvalidInput(f"{path}: does not exist", "--input names a file or folder that the program reads")
     _build_words(request)
-    _rank_counts(request)
+    if 0 in _rank_counts(request):
+        raise InvalidInput(f"`{shlex.join(request.command)}` starts no rank", "give one or more: mpiexec -n 4 {}")
 
 
 def _build_words(request: VerifyRequest) -> list[str]:
@@ -117,29 +118,32 @@ def _build(request: VerifyRequest, folder: Path, texts: Mapping[Path, bytes]) ->
     words: list[str] = []
     for word in _build_words(request):
         if word == "{files}":
-            words += names
+            words += [f"./{name}" for name in names]  # a name may begin with -
         else:
             words.append(word.replace("{compiler}", compiler).replace("{program}", str(program)))
     done = run_command(words, cwd=folder, capture=True, timeout=request.timeout_s)
     if done.returncode != 0 or not program.exists():
-        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        shown = next((line for line in lines if "Error" in line), lines[-1] if lines else "no program was made")
+        shown = _reason(done) or "no program was made"
         hint = "give the files in the order of their modules, or another command with --build"
-        raise Error(f"{folder.name} program: `{shlex.join(words)}` failed: {shown.strip()}", hint)
+        raise Error(f"{folder.name} program: `{shlex.join(words)}` failed: {shown}", hint)
     return program
 
 
 def _compare(request: VerifyRequest, folder: Path, programs: Mapping[str, Path], ranks: int) -> Comparison:
     original, first = _run(request, folder / f"original-{ranks}", programs["original"], ranks)
     if original.returncode != 0:
-        text = f"the original ends with status {original.returncode}"
+        text = f"nothing to compare: the original program ends with status {_status(original)}"
         return Comparison(ranks, False, text, original.elapsed_s, 0.0)
-    rewritten, second = _run(request, folder / f"rewritten-{ranks}", programs["rewritten"], ranks)
+    try:
+        rewritten, second = _run(request, folder / f"rewritten-{ranks}", programs["rewritten"], ranks)
+    except Error as error:  # above all one that hangs
+        return Comparison(ranks, False, f"differs: the rewritten program: {error}", original.elapsed_s, 0.0)
     difference = _difference(original, first, rewritten, second)
     if difference:
         again, third = _run(request, folder / f"again-{ranks}", programs["original"], ranks)
         if _difference(original, first, again, third):
             difference = f"the original differs from itself when it runs again ({difference}): does it print times?"
+        difference = f"differs: {difference}"
     return Comparison(ranks, not difference, difference, original.elapsed_s, rewritten.elapsed_s)
 
 
@@ -161,10 +165,22 @@ def _run(request: VerifyRequest, folder: Path, program: Path, ranks: int) -> tup
 
 def _difference(one: Completed, files: dict[str, bytes], two: Completed, others: dict[str, bytes]) -> str:
     if one.returncode != two.returncode:
-        return f"exit status {one.returncode} and {two.returncode}: {two.stderr.strip()[-200:]}"
+        return f"exit status {one.returncode} and {_status(two)}"
     # Lines of several ranks come in any order.
     if sorted(one.stdout.splitlines()) != sorted(two.stdout.splitlines()):
         return "standard output"
     if set(files) != set(others):
         return f"the files {', '.join(sorted(set(files) ^ set(others)))}"
     return next((f"the file {name}" for name in files if files[name] != others[name]), "")
+
+
+def _status(done: Completed) -> str:
+    """With the line that says why."""
+    reason = _reason(done)
+    return f"{done.returncode}: {reason}" if reason else str(done.returncode)
+
+
+def _reason(done: Completed) -> str:
+    """One line of what a command that failed has printed."""
+    lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")[:300]
