@@ -5,6 +5,7 @@
 !
 ! rewrite_gain NUMBER WORK REPETITIONS: prints the seconds of each repetition, those of the slowest rank. The rank naps
 ! for `work` microseconds in place of a computation, so that others may use the core: as if it had a core of its own.
+! Kernels 9 to 11 compute: as many terms for each element as take `work` microseconds together on an idle core.
 module gain_kernels
   use, intrinsic :: iso_c_binding, only: c_int
   use mpi
@@ -17,7 +18,32 @@ module gain_kernels
   end interface
   integer, parameter :: m = 125000, columns = 10
   real(8) :: a(m), b(m), w(m), u(m, 0:columns+1), v(m, 0:columns+1)
+  integer :: terms  ! of kernels that compute
 contains
+
+  real(8) function series(x)
+    real(8), intent(in) :: x
+    integer :: k
+    series = x
+    do k = 1, terms
+      series = 0.5d0 * series + 1 / (1 + series * series)
+    end do
+  end function
+
+  ! So that `series` of all elements takes `work` microseconds.
+  subroutine choose_terms(work)
+    integer, intent(in) :: work
+    real(8) :: began, x
+    integer :: i
+    terms = 1000
+    x = 1
+    began = MPI_Wtime()
+    do i = 1, 200
+      x = series(x + i)
+    end do
+    terms = nint(work * 1d-6 / m / ((MPI_Wtime() - began) / (200 * 1000)))
+    w(1) = x
+  end subroutine
 
   subroutine spend(x, work)
     real(8), intent(inout) :: x(m)
@@ -107,6 +133,49 @@ contains
     call spend(w, work)
     a(1) = most
   end subroutine
+
+  ! Each element of the message is computed with, one after the other: the message goes in parts.
+  subroutine computed_in_parts()
+    integer :: i, ierr
+    call MPI_Bcast(a, m, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do i = 1, m
+      w(i) = series(a(i))
+    end do
+  end subroutine
+
+  ! Four fields are made, and their largest values are used: two stages.
+  subroutine computed_in_stages()
+    integer, parameter :: steps = 4, n = m / steps
+    real(8) :: mine(n), largest(n)
+    integer :: step, i, ierr
+    do step = 1, steps
+      do i = 1, n
+        mine(n + 1 - i) = series(w(i) + step)
+      end do
+      call MPI_Allreduce(mine, largest, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
+      do i = 1, n
+        v(i, step) = largest(n + 1 - i)
+      end do
+    end do
+  end subroutine
+
+  subroutine exchange(left, right)
+    integer, intent(in) :: left, right
+    integer :: ierr
+    call MPI_Sendrecv(u(1, columns), m, MPI_DOUBLE_PRECISION, right, 1, u(1, 0), m, MPI_DOUBLE_PRECISION, left, 1, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  end subroutine
+
+  ! The exchange is a procedure, which is divided.
+  subroutine computed_beside_a_call(left, right)
+    integer, intent(in) :: left, right
+    integer :: i
+    call exchange(left, right)
+    do i = 1, m
+      w(i) = series(w(i))
+    end do
+    u(:, 1) = u(:, 0)
+  end subroutine
 end module gain_kernels
 
 program rewrite_gain
@@ -131,6 +200,7 @@ program rewrite_gain
   w = 1
   u = rank
   v = 1
+  call choose_terms(work)
   do i = 1, repetitions
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
     began = MPI_Wtime()
@@ -151,6 +221,12 @@ program rewrite_gain
       call fused_loop(work)
     case (8)
       call small_reduction_and_work(work)
+    case (9)
+      call computed_in_parts()
+    case (10)
+      call computed_in_stages()
+    case (11)
+      call computed_beside_a_call(left, right)
     end select
     own = MPI_Wtime() - began
     call MPI_Reduce(own, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)

@@ -4,8 +4,8 @@
 
 """What `hocket rewrite` gains on an emulated cluster: the kernels of rewrite_gain.f90, as they are and rewritten.
 
-Each kernel computes about as long as it communicates. Its computation is a nap, as if it had a core of its own: what
-the machine does beside this measurement disturbs it less.
+Each kernel computes about as long as it communicates. The computation of the first eight is a nap, as if it had a core
+of its own: what the machine does beside this measurement disturbs it less. The last three compute.
 
 .venv/bin/python perf/rewrite_gain.py --mpis mpich-4.0.2 --launches 5
 """
@@ -42,6 +42,9 @@ KERNELS = {
     "edge_first": 0.9,
     "fused_loop": 1.0,
     "small_reduction_and_work": 1.0,
+    "computed_in_parts": 0.75,  # 1 MB in sqrt(1 MB / 62.5 kB) = 4 parts: all but the first are waited for beside work
+    "computed_in_stages": 0.75,  # all but the last of four steps
+    "computed_beside_a_call": 1.0,
 }
 #: Way: whether rewritten, and `hocket run --progress`.
 WAYS = {"original": (False, "off"), "rewritten": (True, "off"), "rewritten, progress": (True, "on")}

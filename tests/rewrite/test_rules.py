@@ -224,6 +224,14 @@ def test_what_one_rank_reads_is_the_same_on_all_once_it_is_broadcast() -> None:
     assert [one.is_rewritten for one in outcomes] == [False, True]
 
 
+def test_the_command_line_is_the_same_on_all_ranks() -> None:
+    word = "call get_command_argument(1, word)\nread (word, *) k\n"
+    branch = f"if (k > 1) then\n  {ALL}\n  {WORK}\nend if"
+    assert codes(module(word + branch, declarations="    character(len=9) :: word")) == set()
+    own = "call MPI_Comm_rank(MPI_COMM_WORLD, i, ierr)\nword = char(48 + i)\nread (word, *) k\n"
+    assert codes(module(own + branch, declarations="    character(len=9) :: word")) == {"divergence"}
+
+
 def test_a_branch_that_may_differ_can_be_declared_uniform() -> None:
     body = "call MPI_Comm_rank(MPI_COMM_WORLD, k, ierr)\nif (k < 9) then\n  !$hocket uniform\n  {}\n  {}\nend if"
     _, (outcome,) = rewritten(module(body.format(ALL, WORK.replace("\n", "\n  "))))
@@ -280,3 +288,20 @@ def test_arguments_with_a_function_are_not_computed_twice() -> None:
         text = HALVED.format("inout", f"    call spread(a, {argument})\n    w = 2 * w\n    a(1) = w(1)")
         text = text.replace("implicit none", "integer :: shared").replace("end module", function)
         assert rewritten(text)[0].count("subroutine spread_start(") == halves
+
+
+@pytest.mark.parametrize(
+    "call", ["co_sum(w)", "co_max(w(1:2), result_image=1)", "co_broadcast(a=w, source_image=1, stat=k)"]
+)
+def test_collectives_of_coarrays_read_write_and_keep_their_order(call: str) -> None:
+    assert codes(module(f"{ALL}\ncall {call}\n{WORK}")) == {"end", "order"}
+    # In a procedure too. Nothing that touches its argument crosses it; what does not may stay beside the MPI call.
+    shared = "  subroutine images(x)\n    real(8) :: x(:)\n    call co_sum(x)\n  end subroutine\n"
+    assert codes(module(f"{ALL}\ncall images(w)\n{WORK}", more=shared)) == {"end", "order"}
+    assert codes(module(f"{ALL}\n{WORK}\ncall {call}\nw = b")) == set()
+    new, _ = rewritten(module(f"{ALL}\n{WORK}\ncall {call}\nw = b"))
+    assert new.index("end do") < new.index("MPI_Wait") < new.index("call co_")
+
+
+def test_an_unknown_collective_of_coarrays_is_refused() -> None:
+    assert "communication" in codes(module(f"{ALL}\ncall co_sum()\n{WORK}"))

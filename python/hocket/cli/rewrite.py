@@ -155,7 +155,10 @@ def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tu
     """click drops the `--`: what follows the last Fortran file is the command."""
     if not verifies:
         return [Path(word) for word in words], ()
-    suffixes = (".f90", ".f95", ".f03", ".f08", ".f18", ".f", ".for")
+    from hocket.rewrite.fixed_form import SUFFIXES
+    from hocket.rewrite.syntax import FREE_FORM
+
+    suffixes = (*FREE_FORM, *SUFFIXES)
     end = next((i for i, word in enumerate(words) if not word.lower().endswith(suffixes)), len(words))
     if end == 0 or end == len(words):
         raise InvalidInput("--verify needs files and a command", "hocket rewrite a.f90 --verify -- mpiexec -n 4 {}")

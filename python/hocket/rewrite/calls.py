@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from hocket.rewrite.effects import Barrier, MpiUse, Summary
-from hocket.rewrite.intrinsics import intrinsics
+from hocket.rewrite.intrinsics import CO_PROCEDURES, intrinsics
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, buffer_ranges
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.recorder import Recorder
@@ -36,8 +36,8 @@ class Calls:
             self._mpi(name, node)
         elif known is None and collector.clock(name, node):
             return
-        elif known is None and name.startswith("co_"):
-            collector.barrier("communication", node, f"{name} communicates")
+        elif known is None and name in CO_PROCEDURES:
+            self._coarrays(name, arguments, node)
         elif known is None and name in _TWO_FORMS:
             collector.barrier("unknown-call", node, f"{name} changes the state of the random numbers")
         elif known is None and name == "move_alloc":
@@ -148,6 +148,22 @@ class Calls:
         for i, (symbol, writes) in enumerate(bound):
             if any(other is symbol and (writes or its) for other, its in bound[:i]) and symbol.is_array:
                 collector.barrier("aliasing", node, f"{symbol.name} is passed twice to {known.name}, which writes it")
+
+    def _coarrays(self, name: str, arguments: dict[str, Node], node: Node) -> None:
+        """A collective of images: it reads and writes its first argument, and waits for the others."""
+        collector, dummies = self.collector, CO_PROCEDURES[name]
+        bound = {one if not one.isdigit() else dummies[int(one)] if int(one) < len(dummies) else "": value
+                 for one, value in arguments.items()}  # fmt: skip
+        if "a" not in bound or not set(bound) <= set(dummies):
+            collector.barrier("communication", node, f"the arguments of {name} are not understood")
+            return
+        collector.effects.mpi.append(MpiUse(name.upper(), "blocking", line_of(node)))
+        for dummy, actual in bound.items():
+            if dummy == "operation":
+                continue  # a pure function
+            collector.read(actual)
+            if dummy in ("a", "stat", "errmsg"):
+                collector.write(actual)
 
     # MPI
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 
+from hocket.rewrite.fixed_form import to_free
 from hocket.rewrite.symbols import DerivedType, Scope, Symbol, Use
 from hocket.rewrite.syntax import Node, Source, child_of, children, error_in, line_of, named, text_of, walk
 
@@ -227,8 +228,9 @@ def _include(scope: Scope, node: Node, source: Source) -> None:
         scope.problem = scope.problem or f"line {line_of(node)}: {name} includes itself"
     else:
         # A part of a program unit; alone it would be no program.
-        text = b"subroutine included\n" + included.read_bytes() + b"\nend subroutine included\n"
-        inside = Source(included, text, around)
+        inner = included.read_bytes() if source.original is None else to_free(included.read_bytes())
+        text = b"subroutine included\n" + inner + b"\nend subroutine included\n"
+        inside = Source(included, text, source.original, around)
         unit = inside.root.children[0]
         statements = unit.children[1:-1]
         if inside.root.child_count > 1 or unit.has_error or not all(map(is_specification, statements)):

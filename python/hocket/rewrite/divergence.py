@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hocket.rewrite.intrinsics import intrinsics
+from hocket.rewrite.intrinsics import CO_PROCEDURES, intrinsics
 from hocket.rewrite.mpi_arguments import bind
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.program import Program
@@ -24,8 +24,9 @@ _SAME_ON_ALL = frozenset(
 )
 _CONDITIONS = frozenset({"parenthesized_expression", "selector"})
 _BRANCHES = frozenset({"if_statement", "elseif_clause", "else_clause", "case_statement"})
-#: Calls after which a rank takes no part any more, and those that concern it alone.
-_ALONE = frozenset({"mpi_finalize", "mpi_abort", "exit", "abort"})
+#: All ranks are started with the same words and environment.
+_OF_THE_COMMAND = frozenset({"get_command_argument", "get_command", "get_environment_variable", "getarg", "getenv"})
+_ALONE = frozenset({"exit", "abort"})  # a rank takes no part any more
 _LEAVES = frozenset({"return", "goto", "exit", "cycle"})
 
 
@@ -92,7 +93,7 @@ class Divergence:
         elif kind == "call_expression" and node.children[0].type == "identifier":
             self._call(node, procedure, around)
         elif kind == "read_statement":
-            self._read |= self._names([node], procedure)
+            self._reading(node, procedure, around)
         elif kind == "keyword_statement" and around and self._leaves_others(node, procedure):
             self._leaves.setdefault(id(procedure), []).append((around, line_of(node)))
         elif kind in ("if_statement", "select_case_statement"):
@@ -100,6 +101,16 @@ class Divergence:
             conditions = [one for clause in clauses for one in clause.children if one.type in _CONDITIONS]
             around, line = around | self._names(conditions, procedure), line_of(node)
         return [(one, around, line) for one in node.children]
+
+    def _reading(self, node: Node, procedure: Procedure, around: frozenset[str]) -> None:
+        """From a text, the values are as different as the text; other input may be different."""
+        unit, *targets = [*identifiers(node)] or [""]
+        found = procedure.scope.find(unit)
+        if found is None or found.type != "character":
+            self._read |= self._names([node], procedure)
+            return
+        for name in targets:
+            self._flows.append((_alias(name, procedure), frozenset({found.alias}), around))
 
     def _leaves_others(self, node: Node, procedure: Procedure) -> bool:
         """Whether ranks that leave here may meet the others' collectives with calls of their own: in the branch that
@@ -139,7 +150,9 @@ class Divergence:
                     self._flows.append((base, frozenset({inside}), around))
         elif node.type == "subroutine_call" and name.startswith(("mpi_", "pmpi_")):
             self._mpi(name, node, procedure, around)
-        elif node.type == "subroutine_call" and name not in intrinsics():
+        elif node.type == "subroutine_call" and name in CO_PROCEDURES:
+            self._broadcast |= {self._base(part, procedure) for part in parts[:1]}
+        elif node.type == "subroutine_call" and name not in intrinsics() and name not in _OF_THE_COMMAND:
             self._differs |= {self._base(part, procedure) for part in parts} - {""}
 
     def _mpi(self, name: str, node: Node, procedure: Procedure, around: frozenset[str]) -> None:
@@ -207,8 +220,11 @@ def _is_label(node: Node) -> bool:
 
 
 def _may_communicate(node: Node) -> bool:
+    """Whether it is a collective that may become non-blocking, or may contain one."""
     if node.type != "subroutine_call":
         return False
     name = text_of(children(node)[1])
+    if not name.startswith("mpi_"):
+        return name not in _ALONE
     known = mpi_procedures().get(name)
-    return name not in _ALONE and (known is None or known.role != "local")
+    return known is not None and bool(known.starts) and not {one.name for one in known.arguments} & {"dest", "source"}

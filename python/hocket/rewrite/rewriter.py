@@ -16,6 +16,7 @@ from hocket.errors import InvalidInput
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.change import Change, change_of, with_changes
+from hocket.rewrite.fixed_form import to_fixed
 from hocket.rewrite.half_sites import HalfSites
 from hocket.rewrite.program import build_program
 from hocket.rewrite.sites import Options, Site, blocking_calls, examine, habits_of, sites_of
@@ -80,7 +81,7 @@ def rewrite(
 
 
 def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str], None]) -> Rewritten:
-    result = Rewritten({one.path: one.text for one in sources}, {})
+    result = Rewritten({one.path: one.original or one.text for one in sources}, {})
     for source in sources:
         _report_what_is_in_no_procedure(source, result)
     current = {one.path: one for one in sources}
@@ -95,11 +96,15 @@ def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str]
         for path, some in changes.items():
             text, lines = with_changes(current[path], some)
             origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
-            current[path] = Source(path, text)
-    result.new = {path: one.text for path, one in current.items()}
+            current[path] = Source(path, text, current[path].original)
+    result.new = {path: _in_its_form(one, origins[path]) for path, one in current.items()}
     result.outcomes += refused.values()
     result.outcomes.sort(key=lambda one: (str(one.path), one.line))
     return result
+
+
+def _in_its_form(source: Source, origins: list[int]) -> bytes:
+    return source.text if source.original is None else to_fixed(source.text, origins, source.original)
 
 
 def _one_change_each(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
+from hocket.rewrite import fixed_form
 from hocket.rewrite.libraries import fortran_parser
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ NOISE = ("&", "comment")
 
 @dataclass
 class Source:
-    """A file in free form, and its tree."""
+    """A file in free form, and its tree. `original` is that of one in fixed form, and `text` the same in free form."""
 
     path: Path
     text: bytes
+    original: bytes | None = None
     included_by: tuple[str, ...] = ()  # real paths of the files that are being read
     root: Node = field(init=False)
 
@@ -52,11 +54,12 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """Raises InvalidInput for a file that cannot be read, is not in free form, or is not text."""
-    if path.suffix.lower() not in FREE_FORM:
+    """Raises InvalidInput for a file that cannot be read, is not Fortran by its name, or is not text."""
+    accepted = (*FREE_FORM, *fixed_form.SUFFIXES)
+    if path.suffix.lower() not in accepted:
         raise InvalidInput(
-            f"{path}: its name ends with {path.suffix or 'nothing'!r}; accepted: {', '.join(FREE_FORM)} or in capitals",
-            "fixed form is not supported: convert the file to free form first",
+            f"{path}: its name ends with {path.suffix or 'nothing'!r}; accepted: {', '.join(accepted)} or in capitals",
+            "name a Fortran source file",
         )
     try:
         text = path.read_bytes()
@@ -64,6 +67,8 @@ def read_source(path: Path) -> Source:
         raise InvalidInput(f"{path}: cannot be read: {error.strerror}", "name a Fortran source file") from None
     if b"\0" in text:
         raise InvalidInput(f"{path}: is not a text file", "name a Fortran source file")
+    if fixed_form.is_fixed(path, text):
+        return Source(path, fixed_form.to_free(text), text)
     return Source(path, text)
 
 
