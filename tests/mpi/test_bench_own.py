@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -103,6 +104,19 @@ def test_a_plugin_whose_data_are_wrong(mpi: Mpi, runner: MpiRunner, program: Pat
     path = runner.folder / "results.jsonl"
     runner.run(2, program, "--quiet", "--budget", "0.01", "--launches", "1", "-o", path, folder / "liar.toml")
     assert outcomes(path)["plugin.liar ranks=2"] == ("wrong_data", "a message has arrived with other data")
+
+
+def test_a_plugin_that_ends_the_program_with_status_0(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    source = (run(TemplateRequest("ender", "c", tmp_path)).folder / "ender.c").read_text()
+    start = "    MPI_Request requests[2];\n"
+    assert start in source
+    (tmp_path / "ender/ender.c").write_text("#include <unistd.h>\n" + source.replace(start, f"    _exit(0);\n{start}"))
+    subprocess.run(["make", "-s", "-C", tmp_path / "ender", f"MPICC={mpi.mpicc}"], check=True, capture_output=True)
+    options = ["--launches", "1", "--budget", "1", "-o", "found", "--json", "--", mpi.mpiexec, "-n", "2"]
+    done = hocket_cli("bench", "run", "ender/ender.toml", *options)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert {point["status"] for point in shown["points"]} == {"crash"}
 
 
 @pytest.mark.parametrize(

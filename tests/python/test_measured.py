@@ -163,6 +163,8 @@ def test_messages_in_a_torus_go_the_shorter_way_around():
         (Place(4, 8, hosts="a*4"), "8 nodes"),
         (Place(8, 8, torus="2x2"), "torus"),
         (Place(8, 8, torus="2xx4"), "torus"),
+        (Place(8, 8, torus="2x" + "9" * 5000), "torus"),
+        (Place(4, 4, hosts="a*" + "9" * 5000), "list of 4 ranks"),
         (Place(8, 8, torus="2x4", order="XZ"), "rank_order"),
     ],
 )
@@ -180,6 +182,7 @@ def replaced(column, value):
     [
         ("measurements.csv", replaced("median_s", "-1"), "line 3: median_s is '-1'"),
         ("measurements.csv", replaced("bytes", "1.5"), "line 3: bytes is '1.5'"),
+        ("measurements.csv", replaced("count", "9" * 5000), "line 3: count is '999"),
         ("measurements.csv", lambda rows: [dict(row, valid="0") for row in rows], "no valid measurement"),
         (
             "measurements.csv",
@@ -200,6 +203,15 @@ def test_refuses_tables_that_are_wrong(left_out, file, change, message):
     with pytest.raises(InvalidInput, match=message):
         run(request)
     assert not request.output.exists()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_column(left_out):
+    request = left_out(JOBS[1])
+    plain = run(request).choices
+    for name in ("instances.csv", "measurements.csv"):
+        path = request.tables / name
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert run(request).choices == plain
 
 
 def test_survives_any_bytes(left_out):

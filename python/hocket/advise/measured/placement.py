@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,8 +79,8 @@ def _entries(text: str, most: int) -> list[str]:
         name, star, times = word.rpartition("*")
         if not star:
             name, times = word, "1"
-        if not name or not times.isdecimal() or len(entries) + int(times) > most:
-            raise InvalidInput(f"{word!r} in a list of {most} ranks: expected a name, or a name*TIMES")
+        if not name or not re.fullmatch("[0-9]{1,19}", times) or len(entries) + int(times) > most:
+            raise InvalidInput(f"{word[:40]!r} in a list of {most} ranks: expected a name, or a name*TIMES")
         entries.extend([name] * int(times))
     return entries
 
@@ -91,11 +92,11 @@ def _numbers(entries: list[str], names: list[str]) -> Ints:
 
 def _in_torus(place: Place) -> Placement:
     parts = place.torus.split("x")
-    shape = tuple(int(part) for part in parts if part.isdecimal())
+    shape = tuple(int(part) for part in parts if re.fullmatch("[0-9]{1,19}", part))
     names = "XYZABC"[: len(parts)]
     nodes = int(np.prod(shape, dtype=object)) if shape else 0
     if len(shape) != len(parts) or not names or nodes < place.nodes or nodes > MOST_RANKS:
-        raise InvalidInput(f"torus is {place.torus!r}: expected a shape of {place.nodes} nodes, such as 8x8x8")
+        raise InvalidInput(f"torus is {place.torus[:40]!r}: expected a shape of {place.nodes} nodes, such as 8x8x8")
     order = place.order or names
     if sorted(order) != sorted(names):
         raise InvalidInput(f"rank_order is {place.order!r}: expected each of {names} once, the fastest first")

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import math
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -157,8 +158,8 @@ class _Row:
 
     def whole(self, column: str) -> int:
         text = self[column]
-        if not text.isdecimal() or not 1 <= int(text) < 1 << 62:
-            raise self.wrong(f"{column} is {text!r}: expected a whole number of at least 1")
+        if not re.fullmatch("[0-9]{1,19}", text) or not 1 <= int(text) < 1 << 62:
+            raise self.wrong(f"{column} is {text[:40]!r}: expected a whole number from 1 to {(1 << 62) - 1}")
         return int(text)
 
     def seconds(self) -> float:
@@ -180,7 +181,7 @@ class _Rows:
     def __iter__(self) -> Iterator[_Row]:
         try:
             content = self._path.read_bytes()
-            text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode()
+            text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode("utf-8-sig")
         except (OSError, EOFError, zlib.error, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise InvalidInput(f"{self._path}: {reason}", "expected a CSV file, as it is or gzipped") from None

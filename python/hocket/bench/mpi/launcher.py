@@ -113,4 +113,5 @@ def error_of(text: str) -> tuple[str, str]:
             )
             return line.removeprefix("error: "), hint
     shown = "".join(f"\n  | {line}" for line in [line for line in lines if line.strip()][-8:])
-    return f"hocket-bench could not be run:{shown}", "`hocket doctor` reports what is installed"
+    hint = "`hocket doctor` reports what is installed; a plug-in of the suite may have ended or stopped the program"
+    return f"hocket-bench could not be run:{shown or ' it printed nothing'}", hint

@@ -72,10 +72,12 @@ class _Turns:
         """Starts hocket-bench until one more launch is complete, or all are."""
         ended = self.progress.ended
         while not self.is_complete and self.progress.ended == ended:
-            place = self.progress.place
+            place, before = self.progress.place, self.progress.ended
             status, message = self._launcher.start(self._follow)
             self._idle = 0 if self.progress.place > place else self._idle + 1
-            self.is_complete = status == 0
+            # An item that ends the program may do so with status 0 too.
+            has_ended = self.progress.ended > before or self.progress.place == place > 0
+            self.is_complete = status == 0 and has_ended
             if status == INVALID:
                 raise InvalidInput(*error_of(message))
             if status not in (0, AGAIN) and (self._idle >= MOST_IDLE_STARTS or "error: " in message):
