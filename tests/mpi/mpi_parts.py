@@ -6,24 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from hocket.mpi.build import MpiParts
-from mpis import LONG, ONE_OF_EACH_FAMILY, MpiRunner
+from mpis import LONG, MpiRunner
 
 HERE = Path(__file__).resolve().parent
 RANKS = (1, 2, 3, 4, 5, 7, 8) if LONG else (1, 2, 3, 4, 5, 8)
-FEW_RANKS = 4
-
-
-def ranks_for(runner: MpiRunner, counts: Iterable[int] = RANKS) -> list[int]:
-    """`counts`, but many ranks for one MPI of each family alone: they are for our algorithms, and take the longest.
-
-    All of them with all MPIs in `make test-long`.
-    """
-    return [count for count in counts if LONG or count <= FEW_RANKS or runner.mpi in ONE_OF_EACH_FAMILY]
 
 
 def compile_check(runner: MpiRunner, parts: MpiParts, name: str, *libraries: str) -> Path:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,17 +25,22 @@ from mpis import LIMIT_S, MpiRunner, rounds
 WRONG_ALONE = {"array of derived type", "section of derived type", "row of derived type", "real(10)", "complex(10)"}
 
 
-def wrapper_of(mpi: Mpi) -> str:
-    """OpenCoarrays' compiler wrapper for this MPI."""
+@functools.cache
+def wrappers() -> dict[Path, str]:
+    """OpenCoarrays' compiler wrappers by the library of the MPI that each compiles for."""
+    found: dict[Path, str] = {}
     for name in ("caf", "caf.openmpi", "caf.mpich"):
         if shutil.which(name) is None:
             continue
-        try:
-            found = mpi_of_wrapper(name)
-        except InvalidInput:  # for an MPI that is not there any more
-            continue
-        if found.library.resolve() == mpi.library.resolve():
-            return name
+        with suppress(InvalidInput):  # for an MPI that is not there any more
+            found.setdefault(mpi_of_wrapper(name).library.resolve(), name)
+    return found
+
+
+def wrapper_of(mpi: Mpi) -> str:
+    """OpenCoarrays' compiler wrapper for this MPI."""
+    if name := wrappers().get(mpi.library.resolve()):
+        return name
     pytest.skip(f"no OpenCoarrays (caf) for {mpi.name} ({mpi.source})")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpi_parts import compile_check, entry, ranks_for, write_plan
+from mpi_parts import RANKS, compile_check, entry, write_plan
 
 from hocket import algorithms
 from hocket.errors import Error
@@ -46,28 +46,28 @@ def parts(runner: MpiRunner) -> MpiParts:
     return build_mpi_parts(runner.mpi)
 
 
-def test_every_collective(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ranks", RANKS)
+def test_every_collective(runner: MpiRunner, parts: MpiParts, tmp_path: Path, ranks: int) -> None:
     program = compile_check(runner, parts, "interpose_check")
     statistics = tmp_path / "statistics.json"
-    for ranks in ranks_for(runner):
-        entries = varied_entries(ranks)
-        env = {"HOCKET_PLAN": str(write_plan(tmp_path, ranks, entries)), "HOCKET_STATISTICS": str(statistics)}
-        result = runner.run(ranks, program, 200 + ranks, CALLS, libraries=[parts.interpose], env=env, timeout=300)
-        found = re.search(r"seed \d+: (\d+) wrong, (\d+) more bcasts on world", result.stdout)
-        assert found, result.stdout + result.stderr
-        assert found[1] == "0", result.stdout
-        for planned, count in zip(entries, json.loads(statistics.read_text())["entries"], strict=True):
-            native = count["native_calls"]
-            if len(planned["members"]) == 1 < ranks:
-                assert count["rerouted_calls"] == 0  # one rank among others has no schedule
-                continue
-            assert native == 0 or planned["collective"] in REDUCTIONS  # left native for their operator
-            assert count["rerouted_calls"] > 0
-            if ranks < 3:  # some of the communicators have the same members
-                continue
-            on_world = planned["members"] == list(range(ranks))  # world and its duplicate
-            more = int(found[2]) if on_world and planned["collective"] == "bcast" else 0
-            assert count["rerouted_calls"] + native == CALLS * (1 + on_world) + more, planned
+    entries = varied_entries(ranks)
+    env = {"HOCKET_PLAN": str(write_plan(tmp_path, ranks, entries)), "HOCKET_STATISTICS": str(statistics)}
+    result = runner.run(ranks, program, 200 + ranks, CALLS, libraries=[parts.interpose], env=env, timeout=300)
+    found = re.search(r"seed \d+: (\d+) wrong, (\d+) more bcasts on world", result.stdout)
+    assert found, result.stdout + result.stderr
+    assert found[1] == "0", result.stdout
+    for planned, count in zip(entries, json.loads(statistics.read_text())["entries"], strict=True):
+        native = count["native_calls"]
+        if len(planned["members"]) == 1 < ranks:
+            assert count["rerouted_calls"] == 0  # one rank among others has no schedule
+            continue
+        assert native == 0 or planned["collective"] in REDUCTIONS  # left native for their operator
+        assert count["rerouted_calls"] > 0
+        if ranks < 3:  # some of the communicators have the same members
+            continue
+        on_world = planned["members"] == list(range(ranks))  # world and its duplicate
+        more = int(found[2]) if on_world and planned["collective"] == "bcast" else 0
+        assert count["rerouted_calls"] + native == CALLS * (1 + on_world) + more, planned
 
 
 HELLO = r"""
