@@ -107,7 +107,7 @@ Communicator* make(MPI_Comm comm) {
             const auto collective = static_cast<std::size_t>(entries[i].collective);
             communicator->members = members;
             communicator->planned |= 1U << collective;
-            communicator->routes[collective].push_back({&entries[i], &entry_counts[i], {}, {}, {}});
+            communicator->routes[collective].push_back({&entries[i], &entry_counts[i], {}});
         }
         if (decisions.is_on()) {
             communicator->has_unknown_host = !decisions.knows(members);
@@ -144,7 +144,7 @@ void add_decided(Communicator& communicator, Collective collective) {
     if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
     auto& routes = communicator.routes[c];
     for (Decisions::Entry& decided : decisions.entries(collective, communicator.members))
-        routes.push_back({decided.entry, &decided.count, {}, {}, {}});  // behind those of a plan, which has evidence
+        routes.push_back({decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
     communicator.checks[c] = self_check(routes);
 }
 

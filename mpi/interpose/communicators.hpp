@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "hocket/plan/plan.hpp"
@@ -34,9 +33,7 @@ struct Prepared {
 struct Route {
     const PlanEntry* entry;
     EntryCount* count;
-    std::vector<Prepared> operations;     ///< those used last; the last one at the end
-    std::optional<bool> preserves_order;  ///< known once asked, for the root `order_root`
-    Rank order_root;
+    std::vector<Prepared> operations;  ///< those used last; the last one at the end
 };
 
 /// What is known of one of the program's communicators. Lives as an attribute of it, and is gone when it is freed.

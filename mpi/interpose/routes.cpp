@@ -45,15 +45,12 @@ Route* find_route(Communicator& communicator, const Call& call, std::int64_t byt
     return nullptr;
 }
 
-bool may_combine(Route& route, const Call& call) {
+bool may_combine(const Route& route, const Call& call) {
     if (runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return false;
     if (runtime::is_commutative(call.arguments.op)) return true;
-    if (!route.preserves_order || route.order_root.value != call.root) {
-        route.order_root = Rank{call.root};
-        route.preserves_order = preserves_order(route.entry->schedule, route.order_root);
-    }
-    if (!*route.preserves_order) route.count->kept_native.fetch_add(1, std::memory_order_relaxed);
-    return *route.preserves_order;
+    const bool is_right = route.entry->schedule.preserves_order(Rank{call.root});
+    if (!is_right) route.count->kept_native.fetch_add(1, std::memory_order_relaxed);
+    return is_right;
 }
 
 }  // namespace hocket::interpose

@@ -18,9 +18,9 @@ std::int64_t signature_bytes(const Call& call, const Communicator& communicator)
 Route* find_route(Communicator& communicator, const Call& call, std::int64_t bytes);
 
 /// Whether the route's schedule may combine with the operator and datatype of a call whose arguments are good.
-bool may_combine(Route& route, const Call& call);
+bool may_combine(const Route& route, const Call& call);
 /// The same for a call of any collective.
-inline bool keeps_order(Route& route, const Call& call) {
+inline bool keeps_order(const Route& route, const Call& call) {
     return !combines(call.collective) || may_combine(route, call);
 }
 

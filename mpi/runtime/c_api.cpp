@@ -19,9 +19,9 @@ namespace {
 
 hocket_operation* make(hocket_communicator& communicator, PlannedSchedule schedule, Rank root) {
     const Rank self{communicator.self};
-    const std::int32_t segments = schedule.segments();
-    const Role role{schedule.collective(), communicator.num_ranks, root, self, schedule_segments(schedule, segments)};
-    auto graph = std::make_shared<const RankGraph>(rank_schedule(schedule, root, self, segments));
+    PlannedPart part = part_of(schedule, root, self, schedule.segments());
+    const Role role{schedule.collective(), communicator.num_ranks, root, self, part.segments};
+    auto graph = std::make_shared<const RankGraph>(std::move(part.schedule));
     return new hocket_operation{communicator, role, std::move(schedule), std::move(graph), {}, {}, {}};
 }
 

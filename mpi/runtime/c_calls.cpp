@@ -44,7 +44,7 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
         require_argument(given.op != MPI_OP_NULL, "a reduction needs an operator");
         // First of what may be wrong on this rank alone, because all ranks see this alike.
         if (!operation.is_native() && !is_commutative(given.op) &&
-            !preserves_order(*operation.schedule, operation.role.root))
+            !operation.schedule->preserves_order(operation.role.root))
             return fail(HOCKET_ERROR_ORDER);
         require_argument(given.recv_type != MPI_DATATYPE_NULL, "a reduction needs a datatype: recv_type");
     }

@@ -33,9 +33,9 @@ Operation& operation_for(Route& route, const Communicator& communicator, Rank ro
     }
     if (operations.size() == max_prepared) operations.erase(operations.begin());
     const Rank self{communicator.rank};
-    const runtime::Role role{route.entry->collective, communicator.size, root, self,
-                             schedule_segments(schedule, asked_segments)};
-    auto graph = std::make_shared<const runtime::RankGraph>(rank_schedule(schedule, root, self, asked_segments));
+    PlannedPart part = part_of(schedule, root, self, asked_segments);
+    const runtime::Role role{route.entry->collective, communicator.size, root, self, part.segments};
+    auto graph = std::make_shared<const runtime::RankGraph>(std::move(part.schedule));
     operations.push_back(
         {root, asked_segments, std::make_unique<Operation>(role, std::move(graph), communicator.private_comm)});
     return *operations.back().operation;

@@ -116,10 +116,10 @@ std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& cal
     if (arm == native)
         return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, private_comm_);
     const Rank root{of.root}, self{rank_};
-    const std::int32_t segments = schedule_segments(call.entry_->schedule, call.asked_segments_);
-    auto graph = std::make_shared<const runtime::RankGraph>(
-        rank_schedule(call.entry_->schedule, root, self, call.asked_segments_));
-    return runtime::make_schedule_task({of.collective, size_, root, self, segments}, std::move(graph), private_comm_);
+    PlannedPart part = part_of(call.entry_->schedule, root, self, call.asked_segments_);
+    auto graph = std::make_shared<const runtime::RankGraph>(std::move(part.schedule));
+    return runtime::make_schedule_task({of.collective, size_, root, self, part.segments}, std::move(graph),
+                                       private_comm_);
 }
 
 // The MPI's own functions and the exchanges begin here too: MPI matches them by their order.

@@ -3,6 +3,7 @@
 
 #include "hocket/plan/planned_schedule.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "hocket/base/error.hpp"
@@ -10,13 +11,6 @@
 #include "hocket/schedule/validate.hpp"
 
 namespace hocket {
-
-namespace {
-
-// Beyond this many ops and chunks the symbolic execution of a whole schedule has no place inside a running program.
-constexpr std::int64_t max_validated = 1 << 16;
-
-}  // namespace
 
 PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t segments,
                                  std::optional<std::int64_t> segment_bytes, std::vector<Rank> order)
@@ -29,6 +23,7 @@ PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::i
     }
     // Now, not inside a call. What is too much for one size is so for all: segments_of_size() keeps to the limit.
     static_cast<void>(collectives::segments_for(algorithm, {num_ranks, segments_}));
+    in_order_ = algorithm.preserves_order || num_ranks == 1;
     if (order_.empty()) return;
     std::vector<std::int32_t> ranks;
     for (const Rank rank : order_) ranks.push_back(rank.value);
@@ -36,6 +31,9 @@ PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::i
     if (ranks.size() != static_cast<std::size_t>(num_ranks))
         throw InvalidInput("order has " + std::to_string(ranks.size()) + " ranks; it must hold each of 0 to " +
                            std::to_string(num_ranks - 1) + " once");
+    // With root 0 the order of a rooted collective is rotated to begin there.
+    if (is_rooted(algorithm.collective)) std::ranges::rotate(ranks, std::ranges::find(ranks, 0));
+    in_order_ = in_order_ && std::ranges::is_sorted(ranks);
 }
 
 PlannedSchedule::PlannedSchedule(Schedule custom)
@@ -43,6 +41,7 @@ PlannedSchedule::PlannedSchedule(Schedule custom)
     const Validation validation = validate(*custom_);
     if (!validation.ok())
         throw InvalidInput("custom is wrong: " + validation.violations.front(), std::string(plan::remake));
+    in_order_ = validation.preserves_order;
 }
 
 bool PlannedSchedule::operator==(const PlannedSchedule& other) const {
@@ -61,25 +60,16 @@ std::int32_t schedule_segments(const PlannedSchedule& planned, std::int32_t aske
     return collectives::segments_for(*planned.algorithm(), {planned.num_ranks(), asked});
 }
 
-RankSchedule rank_schedule(const PlannedSchedule& planned, Rank root, Rank self, std::int32_t asked) {
-    if (planned.custom() != nullptr) return planned.custom()->ranks[self.at()];
-    return collectives::emit_rank(*planned.algorithm(), {planned.num_ranks(), asked}, {root, planned.order()}, self);
+PlannedPart part_of(const PlannedSchedule& planned, Rank root, Rank self, std::int32_t asked) {
+    if (const Schedule* const custom = planned.custom()) return {custom->segments, custom->ranks[self.at()]};
+    const collectives::Algorithm& algorithm = *planned.algorithm();
+    const collectives::Shape shape{planned.num_ranks(), asked};
+    return {segments_for(algorithm, shape), emit_rank(algorithm, shape, {root, planned.order()}, self)};
 }
 
 Schedule whole_schedule(const PlannedSchedule& planned, Rank root, std::int32_t asked) {
     if (planned.custom() != nullptr) return *planned.custom();
     return collectives::emit(*planned.algorithm(), {planned.num_ranks(), asked}, {root, planned.order()});
-}
-
-bool preserves_order(const PlannedSchedule& planned, Rank root) {
-    if (const collectives::Algorithm* const algorithm = planned.algorithm()) {
-        if (algorithm->preserves_order && root.value == 0 && planned.order().empty()) return true;
-        // The segments of a message are combined alike.
-        const std::int64_t p = planned.num_ranks();
-        if (p * p * schedule_segments(planned, planned.segments()) > max_validated) return false;
-    }
-    const Schedule whole = whole_schedule(planned, root, planned.segments());
-    return validate(whole).preserves_order;
 }
 
 std::string describe(const PlannedSchedule& planned) {

@@ -35,6 +35,9 @@ public:
     [[nodiscard]] const std::vector<Rank>& order() const { return order_; }
     /// The whole schedule; null if an algorithm makes it.
     [[nodiscard]] const Schedule* custom() const { return custom_.get(); }
+    /// Whether a non-commutative operator gives the right result. No for an algorithm that keeps the order of ranks
+    /// only for some numbers of ranks, or only with some other order given.
+    [[nodiscard]] bool preserves_order(Rank root) const { return in_order_ && (custom_ || root.value == 0); }
 
     bool operator==(const PlannedSchedule&) const;
 
@@ -45,19 +48,22 @@ private:
     std::int32_t segments_ = 1;
     std::optional<std::int64_t> segment_bytes_;
     std::vector<Rank> order_;
+    bool in_order_ = false;  ///< combines in the order of ranks, an algorithm with root 0
 };
 
 /// What the algorithm is asked for in a call of so many bytes.
 std::int32_t segments_of(const PlannedSchedule&, std::int64_t bytes);
 /// Schedule::segments of that.
 std::int32_t schedule_segments(const PlannedSchedule&, std::int32_t asked_segments);
+/// What one rank does.
+struct PlannedPart {
+    std::int32_t segments;  ///< Schedule::segments
+    RankSchedule schedule;
+};
 /// The part of rank `self` when `root` is the root, with the number of segments_of().
-RankSchedule rank_schedule(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_segments);
+PlannedPart part_of(const PlannedSchedule&, Rank root, Rank self, std::int32_t asked_segments);
 /// That of all ranks.
 Schedule whole_schedule(const PlannedSchedule&, Rank root, std::int32_t asked_segments);
-/// Whether a non-commutative operator gives the right result. Executes the whole schedule symbolically, so it is asked
-/// only when such an operator comes; schedules too large for that count as not preserving the order.
-bool preserves_order(const PlannedSchedule&, Rank root);
 /// "pipelined_chain, 64 segments"
 std::string describe(const PlannedSchedule&);
 

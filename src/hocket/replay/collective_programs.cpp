@@ -73,10 +73,9 @@ RankProgram CollectivePrograms::made(Collective collective, const CollectiveCall
         return PlannedSchedule(collectives::find_algorithm(collective, name), num_ranks);
     };
     const PlannedSchedule planned = entry != nullptr ? entry->schedule : textbook();
-    const std::int32_t segments = segments_of(planned, call.bytes);
+    const PlannedPart part = part_of(planned, root, Rank{call.rank}, segments_of(planned, call.bytes));
     const auto bytes = static_cast<std::int64_t>(std::llround(scale * static_cast<double>(call.bytes)));
-    return lower_rank(rank_schedule(planned, root, Rank{call.rank}, segments), collective, num_ranks,
-                      schedule_segments(planned, segments), bytes);
+    return lower_rank(part.schedule, collective, num_ranks, part.segments, bytes);
 }
 
 /// As MPICH and Open MPI do it: within each group by a collective with its rank 0, and between these two.

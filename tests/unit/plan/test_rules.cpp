@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/plan/plan.hpp"
+#include "hocket/schedule/validate.hpp"
 
 using namespace hocket;
 
@@ -129,6 +131,30 @@ TEST_CASE("a planned schedule is checked when it is made") {
     CHECK(refusal([&] { PlannedSchedule{wrong}; }).starts_with("custom is wrong: "));
 }
 
+TEST_CASE("what is said to keep the order of ranks does, and what always does is said to") {
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+        if (!combines(algorithm.collective)) continue;
+        for (std::int32_t p = 1; p <= 5; ++p) {
+            std::vector<Rank> order(static_cast<std::size_t>(p));
+            for (std::size_t i = 0; i < order.size(); ++i) order[i] = Rank{static_cast<std::int32_t>(i)};
+            do {
+                const PlannedSchedule planned(algorithm, p, 1, {}, order);
+                for (std::int32_t root = 0; root < (is_rooted(algorithm.collective) ? p : 1); ++root) {
+                    const bool found = validate(whole_schedule(planned, Rank{root}, 1)).preserves_order;
+                    INFO(name_of(algorithm.collective), " ", algorithm.name, " ", p, " ", root);
+                    if (algorithm.preserves_order || p == 1)
+                        CHECK(planned.preserves_order(Rank{root}) == found);
+                    else
+                        CHECK_FALSE(planned.preserves_order(Rank{root}));
+                    if (found)
+                        CHECK(PlannedSchedule(whole_schedule(planned, Rank{root}, 1)).preserves_order(Rank{root}));
+                }
+            } while (std::ranges::next_permutation(order, {}, &Rank::value).found);
+        }
+        CHECK(PlannedSchedule(algorithm, 4).preserves_order(Rank{0}) == algorithm.preserves_order);
+    }
+}
+
 TEST_CASE("segments in bytes decide on the segments of a call") {
     // 10000 bytes are 3 segments of at most 4096.
     const PlannedSchedule planned(collectives::find_algorithm(Collective::bcast, "pipelined_chain"), 2, 1, 4096);
@@ -136,7 +162,9 @@ TEST_CASE("segments in bytes decide on the segments of a call") {
     CHECK(segments_of(planned, 4096) == 1);
     CHECK(segments_of(planned, 10000) == 3);
     CHECK(whole_schedule(planned, Rank{0}, 3).segments == 3);
-    CHECK(rank_schedule(planned, Rank{0}, Rank{1}, 3) == whole_schedule(planned, Rank{0}, 3).ranks[1]);
+    const PlannedPart part = part_of(planned, Rank{0}, Rank{1}, 3);
+    CHECK(part.segments == 3);
+    CHECK(part.schedule == whole_schedule(planned, Rank{0}, 3).ranks[1]);
 }
 
 TEST_CASE("a plan for another number of ranks is refused in one message") {
