@@ -305,3 +305,14 @@ def test_collectives_of_coarrays_read_write_and_keep_their_order(call: str) -> N
 
 def test_an_unknown_collective_of_coarrays_is_refused() -> None:
     assert "communication" in codes(module(f"{ALL}\ncall co_sum()\n{WORK}"))
+
+
+def test_elements_that_are_passed_are_within_bounds() -> None:
+    """So n is not negative here: u(0) and u(n + 1) are two elements."""
+    last = "MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr"
+    swap = f"call MPI_Sendrecv(u({{}}), 1, MPI_REAL8, k, 1, u({{}}), 1, MPI_REAL8, k, 1, {last})"
+    work = "do i = 1, n\n  w(i) = u(i-1) + u(i+1)\nend do"
+    both = f"{swap.format('n', '0')}\n{swap.format('1', 'n+1')}\n{work}"
+    for bounds, expected in (("0:n+1", [True, True]), ("k:n+1", [False, True])):
+        _, outcomes = rewritten(module(both, declarations=f"    real(8) :: u({bounds})"))
+        assert [one.is_rewritten for one in outcomes] == expected

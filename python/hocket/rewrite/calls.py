@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from hocket.rewrite.affine import Condition
 from hocket.rewrite.effects import Barrier, MpiUse, Summary
 from hocket.rewrite.intrinsics import CO_PROCEDURES, intrinsics
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, buffer_ranges
@@ -211,6 +212,7 @@ class Calls:
     def buffers(self, bound: BoundArguments, is_same: bool) -> None:
         """What an operation accesses from its start until it is complete; `is_same`: with the same subscripts."""
         collector = self.collector
+        collector.within = self._within(bound) if is_same else ()
         for argument, actual in bound.pairs():
             if not (argument.is_buffer or argument.use == "kept"):
                 continue
@@ -223,6 +225,17 @@ class Calls:
             writes = argument.use in ("out", "inout")
             for is_write in [False] * reads + [True] * writes:
                 collector.add(symbol, is_write, actual, ranges)
+        collector.within = ()
+
+    def _within(self, bound: BoundArguments) -> tuple[Condition, ...]:
+        """What holds because all elements that are passed are within the bounds of their arrays."""
+        collector, found = self.collector, list[Condition]()
+        for argument, actual in bound.pairs():
+            symbol = collector.base(actual) if argument.is_buffer and actual.type == "call_expression" else None
+            if symbol is not None:
+                arguments = child_of(actual, "argument_list")
+                found += collector.bounds_of(symbol, collector.place.subscripts(symbol, arguments))
+        return tuple(found)
 
 
 def actual_arguments(node: Node | None) -> dict[str, Node]:

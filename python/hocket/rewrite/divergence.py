@@ -24,6 +24,8 @@ _SAME_ON_ALL = frozenset(
 )
 _CONDITIONS = frozenset({"parenthesized_expression", "selector"})
 _BRANCHES = frozenset({"if_statement", "elseif_clause", "else_clause", "case_statement"})
+#: What is read from files: the same on all ranks, if they open files by the same names.
+_INPUT = "(input)"
 #: All ranks are started with the same words and environment.
 _OF_THE_COMMAND = frozenset({"get_command_argument", "get_command", "get_environment_variable", "getarg", "getenv"})
 _ALONE = frozenset({"exit", "abort"})  # a rank takes no part any more
@@ -44,7 +46,6 @@ class Divergence:
     _flows: list[tuple[str, frozenset[str], frozenset[str]]] = field(default_factory=list)
     _differs: set[str] = field(default_factory=set)
     _same: set[str] = field(default_factory=set)
-    _read: set[str] = field(default_factory=set)  # by input, which one rank may do for all
     _broadcast: set[str] = field(default_factory=set)
     _branches: dict[int, tuple[frozenset[str], int]] = field(default_factory=dict)  # call -> conditions around, line
     _callers: dict[int, list[tuple[Procedure, Node]]] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class Divergence:
             stack = [(node, frozenset[str](), 0) for node in procedure.body]
             while stack:
                 stack += self._visit(*stack.pop(), procedure)
-        self._differs = (self._differs | self._read - self._broadcast) - self._same
+        self._differs = self._differs - self._same
         is_new = True
         while is_new:
             is_new = False
@@ -94,6 +95,8 @@ class Divergence:
             self._call(node, procedure, around)
         elif kind == "read_statement":
             self._reading(node, procedure, around)
+        elif kind == "open_statement":
+            self._flows.append((_INPUT, self._names([node], procedure), frozenset()))
         elif kind == "keyword_statement" and around and self._leaves_others(node, procedure):
             self._leaves.setdefault(id(procedure), []).append((around, line_of(node)))
         elif kind in ("if_statement", "select_case_statement"):
@@ -103,14 +106,13 @@ class Divergence:
         return [(one, around, line) for one in node.children]
 
     def _reading(self, node: Node, procedure: Procedure, around: frozenset[str]) -> None:
-        """From a text, the values are as different as the text; other input may be different."""
+        """From a text, the values are as different as the text; from a file, as different as the names of files."""
         unit, *targets = [*identifiers(node)] or [""]
         found = procedure.scope.find(unit)
-        if found is None or found.type != "character":
-            self._read |= self._names([node], procedure)
-            return
-        for name in targets:
-            self._flows.append((_alias(name, procedure), frozenset({found.alias}), around))
+        is_text = found is not None and found.type == "character"
+        source = found.alias if found is not None and is_text else _INPUT
+        for name in targets if is_text else [unit, *targets]:
+            self._flows.append((_alias(name, procedure), frozenset({source}), around))
 
     def _leaves_others(self, node: Node, procedure: Procedure) -> bool:
         """Whether ranks that leave here may meet the others' collectives with calls of their own: in the branch that

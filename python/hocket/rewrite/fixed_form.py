@@ -28,7 +28,7 @@ def _is_free(line: bytes) -> bool:
     """Whether a line is only right in free form."""
     if line[:1] in b"cCdD*!#":
         return False
-    code = line.split(b"!")[0].rstrip()
+    code = line.split(b"!")[0][:LAST_COLUMN].rstrip()
     return code.endswith(b"&") or re.match(rb"[ \d]{1,4}[A-Za-z]|[A-Za-z]", code) is not None
 
 

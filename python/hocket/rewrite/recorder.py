@@ -9,12 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
+from hocket.rewrite.affine import Affine, Condition, constant
 from hocket.rewrite.effects import Barrier, Effects, Summary
 from hocket.rewrite.facts import Facts
 from hocket.rewrite.mpi_arguments import BoundArguments
 from hocket.rewrite.sets import Access, Range
 from hocket.rewrite.symbols import Procedure, Symbol
-from hocket.rewrite.syntax import Node, line_of, source_of, text_of
+from hocket.rewrite.syntax import Node, identifiers, line_of, source_of, text_of
 from hocket.rewrite.values import Place
 
 
@@ -48,6 +49,7 @@ class Recorder(ABC):
         self.effects = Effects()
         self.place = Place(procedure.scope, changed)
         self.defined: set[str] = set()  # keys of scalars that have been written on every way here
+        self.within: tuple[Condition, ...] = ()  # of all that the statement accesses
         self.says_pure = False  # an annotation of the statement that is visited
 
     @abstractmethod
@@ -100,8 +102,29 @@ class Recorder(ABC):
         text = source_of(node)
         place = self.place
         self.effects.accesses.append(
-            Access(symbol, is_write, line_of(node), text[:60], subscripts, place.conditions, place.order)
+            Access(symbol, is_write, line_of(node), text[:60], subscripts, place.conditions, place.order, self.within)
         )
+
+    def bounds_of(self, symbol: Symbol, subscripts: tuple[Range, ...] | None) -> list[Condition]:
+        """What holds because an element is within the bounds of its array, which are those on entry: of names that
+        cannot change."""
+        if symbol.bounds is None or subscripts is None or not symbol.key.startswith(f"{self.procedure.scope.name}::"):
+            return []
+        found = []
+        for (lower, upper), one in zip(symbol.bounds, subscripts, strict=False):
+            if one.lower is None or one.lower != one.upper or upper is None:
+                continue
+            low, high = constant(1) if lower is None else self._on_entry(lower), self._on_entry(upper)
+            found += [Condition(one.lower - low)] if low is not None else []
+            found += [Condition(high - one.lower)] if high is not None else []
+        return found
+
+    def _on_entry(self, node: Node) -> Affine | None:
+        for name in identifiers(node):
+            symbol = self.procedure.scope.variable(name)
+            if symbol.value is None and not (symbol.is_dummy and "intent(in)" in symbol.attributes):
+                return None
+        return self.place.affine(node)
 
     def barrier(self, code: str, node: Node, reason: str, hint: str = "") -> None:
         self.effects.barriers.append(Barrier(code, reason, hint, line_of(node)))

@@ -35,6 +35,7 @@ class Access:
     subscripts: tuple[Range, ...] | None = None  # None: anywhere in the variable
     conditions: tuple[Condition, ...] = ()
     loops: tuple[Unknown, ...] = ()
+    within: tuple[Condition, ...] = ()  # hold because subscripts are within the declared bounds
 
     @property
     def alias(self) -> str:
@@ -51,7 +52,7 @@ def formula(access: Access, names: dict[Unknown, str], knows_values: bool = True
     """The condition for element [x0, x1, ...] to be among those accessed."""
     known = [(name, known_value(one)) for one, name in names.items()] if knows_values else []
     parts = [f"{name} = {value}" for name, value in known if value is not None]
-    parts += [f"{as_isl(one.left, names)} {one.comparison} 0" for one in access.conditions]
+    parts += [f"{as_isl(one.left, names)} {one.comparison} 0" for one in (*access.conditions, *access.within)]
     for i, subscript in enumerate(access.subscripts or ()):
         if subscript.lower is not None:
             parts.append(f"{as_isl(subscript.lower, names)} <= x{i}")
@@ -66,7 +67,7 @@ def unknowns_of(accesses: Iterable[Access]) -> list[Unknown]:
     found: set[Unknown] = set()
     for access in accesses:
         found.update(access.loops)
-        for condition in access.conditions:
+        for condition in (*access.conditions, *access.within):
             found |= condition.left.unknowns()
         for subscript in access.subscripts or ():
             for bound in (subscript.lower, subscript.upper):
