@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -14,10 +18,12 @@ import pytest
 import bench_samples
 import hocket.bench.mpi as package
 from hocket.bench.mpi.export import write
+from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.summary import BenchResult
 from hocket.bench.mpi.tables import flat_rows
 from hocket.errors import InvalidInput
 
+SAMPLES = Path(__file__).parents[1] / "samples"
 SCHEMA = json.loads((Path(package.__file__).parent / "records.schema.json").read_text())
 
 
@@ -99,3 +105,28 @@ def test_what_is_refused(result: BenchResult, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nothing is measured yet"):
         write([result], "html", tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda record: dict(record, bytes_moved=None), "bytes_moved is null"),
+        (lambda record: dict(record, samples_ns=[]), "samples_ns is empty"),
+        (lambda record: dict(record, samples_ns=[1, 2, "3"]), 'samples_ns is "3"'),
+        (lambda record: dict(record, runs=0), "runs is 0"),
+        (lambda record: dict(record, took_s=math.inf), "took_s is Infinity"),
+        (lambda record: {key: value for key, value in record.items() if key != "round"}, "round is missing"),
+        (lambda record: dict(record, type="index"), "its type is unknown"),
+        (lambda record: [record], "its type is unknown"),
+    ],
+)
+def test_a_damaged_record_is_refused_with_what_is_wrong(
+    tmp_path: Path, damage: Callable[[Any], Any], message: str
+) -> None:
+    lines = gzip.decompress((SAMPLES / "mbl2-rma.jsonl.gz").read_bytes()).decode().splitlines()
+    at = next(i for i, line in enumerate(lines) if json.loads(line)["type"] == "chunk")
+    path = tmp_path / "results.jsonl"
+    for damaged, expected in ((json.dumps(damage(json.loads(lines[at]))), message), ("[" * 5000, "nested too deeply")):
+        path.write_text("\n".join([*lines[:at], damaged, *lines[at + 1 :]]) + "\n")
+        with pytest.raises(InvalidInput, match=f"results.jsonl:{at + 1}: no record of hocket.bench/1: .*{expected}"):
+            read_results(path)

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -51,7 +52,7 @@ public:
     }
     void finish() override { require_ok(item_.finish(state_), "finish"); }
     [[nodiscard]] std::int64_t bytes_moved() const override {
-        return item_.bytes_moved == nullptr ? 0 : item_.bytes_moved(state_);
+        return item_.bytes_moved == nullptr ? 0 : std::max<std::int64_t>(0, item_.bytes_moved(state_));
     }
 
 private:

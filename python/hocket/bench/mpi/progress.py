@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from hocket.bench.mpi.record_schema import read_record
 from hocket.bench.mpi.results import Results, add_record
 from hocket.errors import InvalidInput
 
@@ -31,8 +31,8 @@ class Progress:
         whole = content[: content.rfind(b"\n") + 1]
         try:
             for line in whole.splitlines():
-                add_record(self._results, json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError):
+                add_record(self._results, read_record(line))
+        except ValueError:
             raise InvalidInput(
                 f"{self._path}: holds something else than results of hocket-bench",
                 "name another folder with -o, or give --force to remove it",

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hocket.bench.mpi.record_schema import read_record
 from hocket.errors import InvalidInput
 
 FORMAT = "hocket.bench/1"
@@ -95,16 +95,17 @@ def read_results(path: Path) -> Results:
     results = Results(path)
     for i, line in enumerate(text.split("\n")[:-1], start=1):
         try:
-            add_record(results, json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InvalidInput(f"{path}:{i}: no record of {FORMAT}") from None
+            add_record(results, read_record(line))
+        except ValueError as error:
+            hint = "the file is damaged: without this line the rest can be read"
+            raise InvalidInput(f"{path}:{i}: no record of {FORMAT}: {error}", hint) from None
     if results.suite.get("format") != FORMAT:
         raise InvalidInput(f"{path}: no results of {FORMAT}", "name a folder of `hocket bench run`")
     return results
 
 
 def add_record(results: Results, record: dict[str, Any]) -> None:
-    """Raises ValueError, KeyError or TypeError if it is none."""
+    """Of a record that `read_record` has checked."""
     match record["type"]:
         case "suite":
             results.suite = record
@@ -122,15 +123,9 @@ def add_record(results: Results, record: dict[str, Any]) -> None:
                 record["launch"], record["round"], record["runs"], record["operations"], record["bytes_moved"],
                 record["first_ns"], record["took_s"], tuple(record["samples_ns"]), record.get("parts_ns", {}),
             )  # fmt: skip
-            if not chunk.samples_ns or chunk.runs < 1:
-                raise ValueError("a chunk without samples")
             results.chunks.setdefault(record["point"], []).append(chunk)
         case "outcome":
             key = (record["variant"], record["point"])
             results.outcomes.setdefault(key, Outcome(record["status"], record["message"]))
         case "launch_end":
             results.ended.add(record["launch"])
-        case "attempt" | "interrupted":
-            pass
-        case unknown:
-            raise ValueError(unknown)
