@@ -59,15 +59,21 @@ void Decisions::place(const Network& cluster, const std::string& source, int wor
     if (num_known == 0) return;
     // Those of unknown hosts sit anywhere, and are never asked for.
     const std::int32_t anywhere = *std::max_element(found.begin(), found.end());
-    std::vector<NodeId> hosts;
-    for (const std::int32_t node : found) hosts.emplace_back(node >= 0 ? node : anywhere);
-    network_.emplace(network::placed(cluster, hosts));
+    for (const std::int32_t node : found) hosts_.emplace_back(node >= 0 ? node : anywhere);
+    network_.emplace(network::placed(cluster, hosts_));
     decider_ = std::make_unique<decision::Decider>(*network_, CostModel::of(*network_));
 }
 
 bool Decisions::knows(const std::vector<int>& members) const {
     return std::all_of(members.begin(), members.end(),
                        [&](int member) { return member >= 0 && is_known_[static_cast<std::size_t>(member)]; });
+}
+
+bool Decisions::are_on(const std::vector<std::int32_t>& members, const std::vector<std::string>& hosts) const {
+    return network_ && knows(members) && std::all_of(members.begin(), members.end(), [&](std::int32_t member) {
+               const auto rank = static_cast<std::size_t>(member);
+               return network::find_host(*network_, hosts[rank]) == hosts_[rank];
+           });
 }
 
 Decisions::Entries& Decisions::entries(Collective collective, const std::vector<int>& members) {

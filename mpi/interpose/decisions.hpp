@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -34,6 +35,8 @@ public:
     [[nodiscard]] bool is_on() const { return is_on_; }
     /// Whether the network has the hosts of all these ranks of the world.
     [[nodiscard]] bool knows(const std::vector<int>& members) const;
+    /// Whether these ranks are on the hosts that `hosts` names, by world rank. False where the network lacks one.
+    [[nodiscard]] bool are_on(const std::vector<std::int32_t>& members, const std::vector<std::string>& hosts) const;
     /// For communicators whose members it knows. Stays where it is.
     Entries& entries(Collective collective, const std::vector<int>& members);
 
@@ -52,6 +55,7 @@ private:
     std::optional<Network> network_;  // with the ranks of the world; none if it has no host of theirs
     std::unique_ptr<decision::Decider> decider_;
     std::vector<bool> is_known_;  // [world rank]
+    std::vector<NodeId> hosts_;   // the same
     std::mutex mutex_;            // guards the rest, and what decider_ keeps
     std::map<const std::vector<PlanEntry>*, Entries> found_;
 };

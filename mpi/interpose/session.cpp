@@ -49,6 +49,26 @@ void compare_hosts(const Plan& plan, int world_rank) {
             "again where hosts lie otherwise on the network");
 }
 
+/// Without what was measured on other hosts than those that the ranks are on now: decisions for these are better.
+Plan measured_here(const Plan& plan, int world_rank) {
+    if (plan.hosts().empty()) return plan;
+    std::vector<PlanEntry> kept;
+    for (const PlanEntry& entry : plan.entries()) {
+        std::vector<std::vector<std::int32_t>> communicators{entry.members};
+        communicators.insert(communicators.end(), entry.other_members.begin(), entry.other_members.end());
+        std::erase_if(communicators, [&](const auto& members) { return !decisions.are_on(members, plan.hosts()); });
+        if (communicators.empty()) continue;
+        kept.push_back(entry);
+        kept.back().members = communicators.front();
+        kept.back().other_members.assign(communicators.begin() + 1, communicators.end());
+    }
+    if (world_rank == 0 && kept.size() < plan.entries().size())
+        log_line(std::to_string(plan.entries().size() - kept.size()) + " of " + std::to_string(plan.entries().size()) +
+                 " entries of the plan were made for other hosts than those of their ranks now; the network decides "
+                 "there instead");
+    return {plan.ranks(), plan.network(), std::move(kept), plan.created_by(), plan.progress(), plan.hosts()};
+}
+
 /// Without entries if there is no text, or it is not that of a plan for this program.
 Plan read_plan(const std::string& text, int world_rank) {
     if (text.empty()) return {};
@@ -91,7 +111,11 @@ void Session::start(int program_level) {
 
 void Session::start_plan(int world_rank, const std::string& text) {
     Plan plan = read_plan(text, world_rank);
-    compare_hosts(plan, world_rank);
+    if (decisions.is_on()) {
+        plan = measured_here(plan, world_rank);
+    } else {
+        compare_hosts(plan, world_rank);
+    }
     if (settings.ignores_evidence) {
         std::vector<PlanEntry> entries = plan.entries();
         for (PlanEntry& entry : entries) entry.evidence.reset();

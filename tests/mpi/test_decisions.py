@@ -214,6 +214,24 @@ def test_a_plan_goes_before_decisions(runner: MpiRunner, tmp_path: Path) -> None
 
 
 @pytest.mark.one_of_each_family
+def test_a_plan_for_other_hosts_gives_way(runner: MpiRunner, tmp_path: Path) -> None:
+    """One of its ranks was elsewhere: an entry without that rank stays."""
+    here = socket.gethostname()
+    entries = (
+        PlanEntry("bcast", (0, 1, 2, 3), 0, 1 << 30, "linear"),
+        PlanEntry("allgather", (1, 3), 0, 1 << 30, "ring", other_members=((0, 2),)),
+    )
+    plan = tmp_path / "plan.json"
+    write_plan(Plan(RANKS, "test", entries, hosts=(here, here, "elsewhere", here)), plan)
+    done, statistics = run(runner, tmp_path, cluster(tmp_path), HOCKET_PLAN=str(plan), HOCKET_SELF_CHECK="off")
+    assert done.stdout == "wrong 0\n", done.stderr
+    told = "1 of 2 entries of the plan were made for other hosts than those of their ranks now; the network decides"
+    assert told in done.stderr
+    assert [row["collective"] for row in statistics["entries"][:1]] == ["allgather"]
+    assert counted(statistics)["bcast"]["derived"] > 0
+
+
+@pytest.mark.one_of_each_family
 def test_what_is_no_network_serves_nothing(runner: MpiRunner, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('format = "hocket.network/1"\n')

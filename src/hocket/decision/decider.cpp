@@ -150,7 +150,7 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
 
 std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Rank> members) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    if (num_ranks < 2) return {};
+    if (num_ranks < 2 || num_blocks(collective, num_ranks) > most_blocks) return {};
     std::vector<Ordered> candidates;
     const auto tried = orders(members);
     for (const Algorithm& algorithm : collectives::all_algorithms()) {

@@ -24,8 +24,9 @@ namespace hocket::decision {
 /// what hocket adds to a call at most (docs/notebook/small-calls.md).
 inline constexpr double least_gain = 0.1;
 inline constexpr double least_gain_s = 10e-6;
-/// Algorithms that send more messages in all are left out.
+/// Algorithms that send more messages in all are left out, and collectives of more blocks (see Schedule) than that.
 inline constexpr std::int64_t most_messages = 1 << 16;
+inline constexpr std::int64_t most_blocks = 1 << 20;
 /// Larger calls stay native.
 inline constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
 

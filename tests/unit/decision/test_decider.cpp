@@ -111,3 +111,13 @@ TEST_CASE("members that are not there are refused") {
     CHECK_THROWS_AS(decider.entries(Collective::bcast, ranks({0, 8})), InvalidInput);
     CHECK_THROWS_AS(decider.entries(Collective::bcast, ranks({0, 0})), InvalidInput);
 }
+
+TEST_CASE("large communicators are decided on in little time and memory, without what grows with the square") {
+    const Network network = network::generate_network("fat-tree:16x16x8", {.bandwidth_bytes_per_s = 1e9});
+    std::vector<Rank> members;
+    for (std::int32_t r = 0; r < network.num_ranks(); ++r) members.emplace_back((r * 5) % network.num_ranks());
+    Decider decider(network, CostModel::usual());
+    CHECK(decider.entries(Collective::alltoall, members).empty());
+    for (const PlanEntry& entry : decider.entries(Collective::bcast, members))
+        CHECK(entry.schedule.algorithm()->least_messages(network.num_ranks()) <= decision::most_messages);
+}
