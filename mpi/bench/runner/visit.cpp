@@ -17,10 +17,13 @@ namespace hocket::bench {
 namespace {
 
 constexpr int readings = 10000;
-// A run shorter than 50 steps of the clock is measured many at a time, so that a sample is 500 steps: the first reading
-// after a barrier finds cold caches on a busy machine, which cost an empty pattern 0.9 us, 45 steps (MPICH 4.0).
-constexpr double least_steps = 50, sample_steps = 500;
+// A sample is 500 steps of the clock at least, of as many runs as that takes: the first reading after a barrier finds
+// cold caches on a busy machine, which cost an empty pattern 0.9 us, 45 steps (MPICH 4.0), and ranks leave a barrier
+// one after another.
+constexpr double sample_steps = 500;
 constexpr int trial_runs = 16;
+constexpr int trials = 5;                 // of which the least counts: it decides what a sample is, disturbed or not
+constexpr double enough_trials_ns = 5e6;  // a run that takes so long is no short one that was disturbed
 constexpr int least_samples = 3;
 
 std::int64_t timed(Pattern& pattern, const Team& team, int runs, int* late = nullptr) {
@@ -68,14 +71,33 @@ void Visitor::together(const Team& team, const Function& function) const {
     team.agree(failure, alone_);
 }
 
-void Visitor::probe(const Point& point, const Team& team) const {
+void Visitor::probe(const Point& point, const Team& team) {
     Extent none;
     none.samples = 0;
     visit(point, team, none, 0, 1);
 }
 
-Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, double limit_s,
-                     std::uint64_t seed) const {
+int Visitor::runs_of_sample(Pattern& pattern, const Point& point, const Team& team) {
+    const auto least_ns = [&](int runs) {
+        double least = std::numeric_limits<double>::max(), spent = 0;
+        for (int i = 0; i < trials && spent < enough_trials_ns; ++i) {
+            pattern.before();
+            const double took = slowest(static_cast<double>(timed(pattern, team, runs)), team);
+            least = std::min(least, took / runs);
+            spent += took;
+        }
+        return least;
+    };
+    const double sample_ns = sample_steps * timer_.step_ns;
+    double run_ns = least_ns(1);
+    if (run_ns < sample_ns) run_ns = std::min(run_ns, least_ns(trial_runs));
+    // Never fewer than before: samples of one call and of many in a row do not compare.
+    int& runs = runs_[&point];
+    runs = std::max({1, runs, static_cast<int>(std::ceil(sample_ns / std::max(run_ns, 1.0)))});
+    return runs;
+}
+
+Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed) {
     const int samples = most.samples;
     const double begin_s = now_s();
     Chunk chunk;
@@ -102,15 +124,10 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
         if (samples > 0) {
             together(team, [&] {
                 pattern->before();
-                double run_ns = slowest(static_cast<double>(timed(*pattern, team, 1)), team);
-                const bool is_batched = point.item->batched && pattern->arrival().last_ns == 0;
-                if (is_batched && run_ns < sample_steps * timer_.step_ns) {
-                    run_ns = slowest(static_cast<double>(timed(*pattern, team, trial_runs)) / trial_runs, team);
+                timed(*pattern, team, 1);
+                if (point.item->batched && pattern->arrival().last_ns == 0) {
+                    chunk.runs = std::max(most.runs, runs_of_sample(*pattern, point, team));
                 }
-                if (is_batched && run_ns < least_steps * timer_.step_ns) {
-                    chunk.runs = static_cast<int>(std::ceil(sample_steps * timer_.step_ns / std::max(run_ns, 1.0)));
-                }
-                if (is_batched) chunk.runs = std::max(chunk.runs, most.runs);
                 const double measure_s = now_s();
                 int wanted = std::min(samples, least_samples);
                 chunk.samples_ns.resize(static_cast<std::size_t>(wanted));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,21 +40,23 @@ public:
         : watchdog_(watchdog), alone_(std::move(alone)), folder_(std::move(folder)), timer_(Timer::calibrate()) {}
 
     /// One run, whose data are checked. @throws Failure  the same on all ranks of the team
-    void probe(const Point& point, const Team& team) const;
+    void probe(const Point& point, const Team& team);
     /// A checked run, a warm one, samples, a checked run. At most `most.samples`; as many as `limit_s` has room for, or
     /// 3. @throws Failure  the same on all ranks of the team
-    Chunk visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed) const;
+    Chunk visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed);
 
     [[nodiscard]] const Timer& timer() const { return timer_; }
 
 private:
     template <class Function>
     void together(const Team& team, const Function& function) const;
+    int runs_of_sample(Pattern& pattern, const Point& point, const Team& team);
 
     const Watchdog& watchdog_;
     std::function<void(const Failure&)> alone_;
     std::string folder_;
     Timer timer_;
+    std::map<const Point*, int> runs_;  ///< of a sample so far; on all ranks of the point's team alike
 };
 
 }  // namespace hocket::bench
