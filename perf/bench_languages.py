@@ -5,6 +5,9 @@
 """The pattern of `hocket bench new` in C, C++, Fortran and in steps, as points of one suite: do their times agree?
 
 perf/bench_languages.py [--mpi NAME] [--launches N]
+
+`ring_mpifh` is the pattern in C whose calls go to the functions behind MPI's Fortran interface, such as `mpi_isend_`.
+If it takes as long as Fortran, that interface costs the time, not the language.
 """
 
 from __future__ import annotations
@@ -19,11 +22,43 @@ from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.statistics import summarize
 from hocket.bench.template.request import TemplateRequest, run
 from hocket.mpi.build import build_bench
+from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import launch_environment, run_command
 from mpis import MPIS
 
 LANGUAGES = {"c": "ring_c", "c++": "ring_cxx", "fortran": "ring_fortran"}
 STEPS = '[{ do = "irecv", from = "left" }, { do = "isend", to = "right" }, { do = "wait" }]'
+
+CALLS = """
+void mpi_irecv_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*);
+void mpi_isend_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*);
+void mpi_waitall_(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*);
+
+/* What is measured. */
+static int32_t run(void* state) {
+    pattern* p = state;
+    MPI_Fint requests[2], codes[3], two = 2, zero = 0, count = p->count, before = p->before, next = p->next;
+    MPI_Fint comm = p->setting.comm;
+    static MPI_Fint type = 0;
+    if (type == 0) type = MPI_Type_c2f(MPI_INT8_T);
+    mpi_irecv_(p->received, &count, &type, &before, &zero, &comm, &requests[0], &codes[0]);
+    mpi_isend_(p->sent, &count, &type, &next, &zero, &comm, &requests[1], &codes[1]);
+    mpi_waitall_(&two, requests, MPI_F_STATUSES_IGNORE, &codes[2]);
+    return codes[0] || codes[1] || codes[2] ? HOCKET_BENCH_ERROR : HOCKET_BENCH_OK;
+}
+
+/* After a run that is checked. */
+"""
+
+
+def make_by_fortran_interface(mpi: Mpi, folder: Path) -> None:
+    """The template in C with another `run`; the driver of the Fortran compiler links what it calls."""
+    made = run(TemplateRequest("ring_mpifh", "c", folder)).folder
+    source = made / "ring_mpifh.c"
+    before, rest = source.read_text().split("/* What is measured. */")
+    source.write_text(before + CALLS + rest.split("/* After a run that is checked. */")[1])
+    words = [mpi.mpifort, "-O2", "-shared", "-fPIC", source, "-o", made / "libring_mpifh.so"]
+    subprocess.run([str(word) for word in words], check=True)
 
 
 def main() -> None:
@@ -43,6 +78,8 @@ def main() -> None:
             wrappers = [f"MPICC={mpi.mpicc}", f"MPICXX={mpi.mpicxx}", f"MPIFORT={mpi.mpifort}"]
             subprocess.run(["make", "-s", "-C", str(made), *wrappers], check=True)
             suite += f'[[plugins]]\nfile = "{pattern}/lib{pattern}.so"\n'
+        make_by_fortran_interface(mpi, folder)
+        suite += '[[plugins]]\nfile = "ring_mpifh/libring_mpifh.so"\n'
         suite += f'[[patterns]]\nname = "ring_steps"\nsteps = {STEPS}\n[[items]]\nuse = ["plugin.*", "pattern.*"]\n'
         (folder / "suite.toml").write_text(suite)
         words = [mpi.mpiexec, "-n", "2", build_bench(mpi), "--quiet", "-o", folder / "r.jsonl", folder / "suite.toml"]
