@@ -23,7 +23,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-trace \
+.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-replays perf-trace \
     fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite outside-programs clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
@@ -134,7 +134,10 @@ perf-replay: build  ## make a trace of 10^7 calls and replay it; CALLS=100000000
 	@$(PYTHON) perf/long_replay.py $(if $(CALLS),--calls $(CALLS)) $(ARGUMENTS)
 
 perf-peers: build  ## simulate beside SimGrid and others; QUICK=1: small networks; ARGUMENTS='--json': see --help
-	@$(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)
+	@CHECKOUTS='$(CHECKOUTS)' $(PYTHON) perf/peers/compare.py $(if $(QUICK),--quick) $(ARGUMENTS)
+
+perf-replays: build  ## replay traces beside SimGrid and, with CHECKOUTS=FOLDER, LogGOPSim; QUICK=1: small ones
+	@CHECKOUTS='$(CHECKOUTS)' $(PYTHON) perf/peers/replays.py $(if $(QUICK),--quick) $(ARGUMENTS)
 
 judge: build  ## choices for measured jobs that were left out; TABLES=FOLDER with judge.py; ARGUMENTS='--leave systems'
 	@$(PYTHON) perf/supercomputers.py '$(TABLES)' $(ARGUMENTS)

@@ -20,7 +20,7 @@ from typing import Any
 
 import packets
 from install import NS3_VERSION, SIMGRID_VERSION, Failure, install
-from loggopsim import find_loggopsim, run_loggopsim
+from loggopsim import build_loggopsim, run_loggopsim
 from measure import Case, DifferentTraffic, Measured, Way, measure, ratios
 
 from hocket.cli.common import message, print_json, print_table
@@ -80,9 +80,10 @@ def run_all(arguments: argparse.Namespace, result: dict[str, Any]) -> None:
     if "ns-3" in installed.drivers:
         message("packets")
         result["packets"] = packets.compare(ours, installed.drivers["ns-3"], arguments.quick)
-    loggopsim = find_loggopsim(os.environ.get("PEERS", ""))
-    if isinstance(loggopsim, str):
-        result["skipped"]["LogGOPSim"] = loggopsim
+    try:
+        loggopsim = build_loggopsim(arguments.folder, os.environ.get("CHECKOUTS", ""))
+    except Failure as failure:
+        result["skipped"]["LogGOPSim"] = str(failure)
     else:
         message("LogGOPSim")
         networks = [SHAPES[1024]] if arguments.quick else list(SHAPES.values())

@@ -18,7 +18,8 @@ BOOST_VERSION = "1.85.0.post1"
 NS3_VERSION = "3.44.post0"
 # What SimGrid's own package switches off too, and no debugging code: its fastest build.
 SIMGRID_OPTIONS = [
-    *(f"-Denable_{part}=OFF" for part in ("smpi", "python", "java", "sthread", "fortran", "documentation", "debug")),
+    *(f"-Denable_{part}=OFF" for part in ("python", "java", "sthread", "fortran", "documentation", "debug")),
+    "-Denable_smpi=ON",  # for its replay of traces
     "-Denable_model-checking=OFF",
     "-DCMAKE_BUILD_TYPE=Release",
     "-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG -g0",
@@ -56,8 +57,7 @@ def bring_simgrid(folder: Path) -> list[str]:
     """SimGrid's library from the sources that its package on PyPI carries, and Boost's headers. Takes some minutes."""
     source, build = folder / f"simgrid-{SIMGRID_VERSION}", folder / "simgrid-build"
     boost = pip_target(folder, f"boost-headers=={BOOST_VERSION}") / "boost_headers/include"
-    library = build / "lib/libsimgrid.so"
-    if not library.exists():
+    if not all(path.exists() for path in simgrid_replay(folder)):
         print("perf-peers: building SimGrid; takes 5 to 15 minutes, once", file=sys.stderr, flush=True)
         archive = folder / f"simgrid-{SIMGRID_VERSION}.tar.gz"
         if not archive.exists():
@@ -65,8 +65,14 @@ def bring_simgrid(folder: Path) -> list[str]:
             pip(folder, "download", "--no-deps", "--no-binary", "simgrid", "--dest", str(folder), requirement)
         shutil.unpack_archive(archive, folder)  # again, if the last call was stopped
         options = [*SIMGRID_OPTIONS, f"-DBoost_DIR={boost_config(folder, boost)}"]
-        cmake(folder, "simgrid", source, build, options, "simgrid")
+        cmake(folder, "simgrid", source, build, options, "simgrid", "smpimain", "smpireplaymain")
     return [f"-DSIMGRID_BUILD={build}", f"-DSIMGRID_SOURCE={source}", f"-DSIMGRID_BOOST={boost}"]
+
+
+def simgrid_replay(folder: Path) -> tuple[Path, Path]:
+    """What starts a simulated MPI program, and the one that replays a trace."""
+    programs = folder / "simgrid-build/lib/simgrid"
+    return programs / "smpimain", programs / "smpireplaymain"
 
 
 def boost_config(folder: Path, headers: Path) -> Path:
@@ -110,9 +116,9 @@ def pip(folder: Path, *arguments: str) -> None:
     run(folder, "pip", [sys.executable, "-m", "pip", *arguments])
 
 
-def cmake(folder: Path, name: str, source: Path, build: Path, options: list[str], target: str = "all") -> None:
+def cmake(folder: Path, name: str, source: Path, build: Path, options: list[str], *targets: str) -> None:
     run(folder, name, ["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *options])
-    run(folder, name, ["cmake", "--build", str(build), "--target", target])
+    run(folder, name, ["cmake", "--build", str(build), "--target", *(targets or ("all",))])
 
 
 def run(folder: Path, name: str, command: list[str]) -> None:

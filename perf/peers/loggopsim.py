@@ -1,31 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""LogGOPSim, if PEERS names a folder with its programs: no package registry has it."""
+"""LogGOPSim, of which CHECKOUTS names a folder with its sources: no package registry has it."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from install import Failure, run
 from measure import Case, Measured, Way, run_once
 
-
-def find_loggopsim(folder: str) -> tuple[Path, Path] | str:
-    """LogGOPSim and txt2bin; or why there is none."""
-    if not folder:
-        return "no package in a registry; build it yourself and name the folder of its programs: PEERS=/path"
-    programs = [next(Path(folder).rglob(name), None) for name in ("LogGOPSim", "txt2bin")]
-    if programs[0] is None or programs[1] is None:
-        return f"PEERS={folder} has no programs LogGOPSim and txt2bin"
-    return programs[0], programs[1]
+from hocket import Program, _core
 
 
-def run_loggopsim(programs: tuple[Path, Path], ours: Path, networks: list[str]) -> list[dict[str, Any]]:
-    simulator, compiler = programs
+def build_loggopsim(folder: Path, checkouts: str) -> Path:
+    """The simulator, compiled with optimisation from a copy of the sources in `checkouts`.
+
+    Raises Failure, with what is missing, where it cannot be built.
+    """
+    built = folder.resolve() / "loggopsim"
+    program = built / "LogGOPSim"
+    if program.exists():
+        return program
+    source = next(Path(checkouts).rglob("LogGOPSim.cpp"), None) if checkouts else None
+    if source is None:
+        raise Failure(
+            "no package in a registry; CHECKOUTS=FOLDER names a folder with a clone of github.com/spcl/LogGOPSim"
+        )
+    if shutil.which("gengetopt") is None:
+        raise Failure("its build needs gengetopt: apt-get install gengetopt libgraphviz-dev")
+    shutil.copytree(source.parent, built, dirs_exist_ok=True)
+    options = built / "loggopsim_cmdline"
+    run(folder, "loggopsim", ["gengetopt", "--input", f"{options}.ggo", "-F", options.name, "--output-dir", str(built)])
+    compiler = [os.environ.get("CXX", "g++"), "-O3", "-DNDEBUG", "-std=c++14", "-w", "-fpermissive"]
+    sources = [str(built / "LogGOPSim.cpp"), "-x", "c++", f"{options}.c"]
+    run(folder, "loggopsim", [*compiler, *sources, "-lcgraph", "-o", str(program)])
+    return program
+
+
+def run_loggopsim(simulator: Path, ours: Path, networks: list[str]) -> list[dict[str, Any]]:
     rows = []
     for network in networks:
         case = Case(network, "random-ring", 0.5)
@@ -34,24 +52,10 @@ def run_loggopsim(programs: tuple[Path, Path], ours: Path, networks: list[str]) 
         with tempfile.TemporaryDirectory() as name:
             text, binary = Path(name) / "ring.goal", Path(name) / "ring.bin"
             subprocess.run([str(ours), *case.arguments(), f"goal={text}"], check=True, stdout=subprocess.DEVNULL)
-            subprocess.run([str(compiler), "-i", str(text), "-o", str(binary)], check=True, capture_output=True)
+            binary.write_bytes(_core.to_goal_binary(Program.from_goal(text.read_text()), float("inf")))
             # 1 ns a byte, nothing else: a message of 1 MB takes 1 ms.
-            command = [
-                str(simulator),
-                "-f",
-                str(binary),
-                "-L",
-                "0",
-                "-o",
-                "0",
-                "-g",
-                "0",
-                "-G",
-                "1",
-                "-O",
-                "0",
-                "--batchmode",
-            ]
+            costs = ["-L", "0", "-o", "0", "-g", "0", "-G", "1", "-O", "0"]
+            command = [str(simulator), "-f", str(binary), *costs, "--batchmode"]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)

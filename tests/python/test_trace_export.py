@@ -42,6 +42,16 @@ def test_what_is_exported_and_imported_replays_in_the_same_time(folder: Path, fo
     assert simulated_s(again) == pytest.approx(simulated_s(Trace.open(folder)), rel=1e-12)
 
 
+def test_ti_holds_collectives_as_messages_where_asked(folder: Path, tmp_path: Path) -> None:
+    done = run(ExportRequest(folder, "ti", tmp_path / "out", messages=True))
+    actions = {line.split()[1] for path in (tmp_path / "out").glob("ti_*") for line in path.read_text().splitlines()}
+    assert actions <= {"init", "compute", "send", "recv", "isend", "irecv", "wait", "finalize"}
+    assert any("written as messages" in note for note in done.notes) == bool(Trace.open(folder).collectives())
+    again = import_trace(ImportRequest(tmp_path / "out")).trace
+    assert again is not None
+    assert simulated_s(again) == pytest.approx(simulated_s(Trace.open(folder)), rel=1e-12)
+
+
 def test_otf2_keeps_calls_and_communicators(folder: Path, tmp_path: Path) -> None:
     run(ExportRequest(folder, "otf2", tmp_path / "out"))
     found = import_trace(ImportRequest(tmp_path / "out"))
@@ -139,6 +149,7 @@ def test_refusals(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "full" / "file").touch()
     for request, expected in (
         (ExportRequest(folder, "ti", tmp_path / "full"), "is there already"),
+        (ExportRequest(folder, "goal", tmp_path / "out", messages=True), "--messages is for --format ti"),
         (ExportRequest(folder, "goal", tmp_path / "no" / "file"), "does not exist"),
         (ExportRequest(folder, "otf2", tmp_path / "x", flops_per_s=1e9), "--flops is for"),
         (ExportRequest(SAMPLES / "goal" / "app.goal", "otf2", tmp_path / "x"), "is no trace folder"),

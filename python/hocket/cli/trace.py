@@ -253,6 +253,7 @@ def _members(members: tuple[int, ...]) -> str:
 @click.option(
     "--plan", type=click.Path(path_type=Path), metavar="FILE", help="GOAL, Chakra: the plan of the collectives."
 )
+@click.option("--messages", is_flag=True, help="TI: collectives as the messages of the algorithms that a replay takes.")
 @json_option
 def export(
     what: Path,
@@ -261,6 +262,7 @@ def export(
     flops_per_s: float | None,
     reduce_rate: float | None,
     plan: Path | None,
+    messages: bool,
     as_json: bool,
 ) -> None:
     """Write a trace in the format of another tool.
@@ -283,7 +285,7 @@ def export(
     from hocket.cli.reporter import TerminalReporter
     from hocket.interop.traces.exporting import ExportRequest, run
 
-    done = run(ExportRequest(what, format_name, output, flops_per_s, reduce_rate, plan), TerminalReporter())
+    done = run(ExportRequest(what, format_name, output, flops_per_s, reduce_rate, plan, messages), TerminalReporter())
     if as_json:
         print_json(done.values)
         return

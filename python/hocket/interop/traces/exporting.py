@@ -42,6 +42,7 @@ class ExportRequest:
     flops_per_s: float | None = None  #: of SimGrid's traces
     reduce_bytes_per_s: float | None = None  #: of GOAL, which knows no reduction; None = it takes no time
     plan: Path | None = None  #: of the collectives, where a trace becomes a program
+    messages: bool = False  #: of SimGrid's traces: collectives as the messages of their algorithms
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ def _check(request: ExportRequest) -> None:
         raise InvalidInput(f"format {request.format!r} is not known", f"accepted: {', '.join(OF_TRACES | OF_PROGRAMS)}")
     if request.flops_per_s is not None and request.format != "ti":
         raise InvalidInput("--flops is for --format ti", "leave it out")
+    if request.messages and request.format != "ti":
+        raise InvalidInput("--messages is for --format ti", "leave it out: programs have messages only")
     if request.reduce_bytes_per_s is not None and not request.format.startswith("goal"):
         raise InvalidInput("--reduce-rate is for GOAL", "leave it out")
     for option, rate in (("--flops", request.flops_per_s), ("--reduce-rate", request.reduce_bytes_per_s)):
@@ -111,7 +114,7 @@ def _write_trace(trace: Trace, request: ExportRequest) -> list[str]:
                 return write_otf2(trace, folder)
             from hocket.interop.traces.ti_writer import write_ti
 
-            return write_ti(trace, folder, request.flops_per_s or FLOPS_PER_S)
+            return write_ti(trace, folder, request.flops_per_s or FLOPS_PER_S, request.messages)
     from hocket.interop.traces.tables import write_parquet, write_perfetto
 
     with whole_file(request.output) as aside:

@@ -25,8 +25,9 @@ _VECTORS = frozenset({"gatherv", "scatterv", "allgatherv", "alltoallv", "alltoal
 
 
 class TiWriter:
-    def __init__(self, trace: Trace, flops_per_s: float) -> None:
+    def __init__(self, trace: Trace, flops_per_s: float, messages: bool = False) -> None:
         self.trace = trace
+        self.messages = messages  # all collectives as messages
         self.flops_per_ns = flops_per_s * 1e-9
         self.notes: Counter[str] = Counter()
         self.first_tag = 1 + max(
@@ -146,14 +147,15 @@ class TiWriter:
             self.notes[f"calls of {self.trace.functions[call['function']]}"] += 1
             return
         size = max(0, int(call["bytes"]))
-        if communicator == 0:
+        if communicator == 0 and not self.messages:
             yield self._on_world(rank, name, call, size, number)
             return
         members = self.trace.communicators[communicator].members
         if rank not in members or -1 in members:
             self.notes[f"calls of {self.trace.functions[call['function']]}"] += 1
             return
-        self.notes["collectives on other communicators than MPI_COMM_WORLD, written as messages"] += 1
+        which = "" if self.messages else " on other communicators than MPI_COMM_WORLD"
+        self.notes[f"collectives{which}, written as messages"] += 1
         yield from self._messages(rank, name, call, size, (communicator, number), members)
 
     def _on_world(self, rank: int, name: str, call: Any, size: int, number: int) -> str:
@@ -218,15 +220,25 @@ class TiWriter:
             before: list[Op] = [("recv", own - 1, size, [])] if own > 0 else []
             behind: list[Op] = [("send", own + 1, size, [0] if own > 0 else [])] if own + 1 < ranks else []
             return [*before, *behind]
-        if name in _VECTORS and name != "reduce_scatter":
-            return _direct(name, own, ranks, root, size, sent, received)
         if name == "reduce_scatter":
-            name, size = "reduce_scatter_block", int(max(received, default=size))
+            return _pairwise(own, ranks, received if len(received) == ranks else [size] * ranks)
+        if name in _VECTORS:
+            return _direct(name, own, ranks, root, size, sent, received)
         key = (name, size, root, ranks)
         if key not in self.parts:
             algorithm = _core.textbook_algorithm(name, ranks, size)
             self.parts[key] = lower(Schedule.build(name, algorithm, ranks, root=root), size)
         return [(op.kind, op.peer, op.bytes, op.after) for op in self.parts[key].ops(own)]
+
+
+def _pairwise(own: int, ranks: int, sizes: Any) -> list[Op]:
+    """Each block to its owner, who combines it before the next."""
+    ops: list[Op] = []
+    for step in range(1, ranks):
+        before = [len(ops) - 2, len(ops) - 1] if ops else []
+        to, of = (own + step) % ranks, (own - step) % ranks
+        ops += [("send", to, int(sizes[to]), before), ("recv", of, int(sizes[own]), before)]
+    return ops
 
 
 def _direct(name: str, own: int, ranks: int, root: int, size: int, sent: Any, received: Any) -> list[Op]:
@@ -245,9 +257,10 @@ def _direct(name: str, own: int, ranks: int, root: int, size: int, sent: Any, re
     return [*sends, *(("recv", of, int(received[of]), []) for of in before if of < len(received))]
 
 
-def write_ti(trace: Trace, folder: Path, flops_per_s: float) -> list[str]:
-    """Into a folder that is there. Notes on what the format does not hold."""
-    writer = TiWriter(trace, flops_per_s)
+def write_ti(trace: Trace, folder: Path, flops_per_s: float, messages: bool = False) -> list[str]:
+    """Into a folder that is there; with `messages` all collectives as those of their algorithms. Notes on what the
+    format does not hold."""
+    writer = TiWriter(trace, flops_per_s, messages)
     names = [f"ti_trace{rank}.txt" for rank in range(trace.ranks)]
     for rank, name in enumerate(names):
         with (folder / name).open("w") as file:
