@@ -339,7 +339,14 @@ add("Compare_and_swap", "hocket_window(&call, {6}); hocket_message(&call, 1, {3}
 add("Win_create", "hocket_comm(&call, {4}); hocket_window(&call, *{5});")
 add("Win_allocate Win_allocate_shared", "hocket_comm(&call, {3}); hocket_window(&call, *{5});")
 add("Win_create_dynamic", "hocket_comm(&call, {1}); hocket_window(&call, *{2});")
-add("Win_lock", "hocket_window(&call, {3}); hocket_peer(&call, {1}, -1);")
+# With MPI_MODE_NOCHECK no lock is taken.
+LOCK = "if (!({%d} & MPI_MODE_NOCHECK)) call.flags |= %s;"
+add(
+    "Win_lock",
+    "hocket_window(&call, {3}); hocket_peer(&call, {1}, -1); "
+    + LOCK % (2, "{0} == MPI_LOCK_EXCLUSIVE ? HOCKET_TRACE_EXCLUSIVE_LOCK : HOCKET_TRACE_SHARED_LOCK"),
+)
+add("Win_lock_all", "hocket_window(&call, {1}); " + LOCK % (0, "HOCKET_TRACE_SHARED_LOCK"))
 add("Win_unlock Win_flush Win_flush_local", "hocket_window(&call, {1}); hocket_peer(&call, {0}, -1);")
 add("Win_post Win_start", "hocket_window_group(&call, {0}, {2});")
 add("Win_test", "hocket_window(&call, {0}); " + poll("*{1}"))

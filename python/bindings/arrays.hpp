@@ -21,6 +21,13 @@ namespace nb = nanobind;
 using Vector = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
 
+using Bytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
+/// The rows as raw bytes that belong to `owner`; Python looks at them through a dtype.
+template <class Row>
+Bytes rows_of(const std::vector<Row>& rows, nb::handle owner) {
+    return {reinterpret_cast<const std::uint8_t*>(rows.data()), {rows.size() * sizeof(Row)}, owner};
+}
+
 /// Views into the object `self`, which they keep alive.
 inline Vector view(nb::handle self, const std::vector<double>& values) {
     return Vector(values.data(), {values.size()}, self);

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hocket/trace/format.h"
 
@@ -16,6 +17,12 @@ namespace bindings {
 inline nanobind::str text(const std::string& bytes) {
     return nanobind::steal<nanobind::str>(
         PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+inline nanobind::list texts(const std::vector<std::string>& names) {
+    nanobind::list found;
+    for (const std::string& name : names) found.append(text(name));
+    return found;
 }
 
 /// Of enum hocket_trace_end; -1: the file has no footer.

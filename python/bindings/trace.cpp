@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/trace/collectives.hpp"
 #include "hocket/trace/format.h"
@@ -29,22 +30,15 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
-using bindings::end_name, bindings::text;
+using bindings::end_name, bindings::rows_of, bindings::text;
 using hocket::Trace;
 
 namespace {
 
-using Bytes = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 using Integers = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>>;
 using ByteRows = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>;
 using IntegerRow = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>, nb::c_contig>;
 using Field = std::tuple<std::string, std::string, std::size_t>;  // name, numpy format, offset
-
-/// The rows as raw bytes that belong to `owner`; Python looks at them through a dtype of the fields below.
-template <class Row>
-Bytes rows_of(const std::vector<Row>& rows, nb::handle owner) {
-    return {reinterpret_cast<const std::uint8_t*>(rows.data()), {rows.size() * sizeof(Row)}, owner};
-}
 
 Integers integers_of(const std::vector<std::int64_t>& values, nb::handle owner) {
     return {values.data(), {values.size()}, owner};
@@ -252,12 +246,7 @@ void bind_trace(nb::module_& module) {
         .def(
             "open_call", [](const Trace& trace, std::int32_t rank) { return rank_of(trace, rank).open_function; },
             "rank"_a, "Function that the main thread was in when recording was cut off; -1: none.")
-        .def_prop_ro("functions",
-                     [](const Trace& trace) {
-                         nb::list names;
-                         for (const std::string& name : trace.functions()) names.append(text(name));
-                         return names;
-                     })
+        .def_prop_ro("functions", [](const Trace& trace) { return bindings::texts(trace.functions()); })
         .def_prop_ro("datatypes", &Trace::datatypes)
         .def_prop_ro("operators", &Trace::operators)
         .def_prop_ro("communicators", &Trace::communicators)

@@ -67,6 +67,27 @@ void bind_trace_files(nb::module_& module) {
     nb::class_<TraceFiles>(module, "TraceFiles", "A trace folder that is read forward, a part of it at a time.")
         .def(nb::init<std::filesystem::path>(), "folder"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("num_ranks", &TraceFiles::num_ranks)
+        .def_prop_ro(
+            "functions", [](const TraceFiles& files) { return bindings::texts(files.tables().functions); },
+            "As far as they were read.")
+        .def_prop_ro(
+            "communicators", [](const TraceFiles& files) { return files.tables().communicators; }, "Likewise.")
+        .def(
+            "read",
+            [](TraceFiles& files, std::int32_t rank, const nb::callable& on_part) {
+                if (rank < 0 || rank >= files.num_ranks()) throw nb::index_error("no such rank");
+                const auto reader = files.read(rank, trace::CpuReadings::filled);
+                std::string host;
+                while (const trace::RankFile* const part = reader->next()) {
+                    host = part->host;
+                    on_part(bindings::rows_of(part->calls, nb::none()));
+                }
+                return bindings::text(host);
+            },
+            "rank"_a, "on_part"_a,
+            "Gives the rows of its calls to a function, a part at a time, which are valid until that returns. Returns "
+            "the "
+            "name of the rank's host.")
         .def("simulate", &simulate_trace, "network"_a, "costs"_a, "plan"_a.none(), "native"_a, "cpu_time"_a,
              "eager_bytes"_a, "what_if"_a, nb::kw_only(), "reference"_a = false, "on_progress"_a = nb::none(),
              "The time of the recorded program on a network, as replay() and simulate() have it, in a memory that does "

@@ -19,8 +19,9 @@ from hocket import Network, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.launch import start_process, stop_process_group, with_preload
 from hocket.traces.profile import profile
+from hocket.traces.rank_summary import in_mpi_ns
 from hocket.traces.replay import replay
-from hocket.traces.trace import Trace, in_mpi_ns
+from hocket.traces.trace import Trace
 from mpis import LIMIT_S, MpiRunner
 
 pytestmark = pytest.mark.in_turns  # what is tested is hocket's own

@@ -56,14 +56,15 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
     Example:
       hocket trace show hocket-trace
     """
+    from hocket.cli.reporter import TerminalReporter
     from hocket.traces.profile import ProfileRequest, run
-    from hocket.traces.trace import shortfalls
+    from hocket.traces.rank_summary import shortfalls
 
-    found = run(ProfileRequest(folder))
+    found = run(ProfileRequest(folder), TerminalReporter())
     if as_json:
         print_json(found.values)
         return
-    trace, table = found.trace, found.rows
+    files, table = found.files, found.rows
     # One unit a column, so that its numbers can be compared at a glance.
     print_table(
         ["function", "communicator", "bytes", "calls", "total, ms", "median, us", "share"],
@@ -79,11 +80,11 @@ def show(folder: Path, rows: int, as_json: bool) -> None:
             ]
             for row in table[:rows]
         ],
-        title=f"{trace.ranks} rank(s), {trace.meta['mpi']}; times over all ranks, share of their run time",
+        title=f"{files.ranks} rank(s), {files.meta['mpi']}; times over all ranks, share of their run time",
     )
     if len(table) > rows:
         message(f"{len(table) - rows} more rows: --rows {len(table)}")
-    for line in (*found.trace.filters(), *shortfalls(found.ranks)):
+    for line in (*files.filters(), *shortfalls(found.ranks)):
         message(line)
 
 

@@ -24,7 +24,7 @@ from hocket.simulation.what_if import AS_RECORDED, WhatIf
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Program, Schedule, Timeline, Trace
     from hocket._core import LeftOut
-    from hocket.traces.trace import RankEnd
+    from hocket.traces.rank_summary import RankEnd
 
 ACCEPTED = (
     f"accepted: a traffic pattern ({PATTERNS}), a schedule (JSON), a program (GOAL text or binary, Chakra), "

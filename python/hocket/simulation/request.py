@@ -145,7 +145,7 @@ def _routing(network: NetworkSource) -> str | None:
 
 def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
     from hocket.simulation.statistics import peak_rss_bytes
-    from hocket.traces.trace import shortfalls
+    from hocket.traces.rank_summary import shortfalls
 
     begin_s = time.perf_counter()
     plan = None if request.plan is None else Plan.from_file(request.plan)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hocket.reporter import SILENT, Reporter
-from hocket.traces.trace import RankSummary, Trace, in_mpi_ns
+from hocket.traces.rank_summary import RankSummary, in_mpi_ns
+from hocket.traces.trace import Communicator, TraceFiles
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class ProfileRequest:
 
 @dataclass(frozen=True)
 class Profile:
-    trace: Trace
+    files: TraceFiles  #: all of which was read
     ranks: list[RankSummary]
     rows: list[ProfileRow]  #: the one with the longest total time first
 
@@ -42,53 +44,90 @@ class Profile:
     def values(self) -> dict[str, Any]:
         return {
             "format": "hocket.trace-profile/1",
-            "trace": str(self.trace.folder),
-            "meta": self.trace.meta,
+            "trace": str(self.files.folder),
+            "meta": self.files.meta,
             "complete": all(rank.complete for rank in self.ranks),
             "ranks": [asdict(rank) for rank in self.ranks],
-            "communicators": [asdict(communicator) for communicator in self.trace.communicators],
+            "communicators": [asdict(communicator) for communicator in self.files.communicators],
             "calls": [asdict(row) for row in self.rows],
         }
 
 
 def run(request: ProfileRequest, reporter: Reporter = SILENT) -> Profile:
-    trace = Trace.open(request.trace)
-    ranks = [trace.summary(rank) for rank in range(trace.ranks)]
-    return Profile(trace, ranks, profile(trace))
+    """Reads the trace once, a part at a time. Raises InvalidInput for a damaged trace."""
+    files = TraceFiles(request.trace)
+    groups: dict[tuple[int, int, int], _Times] = {}
+
+    def add(calls: npt.NDArray[Any]) -> None:
+        keys = np.stack([calls[name] for name in ("function", "communicator", "bytes")]).astype(np.int64)
+        order = np.lexsort(keys[::-1])
+        keys, calls = keys[:, order], calls[order]
+        starts = np.flatnonzero(np.concatenate([[True], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+        for start, end in zip(starts, [*starts[1:], len(calls)], strict=True):
+            function, communicator, size = keys[:, start].tolist()
+            groups.setdefault((function, communicator, size), _Times()).add(calls[start:end])
+
+    ranks = []
+    with reporter.steps("reading the trace", files.ranks) as follow:
+        for rank in range(files.ranks):
+            ranks.append(files.read(rank, add))
+            follow("")
+    run_s = sum(rank.elapsed_s for rank in ranks) or 1.0
+    communicators = files.communicators
+    rows = [_row(key, times, files, communicators, run_s) for key, times in sorted(groups.items())]
+    return Profile(files, ranks, sorted(rows, key=lambda row: -row.total_s))
 
 
-def profile(trace: Trace) -> list[ProfileRow]:
-    """The rows, the one with the longest total time first."""
-    calls = np.concatenate([trace.calls(rank)[["function", "communicator", "bytes"]] for rank in range(trace.ranks)])
-    if not len(calls):
-        return []
-    totals_ns = np.concatenate([in_mpi_ns(trace.calls(rank)) for rank in range(trace.ranks)])
-    numbers = np.concatenate([trace.calls(rank)["calls"] for rank in range(trace.ranks)])
-    times_ns = totals_ns / numbers  # of polls that are one row the mean
-    run_s = sum(trace.summary(rank).elapsed_s for rank in range(trace.ranks)) or 1.0
-    # Sorted by group and, inside a group, by time: the median is in the middle.
-    order = np.lexsort((times_ns, calls["bytes"], calls["communicator"], calls["function"]))
-    calls, times_ns, ends = calls[order], times_ns[order], np.cumsum(numbers[order])
-    starts = np.flatnonzero(np.concatenate([[True], calls[1:] != calls[:-1]]))
-    counts = np.add.reduceat(numbers[order], starts)
-    totals_s = np.add.reduceat(totals_ns[order], starts) * 1e-9
-    before = ends[starts] - numbers[order][starts]
-    low, high = (np.searchsorted(ends, before + middle, "right") for middle in ((counts - 1) // 2, counts // 2))
-    medians_s = (times_ns[low] + times_ns[high]) * 0.5e-9
-    rows = []
-    for start, count, total_s, median_s in zip(starts, counts, totals_s, medians_s, strict=True):
-        function, communicator, size = (int(value) for value in calls[start])
-        known = trace.communicators[communicator] if communicator >= 0 else None
-        rows.append(
-            ProfileRow(
-                function=trace.functions[function],
-                communicator=known.id if known else None,
-                communicator_size=len(known.members) if known else None,
-                bytes=size if size >= 0 else None,
-                calls=int(count),
-                total_s=float(total_s),
-                median_s=float(median_s),
-                share=float(total_s) / run_s,
-            )
-        )
-    return sorted(rows, key=lambda row: -row.total_s)
+class _Times:
+    """How long calls took: their sum, and how many took how long.
+
+    Up to MOST times are kept as they are; more are rounded to 11 binary digits, so that a median is right to 0.05 %.
+    """
+
+    MOST = 1 << 16
+
+    def __init__(self) -> None:
+        self.calls = self.total_ns = 0
+        self.times_ns = np.zeros(0, np.float64)  # in order
+        self.counts = np.zeros(0, np.int64)
+        self.rounds = False
+
+    def add(self, calls: npt.NDArray[Any]) -> None:
+        total_ns, numbers = in_mpi_ns(calls), calls["calls"].astype(np.int64)
+        self.calls += int(numbers.sum())
+        self.total_ns += int(total_ns.sum())
+        self._merge(total_ns / numbers, numbers)  # of polls that are one row the mean
+        if len(self.times_ns) > self.MOST:
+            self.rounds = True
+            self._merge(self.times_ns[:0], self.counts[:0])
+
+    def _merge(self, times_ns: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]) -> None:
+        times = np.concatenate([self.times_ns, times_ns])
+        if self.rounds:
+            fraction, exponent = np.frexp(times)
+            times = np.ldexp(np.round(fraction * 2**11), exponent - 11)
+        self.times_ns, places = np.unique(times, return_inverse=True)
+        self.counts = np.bincount(places, np.concatenate([self.counts, counts])).astype(np.int64)
+
+    @property
+    def median_s(self) -> float:
+        ends = np.cumsum(self.counts)
+        low, high = np.searchsorted(ends, [(self.calls - 1) // 2, self.calls // 2], "right")
+        return float(self.times_ns[low] + self.times_ns[high]) * 0.5e-9
+
+
+def _row(
+    key: tuple[int, int, int], times: _Times, files: TraceFiles, communicators: list[Communicator], run_s: float
+) -> ProfileRow:
+    function, communicator, size = key
+    known = communicators[communicator] if communicator >= 0 else None
+    return ProfileRow(
+        function=files.functions[function],
+        communicator=known.id if known else None,
+        communicator_size=len(known.members) if known else None,
+        bytes=size if size >= 0 else None,
+        calls=times.calls,
+        total_s=times.total_ns * 1e-9,
+        median_s=times.median_s,
+        share=times.total_ns * 1e-9 / run_s,
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hocket.traces.trace import in_mpi_ns
+from hocket.traces.rank_summary import in_mpi_ns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

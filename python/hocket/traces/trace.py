@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hocket import _core
 from hocket.errors import InvalidInput
+from hocket.traces.rank_summary import RankEnd, RankSummary, Summing, filters, shortfalls
 from hocket.traces.traced_rank import CALL, COMPLETION, TracedRank
 
 FORMATS = ("hocket.trace/1", "hocket.trace/2", "hocket.trace/3")
@@ -66,47 +67,6 @@ class Collective:
     last_exit_ns: int  # the last rank's call returned, or its request was complete
     enter_ns: npt.NDArray[np.int64]  # by rank in the communicator
     exit_ns: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class RankEnd:
-    """How the recording of a rank ended."""
-
-    rank: int
-    complete: bool
-    end: str  # "finalize", "exit", "abort", "limit" (of the file's size) or "cut off"
-    stopped_in: str  # the call that the main thread was in when recording was cut off; empty: none
-    elapsed_s: float  # from its first recorded call to its last
-
-
-@dataclass(frozen=True)
-class RankSummary(RankEnd):
-    """What one rank did from its first recorded call to its last."""
-
-    host: str
-    calls: int
-    mpi_s: float  # wall time in MPI calls of all threads
-    mpi_cpu_s: float  # CPU time in MPI calls of all threads
-    compute_cpu_s: float  # CPU time of the main thread between MPI calls
-
-
-def shortfalls(ranks: Iterable[RankEnd]) -> list[str]:
-    """Lines about the ranks whose trace is a part: one for those that reached their limit, one for each other."""
-    ranks = list(ranks)
-    lines = []
-    full = [rank for rank in ranks if rank.end == "limit"]
-    if full:
-        first = min(full, key=lambda rank: rank.elapsed_s)
-        whose = f"rank {first.rank}" if len(full) == 1 else f"{len(full)} ranks, first that of rank {first.rank},"
-        lines.append(
-            f"the trace of {whose} reached the limit of its size after {first.elapsed_s:.2g} s; what came then is left "
-            "out: for more, hocket record --limit 1GiB, or HOCKET_TRACE_LIMIT=1GiB"
-        )
-    for rank in ranks:
-        if not rank.complete and rank.end != "limit":
-            end = f"{rank.end}, in {rank.stopped_in}" if rank.stopped_in else rank.end
-            lines.append(f"rank {rank.rank} did not reach MPI_Finalize, recording ended by {end}: its trace is a part")
-    return lines
 
 
 class Trace:
@@ -195,17 +155,7 @@ class Trace:
     @cached_property
     def communicators(self) -> list[Communicator]:
         """By id; 0 is MPI_COMM_WORLD. Equal on all ranks."""
-        return [
-            Communicator(
-                id=number,
-                members=tuple(found.members),
-                remote=tuple(found.remote),
-                inter=found.inter,
-                made_by=self.functions[found.made_by] if found.made_by >= 0 else "",
-                parent=found.parent if found.parent >= 0 else None,
-            )
-            for number, found in enumerate(self.core.communicators)
-        ]
+        return _communicators(self.core.communicators, self.functions)
 
     @cached_property
     def datatypes(self) -> list[tuple[str, int]]:
@@ -289,30 +239,14 @@ class Trace:
 
     def filters(self) -> list[str]:
         """A line for the user if calls were left out of the trace on purpose."""
-        only, without = (", ".join(map(str, self.meta.get(key) or ())) for key in ("only", "without"))
-        if not only and not without:
-            return []
-        what = f"recorded were only {only}" if only else "recorded was all"
-        return [f"{what}{f' without {without}' if without else ''}: time in other MPI calls counts as computation"]
+        return filters(self.meta)
 
     def summary(self, rank: int) -> RankSummary:
-        calls = self.calls(rank)
-        main = calls[calls["thread"] == 0]
+        counted = Summing()
+        counted.add(self.calls(rank))
         stopped = self.core.open_call(rank)
-        return RankSummary(
-            rank=rank,
-            host=self.core.host(rank),
-            complete=self.complete(rank),
-            end=self.core.end(rank),
-            stopped_in=self.functions[stopped] if stopped >= 0 else "",
-            calls=int(calls["calls"].sum()),
-            elapsed_s=float(calls["exit_ns"].max() - calls["enter_ns"].min()) * 1e-9 if len(calls) else 0.0,
-            mpi_s=float(in_mpi_ns(calls).sum()) * 1e-9,
-            mpi_cpu_s=float(in_mpi_ns(calls, "_cpu").sum()) * 1e-9,
-            compute_cpu_s=float(
-                (main["enter_cpu_ns"][1:] - main["exit_cpu_ns"][:-1]).sum() + main["outside_cpu_ns"].sum()
-            )
-            * 1e-9,
+        return counted.summary(
+            rank, self.core.host(rank), self.core.end(rank), self.functions[stopped] if stopped >= 0 else ""
         )
 
 
@@ -331,6 +265,34 @@ class TraceFiles:
         """The number of ranks."""
         return self.core.num_ranks
 
+    @property
+    def functions(self) -> list[str]:
+        """The MPI functions called, by id, as far as they were read."""
+        return list(self.core.functions)
+
+    @property
+    def communicators(self) -> list[Communicator]:
+        """As in Trace, as far as they were read."""
+        return _communicators(self.core.communicators, self.functions)
+
+    def read(self, rank: int, on_part: Callable[[npt.NDArray[Any]], None]) -> RankSummary:
+        """Gives the calls of a rank to `on_part`, some thousands at a time (dtype CALL), which are valid until it
+        returns."""
+        counted = Summing()
+
+        def on_rows(rows: npt.NDArray[np.uint8]) -> None:
+            calls = rows.view(CALL)
+            counted.add(calls)
+            on_part(calls)
+
+        host = self.core.read(rank, on_rows)
+        end = self.core.end(rank).end
+        return counted.summary(rank, host, end, self.core.open_call(rank))
+
+    def filters(self) -> list[str]:
+        """As in Trace."""
+        return filters(self.meta)
+
     def incomplete(self) -> tuple[RankEnd, ...]:
         """The ranks whose trace is a part; known once all was read."""
         ends = [(rank, self.core.end(rank)) for rank in range(self.ranks)]
@@ -341,10 +303,18 @@ class TraceFiles:
         )
 
 
-def in_mpi_ns(calls: npt.NDArray[Any], clock: str = "") -> npt.NDArray[np.int64]:
-    """What each row took in MPI; `clock` "_cpu": CPU time."""
-    found: npt.NDArray[np.int64] = calls[f"exit{clock}_ns"] - calls[f"enter{clock}_ns"] - calls[f"outside{clock}_ns"]
-    return found
+def _communicators(found: Sequence[_core.Communicator], functions: Sequence[str]) -> list[Communicator]:
+    return [
+        Communicator(
+            id=number,
+            members=tuple(one.members),
+            remote=tuple(one.remote),
+            inter=one.inter,
+            made_by=functions[one.made_by] if one.made_by >= 0 else "",
+            parent=one.parent if one.parent >= 0 else None,
+        )
+        for number, one in enumerate(found)
+    ]
 
 
 def _check_ranks(folder: Path, meta: Mapping[str, Any], ranks: int) -> None:

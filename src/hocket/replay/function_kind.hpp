@@ -42,8 +42,12 @@ enum class OneSidedKind : std::uint8_t {
     update,  ///< bytes to the target, which combines them with its own
     fetch,   ///< bytes to the target and back
     fence,
-    flush,      ///< one target, as at the end of a lock
+    flush,      ///< one target
     flush_all,  ///< all targets
+    lock,
+    lock_all,
+    unlock,  ///< a flush, which ends the lock
+    unlock_all,
     flush_local,
     flush_local_all,
     post,  ///< post, start, complete, wait: of an epoch between groups

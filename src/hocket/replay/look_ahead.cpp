@@ -74,10 +74,12 @@ void LookAhead::note_one_sided(const trace::Call& call, std::int64_t number) {
             return;
         }
         case OneSidedKind::flush:
+        case OneSidedKind::unlock:
             if (const auto found = unflushed_[call.window].extract(call.peer)) is_last_[found.mapped()] = true;
             return;
         case OneSidedKind::fence:
         case OneSidedKind::flush_all:
+        case OneSidedKind::unlock_all:
             return all_are(true);
         case OneSidedKind::complete:
             return all_are(false);

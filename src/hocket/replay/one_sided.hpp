@@ -22,8 +22,8 @@ namespace hocket::replay {
 ///   post, start      an empty message from each rank of the post's group to those that start
 ///   complete, wait   likewise back, behind the data
 ///
-/// Nobody waits for a lock that another rank holds, and targets answer whatever they are doing, as they do where the
-/// network or a thread of the MPI library serves them.
+/// Targets answer whatever they are doing, as they do where the network or a thread of the MPI library serves them.
+/// Locks are in Locks.
 class OneSided {
 public:
     using Pending = ProgramBuilder::Pending;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "hocket/replay/rank_replay.hpp"
+#include "hocket/trace/format.h"
 
 namespace hocket::replay {
 
@@ -14,7 +15,7 @@ namespace {
 // MPI tags are not negative and -1 is none, so these are free. All ranks call the collectives of a communicator in the
 // same order, and messages match in the order of the ops, so one tag is enough for all of them.
 constexpr std::int32_t collective_tag = -2, data_tag = -3, answer_tag = -4, acknowledge_tag = -5, first_window_tag = -6;
-constexpr std::int32_t tags_of_window = 3;  // post, complete, fence
+constexpr std::int32_t tags_of_window = 6;  // post, complete, fence, and of locks request, grant, release
 
 }  // namespace
 
@@ -98,9 +99,7 @@ void RankReplay::one_sided(const Call& call) {
     const auto found = window_.find(call.window);
     if (found == window_.end()) return leave_out(call, "the making of its window was not recorded");
     Window& window = found->second;
-    const auto own_tag = [&](std::int32_t which) {
-        return shared_.tag(window.communicator, first_window_tag - tags_of_window * window.number - which);
-    };
+    const auto own_tag = [&](std::int32_t which) { return window_tag(window, which); };
     const OneSided::Tags tags{shared_.tag(-1, data_tag), shared_.tag(-1, answer_tag), shared_.tag(-1, acknowledge_tag),
                               own_tag(0), own_tag(1)};
     switch (kind) {
@@ -123,12 +122,19 @@ void RankReplay::one_sided(const Call& call) {
         case OneSidedKind::fence:
             await(windows_.flush(call.window, tags, Rank{}, false));
             return await(graft(call, "barrier", window.communicator, own_tag(2), window.fences++));
+        case OneSidedKind::lock:
+        case OneSidedKind::lock_all:
+            return lock(call, window, kind);
         case OneSidedKind::flush:
-        case OneSidedKind::flush_local: {
+        case OneSidedKind::flush_local:
+        case OneSidedKind::unlock: {
             const Partner target = partner(window.communicator, call.peer);
             if (!target.rank.valid()) return;
-            return await(windows_.flush(call.window, tags, target.rank, kind == OneSidedKind::flush_local));
+            Pending flushed = windows_.flush(call.window, tags, target.rank, kind == OneSidedKind::flush_local);
+            return kind == OneSidedKind::unlock ? unlock(call, window, kind, std::move(flushed)) : await(flushed);
         }
+        case OneSidedKind::unlock_all:
+            return unlock(call, window, kind, windows_.flush(call.window, tags, Rank{}, false));
         case OneSidedKind::flush_all:
         case OneSidedKind::flush_local_all:
             return await(windows_.flush(call.window, tags, Rank{}, kind == OneSidedKind::flush_local_all));
@@ -144,6 +150,48 @@ void RankReplay::one_sided(const Call& call) {
         case OneSidedKind::wait:
             return await(windows_.wait(call.window, tags));
     }
+}
+
+OpSink::Tag RankReplay::window_tag(const Window& window, std::int32_t which) {
+    return ReplayState::tag(window.communicator, first_window_tag - tags_of_window * window.number - which);
+}
+
+void RankReplay::lock(const Call& call, const Window& window, OneSidedKind kind) {
+    // Earlier recorders did not write the type, and with MPI_MODE_NOCHECK no lock is taken.
+    if ((call.flags & (HOCKET_TRACE_EXCLUSIVE_LOCK | HOCKET_TRACE_SHARED_LOCK)) == 0) return;
+    shared_.locks.read_order();
+    Pending granted;
+    for (const LockPlace& place : lock_places(call, window, kind)) {
+        const Pending one = shared_.locks.lock(rank_, place, lock_tags(window));
+        granted.insert(granted.end(), one.begin(), one.end());
+    }
+    await(granted);
+}
+
+void RankReplay::unlock(const Call& call, const Window& window, OneSidedKind kind, Pending flushed) {
+    const auto places = lock_places(call, window, kind);
+    for (const LockPlace& place : places) {
+        const Pending granted = shared_.locks.granted(rank_, place);
+        flushed.insert(flushed.end(), granted.begin(), granted.end());
+    }
+    for (const LockPlace& place : places) shared_.locks.unlock(rank_, place, lock_tags(window), flushed);
+    await(flushed);
+}
+
+std::vector<LockPlace> RankReplay::lock_places(const Call& call, const Window& window, OneSidedKind kind) const {
+    std::vector<Rank> targets;
+    if (kind == OneSidedKind::lock_all || kind == OneSidedKind::unlock_all) {
+        targets = shared_.locks.targets(window.communicator, window.number);
+    } else if (const Rank target = partner(window.communicator, call.peer).rank; target.valid()) {
+        targets = {target};
+    }
+    std::vector<LockPlace> places;
+    for (const Rank target : targets) places.push_back({window.communicator, window.number, target.value});
+    return places;
+}
+
+Locks::Tags RankReplay::lock_tags(const Window& window) {
+    return {window_tag(window, 3), window_tag(window, 4), window_tag(window, 5)};
 }
 
 }  // namespace hocket::replay

@@ -19,6 +19,7 @@
 #include "hocket/replay/collective_programs.hpp"
 #include "hocket/replay/function_kind.hpp"
 #include "hocket/replay/left_out.hpp"
+#include "hocket/replay/locks.hpp"
 #include "hocket/replay/look_ahead.hpp"
 #include "hocket/replay/one_sided.hpp"
 #include "hocket/replay/program_builder.hpp"
@@ -47,6 +48,7 @@ struct ReplayState {
     std::vector<std::array<std::map<std::int32_t, std::int32_t>, 2>> ranks_in;
     CollectivePrograms programs;
     ProgramBuilder builder;
+    Locks locks;
     LeftOutCalls& left_out;
     std::vector<CallOps> call_ops;  ///< [rank], if asked for
     /// The first return from MPI_Init, the last call of MPI_Finalize; of the first and the last call where these were
@@ -136,6 +138,13 @@ private:
     // Windows.
     void add_window(const Call&);
     void one_sided(const Call&);
+    void lock(const Call&, const Window&, OneSidedKind);
+    /// Also waits for `flushed`.
+    void unlock(const Call&, const Window&, OneSidedKind, Pending flushed);
+    /// What MPI_Win_lock, MPI_Win_lock_all or an unlock is about.
+    std::vector<LockPlace> lock_places(const Call&, const Window&, OneSidedKind) const;
+    static Locks::Tags lock_tags(const Window&);
+    static OpSink::Tag window_tag(const Window&, std::int32_t which);
     [[nodiscard]] std::vector<Rank> group_of(const Call&, const Window&) const;
 
     struct Persistent {

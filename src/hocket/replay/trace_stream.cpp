@@ -17,6 +17,7 @@ ReplayState::ReplayState(trace::CallSource& calls, const Plan& plan, const std::
       changes(given.what_if, calls.num_ranks()),
       programs(plan, native),
       builder(to, calls.num_ranks()),
+      locks(*this),
       left_out(without) {
     if (options.call_ops) call_ops.resize(static_cast<std::size_t>(calls.num_ranks()));
 }

@@ -134,9 +134,11 @@ enum hocket_trace_end {
 };
 
 enum hocket_trace_flag {
-    HOCKET_TRACE_IN_PLACE = 1,  /* the send or receive buffer was MPI_IN_PLACE */
-    HOCKET_TRACE_COMPLETED = 2, /* a test or a probe that succeeded */
-    HOCKET_TRACE_PERSISTENT = 4 /* the call made a persistent request */
+    HOCKET_TRACE_IN_PLACE = 1,       /* the send or receive buffer was MPI_IN_PLACE */
+    HOCKET_TRACE_COMPLETED = 2,      /* a test or a probe that succeeded */
+    HOCKET_TRACE_PERSISTENT = 4,     /* the call made a persistent request */
+    HOCKET_TRACE_EXCLUSIVE_LOCK = 8, /* of MPI_Win_lock without MPI_MODE_NOCHECK; earlier recorders wrote neither */
+    HOCKET_TRACE_SHARED_LOCK = 16    /* likewise, also of MPI_Win_lock_all */
 };
 
 /* Thread CPU time is expensive to read (0.5 us where the kernel does it), so it is read only where 10 us of wall time

@@ -122,7 +122,7 @@ def _simulate_jobs(context: click.Context, what: tuple[str, ...], given: dict[st
     from hocket.cli.simulate.tables import print_jobs
     from hocket.errors import InvalidInput
     from hocket.simulation.jobs import run
-    from hocket.traces.trace import shortfalls
+    from hocket.traces.rank_summary import shortfalls
 
     refuse_others(context, "jobs", " ".join(what))
     for name in ("output", "trace_json", "reference"):
