@@ -71,3 +71,22 @@ def test_all_that_moves_data_is_replayed(runner: MpiRunner, part: str) -> None:
     timeline = simulate(replayed.program, network)
     # Each message crosses two links of the star.
     assert sum(timeline.link_bytes) / 2 == EXPECTED[part]
+
+
+@pytest.mark.timeout(300)
+def test_locks_are_granted_in_the_order_of_the_run(runner: MpiRunner) -> None:
+    """The program takes tickets under the locks, so that it knows the order."""
+    folder = runner.folder / "trace"
+    folder.mkdir()
+    record = build_mpi_parts(runner.mpi).record
+    source = SOURCE.with_name("locks.c")
+    printed = runner.run(RANKS, runner.compile(source), libraries=[record], env={"HOCKET_TRACE": str(folder)}).stdout
+    tickets = sorted(tuple(map(int, line.split()[1:])) for line in printed.splitlines() if line.startswith("ticket"))
+    assert [ticket for ticket, _ in tickets] == list(range(5 * (RANKS - 1)))
+    program = replay(Trace.open(folder)).program
+    # Of the empty messages of rank 0 the grants are those with the tag of its first: a put is acknowledged by others.
+    empty = [op for op in program.ops(0) if op.kind == "send" and op.bytes == 0]
+    grants = {op.tag: [one.peer for one in empty if one.tag == op.tag] for op in empty}
+    assert [rank for _, rank in tickets] in [[peer for peer in peers if peer > 0] for peers in grants.values()]
+    network = Network.generate(f"star:{RANKS}", bandwidth="100 GB/s", latency="10 us")
+    assert simulate(program, network).makespan_s > len(tickets) * 2 * 20e-6  # each waits for the one before

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "hocket/replay/rank_replay.hpp"
@@ -23,6 +22,8 @@ struct Recorded {
     bool is_exclusive;
     std::int64_t locked_ns;               // the lock call returned
     std::int64_t unlock_ns, unlocked_ns;  // the unlock was called and returned
+    bool is_used = false;                 // a call to the target
+    bool held_before_unlock = false;      // a flush behind that has returned
 };
 using ByPlace = std::map<LockPlace, std::vector<Recorded>>;
 
@@ -48,27 +49,45 @@ private:
             windows_[call.window] = {call.communicator, windows_made_[call.communicator]++, 0};
         const auto window = windows_.find(call.window);
         if (window == windows_.end()) return;
+        const OneSidedKind kind = shared_.one_sided_kinds[function];
         LockPlace place = window->second;
-        place.target = all_targets;
-        switch (shared_.one_sided_kinds[function]) {
-            case OneSidedKind::lock:
-            case OneSidedKind::unlock:
-                place.target = world_rank(place.communicator, call.peer);
-                if (place.target < 0) return;
-                [[fallthrough]];
-            case OneSidedKind::lock_all:
-            case OneSidedKind::unlock_all:
-                break;
-            default:
-                return;
+        place.target = is_for_all(kind) ? all_targets : world_rank(place.communicator, call.peer);
+        if (kind == OneSidedKind::unlock || kind == OneSidedKind::unlock_all) {
+            if (auto closed = open_.extract(place)) {
+                closed.mapped().unlock_ns = call.enter_ns;
+                closed.mapped().unlocked_ns = call.exit_ns;
+                found_[place].push_back(closed.mapped());
+            }
+        } else if (kind == OneSidedKind::lock || kind == OneSidedKind::lock_all) {
+            const bool is_exclusive = (call.flags & HOCKET_TRACE_EXCLUSIVE_LOCK) != 0;
+            if (is_exclusive || (call.flags & HOCKET_TRACE_SHARED_LOCK) != 0)
+                open_[place] = {rank_, is_exclusive, call.exit_ns, never, never};
+        } else {
+            use(kind, place);
         }
-        if (const bool is_exclusive = (call.flags & HOCKET_TRACE_EXCLUSIVE_LOCK) != 0;
-            is_exclusive || (call.flags & HOCKET_TRACE_SHARED_LOCK) != 0) {
-            open_[place] = {rank_, is_exclusive, call.exit_ns, never, never};
-        } else if (auto closed = open_.extract(place)) {
-            closed.mapped().unlock_ns = call.enter_ns;
-            closed.mapped().unlocked_ns = call.exit_ns;
-            found_[place].push_back(closed.mapped());
+    }
+    static bool is_for_all(OneSidedKind kind) {
+        return kind == OneSidedKind::lock_all || kind == OneSidedKind::unlock_all || kind == OneSidedKind::flush_all ||
+               kind == OneSidedKind::flush_local_all;
+    }
+    void use(OneSidedKind kind, const LockPlace& place) {
+        for (auto& [at, epoch] : open_) {
+            if (at.communicator != place.communicator || at.window != place.window) continue;
+            if (at.target != place.target && at.target != all_targets && place.target != all_targets) continue;
+            switch (kind) {
+                case OneSidedKind::put:
+                case OneSidedKind::get:
+                case OneSidedKind::update:
+                case OneSidedKind::fetch:
+                    epoch.is_used = true;
+                    break;
+                case OneSidedKind::flush:
+                case OneSidedKind::flush_all:
+                    epoch.held_before_unlock = epoch.is_used;
+                    break;
+                default:
+                    break;
+            }
         }
     }
     [[nodiscard]] std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const {
@@ -91,15 +110,35 @@ bool exclude(const std::vector<Recorded>& epochs) {
                        [&](const Recorded& one) { return one.origin != epochs.front().origin; });
 }
 
+/// Whether the locks were held when their calls returned: then no epoch was locked before those that it has to wait for
+/// had called their unlocks.
+bool are_held_when_locked(const std::vector<Recorded>& by_unlock) {
+    std::int64_t exclusive_ns = std::numeric_limits<std::int64_t>::min(), any_ns = exclusive_ns;
+    for (const Recorded& one : by_unlock) {
+        if (one.locked_ns < (one.is_exclusive ? any_ns : exclusive_ns)) return false;
+        if (one.unlock_ns == never) continue;
+        any_ns = std::max(any_ns, one.unlock_ns);
+        if (one.is_exclusive) exclusive_ns = std::max(exclusive_ns, one.unlock_ns);
+    }
+    return true;
+}
+
+/// An instant at which a lock was held, or where that is not known, one soon behind: with locks that are taken in the
+/// unlock.
+std::int64_t held_ns(const Recorded& epoch) { return epoch.held_before_unlock ? epoch.unlock_ns : epoch.unlocked_ns; }
+
 std::vector<LockEpoch> in_order(std::vector<Recorded> epochs) {
     std::stable_sort(epochs.begin(), epochs.end(),
-                     [](const Recorded& a, const Recorded& b) { return a.unlocked_ns < b.unlocked_ns; });
+                     [](const Recorded& a, const Recorded& b) { return a.unlock_ns < b.unlock_ns; });
+    if (!are_held_when_locked(epochs))
+        std::stable_sort(epochs.begin(), epochs.end(),
+                         [](const Recorded& a, const Recorded& b) { return held_ns(a) < held_ns(b); });
     std::vector<LockEpoch> ordered;
     // When the last exclusive epoch so far, and the last of any, began to release the lock.
     std::int64_t exclusive_ns = std::numeric_limits<std::int64_t>::min(), any_ns = exclusive_ns;
     for (const Recorded& one : epochs) {
         const std::int64_t before_ns = one.is_exclusive ? any_ns : exclusive_ns;
-        ordered.push_back({one.origin, one.is_exclusive, one.locked_ns >= before_ns, one.unlocked_ns != never});
+        ordered.push_back({one.origin, one.is_exclusive, one.locked_ns >= before_ns, one.unlock_ns != never});
         if (one.unlock_ns == never) continue;
         any_ns = std::max(any_ns, one.unlock_ns);
         if (one.is_exclusive) exclusive_ns = std::max(exclusive_ns, one.unlock_ns);
