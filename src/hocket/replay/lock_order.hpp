@@ -34,8 +34,8 @@ struct LockEpoch {
 
 /// In which order the targets granted their locks in the recorded run. Epochs that exclude each other do not overlap at
 /// the target, so any instants at which their locks were held are in that order. When an unlock is called the lock is
-/// held, unless the MPI takes it only then. It has not where something was flushed before, or where no lock call returned
-/// before those before had called their unlocks. Otherwise the return of the unlock counts.
+/// held, unless the MPI takes it only then. It has not where something was flushed before, or where no lock call
+/// returned before those before had called their unlocks. Otherwise the return of the unlock counts.
 ///
 /// Reads all calls of the trace once, and keeps those of targets at which epochs of several ranks exclude each other.
 class LockOrder {

@@ -14,9 +14,9 @@
 
 namespace hocket::replay {
 
-/// Passive-target locks as messages. Who locks asks the target, which answers when all that exclude it have released the
-/// lock; who unlocks says so, once what it did has been acknowledged. That is a lock in the memory of the target which
-/// is taken and released by atomic operations, as in osc/rdma of Open MPI; targets answer whatever they are doing.
+/// Passive-target locks as messages. Who locks asks the target, which answers when all that exclude it have released
+/// the lock; who unlocks says so, once what it did has been acknowledged. That is a lock in the memory of the target
+/// which is taken and released by atomic operations, as in osc/rdma of Open MPI. Targets answer whatever they do.
 ///
 /// Locks are granted in the order of the recorded run (LockOrder). Where nobody had to wait there is no message.
 class Locks {
