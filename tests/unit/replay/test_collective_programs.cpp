@@ -115,10 +115,11 @@ TEST_CASE("functions mean what MPI defines") {
     CHECK(replay::kind_of("MPI_Put_c") == FunctionKind::one_sided);
     CHECK(replay::kind_of("MPI_Win_fence") == FunctionKind::one_sided);
     CHECK(replay::kind_of("MPI_Win_allocate_c") == FunctionKind::set_up);
-    CHECK(replay::kind_of("MPI_Win_lock") == FunctionKind::local);
+    CHECK(replay::kind_of("MPI_Win_lock") == FunctionKind::one_sided);
     CHECK(replay::kind_of("MPI_Ineighbor_alltoallw") == FunctionKind::collective);
     CHECK(replay::kind_of("MPI_File_write_at") == FunctionKind::file);
     CHECK(replay::kind_of("MPI_Comm_rank") == FunctionKind::local);
     CHECK(replay::one_sided_kind_of("MPI_Rget_accumulate") == OneSidedKind::fetch);
-    CHECK(replay::one_sided_kind_of("MPI_Win_unlock_all") == OneSidedKind::flush_all);
+    CHECK(replay::one_sided_kind_of("MPI_Win_lock") == OneSidedKind::lock);
+    CHECK(replay::one_sided_kind_of("MPI_Win_unlock_all") == OneSidedKind::unlock_all);
 }
