@@ -14,6 +14,7 @@ import json
 import math
 import types
 import typing
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ KINDS: dict[str, str] = {
     "bench-fidelity": "hocket.bench.fidelity.request:FidelityRequest",
     "bench-overlap": "hocket.bench.overlap.request:OverlapRequest",
     "bench-circuits": "hocket.bench.circuits.request:CircuitBenchRequest",
+    "sweep": "hocket.sweep.request:SweepRequest",
 }
 
 
@@ -86,8 +88,19 @@ def from_json(text: str) -> Any:
         raise InvalidInput(f"a request: no JSON: {error}") from None
     if not isinstance(values, dict) or values.get("request") not in KINDS:
         raise InvalidInput("a request: its kind is missing", f'accepted for "request": {", ".join(KINDS)}')
-    module, _, name = KINDS[values.pop("request")].partition(":")
-    return _of_fields(getattr(import_module(module), name), values, "request")
+    return _of_fields(class_of(values.pop("request")), values, "request")
+
+
+def class_of(kind: str) -> Any:
+    """The class of a kind of request, one of KINDS."""
+    module, _, name = KINDS[kind].partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The types of the fields of a request, or of a part of it."""
+    return typing.get_type_hints(kind)
 
 
 def _encoded(value: Any) -> Any:
@@ -109,7 +122,7 @@ def _encoded(value: Any) -> Any:
 
 
 def _of_fields(kind: Any, values: dict[str, Any], where: str) -> Any:
-    hints = typing.get_type_hints(kind)
+    hints = hints_of(kind)
     values = with_current_names(values, hints)
     for name in values:
         if name not in hints:
@@ -123,16 +136,16 @@ def _of_fields(kind: Any, values: dict[str, Any], where: str) -> Any:
     ]
     if missing:
         raise InvalidInput(f"{where}: {missing[0]!r} is missing")
-    return kind(**{name: _decoded(hints[name], value, f"{where}.{name}") for name, value in values.items()})
+    return kind(**{name: decoded(hints[name], value, f"{where}.{name}") for name, value in values.items()})
 
 
-def _decoded(hint: Any, value: Any, where: str) -> Any:
+def decoded(hint: Any, value: Any, where: str) -> Any:
     """`value` as the first of the types that `hint` accepts."""
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     for one in accepted:
         if typing.get_origin(one) is tuple and isinstance(value, list):
             item = typing.get_args(one)[0]
-            return tuple(_decoded(item, of_list, where) for of_list in value)
+            return tuple(decoded(item, of_list, where) for of_list in value)
         if dataclasses.is_dataclass(one) and isinstance(value, dict):
             return _of_fields(one, value, where)
         if one is types.NoneType and value is None:

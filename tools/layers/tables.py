@@ -71,6 +71,7 @@ PYTHON_LEVELS: Levels = (
     ("calibrate",),
     ("tune",),
     ("bench",),
+    ("sweep",),
     ("cli",),
     ("__main__",),
 )

@@ -20,9 +20,18 @@ OnProgress = Callable[[int, int, float], object]  #: False, 0, ..., but not None
 _LOOKS_AFTER_S = 0.05
 
 
+_most_cores = 1024  # as many threads as `hocket simulate --threads` accepts
+
+
 def available_cores() -> int:
-    """Of the machine, those that this process may use; as many threads as `hocket simulate --threads` accepts."""
-    return min(len(os.sched_getaffinity(0)), 1024)
+    """Of the machine, those that this process may use."""
+    return min(len(os.sched_getaffinity(0)), _most_cores)
+
+
+def use_one_core() -> None:
+    """For a process beside others that share the machine: `available_cores()` is 1 from now on."""
+    global _most_cores
+    _most_cores = 1
 
 
 @overload

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,15 @@ from hocket.reporter import SILENT, Reporter
 from hocket.simulation.circuits import circuit_use
 from hocket.simulation.parallel import available_cores
 from hocket.simulation.patterns import PARAMETERS, Pattern, pattern_kind
-from hocket.simulation.programs import ProgramOptions, Recorded, Request, kind_of, simulate_what
+from hocket.simulation.programs import (
+    ProgramOptions,
+    Recorded,
+    Refused,
+    Request,
+    Simulated,
+    kind_of,
+    simulate_what,
+)
 from hocket.simulation.what_if import AS_RECORDED, WhatIf
 
 if TYPE_CHECKING:
@@ -75,12 +84,19 @@ class SimulateRequest:
 
 @dataclass(frozen=True)
 class Simulation:
-    values: dict[str, Any]  #: what JSON has; documented in docs/reference/commands.md
+    make_values: Callable[[], dict[str, Any]]
     completed: bool
     simulated_s: float  #: until its end, or until it was stopped
     record: Callable[[], RecordedSimulation]  #: of a request with `record`
     notes: tuple[str, ...] = ()  #: why it is not the whole
     recorded: Recorded | None = None  #: what is known of a trace
+    found: tuple[Simulated, ...] = ()  #: of programs, in the order of their ends
+    refused: tuple[Refused, ...] = ()
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """What JSON has; documented in docs/reference/commands.md. With every link that carried bytes."""
+        return self.make_values()
 
 
 def run(request: SimulateRequest, reporter: Reporter = SILENT) -> Simulation:
@@ -120,7 +136,7 @@ def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:
 
         return recorded_traffic(done, values)
 
-    return Simulation(values, done.result.completed, done.result.simulated_s, record)
+    return Simulation(lambda: values, done.result.completed, done.result.simulated_s, record)
 
 
 def _pattern(request: SimulateRequest) -> Pattern:
@@ -170,29 +186,33 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         ),
     )
     stopped = [one.timeline for one in found if not one.timeline.completed]
-    values: dict[str, Any] = {
-        "network": network.name,
-        "sharing": "none" if network.has_circuits else costs.sharing,
-        "reference": request.reference,
-        "completed": not stopped,
-        "setup_s": setup_s,
-        "solve_s": time.perf_counter() - begin_s - setup_s,
-        "peak_rss_bytes": peak_rss_bytes(),
-        "results": [one.to_dict(network) for one in found],
-    }
-    if request.what_if != AS_RECORDED:
-        values["what_if"] = request.what_if.to_dict()
-    if refused:
-        values["refused"] = [{"name": one.name, "reason": one.reason} for one in refused]
+    solve_s = time.perf_counter() - begin_s - setup_s
+
+    def values() -> dict[str, Any]:
+        made: dict[str, Any] = {
+            "network": network.name,
+            "sharing": "none" if network.has_circuits else costs.sharing,
+            "reference": request.reference,
+            "completed": not stopped,
+            "setup_s": setup_s,
+            "solve_s": solve_s,
+            "peak_rss_bytes": peak_rss_bytes(),
+            "results": [one.to_dict(network) for one in found],
+        }
+        if request.what_if != AS_RECORDED:
+            made["what_if"] = request.what_if.to_dict()
+        if refused:
+            made["refused"] = [{"name": one.name, "reason": one.reason} for one in refused]
+        return made
 
     def record() -> RecordedSimulation:
         from hocket.simulation.record import recorded_program
 
-        return recorded_program(found[0], network, values)
+        return recorded_program(found[0], network, values())
 
     recorded, reached_s = found[0].recorded, (stopped or [found[0].timeline])[0].makespan_s
     notes = tuple(shortfalls(recorded.incomplete)) if recorded else found[0].notes
-    return Simulation(values, not stopped, reached_s, record, notes, recorded)
+    return Simulation(values, not stopped, reached_s, record, notes, recorded, tuple(found), tuple(refused))
 
 
 def _refuse_without_effect(request: SimulateRequest, network: str) -> None:

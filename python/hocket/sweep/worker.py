@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What a worker does: it keeps the networks of a campaign and runs batches of tasks."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hocket.errors import Error, InvalidInput
+from hocket.networks.source import give_network
+from hocket.networks.variation import VariedNetwork
+
+if TYPE_CHECKING:
+    from hocket.sweep.campaign import Task
+
+MOST_LOADED = 8  #: networks in the memory of a worker
+
+
+@dataclass(frozen=True)
+class Failure:
+    index: int
+    message: str
+    again: bool  #: False = the same input fails always
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A batch that has ended."""
+
+    rows: bytes  #: of Arrow, of the tasks that did not fail; empty if all did
+    seconds: tuple[tuple[int, float], ...]  #: of each of these tasks by its index
+    failures: tuple[Failure, ...]
+
+
+def take_networks(networks: dict[str, VariedNetwork]) -> None:
+    """Once for each worker. They are loaded when they are first asked for."""
+    loaded: OrderedDict[tuple[str, bool], Any] = OrderedDict()
+
+    def of(name: str, fabric: bool) -> Callable[[], Any]:
+        def load() -> Any:
+            if (name, fabric) not in loaded:
+                while len(loaded) >= MOST_LOADED:
+                    loaded.popitem(last=False)
+                loaded[name, fabric] = networks[name].load_fabric() if fabric else networks[name].load()
+            loaded.move_to_end((name, fabric))
+            return loaded[name, fabric]
+
+        return load
+
+    for name in networks:
+        give_network(name, of(name, False), of(name, True))
+
+
+def limit_memory(num_bytes: int) -> None:
+    """Of this process, that is, of one task."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (num_bytes, num_bytes))
+
+
+def run_batch(tasks: Sequence[Task]) -> Ran:
+    from hocket.requests import run
+    from hocket.sweep.records import records_of
+    from hocket.sweep.store import rows_to_bytes
+
+    keys, rows, seconds, failures = [], [], [], []
+    for task in tasks:
+        begin_s = time.perf_counter()
+        try:
+            found = records_of(run(task.request))
+        except (
+            Error,
+            MemoryError,
+            ArithmeticError,
+            ValueError,
+            TypeError,
+            LookupError,
+            RuntimeError,
+            OSError,
+        ) as error:
+            failures.append(Failure(task.index, _message(error), not isinstance(error, InvalidInput)))
+            continue
+        keys.append(task.key)
+        rows.append([task.parameters | _apart(row, task.parameters) for row in found])
+        seconds.append((task.index, time.perf_counter() - begin_s))
+    return Ran(rows_to_bytes(keys, rows) if keys else b"", tuple(seconds), tuple(failures))
+
+
+def _apart(row: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """A result of the name of a parameter says no more than it, or gets a name of its own."""
+    return {
+        name if name not in parameters else f"result.{name}": value
+        for name, value in row.items()
+        if name not in parameters or value != parameters[name]
+    }
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+    return text.splitlines()[0] if text else type(error).__name__

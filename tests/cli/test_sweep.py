@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""`hocket sweep`: the same rows on any number of workers, on Dask, after kills; failures are named; what is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas
+import psutil
+import pytest
+
+from hocket import CostModel, Network, Schedule, lower, simulate
+from hocket.sweep import frame
+from mpis import LIMIT_S
+
+HOCKET = str(Path(sys.executable).with_name("hocket"))
+CAMPAIGN = """
+format = "hocket.campaign/1"
+request = "simulate"
+[product]
+network.from = ["fat-tree:4x4"]
+network.scale = [1, 0.5]
+what = ["bcast:binomial", "allreduce:recursive_doubling", "allreduce:ring"]
+bytes = { from = 1000, to = 20000, step = 1000 }
+[[show]]
+kind = "crossover"
+title = "Best"
+x = "bytes"
+y = "network.scale"
+by = "what"
+where = { what = "allreduce:ring" }
+"""
+TASKS = 120
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("campaign") / "c.toml"
+    path.write_text(CAMPAIGN)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(campaign: Path) -> pandas.DataFrame:
+    """Of one worker, without interruption."""
+    folder = campaign.with_name("alone")
+    subprocess.run([HOCKET, "sweep", str(campaign), "-o", str(folder), "--workers", "1"], check=True, timeout=LIMIT_S)
+    return frame(folder)
+
+
+def test_rows_are_what_each_simulation_gives(expected: pandas.DataFrame) -> None:
+    assert len(expected) == TASKS
+    assert list(expected["task"]) == list(range(TASKS))
+    for row in expected.iloc[::17].to_dict("records"):
+        network = Network.generate("fat-tree:4x4", bandwidth=1.25e8 * row["network.scale"])
+        program = lower(Schedule.build(*row["what"].split(":"), network.num_ranks), row["bytes"])
+        assert simulate(program, network, CostModel.of(network)).makespan_s == row["makespan_s"]
+
+
+@contextmanager
+def running(*command: str | Path, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(list(map(str, command)), **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def parts(folder: Path) -> int:
+    return len(list(folder.glob("rows/part-*.parquet")))
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end_s = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+
+
+def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tmp_path: Path) -> None:
+    """Of the command, at random times; and once of a worker."""
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    folder = tmp_path / "killed"
+    workers: list[psutil.Process] = []
+    for kill in range(4):
+        before = parts(folder)
+        with running(HOCKET, "sweep", campaign, "-o", folder, "--resume", "--workers", "2") as process:
+            wait_until(lambda before=before, process=process: parts(folder) > before or process.poll() is not None)
+            time.sleep(chance.random() * 0.3)
+            if process.poll() is not None:
+                break
+            workers += psutil.Process(process.pid).children(recursive=True)
+            if kill == 1 and workers:
+                workers[-1].kill()
+                time.sleep(0.1)
+    done = subprocess.run(
+        [HOCKET, "sweep", str(campaign), "-o", str(folder), "--resume", "--json"],
+        check=True, capture_output=True, timeout=LIMIT_S,
+    )  # fmt: skip
+    values = json.loads(done.stdout)
+    assert values["failed"] == []
+    assert values["ran"] + values["kept"] == TASKS
+    pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
+    wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in workers))
+
+
+def test_only_what_changed_runs_again(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    network = tmp_path / "n.toml"
+    network.write_text(Network.generate("star:4").to_toml())
+    text = (
+        'format = "hocket.campaign/1"\nrequest = "cost"\n[fixed]\ncollective = "bcast"\n[product]\n'
+        'network = ["n.toml", "star:8"]\nbytes = [1000, 2000]\n'
+    )
+    (tmp_path / "c.toml").write_text(text)
+    assert hocket_cli("sweep", "c.toml").returncode == 0
+    again = hocket_cli("sweep", "c.toml")
+    assert again.returncode == 2
+    assert "--resume" in again.stderr
+    first = frame(tmp_path / "c.sweep")
+    network.write_text(Network.generate("star:4", bandwidth="2 Gbit/s").to_toml())
+    (tmp_path / "c.toml").write_text(text.replace("[1000, 2000]", "[2000]"))
+    values = json.loads(hocket_cli("sweep", "c.toml", "--resume", "--json").stdout)
+    assert (values["ran"], values["kept"]) == (1, 1)
+    second = frame(tmp_path / "c.sweep")
+    assert sorted(set(second["bytes"])) == [2000]
+    star = [one[one.network == "star:8"].hockney_s.tolist() for one in (first[first.bytes == 2000], second)]
+    assert star[0] == star[1]
+    changed = [one[one.network == "n.toml"].hockney_s.min() for one in (first[first.bytes == 2000], second)]
+    assert changed[1] < changed[0]
+
+
+def test_failures_are_named_and_the_rest_is_kept(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    """One task is wrong, and one needs more memory than a worker may have."""
+    (tmp_path / "c.toml").write_text(
+        'format = "hocket.campaign/1"\nrequest = "simulate"\n[run]\nmemory = "600 MB"\n[fixed]\nbytes = 10\n'
+        '[product]\nnetwork = ["star:4", "fat-tree:16x16x8"]\n'
+        'what = ["bcast:binomial", "bcast:spiral", "alltoall:linear"]\n'
+    )
+    done = hocket_cli("sweep", "c.toml", "--workers", "2")
+    assert done.returncode == 1
+    assert (
+        "task 1 (network = star:4, what = bcast:spiral): bcast:spiral: bcast has no algorithm 'spiral'" in done.stderr
+    )
+    assert "alltoall:linear): " in done.stderr
+    assert "3 failed" in done.stdout
+    assert list(frame(tmp_path / "c.sweep")["task"]) == [0, 2, 3]
+    summary = json.loads((tmp_path / "c.sweep/summary.json").read_text())
+    assert [(one["task"], one["attempts"]) for one in summary["failed"]] == [(1, 1), (4, 1), (5, 3)]
+
+
+def test_ctrl_c_ends_all_and_says_so(campaign: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "interrupted"
+    with running(HOCKET, "sweep", campaign, "-o", folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        wait_until(lambda: parts(folder) > 0 or process.poll() is not None)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=LIMIT_S)
+    if process.returncode != 0:
+        assert process.returncode == 130
+        assert b"error: interrupted" in errors
+        assert b"Traceback" not in errors
+    wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children))
+
+
+def test_pictures_and_tables(campaign: Path, expected: pandas.DataFrame, hocket_cli: Callable[..., Any]) -> None:
+    folder = campaign.with_name("alone")
+    assert (folder / "best.png").read_bytes().startswith(b"\x89PNG")
+    assert "Best" in (folder / "page.html").read_text()
+    done = hocket_cli("sweep", "show", folder, "--kind", "table", "--x", "what", "--by", "network.scale", "--json")
+    assert len(json.loads(done.stdout)["rows"]) == TASKS
+    done = hocket_cli("sweep", "show", folder, "--kind", "heat", "--x", "bytes", "--y", "speed")
+    assert done.returncode == 2
+    assert "no column 'speed'" in done.stderr
+    assert hocket_cli("sweep", "show", campaign.parent).returncode == 2
+
+
+@contextmanager
+def dask_cluster(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A scheduler and two workers, each a process of its own; and what kills one of them and starts another."""
+    dask = str(Path(sys.executable).with_name("dask"))
+    known = folder / "scheduler.json"
+    quiet = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "env": {**os.environ, "DASK_LOGGING__DISTRIBUTED": "error"},
+    }
+    with running(
+        dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", known, **quiet
+    ):
+        wait_until(lambda: known.exists() and known.stat().st_size)
+        address = json.loads(known.read_text())["address"]
+        worker = (dask, "worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1")
+        workers = [subprocess.Popen(worker, **quiet) for _ in range(2)]  # type: ignore[call-overload]
+
+        def replace() -> None:
+            workers[0].kill()
+            workers.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+
+        try:
+            yield address, replace
+        finally:
+            for one in workers:
+                one.kill()
+                one.wait()
+
+
+@pytest.mark.begins_early
+def test_dask_gives_the_same_rows_also_after_kills(campaign: Path, expected: pandas.DataFrame, tmp_path: Path) -> None:
+    """Two worker processes over TCP; one is killed, then the client."""
+    folder = tmp_path / "dask"
+    with dask_cluster(tmp_path) as (address, replace_worker):
+        command = (HOCKET, "sweep", campaign, "-o", folder, "--scheduler", address, "--resume")
+        with running(*command) as process:
+            wait_until(lambda: parts(folder) > 0 or process.poll() is not None)
+            replace_worker()
+            before = parts(folder)
+            wait_until(lambda: parts(folder) > before or process.poll() is not None)
+        done = subprocess.run([*map(str, command), "--json"], check=True, capture_output=True, timeout=LIMIT_S)
+    values = json.loads(done.stdout)
+    assert values["failed"] == []
+    assert values["ran"] + values["kept"] == TASKS
+    pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
+
+
+def test_no_scheduler_is_one_message(campaign: Path, tmp_path: Path) -> None:
+    command = [HOCKET, "sweep", str(campaign), "-o", str(tmp_path / "x"), "--scheduler", "tcp://127.0.0.1:9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --scheduler tcp://127.0.0.1:9: no Dask scheduler answers")
+    assert "Traceback" not in done.stderr
