@@ -86,7 +86,7 @@ def test_ctrl_c_is_no_crash_of_the_item(mpi: Mpi, program: Path, tmp_path: Path)
         try:
             wait_until(lambda one=process, before=start: chunks(path) > before or one.poll() is not None)
             assert process.poll() is None
-            os.kill(process.pid, signal.SIGINT)
+            os.killpg(process.pid, signal.SIGINT)
             _, errors = process.communicate(timeout=60)
         finally:
             stop_process_group(process)

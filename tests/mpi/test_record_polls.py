@@ -18,7 +18,8 @@ import pytest
 from hocket import Network, simulate
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.launch import start_process, stop_process_group, with_preload
-from hocket.traces.profile import profile
+from hocket.traces.profile import ProfileRequest
+from hocket.traces.profile import run as profile
 from hocket.traces.rank_summary import in_mpi_ns
 from hocket.traces.replay import replay
 from hocket.traces.trace import Trace
@@ -85,7 +86,7 @@ def test_time_in_polls_and_between_them(trace: Trace) -> None:
 
 
 def test_profile_and_replay(trace: Trace) -> None:
-    rows = {row.function: row for row in profile(trace)}
+    rows = {row.function: row for row in profile(ProfileRequest(trace.folder)).rows}
     for name, number in CALLS.items():
         assert rows[name].calls == number
         assert 0 < rows[name].median_s <= rows[name].total_s
@@ -119,7 +120,7 @@ def test_a_killed_program_leaves_what_it_had_polled(runner: MpiRunner) -> None:
         while _polls(folder) <= 1000:
             assert process.poll() is None
             assert time.monotonic() < end_s
-        process.send_signal(signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
     finally:
         stop_process_group(process)
     assert _polls(folder) > 1000

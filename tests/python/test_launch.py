@@ -139,16 +139,18 @@ def test_a_killed_caller_leaves_nothing(runner, number):
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
 
 
-def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
+@pytest.mark.parametrize("victim", ["launcher", "guard"])
+def test_a_killed_launcher_leaves_nothing(runner, victim):
     program = runner.compile(SHOW, name="sleeps_long")
-    marker = f"launcher-{os.getpid()}"
+    marker = f"{victim}-{os.getpid()}"
     command, needed = launch.with_preload(runner.command(2, program, "x", "never"), runner.mpi, [], {})
     script = (
         "import os, signal, sys, threading; from hocket.mpi import launch\n"
+        "def children(pid): return [*map(int, open(f'/proc/{pid}/task/{pid}/children').read().split())]\n"
         "def kill():\n"
         "    sys.stdin.readline()\n"
-        "    children = open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read().split()\n"
-        "    os.kill(int(children[0]), signal.SIGKILL)\n"
+        "    guard = children(os.getpid())[0]\n"
+        f"    os.kill(guard if {victim == 'guard'} else children(guard)[0], signal.SIGKILL)\n"
         "threading.Thread(target=kill).start()\n"
         "print(launch.run_command(sys.argv[1:], capture=True).returncode)"
     )
@@ -164,6 +166,36 @@ def test_a_killed_launcher_leaves_nothing(runner, monkeypatch):
         caller.kill()
     assert output.strip() == "-9", errors
     assert wait_until(lambda: not environments(marker)), environments(marker).keys()
+
+
+def test_a_killed_caller_leaves_no_launcher_that_hangs(tmp_path):
+    """Nor a daemon, which has no parent and is in a session of its own."""
+    ignores = "trap '' TERM HUP INT; echo $$ >> pids; while :; do sleep 0.2; done"
+    script = f"from hocket.mpi.launch import run_command; run_command(['sh', 'launcher.sh'], cwd={str(tmp_path)!r})"
+    (tmp_path / "daemon.sh").write_text(ignores)
+    (tmp_path / "launcher.sh").write_text(f"(setsid sh daemon.sh &)\n{ignores}")
+    caller = subprocess.Popen([sys.executable, "-c", script])
+    pids = tmp_path / "pids"
+    try:
+        assert wait_until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+    finally:
+        caller.kill()
+        caller.wait()
+    assert wait_until(lambda: not any(Path("/proc", pid).exists() for pid in pids.read_text().split()))
+
+
+def test_a_daemon_that_a_command_has_started_is_not_left(tmp_path):
+    (tmp_path / "daemon.sh").write_text("echo $$ > pid; exec sleep 1000")
+    script = "(setsid sh daemon.sh &); until test -s pid; do sleep 0.01; done; echo started"
+    # It has the pipe that is read here, too.
+    done = launch.run_command(["sh", "-c", script], cwd=tmp_path, capture=True, timeout=LIMIT_S)
+    assert (done.returncode, done.stdout) == (0, "started\n")
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGKILL])
+def test_the_signal_that_ended_a_command_is_reported(number):
+    assert launch.run_command(["sh", "-c", f"kill -{int(number)} $$"], capture=True).returncode == -number
 
 
 def test_what_the_launcher_started_has_time_to_remove_its_files(tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -41,7 +42,7 @@ def run_build(
     process = start_process(
         command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
-    timer = threading.Timer(timeout_s, process.kill) if timeout_s is not None else None
+    timer = threading.Timer(timeout_s, os.killpg, (process.pid, signal.SIGKILL)) if timeout_s is not None else None
     try:
         if timer is not None:
             timer.start()

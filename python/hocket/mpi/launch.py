@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shlex
@@ -24,14 +23,9 @@ from hocket.errors import Error, InvalidInput
 from hocket.io.terminal_input import input_for_command
 from hocket.mpi.command_line import program_index
 from hocket.mpi.discover import Mpi
+from hocket.mpi.guard import GRACE_S, HELPERS_GRACE_S, guarded, process_fields
 
-# How long a launcher may take to end its ranks before everything is killed. Open MPI itself waits 1 s for them.
-GRACE_S = 4.0
-# And what it has started, once it has ended itself.
-HELPERS_GRACE_S = 1.0
 COUNT_OPTIONS = ("-n", "-np", "--np", "--n", "-c")
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True)
@@ -178,13 +172,17 @@ def run_command(
 
 
 def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
-    """A process in a session of its own that dies with this one; its pipes carry text."""
+    """A process in a session of its own, with its guard, which dies with this one; its pipes carry text.
+
+    Its number is the guard's, and so is its process group's: signals are for the group.
+    """
+    own = os.getpid()
     # A signal handler that raises while Python forks is lost, and the signal with it: let signals wait until then.
     held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
 
     def in_child() -> None:
+        guarded(own)
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        die_with_parent()
 
     try:
         return subprocess.Popen(
@@ -195,20 +193,16 @@ def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[st
 
 
 def stop_process_group(process: subprocess.Popen[str]) -> None:
-    """Ends what is left of a process that was started in a session of its own, and all that came from it."""
-    left = _family(process.pid)
+    """Ends what is left of a process that `start_process` has started, and all that came from it."""
     try:
         if process.poll() is None:
             _signal_group(process.pid, signal.SIGTERM)
-            process.wait(GRACE_S)
-        # MPICH's launcher does not wait for its helpers, and these remove files of theirs at their end.
-        end = time.monotonic() + HELPERS_GRACE_S
-        while any(_stat(pid) for pid in left) and time.monotonic() < end:
-            time.sleep(0.005)
+            process.wait(GRACE_S + HELPERS_GRACE_S)
     except subprocess.TimeoutExpired:
         pass
     finally:
-        for pid in left | _family(process.pid):
+        # If the guard was killed, something may be left without it.
+        for pid in _family(process.pid):
             _signal(pid, signal.SIGKILL)
         process.wait()
 
@@ -221,7 +215,7 @@ def _family(session: int) -> set[int]:
     parents: dict[int, int] = {}
     family: set[int] = set()
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or not (fields := _stat(int(entry.name))):
+        if not entry.name.isdigit() or not (fields := process_fields(int(entry.name))):
             continue
         parents[int(entry.name)] = int(fields[1])
         if session in (int(entry.name), int(fields[3])):
@@ -229,16 +223,6 @@ def _family(session: int) -> set[int]:
     while children := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= children
     return family
-
-
-def _stat(pid: int) -> list[str]:
-    """State, parent, process group, session, ... of a process; empty if it has ended."""
-    try:
-        # The name, in brackets before these, may contain anything.
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
-    return [] if fields[0] == "Z" else fields
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
@@ -253,11 +237,6 @@ def _signal(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
         return
-
-
-def die_with_parent() -> None:
-    # In the child, between fork and exec: if hocket itself is killed, the launcher gets a signal to end its ranks.
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _cannot_start(name: str, error: OSError) -> tuple[str, str]:
