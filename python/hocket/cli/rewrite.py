@@ -18,6 +18,7 @@ from hocket.errors import InvalidInput
 if TYPE_CHECKING:
     from hocket.rewrite.rewriter import Outcome, Rewritten
     from hocket.rewrite.verify import Comparison, VerifyRequest
+    from hocket.traces.trace import Trace
 
 _WOULD_CHANGE = 3
 
@@ -42,6 +43,19 @@ _WOULD_CHANGE = 3
     metavar="BYTES",
     help="Of a collective in parts: what the network moves in the time of one call more.  "
     "[default: that of --network, or 62500 B]",
+)
+@click.option(
+    "--trace",
+    "trace_folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A trace of the program (hocket record): rewrite only what is predicted to gain by its costs.",
+)
+@click.option(
+    "--rewritten-trace",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="With --trace: a trace of the rewritten program. What its windows took stands beside the prediction.",
 )
 @click.option("--whole", is_flag=True, help="Send no collective in parts.")
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
@@ -68,6 +82,8 @@ def command(
     trust_compiler: bool,
     network_text: str | None,
     part_bytes: str | None,
+    trace_folder: Path | None,
+    rewritten_trace: Path | None,
     whole: bool,
     verifies: bool,
     ranks: tuple[int, ...] | None,
@@ -89,6 +105,8 @@ def command(
     from hocket.rewrite.sites import Options
     from hocket.rewrite.syntax import read_source
 
+    if rewritten_trace is not None and trace_folder is None:
+        refuse_given(("rewritten_trace",), "is compared with --trace", "add --trace FOLDER, of the original program")
     if not verifies:
         idle = ("ranks", "build", "inputs", "timeout_s")
         refuse_given(idle, "is an option of --verify", "add --verify and a command: --verify -- mpiexec -n 4 {}")
@@ -103,8 +121,14 @@ def command(
         part_bytes=_part_bytes(part_bytes, network_text),
         trusts_compiler=trust_compiler,
     )
+    trace = _open_trace(trace_folder)
+    measured = _open_trace(rewritten_trace)
     with progress("analysing") as advance:
-        result = rewrite(sources, options, lambda name: advance(""))
+        result = rewrite(sources, options, lambda name: advance(""), trace)
+    if measured is not None:
+        from hocket.rewrite.measured import measure
+
+        measure(result, measured)
     for warning in result.warnings:
         message(warning)
     comparisons: list[Comparison] = []
@@ -132,6 +156,12 @@ def command(
             message("no file was written: see above")
         return 1
     return _WOULD_CHANGE if check and result.changed and not applies else 0
+
+
+def _open_trace(folder: Path | None) -> Trace | None:
+    from hocket.traces.trace import Trace
+
+    return Trace.open(folder) if folder is not None else None
 
 
 def _part_bytes(text: str | None, network_text: str | None) -> int:
@@ -183,13 +213,14 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
             print(unified_diff(path, result.old[path], result.new[path]), end="")
         return
     rows = [
-        (f"{one.path}:{one.line}", one.procedure, one.name, "rewritten" if one.is_rewritten else _why(one))
+        (f"{one.path}:{one.line}", one.procedure, one.name, _rewritten(one) if one.is_rewritten else _why(one))
         for one in result.outcomes
     ]
     if rows:
         print_table(("where", "procedure", "call", "result"), rows)
     count = sum(one.is_rewritten for one in result.outcomes)
     print(f"{count} of {len(rows)} blocking calls can be rewritten")
+    _print_prediction(result)
     for one in result.outcomes if explain else ():
         print(f"\n{one.path}:{one.line}: {one.name}")
         for obligation in one.obligations if one.is_rewritten else ():
@@ -204,6 +235,32 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
         print(f"{comparison.ranks} ranks: {verdict} ({times})")
 
 
+def _rewritten(outcome: Outcome) -> str:
+    one = outcome.prediction
+    if one is None:
+        return "rewritten"
+    from hocket.rewrite.timeline import milliseconds
+
+    measured = f"; {milliseconds(outcome.measured_s)} measured" if outcome.measured_s is not None else ""
+    times = f"{milliseconds(one.original_s)} to {milliseconds(one.rewritten_s)} predicted{measured}"
+    return f"rewritten: gain {one.gain:.2f} ({times}), {one.calls} calls"
+
+
+def _print_prediction(result: Rewritten) -> None:
+    """Of the whole program, and for which calls there is none."""
+    from hocket.rewrite.timeline import saved_share
+
+    share = saved_share(result)
+    if share is None or result.times is None:
+        return
+    print(f"predicted gain: {share:.1%} of the recorded run's time, where messages move on while the program computes")
+    unknown = [one for one in result.outcomes if one.is_rewritten and one.prediction is None]
+    for one in unknown:
+        is_unclear = (one.path, one.line) in result.times.unclear
+        why = "its calls in the trace may be those of another statement" if is_unclear else "it is not in the trace"
+        message(f"{one.path}:{one.line}: {one.name}: no prediction: {why}")
+
+
 def _why(outcome: Outcome) -> str:
     return "; ".join(dict.fromkeys(f"{one.code}: {one.reason}" for one in outcome.refusals))
 
@@ -211,9 +268,15 @@ def _why(outcome: Outcome) -> str:
 def _as_values(result: Rewritten, comparisons: list[Comparison]) -> dict[str, Any]:
     from dataclasses import asdict
 
+    from hocket.rewrite.timeline import saved_share
+
     return {
         "format": "hocket.rewrite/1",
         "files": [{"path": path, "is_changed": path in result.changed} for path in result.old],
-        "calls": [asdict(one) for one in result.outcomes],
+        "calls": [
+            asdict(one) | {"predicted_gain": one.prediction.gain if one.prediction is not None else None}
+            for one in result.outcomes
+        ],
+        "predicted_share": saved_share(result),
         "comparisons": [asdict(one) for one in comparisons],
     }

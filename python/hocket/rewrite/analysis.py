@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hocket.rewrite.blocks import Block, blocks_of
+from hocket.rewrite.blocks import Block, Item, blocks_of, items_of
 from hocket.rewrite.collector import Collector
 from hocket.rewrite.divergence import Divergence
 from hocket.rewrite.effects import Barrier, Summary
@@ -26,6 +26,7 @@ class Analysis:
     _divergence: Divergence | None = None
     _summaries: dict[int, Summary] = field(default_factory=dict)
     _facts: dict[int, Facts] = field(default_factory=dict)
+    _items: dict[tuple[int, int], tuple[list[Item], set[str]]] = field(default_factory=dict)
 
     def procedure(self, name: str, caller: Procedure) -> Procedure | None:
         return self.program.find(name, caller)
@@ -45,6 +46,17 @@ class Analysis:
         if key not in self._facts:
             self._facts[key] = facts_of(procedure)
         return self._facts[key]
+
+    def items(self, block: Block) -> tuple[list[Item], set[str]]:
+        """See `items_of`."""
+        key = id(block.procedure), block.key
+        if key not in self._items:
+            self._items[key] = items_of(block, self, self.facts(block.procedure))
+        return self._items[key]
+
+    def root_items(self, procedure: Procedure) -> tuple[list[Item], set[str]]:
+        """Of the outermost list of statements."""
+        return self.items(next(blocks_of(procedure)))
 
     def problem(self, procedure: Procedure) -> str:
         """Why nothing is known about a procedure; empty if that is not so."""

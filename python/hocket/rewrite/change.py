@@ -41,15 +41,25 @@ class Edit:
 class Change:
     """The edits of one rewrite, and what they rely on."""
 
-    edits: tuple[Edit, ...]
+    region: tuple[Edit, ...]  # from the start to behind the wait
+    declarations: Edit
     obligations: tuple[Obligation, ...]
+    others: tuple[Edit, ...] = ()
+    asynchronous: tuple[str, ...] = ()  # variables that `declarations` makes so
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        return (self.declarations, *self.region, *self.others)
 
     def overlaps(self, other: Change) -> bool:
+        """Whether one stands in what the other changes, or between its start and its wait."""
         return any(
-            (one.first < two.end and two.first < one.end) or one.first == two.first
-            for one in self.edits
-            for two in other.edits
+            (one[0] < two[1] and two[0] < one[1]) or one[0] == two[0] for one in self._spans() for two in other._spans()
         )
+
+    def _spans(self) -> list[tuple[int, int]]:
+        whole = (min(one.first for one in self.region), max(one.end for one in self.region))
+        return [whole, *((one.first, one.end) for one in self.others)]
 
 
 def change_of(site: Site) -> Change:
@@ -80,12 +90,10 @@ def change_of(site: Site) -> Change:
     if asynchronous:
         declarations.append(f"asynchronous :: {', '.join(asynchronous)}")
     at = site.procedure.declarations_end
-    edits = [
-        Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),)),
-        *region,
-    ]
+    declared = Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),))
     only = _only_edit(site, is_f08)
-    return Change((*edits, only) if only is not None else tuple(edits), tuple(obligations))
+    others = (only,) if only is not None else ()
+    return Change(tuple(region), declared, tuple(obligations), others, tuple(asynchronous))
 
 
 def _strip_region(site: Site, text: StripText) -> list[Edit]:
@@ -119,14 +127,12 @@ def _halves_change(site: Site, halves: Halves) -> Change:
     ]
     declarations += [f"asynchronous :: {', '.join(asynchronous)}"] * bool(asynchronous)
     at = site.procedure.declarations_end
-    edits = [
-        Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),)),
-        *_region(site, start, wait, requests),
-    ]
+    declared = Edit(at, at, (Piece(texts.declaration_lines(site.procedure, declarations), ()),))
+    others = []
     if not has_halves(halves):
         row = int(halves.procedure.node.children[-1].end_point[0]) + 1
-        edits.append(Edit(row, row, (Piece(halves_text(halves, request_type), ()),)))
-    return Change(tuple(edits), ())
+        others.append(Edit(row, row, (Piece(halves_text(halves, request_type), ()),)))
+    return Change(tuple(_region(site, start, wait, requests)), declared, (), tuple(others), tuple(asynchronous))
 
 
 def _region(site: Site, start: bytes, wait_bytes: bytes, requests: list[str]) -> list[Edit]:

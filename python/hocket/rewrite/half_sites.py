@@ -9,15 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.blocks import Item, blocks_of, items_of
+from hocket.rewrite.blocks import Item, blocks_of
 from hocket.rewrite.buffers import Obligation
 from hocket.rewrite.half_text import is_free
 from hocket.rewrite.halves import Halves, actuals_of, calls_a_function, calls_of_halves, find_halves, may_stay_in_use
+from hocket.rewrite.judge import Judge
 from hocket.rewrite.mpi_arguments import BoundArguments, is_collective
-from hocket.rewrite.sites import Habits, Options, Site, check_call, check_surroundings, window_obligations
+from hocket.rewrite.sites import Habits, Options, Site, check_call, check_surroundings
 from hocket.rewrite.splitting import Splitter
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node
+from hocket.rewrite.ways import cost_refusal, window_obligations
 from hocket.rewrite.windows import find_window
 
 
@@ -28,6 +30,7 @@ class HalfSites:
     analysis: Analysis
     options: Options
     habits: Habits
+    judge: Judge | None = None
     _halves: dict[int, Halves | None] = field(default_factory=dict)
     _obligations: dict[int, list[Obligation]] = field(default_factory=dict)
 
@@ -39,7 +42,7 @@ class HalfSites:
         for block in blocks_of(procedure):
             if not any(node.id in found for node in block.nodes):
                 continue
-            items, changed = items_of(block, self.analysis, self.analysis.facts(procedure))
+            items, changed = self.analysis.items(block)
             for index, item in enumerate(items):
                 if item.node.id not in found:
                     continue
@@ -85,6 +88,10 @@ class HalfSites:
         if not window.has_work:
             return False
         site.window = window
+        if self.judge is not None:
+            site.prediction = self.judge.of_window(site)
+            if cost_refusal(site.prediction) is not None:
+                return False
         claims = [Obligation(*one) for one in halves.claims()]
         site.obligations = [*claims, *self._obligations[id(halves.procedure)], *window_obligations(site)]
         return True

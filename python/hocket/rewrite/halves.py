@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.blocks import Item, blocks_of, items_of
+from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import refusal_of_actual
 from hocket.rewrite.collector import Collector
 from hocket.rewrite.dependences import conflict_of
@@ -68,7 +68,7 @@ def find_halves(procedure: Procedure, analysis: Analysis, check: Check) -> Halve
     binding = scope.mpi()
     if binding is None or binding.binding_only is not None:
         return None  # names would have to be added to the copies of `use`
-    items, _ = items_of(next(blocks_of(procedure)), analysis, facts)
+    items, _ = analysis.root_items(procedure)
     if items and items[-1].node.type == "keyword_statement" and text_of(items[-1].node) == "return":
         items = items[:-1]
     blocking = {one.node.id: one for one in facts.calls if one.procedure.role == "blocking" and one.procedure.starts}

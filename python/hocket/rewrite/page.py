@@ -14,13 +14,18 @@ from hocket.io.files import write_whole
 from hocket.report.html import render_page
 from hocket.rewrite.differences import side_by_side
 from hocket.rewrite.rewriter import Rewritten
+from hocket.rewrite.timeline import saved_share, timeline
 from hocket.rewrite.verify import Comparison
 
 
 def write_page(path: Path, result: Rewritten, comparisons: Sequence[Comparison]) -> None:
     """Raises InvalidInput if the file cannot be written."""
     sides = [(str(one), list(side_by_side(result.old[one], result.new[one]))) for one in result.changed]
-    rewritten = [one for one in result.outcomes if one.is_rewritten]
+    rewritten = [
+        (one, timeline(one.prediction, one.measured_s) if one.prediction is not None else None)
+        for one in result.outcomes
+        if one.is_rewritten
+    ]
     page = render_page(
         "rewrite.html",
         {},
@@ -30,6 +35,7 @@ def write_page(path: Path, result: Rewritten, comparisons: Sequence[Comparison])
         refused=[one for one in result.outcomes if not one.is_rewritten],
         sides=sides,
         comparisons=comparisons,
+        saved=saved_share(result),
     )
     try:
         write_whole(path, page)

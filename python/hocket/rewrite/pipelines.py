@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from hocket.rewrite.affine import Condition, constant, unknown
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.blocks import Block, Item, blocks_of, items_of, line_barriers, statements_of
+from hocket.rewrite.blocks import Block, Item, line_barriers, statements_of
 from hocket.rewrite.collector import Collector
 from hocket.rewrite.coverage import is_covered
 from hocket.rewrite.effects import Effects
@@ -77,7 +77,7 @@ def find_pipeline(bound: BoundArguments, block: Block, analysis: Analysis) -> Pi
     if control is None:
         return None
     name, lower, upper = control
-    outer, _ = items_of(block.parent, analysis, facts)
+    outer, _ = analysis.items(block.parent)
     item = next(one for one in outer if one.node.id == loop.id)
     symbol = procedure.scope.variable(name)
     if item.effects.barriers or item.has_directive or item.annotation("keep"):
@@ -107,7 +107,7 @@ def find_pipeline(bound: BoundArguments, block: Block, analysis: Analysis) -> Pi
     steps: list[tuple[Item, list[Access] | None]] = [(one, None) for one in first]
     steps.append((call, sure))
     steps += [(one, None) for one in second]
-    written = items_of(next(blocks_of(procedure)), analysis, facts)[1]
+    written = analysis.root_items(procedure)[1]
     place = Collector(procedure, analysis, facts, written).place  # of what keeps the value that it had on entry
     for symbol_of in doubled:
         if not _may_double(symbol_of, procedure, loop) or not is_covered(symbol_of, steps, own, place):
@@ -132,7 +132,7 @@ def _control(loop: Node) -> tuple[str, Node, Node] | None:
 def _statements(block: Block, analysis: Analysis, name: str, own: str, lower: Node, upper: Node) -> list[Item]:
     """Of the loop's body, with their effects in one iteration."""
     facts, statements = analysis.facts(block.procedure), statements_of(block)
-    changed = items_of(block, analysis, facts)[1]
+    changed = analysis.items(block)[1]
     for one in statements:
         collector = Collector(block.procedure, analysis, facts, changed)
         collector.place = collector.place.inside(name, own, lower, upper, None)

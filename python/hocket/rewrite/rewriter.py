@@ -15,12 +15,18 @@ from pathlib import Path
 from hocket.errors import InvalidInput
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
+from hocket.rewrite.call_times import TraceTimes, trace_times
 from hocket.rewrite.change import Change, change_of, with_changes
+from hocket.rewrite.costs import Costs, Prediction
 from hocket.rewrite.fixed_form import to_fixed
 from hocket.rewrite.half_sites import HalfSites
+from hocket.rewrite.judge import Judge
 from hocket.rewrite.program import build_program
-from hocket.rewrite.sites import Options, Site, blocking_calls, examine, habits_of, sites_of
+from hocket.rewrite.sites import Options, Site, blocking_calls, habits_of, sites_of
+from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Source, line_of
+from hocket.rewrite.ways import examine
+from hocket.traces.trace import Trace
 
 NO_OPTIONS = Options()
 # Some thousand nested operators. With half a KiB of stack for each frame this is far from the usual 8 MiB.
@@ -38,6 +44,8 @@ class Outcome:
     is_rewritten: bool
     obligations: tuple[Obligation, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    prediction: Prediction | None = None  # where a trace has the costs
+    measured_s: float | None = None  # from start to wait, in a trace of the rewritten program
 
 
 @dataclass
@@ -48,6 +56,9 @@ class Rewritten:
     new: dict[Path, bytes]
     outcomes: list[Outcome] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # of parts of files that are in no procedure
+    times: TraceTimes | None = None  # of the trace, where one was given
+    sources: list[Source] = field(default_factory=list)  # the new text, as it was analysed
+    origins: dict[Path, list[int]] = field(default_factory=dict)  # of each of its lines (from 0) that of the old text
 
     @property
     def changed(self) -> list[Path]:
@@ -55,9 +66,14 @@ class Rewritten:
 
 
 def rewrite(
-    sources: Sequence[Source], options: Options = NO_OPTIONS, report: Callable[[str], None] = lambda _: None
+    sources: Sequence[Source],
+    options: Options = NO_OPTIONS,
+    report: Callable[[str], None] = lambda _: None,
+    trace: Trace | None = None,
 ) -> Rewritten:
     """Rewrites what is proved to be right. `report` is called with the name of each procedure that is looked at.
+
+    With a `trace` of the program, only what is predicted to gain.
 
     Raises InvalidInput for a program that is nested too deeply.
     """
@@ -70,7 +86,7 @@ def rewrite(
 
     sys.setrecursionlimit(max(limit, _MAX_FRAMES))
     try:
-        return _rewrite(sources, options, report_next)
+        return _rewrite(sources, options, report_next, trace)
     except RecursionError:
         raise InvalidInput(
             f"{at}: expressions, blocks or calls are nested more deeply than hocket can follow",
@@ -80,8 +96,14 @@ def rewrite(
         sys.setrecursionlimit(limit)
 
 
-def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str], None]) -> Rewritten:
+def _rewrite(
+    sources: Sequence[Source], options: Options, report: Callable[[str], None], trace: Trace | None
+) -> Rewritten:
     result = Rewritten({one.path: one.original or one.text for one in sources}, {})
+    costs: Costs | None = None
+    if trace is not None:
+        result.times = trace_times(trace, Analysis(build_program(sources)))
+        costs = Costs(result.times)
     for source in sources:
         _report_what_is_in_no_procedure(source, result)
     current = {one.path: one for one in sources}
@@ -89,7 +111,7 @@ def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str]
     done: set[str] = set()
     refused: dict[tuple[Path, int], Outcome] = {}
     while True:
-        changes, outcomes = _one_change_each(list(current.values()), origins, options, done, refused, report)
+        changes, outcomes = _next_changes(list(current.values()), origins, options, done, refused, report, costs)
         result.outcomes += outcomes
         if not any(changes.values()):
             break
@@ -98,6 +120,7 @@ def _rewrite(sources: Sequence[Source], options: Options, report: Callable[[str]
             origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
             current[path] = Source(path, text, current[path].original)
     result.new = {path: _in_its_form(one, origins[path]) for path, one in current.items()}
+    result.sources, result.origins = list(current.values()), origins
     result.outcomes += refused.values()
     result.outcomes.sort(key=lambda one: (str(one.path), one.line))
     return result
@@ -107,18 +130,20 @@ def _in_its_form(source: Source, origins: list[int]) -> bytes:
     return source.text if source.original is None else to_fixed(source.text, origins, source.original)
 
 
-def _one_change_each(
+def _next_changes(
     sources: Sequence[Source],
     origins: Mapping[Path, list[int]],
     options: Options,
     done: set[str],
     refused: dict[tuple[Path, int], Outcome],
     report: Callable[[str], None],
+    costs: Costs | None,
 ) -> tuple[dict[Path, list[Change]], list[Outcome]]:
-    """At most one rewrite in each procedure that is not `done`. What is refused may be possible after another one."""
+    """Rewrites that do not meet, of procedures that are not `done`. What is refused may be possible after them."""
     program = build_program(sources)
     habits, analysis = habits_of(sources), Analysis(program, options.ignores_clocks)
-    half_sites = HalfSites(analysis, options, habits)
+    judge = Judge(costs, analysis, origins) if costs is not None else None
+    half_sites = HalfSites(analysis, options, habits, judge)
     changes: dict[Path, list[Change]] = {one.path: [] for one in sources}
     outcomes: list[Outcome] = []
     for procedure in program.procedures:
@@ -127,23 +152,36 @@ def _one_change_each(
             continue
         report(procedure.name)
         done.add(name)
+        changed: set[int] = set()  # the lines of calls that have no blocking form after this round, or the next one
+        procedure.source.declared = b""
         for site in itertools.chain(sites_of(procedure, analysis), half_sites.of(procedure)):
             if site.halves is None:
-                examine(site, analysis, options, habits)
+                examine(site, analysis, options, habits, judge)
+            elif changed:
+                break  # halves are for what is left
             outcome = _outcome(site, origins[path])
             if site.refusals:
                 refused[path, outcome.line] = outcome
                 continue
-            change = change_of(site)
             done.discard(name)
-            if any(change.overlaps(other) for other in changes[path]):
-                break  # such as `use mpi, only:` of a module for two procedures: in the next round
+            change = change_of(site)
+            is_later = site.ends_at(changed) or any(change.overlaps(other) for other in changes[path])
+            changed.add(site.item.line)
+            if is_later:
+                continue
+            _remember(change, procedure)
             changes[path].append(change)
             refused.pop((path, outcome.line), None)
             more = _in_old_lines(change.obligations, origins[path])
             outcomes.append(replace(outcome, obligations=(*outcome.obligations, *more)))
-            break
     return changes, outcomes
+
+
+def _remember(change: Change, procedure: Procedure) -> None:
+    """What the next rewrites of the procedure in the same round have to know."""
+    procedure.source.declared += b"".join(piece.text for piece in change.declarations.pieces)
+    for name in change.asynchronous:
+        procedure.scope.added.setdefault(name, set()).add("asynchronous")
 
 
 def _report_what_is_in_no_procedure(source: Source, result: Rewritten) -> None:
@@ -169,7 +207,9 @@ def _outcome(site: Site, origins: list[int]) -> Outcome:
     )
     obligations = _in_old_lines(site.obligations, origins)
     path = site.procedure.source.path
-    return Outcome(path, line, site.procedure.name, site.name, not refusals, tuple(obligations), refusals)
+    return Outcome(
+        path, line, site.procedure.name, site.name, not refusals, tuple(obligations), refusals, site.prediction
+    )
 
 
 def _in_old_lines(obligations: Sequence[Obligation], origins: list[int]) -> list[Obligation]:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.blocks import Block, Item, blocks_of, items_of
+from hocket.rewrite.blocks import Block, Item, blocks_of
 from hocket.rewrite.buffers import (
     Obligation,
     Refusal,
@@ -19,18 +19,16 @@ from hocket.rewrite.buffers import (
     check_reduction,
     not_asynchronous,
 )
-from hocket.rewrite.collector import Collector, is_directive
-from hocket.rewrite.effects import Effects
+from hocket.rewrite.collector import is_directive
+from hocket.rewrite.costs import Prediction
 from hocket.rewrite.halves import Halves
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
-from hocket.rewrite.pipeline_text import PipelineText
-from hocket.rewrite.pipelines import Pipeline, find_pipeline
-from hocket.rewrite.splitting import Splitter
-from hocket.rewrite.strips import Strip, find_strip
+from hocket.rewrite.pipelines import Pipeline
+from hocket.rewrite.strips import Strip
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, Source, children, line_of, source_of, text_of, walk
-from hocket.rewrite.windows import Window, find_window, find_window_below, item_of
+from hocket.rewrite.windows import Window
 
 _OF_ONE_LOOP = re.compile(r"!\$omp(end)?(paralleldo|simd)|!(dir|dec|gcc)\$")
 
@@ -73,6 +71,7 @@ class Site:
     lift: Lift | None = None
     strip: Strip | None = None
     pipeline: Pipeline | None = None
+    prediction: Prediction | None = None  # of the way that was found, where costs are known
     halves: Halves | None = None  # the call is one of a procedure that communicates
     actuals: dict[str, Node] = field(default_factory=dict)  # of `halves`: what is passed for the buffers
     part_bytes: int = 0  # of `strip`: see Options
@@ -85,6 +84,11 @@ class Site:
     def name(self) -> str:
         inside = f" (in {self.halves.procedure.name})" if self.halves is not None else ""
         return self.bound.procedure.name + inside
+
+    def ends_at(self, lines: Collection[int]) -> bool:
+        """Whether the window ends at a call in one of the lines."""
+        windows = [one for one in (self.window, self.lift.window if self.lift is not None else None) if one is not None]
+        return any(line in window.below.lines for window in windows for line in lines)
 
     @property
     def buffer_names(self) -> list[str]:
@@ -104,7 +108,7 @@ def sites_of(procedure: Procedure, analysis: Analysis) -> list[Site]:
     for block in blocks_of(procedure):
         if not any(node.id in wanted for node in block.nodes):
             continue
-        items, changed = items_of(block, analysis, facts)
+        items, changed = analysis.items(block)
         for index, item in enumerate(items):
             if item.node.id in wanted:
                 bound = bind(table[text_of(children(item.node)[1])], item.node)
@@ -145,14 +149,6 @@ def habits_of(sources: Sequence[Source]) -> Habits:
     return Habits(handles_errors, one_sided, has_final)
 
 
-def examine(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
-    """Fills in the refusals, or the window and the obligations."""
-    check_call(site, analysis, options, habits)
-    if site.refusals:
-        return
-    _find_way(site, analysis, options)
-
-
 def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits) -> None:
     """Fills in why the call cannot be non-blocking, whatever stands around it, or what that relies on."""
     procedure, facts = site.procedure, analysis.facts(site.procedure)
@@ -191,87 +187,6 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
         site.obligations.append(order)
 
 
-def _find_way(site: Site, analysis: Analysis, options: Options) -> None:
-    private = analysis.private(site.block)
-    waited = _waited(site, analysis, site.changed)
-    splitter = Splitter(analysis, site.block, private, site.changed)
-    site.window = find_window(site.items, site.index, site.item.effects, waited, private, splitter)
-    if not site.window.has_work:
-        site.lift = _lift_of(site, analysis)
-    if site.window.depth < 2 and site.lift is None and options.makes_parts:
-        site.part_bytes = options.part_bytes
-        site.strip = _strip_of(site, analysis, waited, splitter)
-        if site.strip is not None and site.strip.depth <= site.window.depth:
-            site.strip = None
-        if site.strip is not None:
-            site.obligations += [*(Obligation(*one) for one in site.strip.claims()), *_call_obligations(site)]
-            return
-    if not site.window.has_work and site.lift is None and options.makes_stages:
-        site.pipeline = _pipeline_of(site, analysis)
-        if site.pipeline is not None:
-            site.obligations += [*(Obligation(*one) for one in site.pipeline.claims()), *_call_obligations(site)]
-            return
-    if not site.window.has_work and site.lift is None:
-        above, below = site.window.above, site.window.below
-        for side, stop in (("before", above), ("after", below)):
-            site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
-        return
-    site.obligations += window_obligations(site)
-
-
-def _pipeline_of(site: Site, analysis: Analysis) -> Pipeline | None:
-    found = find_pipeline(site.bound, site.block, analysis)
-    fits = found is not None and PipelineText.of(site.item, site.bound, found, site.procedure.source).fits
-    return found if fits else None
-
-
-def _strip_of(site: Site, analysis: Analysis, waited: Effects, splitter: Splitter) -> Strip | None:
-    facts = analysis.facts(site.procedure)
-    if facts.has_jumps:
-        return None
-    place = Collector(site.procedure, analysis, facts, site.changed).place
-    root = next(blocks_of(site.procedure))
-    written = items_of(root, analysis, facts)[1]
-    found = find_strip(
-        site.items, site.index, site.bound, site.item.effects, waited, place, splitter, written, site.part_bytes
-    )
-    return found if isinstance(found, Strip) else None
-
-
-def _lift_of(site: Site, analysis: Analysis) -> Lift | None:
-    """None if the call is in no branch, or nothing independent follows the branch."""
-    block, window = site.block, site.window
-    status = site.bound.actual("status")
-    if block.parent is None or block.owner is None or block.owner.type != "if_statement" or window is None:
-        return None
-    if window.below.code != "end" or window.after:
-        return None
-    if status is not None and not text_of(status).startswith("mpi_"):
-        return None  # a wait for no operation changes the status too
-    outer = block.parent
-    items, changed = items_of(outer, analysis, analysis.facts(site.procedure))
-    index = next(i for i, item in enumerate(items) if item.node.id == block.owner.id)
-    if any(one.code == "layout" for one in items[index].effects.barriers) or items[index].has_directive:
-        return None
-    private = analysis.private(outer)
-    waited = _waited(site, analysis, changed)
-    behind = find_window_below(items[index + 1 :], waited, private, Splitter(analysis, outer, private, changed))
-    return Lift(items[index], behind) if behind.has_work else None
-
-
-def _waited(site: Site, analysis: Analysis, changed: set[str]) -> Effects:
-    """Of the wait, where nothing but `changed` changes."""
-    facts = analysis.facts(site.procedure)
-    collector = Collector(site.procedure, analysis, facts, changed)
-    collector.calls.buffers(site.bound, is_same=True)
-    status, error = site.bound.actual("status"), site.bound.error
-    if status is not None and not text_of(status).startswith("mpi_"):
-        collector.write(status)
-    if error is not None and not collector.is_ignored(error):
-        collector.write(error)
-    return collector.effects
-
-
 def check_surroundings(site: Site) -> None:
     scope = site.procedure.scope.mpi()
     if scope is None:
@@ -308,59 +223,3 @@ def _directive_around(site: Site) -> int:
 
 def _squeezed(node: Node) -> str:
     return text_of(node).lower().replace(" ", "")
-
-
-def window_obligations(site: Site) -> list[Obligation]:
-    windows = [one for one in (site.window, site.lift.window if site.lift is not None else None) if one is not None]
-    parts = [one for window in windows for one in window.inside]
-    lines = ", ".join(f"line {line}" for line in sorted({item_of(one).line for one in parts}))
-    buffers = [argument.name for argument, _ in site.bound.pairs() if argument.is_buffer]
-    proof = "they access other variables"
-    disjoint = [pair for window in windows for pair in window.proofs.disjoint.items()]
-    if disjoint:
-        pairs = "; ".join(f"{one[0]} and {one[1]} (line {at[0]}, line {at[1]})" for one, at in disjoint[:4])
-        proof = f"they access other variables, or other elements: {pairs}: no common element (isl)"
-    found = [
-        Obligation(
-            f"between start and wait nothing writes what is sent or accesses what is received ({', '.join(buffers)})",
-            f"statements in {lines}: {proof}",
-        ),
-        *_call_obligations(site),
-    ]
-    if site.lift is not None:
-        line = site.lift.branch.line
-        found.append(
-            Obligation(
-                f"where the branch in line {line} is not taken, the wait behind it waits for nothing",
-                "the request is MPI_REQUEST_NULL then (MPI 4.1, 3.7.3)",
-            )
-        )
-    for one in parts:
-        item = item_of(one)
-        for word in ("independent", "pure"):
-            if line := item.annotation(word):
-                found.append(Obligation(f"the statement in line {item.line} is {word}", f"stated by line {line}"))
-        if not isinstance(one, Item):
-            found.append(Obligation(one.claim, one.proof))
-    if any(window.after or window.before for window in windows):
-        found.append(
-            Obligation("statements that change places do not depend on each other", "their accesses were compared")
-        )
-    return found
-
-
-def _call_obligations(site: Site) -> list[Obligation]:
-    """Whatever becomes of the call."""
-    found = [
-        Obligation(
-            "calls of MPI start in the same order on every rank",
-            "no call of MPI that starts or waits for communication was crossed by the start",
-        )
-    ]
-    if is_collective(site.bound) and not site.item.annotation("uniform"):
-        proof = "no branch around it, or around calls of its procedure, depends on what may differ between ranks"
-        found.append(Obligation("all ranks run the same call", proof))
-    error = site.bound.error
-    if error is not None:
-        found.append(Obligation("nobody looks at the error code", f"{source_of(error)} is not read in the procedure"))
-    return found

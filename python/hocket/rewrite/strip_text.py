@@ -28,6 +28,10 @@ from hocket.rewrite.text import (
 
 #: More parts are never made: each has a request of its own.
 MAX_PARTS = 16
+#: Parts of a message that is complete at its call, on their way at the same time. If all of them were, they would share
+#: the network, and the first would arrive when the last does: nothing would be left to compute beside. With only one,
+#: the network would be idle from the end of a part until the program waits for it.
+PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class StripText:
         """In place of the call, or of the loop above it."""
         names, above, count = self.names, self.strip.above, self.strip.rows.count
         row_bytes = " * ".join([*self.strip.rows.units, str(self.strip.rows.element_bytes)])
-        wanted = f"int(sqrt(real({count}) * {row_bytes} / {self.part_bytes}))"
+        at_once = "" if above is not None else f"{PARTS_AT_ONCE} * "
+        wanted = f"int(sqrt({at_once}real({count}) * {row_bytes} / {self.part_bytes}))"
         lines = [
             f"{names.parts} = max(1, min({MAX_PARTS}, {count}, {wanted}))",
             f"{names.rows} = max(1, {shifted_sum(count, names.parts)} / {names.parts})",
@@ -76,8 +81,11 @@ class StripText:
         ]
         item = above.item if above is not None else self.call
         text = comments_of(item, self.source) + self._lines(lines)
-        text += self._loop_over_parts(above, self._start_lines(), is_before=False)
-        return text if above is None else text + self._value(above)
+        if above is None:
+            text += self._lines([f"do {names.part} = 1, min({PARTS_AT_ONCE}, {names.parts})"])
+            return text + self._lines(self._start_lines(names.part), 1) + self._lines(["end do"])
+        text += self._loop_over_parts(above, self._start_lines(names.part), is_before=False)
+        return text + self._value(above)
 
     def waits(self) -> bytes:
         """In place of the loop below the call, or of the call."""
@@ -105,22 +113,23 @@ class StripText:
         text = self._lines(before, 1) + loop_text(loop.item, loop.loop.name, names.begin, names.end, self.source)
         return text + self._lines([f"{names.begin} = max({names.begin}, {names.end} + 1)"], 1)
 
-    def _start_lines(self) -> list[str]:
+    def _start_lines(self, part: str) -> list[str]:
         names, count = self.names, self.strip.rows.count
+        before, here = (f"({shifted(part, -1)})", part if part.isidentifier() else f"({part})")
         return [
-            f"{names.first} = ({names.part} - 1) * {names.rows} + 1",
-            f"{names.last} = min({count}, {names.part} * {names.rows})",
-            self._start(),
+            f"{names.first} = {before} * {names.rows} + 1",
+            f"{names.last} = min({count}, {here} * {names.rows})",
+            self._start(part),
         ]
 
-    def _start(self) -> str:
+    def _start(self, which: str) -> str:
         name, call = children(self.call.node)[1], source_of(children(self.call.node)[0])
         names, rows = self.names, self.strip.rows
         new = {one.argument: self._section(one) for one in rows.buffers}
         number = f"{names.last} - {names.first} + 1"
         new["count"] = f"({number}) * {' * '.join(rows.units)}" if rows.units else number
         by_node = {self.bound.actuals[argument].id: text for argument, text in new.items()}
-        request = f"{names.requests}({names.part})"
+        request = f"{names.requests}({which})"
         words: list[str] = []
         has_keyword = False
         for part in children(children(self.call.node)[2]):
@@ -146,7 +155,13 @@ class StripText:
         name, call = children(self.call.node)[1], source_of(children(self.call.node)[0])
         error = f", {source_of(self.bound.error)}" if self.bound.error is not None else ""
         request = f"{self.names.requests}({self.names.part})"
-        return [f"{call} {in_style('MPI_Wait', name)}({request}, MPI_STATUS_IGNORE{error})"]
+        wait = f"{call} {in_style('MPI_Wait', name)}({request}, MPI_STATUS_IGNORE{error})"
+        if self.strip.above is not None:
+            return [wait]
+        part, parts = self.names.part, self.names.parts
+        starts = self._start_lines(f"{part} + {PARTS_AT_ONCE}")
+        condition = f"if ({part} + {PARTS_AT_ONCE} <= {parts}) then"
+        return [wait, condition, *(f"  {one}" for one in starts), "end if"]
 
     def _value(self, loop: StripLoop) -> bytes:
         """The loop variable has the value that it had behind the whole loop."""

@@ -35,6 +35,7 @@ class Source:
     text: bytes
     original: bytes | None = None
     included_by: tuple[str, ...] = ()  # real paths of the files that are being read
+    declared: bytes = b""  # declarations of names that rewrites of the procedure at hand will add
     root: Node = field(init=False)
 
     def __post_init__(self) -> None:

@@ -242,8 +242,11 @@ def loop_text(item: Item, variable: str, lower: str, upper: str, source: Source)
 
 
 def new_names(source: Source, count: int, stem: str = "hocket_request") -> list[str]:
-    """Names that the file does not have."""
-    taken = {name.decode().lower() for name in re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", source.text)}
+    """Names that the file does not have, nor will have."""
+    taken = {
+        name.decode().lower()
+        for name in re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", source.text + source.declared)
+    }
     names = (stem if number == 1 else f"{stem}_{number}" for number in itertools.count(1))
     return list(itertools.islice((name for name in names if name not in taken), count))
 

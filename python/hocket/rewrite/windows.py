@@ -25,6 +25,7 @@ class Stop:
     code: str  # "dependence", "end", or that of a barrier
     reason: str
     hint: str = ""
+    lines: range = range(0)  # of the statement with a call of MPI
 
 
 @dataclass
@@ -75,15 +76,24 @@ _WITH_LOOPS = frozenset(
 
 
 def find_window(
-    items: list[Item], index: int, started: Effects, waited: Effects, private: Collection[str], splitter: Splitter
+    items: list[Item],
+    index: int,
+    started: Effects,
+    waited: Effects,
+    private: Collection[str],
+    splitter: Splitter,
+    first: int = 0,
 ) -> Window:
-    """`started` and `waited` are the effects of the non-blocking call and of the wait for it."""
+    """`started` and `waited` are the effects of the non-blocking call and of the wait for it.
+
+    The start goes up to the statement `first` at most.
+    """
     window = Window()
-    _look_up(window, items[:index], started, private, None)
+    _look_up(window, items[first:index], started, private, None)
     _look_down(window, items[index + 1 :], waited, private, splitter)
     if not window.has_work:  # loops before the call are split only if nothing else can be done
         again = Window(inside_below=window.inside_below, after=window.after, below=window.below, proofs=window.proofs)
-        _look_up(again, items[:index], started, private, splitter)
+        _look_up(again, items[first:index], started, private, splitter)
         return again
     return window
 
@@ -189,5 +199,6 @@ def _mpi_below(item: Item, has_delayed: bool) -> Stop | None:
     if not uses:
         return None
     if has_delayed or any(use.role not in ("start", "wait") for use in uses):
-        return Stop("order", f"line {item.line}: {uses[0].name}: calls of MPI keep their order")
+        reason = f"line {item.line}: {uses[0].name}: calls of MPI keep their order"
+        return Stop("order", reason, lines=range(item.line, item.last_line + 2))
     return None

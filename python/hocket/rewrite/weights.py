@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""How much work statements are, next to others: the measured time of a stretch of the program is shared out by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hocket.rewrite.affine import known_value
+from hocket.rewrite.analysis import Analysis
+from hocket.rewrite.blocks import Item
+from hocket.rewrite.collector import Collector, loop_body
+from hocket.rewrite.fission import Fission
+from hocket.rewrite.splitting import Split
+from hocket.rewrite.symbols import Procedure
+from hocket.rewrite.syntax import Node, child_of, children, named, text_of, walk
+from hocket.rewrite.values import Place, loop_control
+
+#: Iterations of a loop, and elements of an array operation, of which nothing is known.
+USUAL_COUNT = 100.0
+
+
+@dataclass
+class Weights:
+    """In operations, roughly. Only their ratios within a procedure matter."""
+
+    analysis: Analysis
+    _of_procedures: dict[int, float] = field(default_factory=dict)
+    _places: dict[int, Place] = field(default_factory=dict)
+
+    def of(self, part: Item | Split | Fission, procedure: Procedure) -> float:
+        """Of what runs beside communication."""
+        if isinstance(part, Fission):
+            whole = [*part.early, *part.late]
+            return self.of(part.item, procedure) * self._share(part.early, whole, procedure)
+        if isinstance(part, Split):  # all iterations but a few
+            return self.of(part.item, procedure)
+        return self.statement(part.node, procedure)
+
+    def _share(self, some: Iterable[Item], whole: Iterable[Item], procedure: Procedure) -> float:
+        total = sum(self.of(one, procedure) for one in whole)
+        return sum(self.of(one, procedure) for one in some) / total if total else 0.0
+
+    def statement(self, node: Node, procedure: Procedure) -> float:
+        if node.type == "do_loop":
+            return self._iterations(node, procedure) * sum(self.statement(one, procedure) for one in loop_body(node))
+        if node.type in ("comment", "statement_label", ";"):
+            return 0.0
+        if node.type == "subroutine_call":
+            return self._call(text_of(children(node)[1]), procedure) + self._operations(node, procedure)
+        inner = [one for one in node.children if one.is_named]
+        if node.type in ("if_statement", "elseif_clause", "else_clause", "select_case_statement", "case_statement"):
+            return 1.0 + sum(self.statement(one, procedure) for one in inner)
+        if node.type == "assignment_statement" and self._is_array(node, procedure):
+            return USUAL_COUNT * self._operations(node, procedure)
+        return self._operations(node, procedure)
+
+    def _operations(self, node: Node, procedure: Procedure) -> float:
+        total = 1.0
+        for one in walk(node):
+            if one.type in ("math_expression", "unary_expression", "relational_expression"):
+                total += 1.0
+            elif one.type == "call_expression":
+                name = one.children[0]
+                symbol = procedure.scope.find(text_of(name)) if name.type == "identifier" else None
+                is_element = symbol is not None and symbol.is_array
+                total += 1.0 if is_element or name.type != "identifier" else self._call(text_of(name), procedure, 10.0)
+        return total
+
+    def _call(self, name: str, caller: Procedure, unknown: float = USUAL_COUNT) -> float:
+        known = self.analysis.procedure(name, caller)
+        if known is None:
+            return 1.0 if name.startswith("mpi_") else unknown
+        key = id(known)
+        if key not in self._of_procedures:
+            self._of_procedures[key] = unknown  # where it calls itself
+            self._of_procedures[key] = 1.0 + sum(self.statement(one, known) for one in known.body)
+        return self._of_procedures[key]
+
+    def _iterations(self, node: Node, procedure: Procedure) -> float:
+        statement = child_of(node, "do_statement")
+        control_node = child_of(statement, "loop_control_expression") if statement is not None else None
+        control = loop_control(control_node) if control_node is not None else None
+        if control is None:
+            return USUAL_COUNT
+        ends = [self._number(one, procedure) for one in control[1:3]]
+        if ends[0] is None or ends[1] is None:
+            return USUAL_COUNT
+        return max(0.0, ends[1] - ends[0] + 1)
+
+    def _is_array(self, node: Node, procedure: Procedure) -> bool:
+        left = named(node)[0]
+        if left.type == "identifier":
+            return procedure.scope.variable(text_of(left)).is_array
+        return any(one.type == "extent_specifier" for one in walk(left))
+
+    def _number(self, node: Node, procedure: Procedure) -> float | None:
+        """None if it is known only when the program runs."""
+        key = id(procedure)
+        if key not in self._places:
+            self._places[key] = Collector(procedure, self.analysis, self.analysis.facts(procedure)).place
+        found = self._places[key].affine(node)
+        if found is None:
+            return None
+        values = [(coefficient, known_value(name)) for name, coefficient in found.terms]
+        if any(value is None for _, value in values):
+            return None
+        return float(found.constant + sum(coefficient * (value or 0) for coefficient, value in values))
