@@ -5,7 +5,7 @@
 !
 ! rewrite_gain NUMBER WORK REPETITIONS: prints the seconds of each repetition, those of the slowest rank. The rank naps
 ! for `work` microseconds in place of a computation, so that others may use the core: as if it had a core of its own.
-! Kernels 9 to 11 compute: as many terms for each element as take `work` microseconds together on an idle core.
+! Kernels 9 to 11 compute instead: as many terms for each element as take `work` microseconds together on an idle core.
 module gain_kernels
   use, intrinsic :: iso_c_binding, only: c_int
   use mpi
@@ -16,8 +16,8 @@ module gain_kernels
       integer(c_int), value :: microseconds
     end function
   end interface
-  integer, parameter :: m = 125000, columns = 10
-  real(8) :: a(m), b(m), w(m), u(m, 0:columns+1), v(m, 0:columns+1)
+  integer, parameter :: m = 125000, columns = 10, pieces = 8, piece = m / pieces
+  real(8) :: a(m), b(m), w(m), u(m, 0:columns+1), v(m, 0:columns+1), p(piece, pieces)
   integer :: terms  ! of kernels that compute
 contains
 
@@ -159,6 +159,52 @@ contains
     end do
   end subroutine
 
+  subroutine spend_some(x, work)
+    real(8), intent(inout) :: x(piece)
+    integer, intent(in) :: work
+    integer(c_int) :: status
+    status = usleep(int(work, c_int))
+    x(1) = x(1) + 1
+  end subroutine
+
+  ! The message goes in parts: each piece is worked on, one after the other.
+  subroutine parts_and_work(work)
+    integer, intent(in) :: work
+    integer :: j, ierr
+    call MPI_Bcast(p, piece * pieces, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    do j = 1, pieces
+      !$hocket pure
+      call spend_some(p(:, j), work / pieces)
+    end do
+  end subroutine
+
+  ! Two stages: a field is made while the one before is on its way.
+  subroutine stages_and_work(work)
+    integer, intent(in) :: work
+    real(8) :: mine(piece), largest(piece)
+    integer :: step, i, ierr
+    do step = 1, pieces
+      do i = 1, piece
+        mine(i) = w(i) + step
+      end do
+      !$hocket pure
+      call spend_some(mine, work / pieces)
+      call MPI_Allreduce(mine, largest, piece, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
+      do i = 1, piece
+        p(i, step) = largest(piece + 1 - i)
+      end do
+    end do
+  end subroutine
+
+  ! The exchange is a procedure, which is divided.
+  subroutine divided_and_work(left, right, work)
+    integer, intent(in) :: left, right, work
+    call exchange(left, right)
+    !$hocket pure
+    call spend(w, work)
+    u(:, 1) = u(:, 0)
+  end subroutine
+
   subroutine exchange(left, right)
     integer, intent(in) :: left, right
     integer :: ierr
@@ -200,6 +246,7 @@ program rewrite_gain
   w = 1
   u = rank
   v = 1
+  p = rank
   call choose_terms(work)
   do i = 1, repetitions
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
@@ -227,6 +274,12 @@ program rewrite_gain
       call computed_in_stages()
     case (11)
       call computed_beside_a_call(left, right)
+    case (12)
+      call parts_and_work(work)
+    case (13)
+      call stages_and_work(work)
+    case (14)
+      call divided_and_work(left, right, work)
     end select
     own = MPI_Wtime() - began
     call MPI_Reduce(own, slowest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)

@@ -90,7 +90,7 @@ def test_a_dependence_and_a_hint_are_explained(tmp_path: Path, hocket_cli) -> No
     ("arguments", "message"),
     [
         (["missing.f90"], "missing.f90: cannot be read"),
-        (["solver.c"], "solver.c: its name ends with '.c'; accepted: .f90"),
+        (["solver.txt"], "solver.txt: its name ends with '.txt'; accepted: .f90"),
         (["small.f90", "--verify"], "--verify needs files and a command"),
         (["small.f90", "--verify", "--", "mpiexec", "-n", "2", "./small"], "has no {}"),
         (["small.f90", "--verify", "--", "mpiexec", "{}"], "does not tell the number of ranks"),

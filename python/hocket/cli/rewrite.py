@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from hocket.cli.options import Duration, OutputPath, PortNumbers, network_option
 from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from hocket.rewrite.rewriter import Outcome, Rewritten
+    from hocket.rewrite.outcomes import Outcome, Rewritten
+    from hocket.rewrite.sites import Options
     from hocket.rewrite.verify import Comparison, VerifyRequest
     from hocket.traces.trace import Trace
 
@@ -57,6 +59,13 @@ _WOULD_CHANGE = 3
     metavar="FOLDER",
     help="With --trace: a trace of the rewritten program. What its windows took stands beside the prediction.",
 )
+@click.option(
+    "--compile",
+    "compile_options",
+    default="",
+    metavar="OPTIONS",
+    help="Of C and C++: options of the compiler, such as '-I include -DNDEBUG'.",
+)
 @click.option("--whole", is_flag=True, help="Send no collective in parts.")
 @click.option("--verify", "verifies", is_flag=True, help="Build and run both programs with COMMAND, and compare.")
 @click.option("--ranks", type=PortNumbers(), metavar="N,N,...", help="Of --verify.  [default: as in COMMAND, and 2]")
@@ -84,6 +93,7 @@ def command(
     part_bytes: str | None,
     trace_folder: Path | None,
     rewritten_trace: Path | None,
+    compile_options: str,
     whole: bool,
     verifies: bool,
     ranks: tuple[int, ...] | None,
@@ -92,7 +102,7 @@ def command(
     timeout_s: float,
     as_json: bool,
 ) -> int:
-    """Make blocking MPI calls of Fortran FILEs non-blocking, with independent computation between start and wait.
+    """Make blocking MPI calls in FILEs of Fortran, C or C++ non-blocking, with computation between start and wait.
 
     Nothing is rewritten that is not proved to keep the program's results. Give all files that the calls in them need.
 
@@ -111,9 +121,10 @@ def command(
         idle = ("ranks", "build", "inputs", "timeout_s")
         refuse_given(idle, "is an option of --verify", "add --verify and a command: --verify -- mpiexec -n 4 {}")
     paths, run = _split_words(words, verifies)
-    request = _verify_request(run, ranks, build, inputs, timeout_s) if verifies else None
+    is_c = _is_c(paths)
+    request = _verify_request(run, ranks, build, inputs, timeout_s, is_c) if verifies else None
     # A file that is named twice, or by a link too, is one file.
-    sources = [read_source(path) for path in {os.path.realpath(path): path for path in reversed(paths)}.values()][::-1]
+    paths = list({os.path.realpath(path): path for path in reversed(paths)}.values())[::-1]
     options = Options(
         allows_rounding=reassociate,
         ignores_clocks=ignore_clocks,
@@ -121,10 +132,17 @@ def command(
         part_bytes=_part_bytes(part_bytes, network_text),
         trusts_compiler=trust_compiler,
     )
+    if is_c:
+        refuse_given(("trace_folder",), "works for Fortran only, so far", "leave it out")
+    else:
+        refuse_given(("compile_options",), "is for C and C++", "leave it out")
     trace = _open_trace(trace_folder)
     measured = _open_trace(rewritten_trace)
     with progress("analysing") as advance:
-        result = rewrite(sources, options, lambda name: advance(""), trace)
+        if is_c:
+            result = _rewrite_c(paths, options, compile_options, request, advance)
+        else:
+            result = rewrite([read_source(path) for path in paths], options, lambda name: advance(""), trace)
     if measured is not None:
         from hocket.rewrite.measured import measure
 
@@ -158,6 +176,36 @@ def command(
     return _WOULD_CHANGE if check and result.changed and not applies else 0
 
 
+def _is_c(paths: list[Path]) -> bool:
+    from hocket.rewrite.c_source import SUFFIXES
+
+    some = [path.suffix in SUFFIXES for path in paths]
+    if any(some) and not all(some):
+        raise InvalidInput("files of C and of Fortran cannot be rewritten together", "call hocket rewrite for each")
+    return any(some)
+
+
+def _rewrite_c(
+    paths: list[Path], options: Options, text: str, request: VerifyRequest | None, advance: Callable[[str], None]
+) -> Rewritten:
+    import shlex
+
+    from hocket.rewrite.c_rewriter import rewrite_c
+    from hocket.rewrite.c_source import mpi_options, read_c_source
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InvalidInput(f"--compile {text!r}: {error}", "write it as for a shell: '-I include -DNDEBUG'") from None
+    if request is not None:
+        from hocket.rewrite.verify import compiler_of
+
+        words += mpi_options(compiler_of(request, paths))
+    elif "mpi.h" not in " ".join(words):
+        words += mpi_options("mpicc")
+    return rewrite_c([read_c_source(path, options=words) for path in paths], options, words, lambda name: advance(""))
+
+
 def _open_trace(folder: Path | None) -> Trace | None:
     from hocket.traces.trace import Trace
 
@@ -185,10 +233,11 @@ def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tu
     """click drops the `--`: what follows the last Fortran file is the command."""
     if not verifies:
         return [Path(word) for word in words], ()
+    from hocket.rewrite.c_source import SUFFIXES as C_SUFFIXES
     from hocket.rewrite.fixed_form import SUFFIXES
     from hocket.rewrite.syntax import FREE_FORM
 
-    suffixes = (*FREE_FORM, *SUFFIXES)
+    suffixes = (*FREE_FORM, *SUFFIXES, *C_SUFFIXES)
     end = next((i for i, word in enumerate(words) if not word.lower().endswith(suffixes)), len(words))
     if end == 0 or end == len(words):
         raise InvalidInput("--verify needs files and a command", "hocket rewrite a.f90 --verify -- mpiexec -n 4 {}")
@@ -196,11 +245,16 @@ def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tu
 
 
 def _verify_request(
-    run: tuple[str, ...], ranks: tuple[int, ...] | None, build: str | None, inputs: tuple[Path, ...], timeout_s: float
+    run: tuple[str, ...],
+    ranks: tuple[int, ...] | None,
+    build: str | None,
+    inputs: tuple[Path, ...],
+    timeout_s: float,
+    is_c: bool,
 ) -> VerifyRequest:
-    from hocket.rewrite.verify import DEFAULT_BUILD, VerifyRequest, check_request
+    from hocket.rewrite.verify import C_BUILD, DEFAULT_BUILD, VerifyRequest, check_request
 
-    request = VerifyRequest(run, ranks or (), build or DEFAULT_BUILD, inputs, timeout_s)
+    request = VerifyRequest(run, ranks or (), build or (C_BUILD if is_c else DEFAULT_BUILD), inputs, timeout_s)
     check_request(request)
     return request
 

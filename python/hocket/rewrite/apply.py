@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from hocket.errors import Error
 from hocket.io.files import signals_held, whole_file
-from hocket.rewrite.rewriter import Rewritten
+from hocket.rewrite.outcomes import Rewritten
 
 
 def apply(result: Rewritten) -> None:

@@ -227,9 +227,14 @@ def _only_edit(site: Site, is_f08: bool) -> Edit | None:
 
 def with_changes(source: Source, changes: Sequence[Change]) -> tuple[bytes, list[int]]:
     """The new text, and the old line (from 0) of each of its lines, -1 for a new one."""
+    return with_edits(source.lines, [edit for one in changes for edit in one.edits])
+
+
+def with_edits(lines: Sequence[bytes], edits: Sequence[Edit]) -> tuple[bytes, list[int]]:
+    """See `with_changes`."""
     text, origins, at = b"", list[int](), 0
-    for edit in sorted((edit for one in changes for edit in one.edits), key=lambda edit: (edit.first, edit.end)):
-        text += b"".join(source.lines[at : edit.first])
+    for edit in sorted(edits, key=lambda edit: (edit.first, edit.end)):
+        text += b"".join(lines[at : edit.first])
         origins += range(at, edit.first)
         for piece in edit.pieces:
             text += piece.text
@@ -237,4 +242,4 @@ def with_changes(source: Source, changes: Sequence[Change]) -> tuple[bytes, list
             known = [*piece.origins[:count]]
             origins += known + [piece.origins[-1] if piece.origins else -1] * (count - len(known))
         at = max(at, edit.end)
-    return text + b"".join(source.lines[at:]), origins + list(range(at, len(source.lines)))
+    return text + b"".join(lines[at:]), origins + list(range(at, len(lines)))

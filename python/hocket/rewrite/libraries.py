@@ -14,11 +14,11 @@ from hocket.errors import Error
 INSTALL = "pip install 'hocket[rewrite]'"
 
 
-def _load(name: str) -> Any:
+def _load(name: str, install: str = INSTALL) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise Error(f"rewriting needs the Python package {name}, which cannot be loaded: {error}", INSTALL) from None
+        raise Error(f"rewriting needs the Python package {name}, which cannot be loaded: {error}", install) from None
 
 
 @functools.cache
@@ -32,3 +32,9 @@ def fortran_parser() -> Any:
 def isl() -> Any:
     """The module islpy [Verdoolaege, isl: An Integer Set Library, ICMS 2010]."""
     return _load("islpy")
+
+
+@functools.cache
+def clang() -> Any:
+    """The module clang.cindex of the package libclang."""
+    return _load("clang.cindex", "pip install 'hocket[rewrite-c]'")

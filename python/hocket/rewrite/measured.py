@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.call_times import measured_spans
+from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.program import build_program
-from hocket.rewrite.rewriter import Outcome, Rewritten
 from hocket.traces.trace import Trace
 
 

@@ -13,7 +13,7 @@ from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
 from hocket.report.html import render_page
 from hocket.rewrite.differences import side_by_side
-from hocket.rewrite.rewriter import Rewritten
+from hocket.rewrite.outcomes import Rewritten
 from hocket.rewrite.timeline import saved_share, timeline
 from hocket.rewrite.verify import Comparison
 

@@ -9,18 +9,19 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hocket.errors import InvalidInput
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
-from hocket.rewrite.call_times import TraceTimes, trace_times
+from hocket.rewrite.call_times import trace_times
 from hocket.rewrite.change import Change, change_of, with_changes
-from hocket.rewrite.costs import Costs, Prediction
+from hocket.rewrite.costs import Costs
 from hocket.rewrite.fixed_form import to_fixed
 from hocket.rewrite.half_sites import HalfSites
 from hocket.rewrite.judge import Judge
+from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.program import build_program
 from hocket.rewrite.sites import Options, Site, blocking_calls, habits_of, sites_of
 from hocket.rewrite.symbols import Procedure
@@ -31,38 +32,6 @@ from hocket.traces.trace import Trace
 NO_OPTIONS = Options()
 # Some thousand nested operators. With half a KiB of stack for each frame this is far from the usual 8 MiB.
 _MAX_FRAMES = 8000
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a blocking call. Lines are those of the original file, from 1."""
-
-    path: Path
-    line: int
-    procedure: str
-    name: str
-    is_rewritten: bool
-    obligations: tuple[Obligation, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    prediction: Prediction | None = None  # where a trace has the costs
-    measured_s: float | None = None  # from start to wait, in a trace of the rewritten program
-
-
-@dataclass
-class Rewritten:
-    """All files, with their old and new text."""
-
-    old: dict[Path, bytes]
-    new: dict[Path, bytes]
-    outcomes: list[Outcome] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # of parts of files that are in no procedure
-    times: TraceTimes | None = None  # of the trace, where one was given
-    sources: list[Source] = field(default_factory=list)  # the new text, as it was analysed
-    origins: dict[Path, list[int]] = field(default_factory=dict)  # of each of its lines (from 0) that of the old text
-
-    @property
-    def changed(self) -> list[Path]:
-        return [path for path in self.old if self.old[path] != self.new[path]]
 
 
 def rewrite(

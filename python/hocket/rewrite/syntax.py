@@ -59,8 +59,9 @@ def read_source(path: Path) -> Source:
     accepted = (*FREE_FORM, *fixed_form.SUFFIXES)
     if path.suffix.lower() not in accepted:
         raise InvalidInput(
-            f"{path}: its name ends with {path.suffix or 'nothing'!r}; accepted: {', '.join(accepted)} or in capitals",
-            "name a Fortran source file",
+            f"{path}: its name ends with {path.suffix or 'nothing'!r}; accepted: {', '.join(accepted)} or in capitals, "
+            "and .c, .cc, .cpp, .cxx",
+            "name a source file of Fortran, C or C++",
         )
     try:
         text = path.read_bytes()

@@ -243,10 +243,12 @@ def loop_text(item: Item, variable: str, lower: str, upper: str, source: Source)
 
 def new_names(source: Source, count: int, stem: str = "hocket_request") -> list[str]:
     """Names that the file does not have, nor will have."""
-    taken = {
-        name.decode().lower()
-        for name in re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", source.text + source.declared)
-    }
+    return names_not_in(source.text + source.declared, count, stem)
+
+
+def names_not_in(text: bytes, count: int, stem: str) -> list[str]:
+    found = re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", text)
+    taken = {name.decode().lower() for name in found}
     names = (stem if number == 1 else f"{stem}_{number}" for number in itertools.count(1))
     return list(itertools.islice((name for name in names if name not in taken), count))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hocket.rewrite.costs import Prediction
-from hocket.rewrite.rewriter import Rewritten
+from hocket.rewrite.outcomes import Rewritten
 
 _WIDTH = 640  # of the longest time, in pixels
 

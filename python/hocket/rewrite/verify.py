@@ -8,16 +8,18 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.discover import mpi_of_launcher
 from hocket.mpi.launch import COUNT_OPTIONS, Completed, launch_environment, run_command
+from hocket.rewrite.c_source import CXX_SUFFIXES
 
 PLACE = "{}"
 DEFAULT_BUILD = "{compiler} -O2 {files} -o {program}"
+C_BUILD = f"{DEFAULT_BUILD} -lm"
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,12 @@ def _build(request: VerifyRequest, folder: Path, texts: Mapping[Path, bytes]) ->
         raise InvalidInput("two of the files have the same name", "verify them one by one")
     for parent in {path.parent for path in texts}:
         for beside in parent.iterdir():  # include files
-            if beside.is_file() and beside.suffix.lower() in (".inc", ".h", ".fh", ".mod", ".f90", ".f", ".c"):
+            if beside.is_file() and beside.suffix.lower() in (".inc", ".h", ".hpp", ".fh", ".mod", ".f90", ".f", ".c"):
                 shutil.copy(beside, folder / beside.name)
     for path, text in texts.items():
         (folder / path.name).write_bytes(text)
     program = folder / "program.x"
-    mpi = mpi_of_launcher(request.command[0])
-    compiler = str(mpi.mpifort) if mpi is not None and mpi.mpifort is not None else "mpifort"
+    compiler = compiler_of(request, texts)
     words: list[str] = []
     for word in _build_words(request):
         if word == "{files}":
@@ -127,6 +128,16 @@ def _build(request: VerifyRequest, folder: Path, texts: Mapping[Path, bytes]) ->
         hint = "give the files in the order of their modules, or another command with --build"
         raise Error(f"{folder.name} program: `{shlex.join(words)}` failed: {shown}", hint)
     return program
+
+
+def compiler_of(request: VerifyRequest, paths: Iterable[Path]) -> str:
+    """The wrapper of the MPI whose launcher starts the program, for the language of the files."""
+    mpi, suffixes = mpi_of_launcher(request.command[0]), {path.suffix for path in paths}
+    if suffixes == {".c"}:
+        return str(mpi.mpicc) if mpi is not None else "mpicc"
+    if suffixes <= {".c", *CXX_SUFFIXES}:
+        return str(mpi.mpicxx) if mpi is not None and mpi.mpicxx is not None else "mpicxx"
+    return str(mpi.mpifort) if mpi is not None and mpi.mpifort is not None else "mpifort"
 
 
 def _compare(request: VerifyRequest, folder: Path, programs: Mapping[str, Path], ranks: int) -> Comparison:

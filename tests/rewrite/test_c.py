@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""C and C++: which calls are rewritten, which stay and why, and that every answer keeps its bits on real MPIs."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hocket.rewrite.c_rewriter import rewrite_c
+from hocket.rewrite.c_source import mpi_options, read_c_source
+from hocket.rewrite.outcomes import Rewritten
+from hocket.rewrite.sites import Options
+from mpis import MPIS
+
+FOLDER = Path(__file__).resolve().parent / "c"
+INCLUDES = mpi_options(str(MPIS[0].mpicc))
+
+
+def rewritten(path: Path, text: bytes | None = None) -> Rewritten:
+    return rewrite_c([read_c_source(path, text, INCLUDES)], Options(), INCLUDES)
+
+
+def small(tmp_path: Path, body: str, parameters: str = "double *restrict a, double *restrict w") -> Rewritten:
+    loop = "for (int i = 0; i < 9; i++) {\n    w[i] = w[i] + i;\n  }"
+    text = body.replace("BCAST", "MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);").replace("LOOP", loop)
+    main = "int main(void) {\n  double a[9], w[9];\n  f(a, w);\n  return 0;\n}\n"
+    (tmp_path / "f.c").write_text(f"#include <mpi.h>\nvoid f({parameters}) {{\n{text}\n}}\n{main}")
+    return rewritten(tmp_path / "f.c")
+
+
+def test_the_windows_that_a_person_finds_are_found() -> None:
+    path = FOLDER / "kernels.c"
+    result = rewritten(path)
+    lines = path.read_text().splitlines()
+    listed = [number + 1 for number, line in enumerate(lines, 1) if line.strip() == "// window"]
+    assert [one.line for one in result.outcomes if one.is_rewritten] == listed
+    assert len(listed) == 8
+    assert all(obligation.proof for one in result.outcomes for obligation in one.obligations)
+    again = rewritten(path, result.new[path])
+    assert again.new[path] == result.new[path]
+    new = result.new[path].splitlines()
+    assert [line for line in path.read_bytes().splitlines() if b"MPI_" not in line and line not in new] == []
+
+
+@pytest.mark.parametrize("name", ["adversarial.c", "adversarial.cc"])
+def test_what_cannot_be_proved_stays(name: str) -> None:
+    path = FOLDER / name
+    result = rewritten(path)
+    expected = {
+        number + 1: found[1]
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if (found := re.match(r"\s*// expect: (\S+)", line))
+    }
+    assert {one.line for one in result.outcomes} == set(expected)
+    assert [one for one in result.outcomes if one.is_rewritten] == []
+    assert result.new[path] == path.read_bytes()
+    for one in result.outcomes:
+        codes = [refusal.code for refusal in one.refusals]
+        assert any(code.startswith(expected[one.line]) for code in codes), (one.line, one.refusals)
+
+
+def test_statements_are_annotated(tmp_path: Path) -> None:
+    plain = small(tmp_path, "  BCAST\n  LOOP", "double *a, double *w")
+    assert [one.code for one in plain.outcomes[0].refusals] == ["pointer"]
+    stated = small(tmp_path, "  // hocket restrict a\n  BCAST\n  LOOP", "double *a, double *w")
+    (one,) = stated.outcomes
+    assert one.is_rewritten
+    assert any(part.proof == "stated by line 3" for part in one.obligations)
+    new = stated.new[tmp_path / "f.c"].decode()
+    assert new.index("// hocket restrict a") < new.index("MPI_Ibcast(a, 9,") < new.index("w[i] = w[i]")
+    divided = small(tmp_path, "  if (w[0] > 0) {\n    // hocket uniform\n    BCAST\n    LOOP\n  }")
+    assert any("stated by line 4" in part.proof for part in divided.outcomes[0].obligations)
+
+
+@pytest.mark.parametrize(
+    ("before", "is_the_same"),
+    [
+        ("int n = 3;", True),
+        ("int n;\n  MPI_Comm_size(MPI_COMM_WORLD, &n);", True),
+        ("int n;\n  MPI_Comm_rank(MPI_COMM_WORLD, &n);", False),
+        ("int n = 3;\n  MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);", True),
+        ("int n = 3;\n  MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_SELF);", False),
+        ("int n = w[0];", False),
+        ("int n = 3;\n  if (w[0] > 0) n = 4;", False),
+        ("int n = 3;\n  if (w[0] > 0) {\n    n++;\n  }", False),
+        ("int n = 3;\n  int *p = &n;\n  *p = w[0];", False),
+    ],
+)
+def test_a_loop_is_as_long_on_all_ranks(tmp_path: Path, before: str, is_the_same: bool) -> None:
+    result = small(tmp_path, f"  {before}\n  for (int k = 0; k < n; k++) {{\n    BCAST\n    LOOP\n  }}")
+    one = result.outcomes[-1]
+    assert one.name == "MPI_Bcast"
+    assert one.is_rewritten == is_the_same, one.refusals
+    assert is_the_same or "divergence" in [refusal.code for refusal in one.refusals]
+
+
+@pytest.mark.one_of_each_family  # versions do not differ in what these calls give
+def test_every_answer_keeps_its_bits(mpi, hocket_cli, tmp_path: Path) -> None:
+    (tmp_path / "kernels.c").write_bytes((FOLDER / "kernels.c").read_bytes())
+    command = ["--verify", "--ranks", "2,3", "--json", "--", str(mpi.mpiexec), "-n", "3", "{}"]
+    done = hocket_cli("rewrite", "kernels.c", *command)
+    values = json.loads(done.stdout)
+    assert [(one["ranks"], one["is_equal"]) for one in values["comparisons"]] == [(2, True), (3, True)], done.stdout
+    assert sum(one["is_rewritten"] for one in values["calls"]) == 8
+
+
+def test_wrong_input_ends_with_one_message(tmp_path: Path, hocket_cli) -> None:
+    (tmp_path / "wrong.c").write_text("int main(void) { return x; }\n")
+    (tmp_path / "a.f90").write_text("end\n")
+    for arguments, message in (
+        (["wrong.c"], "wrong.c: line 1: use of undeclared identifier 'x'"),
+        (["missing.c"], "missing.c: cannot be read"),
+        (["wrong.c", "a.f90"], "files of C and of Fortran cannot be rewritten together"),
+        (["wrong.c", "--compile", "'"], "No closing quotation"),
+        (["a.f90", "--compile", "-I."], "--compile is for C and C++"),
+        (["wrong.c", "--trace", "t"], "--trace works for Fortran only"),
+    ):
+        done = hocket_cli("rewrite", *arguments)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_missing_package_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    program = (
+        "import sys; sys.modules['clang.cindex'] = None; sys.argv = ['hocket', 'rewrite', 'a.c']; "
+        "from hocket.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "hint: pip install 'hocket[rewrite-c]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("void other(void);\nvoid g(void) {\n  other();\n}\n", "other, which is not among the files, may call f"),
+        ('#include "g.h"\n', "f is named where it is not known to be called"),
+        ("void (*p)(double *restrict, double *restrict);\nvoid g(void) {\n  p = f;\n}\n", "f is passed on in line"),
+        ("#define CALL(x, y) f(x, y)\nvoid g(int *k) {\n  if (*k) CALL(0, 0);\n}\n", "the condition in line"),
+    ],
+)
+def test_who_else_may_call_a_function_is_looked_for(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "g.h").write_text(
+        "void f(double *restrict, double *restrict);\nstatic inline void h(int k) {\n  if (k) f(0, 0);\n}\n"
+    )
+    result = small(tmp_path, "  BCAST\n  LOOP")
+    assert result.outcomes[0].is_rewritten
+    source = (tmp_path / "f.c").read_text()
+    prototype = "void f(double *restrict, double *restrict);\n"
+    (tmp_path / "f.c").write_text(source.replace("void f(", prototype + text + "void f(", 1))
+    (one,) = rewritten(tmp_path / "f.c").outcomes
+    assert [refusal.code for refusal in one.refusals] == ["divergence"]
+    assert reason in one.refusals[0].reason
