@@ -124,3 +124,14 @@ def test_force_with_what_hocket_bench_refuses_keeps_the_results(mpi: Mpi, hocket
 def test_the_help_names_the_suites_that_come_along(hocket_cli) -> None:
     words = hocket_cli("bench", "run", "--help").stdout.replace(",", " ").replace(".", " ").split()
     assert [name for name in shipped_suites() if name not in words] == []
+
+
+def test_items_are_listed(hocket_cli) -> None:
+    everything = json.loads(hocket_cli("bench", "items", "--json").stdout)
+    assert len({item["item"] for item in everything["items"]}) > 200
+    assert {"mbl2-io": 58, "mbl2-rma": 25}.items() <= everything["numbered"].items()
+    table = hocket_cli("bench", "items", "neighbor_alltoallw").stdout
+    assert "neighbors=ring|grid|all (ring)" in table
+    assert "coll.bcast" not in table
+    refused = hocket_cli("bench", "items", "mpi_shout")
+    assert (refused.returncode, "no item has this in its name" in refused.stderr) == (2, True)

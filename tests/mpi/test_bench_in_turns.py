@@ -25,7 +25,7 @@ bytes = "1 MiB"
 launches = 4
 rounds = 2
 samples = 10
-budget_s = 8
+budget_s = 600
 target = 1e9
 items = [{ use = "p2p.isend_irecv" }]
 """

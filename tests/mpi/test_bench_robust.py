@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from hocket.mpi.launch import launch_environment, run_command, start_process, st
 from mpis import MpiRunner
 
 pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
-ROUNDS = 500
+ROUNDS = 100
 LONG = HEAD.replace("rounds = 1", f"rounds = {ROUNDS}").replace("budget_s = 0.01", "budget_s = 600\ntarget = 1e9")
 ENDLESS = LONG.replace(f"rounds = {ROUNDS}", "rounds = 100000")
 MESSAGES = '[[items]]\nuse = "p2p.isend_irecv"\nbytes = ["8 B", "1 KiB"]\n'
@@ -193,3 +194,66 @@ def test_a_budget_holds(runner: MpiRunner, program: Path) -> None:
     assert 0 in rounds
     # Whatever the machine does meanwhile: after the time is over only what was begun goes on.
     assert sum(at_s > 1 for at_s in attempts) <= 2
+
+
+def test_what_a_launch_takes_too_long_is_taken_from_the_next(runner: MpiRunner, program: Path) -> None:
+    path = runner.folder / "results.jsonl"
+    head = LONG.replace("launches = 1", "launches = 2").replace(f"rounds = {ROUNDS}", "rounds = 5")
+    command = [program, "--quiet", "-o", path, suite(runner.folder, MESSAGES, head)]
+    assert runner.run(2, *command, check=False).returncode != 0  # there is one more launch
+    end = '{"type": "launch_end"'
+    late = '{"type": "attempt", "variant": "p2p.isend_irecv ranks=2", "point": 0, "at_s": 601}\n'
+    path.write_text(path.read_text().replace(end, late + end))
+    runner.run(2, *command)
+    assert {record["launch"] for record in records(path) if record["type"] == "chunk"} == {1}
+    assert records(path)[-1] == {"type": "launch_end", "launch": 2}
+
+
+COARSE_CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    static int (*real)(clockid_t, struct timespec *);
+    static int step = 1;
+    if (real == NULL) {
+        const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+        if (rank == NULL) rank = getenv("PMI_RANK");
+        if (rank != NULL && strcmp(rank, "1") == 0) step = 200;
+        real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    }
+    const int code = real(clock, time);
+    time->tv_nsec -= time->tv_nsec % step;
+    return code;
+}
+"""
+
+
+def test_ranks_whose_clocks_have_other_steps(mpi: Mpi, runner: MpiRunner, program: Path) -> None:
+    """They agree on how many runs a sample is: else one waits for messages that the other does not send."""
+    clock = runner.compile(COARSE_CLOCK, "-shared", "-fPIC", "-ldl", name="clock.so")
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, MESSAGES)
+    runner.run(2, program, "--quiet", "--timeout", "20", "-o", path, given, libraries=[clock])
+    found = records(path)
+    assert {record["status"] for record in found if record["type"] == "outcome"} == {"ok"}
+    assert max(record["runs"] for record in found if record["type"] == "chunk") > 1
+
+
+def test_samples_are_of_as_many_runs_as_earlier_and_elsewhere(runner: MpiRunner, program: Path) -> None:
+    """Times of samples of few runs and of many do not compare: the more follow each other, the less each takes."""
+    path, other = runner.folder / "results.jsonl", runner.folder / "other.jsonl"
+    head = LONG.replace("launches = 1", "launches = 2").replace(f"rounds = {ROUNDS}", "rounds = 2")
+    given = suite(runner.folder, MESSAGES, head)
+    runner.run(2, program, "--quiet", "-o", other, given, check=False)
+    runs = [record["runs"] for record in records(other) if record["type"] == "chunk" and record["point"] == 0]
+    assert runs == sorted(runs)
+    assert all(count & (count - 1) == 0 for count in runs)
+    other.write_text(re.sub('"runs": [0-9]+', '"runs": 256', other.read_text()))
+    runner.run(2, program, "--quiet", "--beside", other, "-o", path, given, check=False)
+    assert {record["runs"] for record in records(path) if record["type"] == "chunk"} == {256}
+    runner.run(2, program, "--quiet", "-o", path, given)
+    second = [record for record in records(path) if record["type"] == "chunk" and record["launch"] == 2]
+    assert {record["runs"] for record in second} == {256}

@@ -84,7 +84,8 @@ private:
         const int point = record.at("point").get<int>();
         auto samples = record.at("samples_ns").get<std::vector<double>>();
         if (samples.empty()) throw InvalidInput("a chunk without samples");
-        const auto runs = record.at("runs").get<double>();
+        const int runs = record.at("runs").get<int>();
+        history.runs[point] = std::max(history.runs[point], runs);
         history.medians[point][launch_].push_back(median(std::move(samples)) / runs);
         history.visited[launch_].emplace(record.at("round").get<int>(), point);
         use_until(start_used_s_ + record.at("took_s").get<double>());

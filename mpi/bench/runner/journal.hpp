@@ -35,6 +35,7 @@ struct History {
     std::vector<Attempt> unfinished;  ///< attempts that twice ended the process without a word
     std::map<int, std::map<int, std::vector<double>>> medians;  ///< of chunks, by point and launch
     std::map<int, std::set<std::pair<int, int>>> visited;       ///< rounds and points, by launch
+    std::map<int, int> runs;                                    ///< of a sample at most, by point
     std::map<int, double> used_s;                               ///< by launch, of all starts of it
     std::set<int> ended;                                        ///< launches
 };

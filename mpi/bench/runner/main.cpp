@@ -65,6 +65,32 @@ void list_items() {
     }
 }
 
+void list_items_as_json() {
+    base::JsonWriter json;
+    json.begin_object(base::JsonWriter::Layout::lines);
+    json.key("items").begin_list(base::JsonWriter::Layout::lines);
+    for (const Item& item : items()) {
+        json.begin_object();
+        json.field("item", item.name);
+        json.field("measures", item.what);
+        json.field("has_bytes", item.has_bytes());
+        json.field("least_ranks", item.min_ranks);
+        json.key("options").begin_list();
+        for (const Option& option : item.options) {
+            json.begin_object();
+            json.field("name", option.name);
+            json.field("accepted", option.accepted);
+            json.field("usual", option.initial);
+            json.end_object();
+        }
+        json.end_list();
+        json.end_object();
+    }
+    json.end_list();
+    json.end_object();
+    std::puts(json.text().c_str());
+}
+
 void print_plan(const Suite& suite, int ranks) {
     const Plan plan = make_plan(suite, ranks);
     base::JsonWriter json;
@@ -115,7 +141,7 @@ int run(int argc, char** argv, int rank) {
     Options options = read_options(argc, argv);
     if (options.helps || options.lists_items) {
         if (rank == 0 && options.helps) std::fputs(usage, stdout);
-        if (rank == 0 && options.lists_items) list_items();
+        if (rank == 0 && options.lists_items) options.lists_as_json ? list_items_as_json() : list_items();
         return exit_done;
     }
     int ranks = 0;

@@ -16,12 +16,14 @@ const char* const usage =
     "  -o FILE          the results (default: the suite's name with .jsonl, in the current folder)\n"
     "  --folder FOLDER  for the files that items read and write (default: where the results are)\n"
     "  --known FILE     take what this MPI can do from the outcomes in an earlier file of results\n"
+    "  --beside FILE    results of this suite by another command: samples of as many runs as there; several times\n"
     "  --quick          as the table [quick] of the suite has it\n"
     "  --launches N     instead of the suite's\n"
     "  --budget S       seconds for all launches, instead of the suite's\n"
     "  --timeout S      an item that shows no life for so long has hung (default 20)\n"
     "  --dry-run        print the points, as JSON\n"
     "  --list           print all items\n"
+    "  --list-json      the same as JSON\n"
     "  --quiet          no progress and no table\n"
     "Example: mpiexec -n 2 hocket-bench --quick mbl2-rma.toml\n";
 
@@ -50,6 +52,8 @@ Options read_options(int argc, char** argv) {
             options.is_dry = true;
         } else if (word == "--list") {
             options.lists_items = true;
+        } else if (word == "--list-json") {
+            options.lists_items = options.lists_as_json = true;
         } else if (word == "--quiet") {
             options.is_quiet = true;
         } else if (word == "-o") {
@@ -58,6 +62,8 @@ Options read_options(int argc, char** argv) {
             options.folder = value();
         } else if (word == "--known") {
             options.known = value();
+        } else if (word == "--beside") {
+            options.beside.emplace_back(value());
         } else if (word == "--launches") {
             options.launches = number_of<int>(word, value());
         } else if (word == "--budget") {

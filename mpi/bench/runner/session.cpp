@@ -59,7 +59,8 @@ Session::Session(Suite suite, const Options& options, const std::string& key)
           },
           options.folder),
       outcomes_(journal_.history().outcomes),
-      medians_(journal_.history().medians) {
+      medians_(journal_.history().medians),
+      runs_(journal_.history().runs) {
     std::set<int> counts;
     for (const Point& point : plan_.points) {
         if (point.ranks <= ranks_) counts.insert(point.ranks);
@@ -96,6 +97,7 @@ void Session::direct() {
         record_failure(attempt, Failure(Status::crash, "the program ended twice while it was under way"));
     }
     take_known();
+    take_runs();
     probe_all();
     visit_all(launch);
     base::JsonWriter json;
@@ -121,6 +123,14 @@ void Session::take_known() {
     }
 }
 
+/// Those of other commands too: times of samples of few runs and of many do not compare.
+void Session::take_runs() {
+    for (const std::string& path : options_.beside) {
+        std::size_t bytes = 0;
+        for (const auto& [point, runs] : read_history(path, bytes).runs) runs_[point] = std::max(runs_[point], runs);
+    }
+}
+
 void Session::follow() {
     for (;;) {
         Command command;
@@ -142,7 +152,7 @@ void Session::probe_all() {
             continue;
         }
         progress("trying " + variant.name);
-        const bool is_ok = carry_out({Kind::probe, static_cast<int>(i), 0, suite_.seed}).has_value();
+        const bool is_ok = carry_out({Kind::probe, static_cast<int>(i), 0, 1, suite_.seed}).has_value();
         if (is_ok) record_failure(attempt, Failure(Status::ok, ""));
     }
 }
@@ -172,11 +182,15 @@ std::vector<int> Session::uncertain(const std::vector<int>& points) const {
     return found;
 }
 
-double Session::left_s(int launch) const {
-    const auto& used_s = journal_.history().used_s;  // by earlier starts of this launch
-    const auto used = used_s.find(launch);
-    return suite_.extent.budget_s / suite_.extent.launches - (used == used_s.end() ? 0 : used->second) -
-           (now_s() - begin_s_);
+double Session::left_s(int launch, bool of_all) const {
+    // What earlier launches took too long is taken from those that follow.
+    double earlier_s = 0, own_s = now_s() - begin_s_;
+    for (const auto& [number, used_s] : journal_.history().used_s) {
+        if (number < launch) earlier_s += used_s;
+        if (number == launch) own_s += used_s;  // by earlier starts of this launch
+    }
+    const int launches = suite_.extent.launches - launch + 1;
+    return (suite_.extent.budget_s - earlier_s) / (of_all ? 1 : launches) - own_s;
 }
 
 void Session::visit_all(int launch) {
@@ -202,14 +216,14 @@ void Session::visit_round(int launch, int round, const std::vector<int>& points,
     const double end_s = left_s(launch) * (rounds_left - 1) / rounds_left;  // what this round leaves
     for (std::size_t i = 0; i < order.size(); ++i) {
         const double round_s = left_s(launch) - end_s;
-        // The first round has all points, however late it is. Later ones end with the time.
-        if (round > 0 && left_s(launch) <= 0) return;
+        // The first round has all points, however late it is; in later launches only while the budget lasts.
+        if (round > 0 ? left_s(launch) <= 0 : launch > 1 && left_s(launch, true) <= 0) return;
         progress("launch " + std::to_string(launch) + " of " + std::to_string(suite_.extent.launches) + ", round " +
                  std::to_string(round + 1) + ", visit " + std::to_string(i + 1) + " of " +
                  std::to_string(order.size()));
         const std::uint64_t seed = static_cast<std::uint64_t>(launch) * 1000 + static_cast<std::uint64_t>(round);
         const double share_s = std::max(round_s, 0.0) / static_cast<double>(order.size() - i);
-        const auto chunk = carry_out({Kind::visit, order[i], share_s, seed});
+        const auto chunk = carry_out({Kind::visit, order[i], share_s, std::max(runs_[order[i]], 1), seed});
         if (chunk) write_chunk(launch, round, order[i], *chunk);
     }
 }
@@ -244,7 +258,9 @@ std::optional<Chunk> Session::carry_out(const Command& command) {
                 visitor_.probe(point, team);
                 chunk.emplace();
             } else {
-                chunk = visitor_.visit(point, team, suite_.extent, command.limit_s, command.seed);
+                Extent most = suite_.extent;
+                most.runs = std::max(most.runs, command.runs);
+                chunk = visitor_.visit(point, team, most, command.limit_s, command.seed);
             }
         }
         watchdog_.end();
@@ -346,6 +362,7 @@ void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) 
     journal_.append(json.text() + '\n');
     const std::vector<double> samples(chunk.samples_ns.begin(), chunk.samples_ns.end());
     medians_[point][launch].push_back(median(samples) / chunk.runs);
+    runs_[point] = std::max(runs_[point], chunk.runs);
 }
 
 void Session::progress(const std::string& text) {

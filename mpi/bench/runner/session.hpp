@@ -31,18 +31,21 @@ private:
         Kind kind = Kind::end;
         int index = 0;  ///< of the variant or the point
         double limit_s = 0;
+        int runs = 1;  ///< of a sample at least
         std::uint64_t seed = 0;
     };
 
     void direct();  // rank 0
     void follow();  // the others
     void take_known();
+    void take_runs();
     void probe_all();
     void visit_all(int launch);
     /// @param rounds_left  that the time is for, with this one
     void visit_round(int launch, int round, const std::vector<int>& points, int rounds_left);
-    /// Of the launch's part of the budget, which begins with the program and has all that it does.
-    [[nodiscard]] double left_s(int launch) const;
+    /// Of the launch's part of the budget, which begins with the program and has all that it does; or of all parts from
+    /// this launch on.
+    [[nodiscard]] double left_s(int launch, bool of_all = false) const;
     [[nodiscard]] std::vector<int> runnable() const;
     [[nodiscard]] std::vector<int> uncertain(const std::vector<int>& points) const;
 
@@ -72,6 +75,7 @@ private:
     std::map<int, Team> teams_;
     std::map<Attempt, std::pair<std::string, std::string>> outcomes_;
     std::map<int, std::map<int, std::vector<double>>> medians_;
+    std::map<int, int> runs_;  ///< of a sample so far, by point; on rank 0
     double last_progress_s_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "bench/runner/visit.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -77,7 +78,7 @@ void Visitor::probe(const Point& point, const Team& team) {
     visit(point, team, none, 0, 1);
 }
 
-int Visitor::runs_of_sample(Pattern& pattern, const Point& point, const Team& team) {
+int Visitor::runs_of_sample(Pattern& pattern, const Team& team) const {
     const auto least_ns = [&](int runs) {
         double least = std::numeric_limits<double>::max(), spent = 0;
         for (int i = 0; i < trials && spent < enough_trials_ns; ++i) {
@@ -88,13 +89,11 @@ int Visitor::runs_of_sample(Pattern& pattern, const Point& point, const Team& te
         }
         return least;
     };
-    const double sample_ns = sample_steps * timer_.step_ns;
+    const double sample_ns = slowest(sample_steps * timer_.step_ns, team);  // ranks may have found different steps
     double run_ns = least_ns(1);
     if (run_ns < sample_ns) run_ns = std::min(run_ns, least_ns(trial_runs));
-    // Never fewer than before: samples of one call and of many in a row do not compare.
-    int& runs = runs_[&point];
-    runs = std::max({1, runs, static_cast<int>(std::ceil(sample_ns / std::max(run_ns, 1.0)))});
-    return runs;
+    // A power of two: the more runs follow each other, the less each takes, so visits should have as many.
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(sample_ns / std::max(run_ns, 1.0)))));
 }
 
 Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, double limit_s, std::uint64_t seed) {
@@ -126,7 +125,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
                 pattern->before();
                 timed(*pattern, team, 1);
                 if (point.item->batched && pattern->arrival().last_ns == 0) {
-                    chunk.runs = std::max(most.runs, runs_of_sample(*pattern, point, team));
+                    chunk.runs = std::max(most.runs, runs_of_sample(*pattern, team));
                 }
                 const double measure_s = now_s();
                 int wanted = std::min(samples, least_samples);

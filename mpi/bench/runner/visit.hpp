@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -50,13 +49,12 @@ public:
 private:
     template <class Function>
     void together(const Team& team, const Function& function) const;
-    int runs_of_sample(Pattern& pattern, const Point& point, const Team& team);
+    int runs_of_sample(Pattern& pattern, const Team& team) const;
 
     const Watchdog& watchdog_;
     std::function<void(const Failure&)> alone_;
     std::string folder_;
     Timer timer_;
-    std::map<const Point*, int> runs_;  ///< of a sample so far; on all ranks of the point's team alike
 };
 
 }  // namespace hocket::bench

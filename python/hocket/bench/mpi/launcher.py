@@ -41,10 +41,17 @@ class Launcher:
 
     def print_plan(self) -> str:
         """What `--dry-run` prints."""
+        return self._printed([*self.words(), "--dry-run"])
+
+    def print_items(self) -> str:
+        """What `--list-json` prints."""
+        return self._printed([*self.command, str(self.program), "--list-json"])
+
+    def _printed(self, words: Sequence[str]) -> str:
         files = tempfile.TemporaryFile
         with open(os.devnull, "rb") as nothing, files() as output, files() as errors:
             done = run_command(
-                [*self.words(), "--dry-run"],
+                words,
                 env=launch_environment(self.command, self.mpi),
                 timeout=self.timeout_s + GRACE_S,
                 files=(nothing, output, errors),

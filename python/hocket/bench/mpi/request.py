@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""What `hocket bench run`, `show`, `compare` and `guidelines` ask for."""
+"""What `hocket bench run`, `show`, `compare`, `guidelines` and `items` ask for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hocket.bench.mpi.launcher import Launcher
 from hocket.bench.mpi.measure import measure
 from hocket.bench.mpi.page import page
 from hocket.bench.mpi.results import read_results
-from hocket.bench.mpi.suites import suite_file
+from hocket.bench.mpi.suites import numbered_items, suite_file
 from hocket.bench.mpi.summary import BenchResult
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
@@ -33,6 +33,7 @@ from hocket.reporter import SILENT, Reporter
 from hocket.testbed.layout import make_layout
 
 Command = tuple[str, ...]
+TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class BenchRequest:
     quick: bool = False  #: as the suite's table [quick] says
     launches: int | None = None  #: None = as the suite says
     budget_s: float | None = None  #: for all launches of a command; None = as the suite says
-    timeout_s: float = 20.0  #: of an item that shows no life
+    timeout_s: float = TIMEOUT_S  #: of an item that shows no life
     dry_run: bool = False
     probe_again: bool = False  #: do not take what the MPI can do from earlier runs
     force: bool = False  #: remove an earlier result of another suite
@@ -71,6 +72,21 @@ class GuidelinesRequest:
 
 
 @dataclass(frozen=True)
+class ItemsRequest:
+    word: str = ""  #: only items with this in their name or their description
+
+
+@dataclass(frozen=True)
+class ItemsResult:
+    items: list[dict[str, Any]]  #: name, what it measures, options
+    numbered: dict[str, int]  #: items with a number, by shipped suite
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {"items": self.items, "numbered": self.numbered}
+
+
+@dataclass(frozen=True)
 class InTurns:
     """Of several commands: the first one's result, and how it differs from each other one's."""
 
@@ -94,14 +110,16 @@ class PlanResult:
 
 
 def run(
-    request: BenchRequest | ShowRequest | CompareRequest | GuidelinesRequest, reporter: Reporter = SILENT
-) -> BenchResult | Comparison | PlanResult | InTurns | Checks:
+    request: BenchRequest | ShowRequest | CompareRequest | GuidelinesRequest | ItemsRequest, reporter: Reporter = SILENT
+) -> BenchResult | Comparison | PlanResult | InTurns | Checks | ItemsResult:
     if isinstance(request, ShowRequest):
         return BenchResult(read_results(request.results))
     if isinstance(request, CompareRequest):
         return compare(read_results(request.before), read_results(request.after), request.within)
     if isinstance(request, GuidelinesRequest):
         return _check(request)
+    if isinstance(request, ItemsRequest):
+        return _items(request, reporter)
     return _run(request, reporter)
 
 
@@ -113,6 +131,16 @@ def _check(request: GuidelinesRequest) -> Checks:
             "measure the suite guidelines: hocket bench run guidelines -- mpiexec -n 4",
         )
     return found
+
+
+def _items(request: ItemsRequest, reporter: Reporter) -> ItemsResult:
+    mpi = default_mpi()
+    launcher = Launcher((str(mpi.mpiexec), "-n", "1"), mpi, build_bench(mpi, reporter.message), (), Path(), TIMEOUT_S)
+    items = json.loads(launcher.print_items())["items"]
+    found = [item for item in items if request.word in f"{item['item']} {item['measures']}"]
+    if not found:
+        raise InvalidInput(f"{request.word}: no item has this in its name", "hocket bench items lists all")
+    return ItemsResult(found, numbered_items())
 
 
 def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult | InTurns:
@@ -147,6 +175,9 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             if known.exists() and not request.probe_again:
                 arguments += ("--known", str(known))
             output = folder.parent.absolute() / "results.jsonl"
+            for other in folders:
+                if other != folder.parent:
+                    arguments += ("--beside", str((other / "results.jsonl").absolute()))
             launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s, request.network))
         with _replaced([launcher.output for launcher in launchers]) if request.force else nullcontext():
             results = measure(launchers, reporter)

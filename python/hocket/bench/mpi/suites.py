@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 from hocket.errors import InvalidInput
@@ -14,6 +15,14 @@ from hocket.mpi.build import source_folder
 def shipped_suites() -> dict[str, Path]:
     """By name."""
     return {path.stem: path for path in sorted((source_folder() / "mpi/bench/suites").glob("*.toml"))}
+
+
+def numbered_items() -> dict[str, int]:
+    """How many items of each shipped suite have a number."""
+    suites = {name: tomllib.loads(path.read_text()) for name, path in shipped_suites().items()}
+    return {
+        name: len({item["number"] for item in suite["items"] if "number" in item}) for name, suite in suites.items()
+    }
 
 
 def suite_file(text: str) -> Path:

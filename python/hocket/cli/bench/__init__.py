@@ -11,6 +11,7 @@ import click
 
 from hocket.cli.bench.circuits import circuits
 from hocket.cli.bench.guidelines import guidelines
+from hocket.cli.bench.items import items
 from hocket.cli.bench.new import new
 from hocket.cli.bench.suites import compare, run, show
 from hocket.cli.common import json_option, print_json, print_table
@@ -222,7 +223,7 @@ def overlap(
         raise Error(f"{len(failures)} of {done.attempts} measurements failed, as reported above")
 
 
-for _command in (circuits, run, show, compare, guidelines, new):
+for _command in (circuits, run, show, compare, guidelines, items, new):
     command.add_command(_command)
 
 
