@@ -67,7 +67,7 @@ def main() -> int:
         rows.append(("analysed, with the simulation", f"{time.perf_counter() - begin_s:.2f} s"))
         begin_s = time.perf_counter()
         page = folder / "page.html"
-        page.write_text(render(found.title, found.recorded, found.simulated, found.drift, found.notes))
+        page.write_text(render(found.drawn()))
         rows.append(("page written", f"{time.perf_counter() - begin_s:.2f} s"))
         rows.append(("size of the page", f"{page.stat().st_size / 1e6:.2f} MB"))
         driver = launch(*chromium, folder / "profile")

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from pathlib import Path
 
 from hocket import Network, Schedule, lower, simulate, wire_limit_s
 from hocket.report.convert import timeline_of
 from hocket.report.result import (
+    AnalysisFiles,
     CollectiveResult,
     LinkBytes,
     ProgramResult,
@@ -18,9 +20,20 @@ from hocket.report.result import (
     Served,
     TimelineFiles,
     TimeSplit,
+    write_json,
     write_result,
 )
 from hocket.report.timeline import write_timeline
+from hocket.traces.analysed import (
+    Drift,
+    FunctionTime,
+    PathPart,
+    ProgramAnalysis,
+    RankTime,
+    RunAnalysis,
+    Timeline,
+    WaitTotal,
+)
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 NETWORK = """
@@ -63,11 +76,16 @@ def write_sample(folder: Path, hostile: bool = False) -> Result:
         machine="Linux 6.1.0 x86_64, 2 cores",
         network="two-clusters",
         testbed=True,
-        program=ProgramResult.from_runs([7.21, 7.40, 7.11, 7.30, 7.25], [1.92, 1.88, 1.95, 1.90, 1.93], 1.99, True),
+        program=replace(
+            ProgramResult.from_runs([7.21, 7.40, 7.11, 7.30, 7.25], [1.92, 1.88, 1.95, 1.90, 1.93], 1.99, True),
+            replayed_native_s=7.0,
+            replayed_tuned_s=2.0,
+        ),
         collectives=collectives,
         link_bytes=[LinkBytes("s0", "s1", 41_000_000, 10_500_000), LinkBytes("s1", "s0", 31_000_000, 1_050_000)],
         time=TimeSplit(7.3, 1.2, 0.0, 5.5, 0.0, 0.6, 0.4, 2.4),
         served=Served(32, 20, 5.4, 5.3),
+        analyses=AnalysisFiles("analysis-native.json", "analysis-tuned.json"),
     )
     if hostile:
         dropped = replace(collectives[2], reason=HOSTILE, algorithm=HOSTILE)
@@ -79,7 +97,24 @@ def write_sample(folder: Path, hostile: bool = False) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "network.toml").write_text(network.to_toml(), encoding="utf-8")
     write_result(result, folder)
+    for path, end_s in (("analysis-native.json", 7.0), ("analysis-tuned.json", 2.0)):
+        write_json(folder / path, _analysis(end_s, HOSTILE if hostile else "MPI_Bcast").values)
     return result
+
+
+def _analysis(end_s: float, function: str) -> ProgramAnalysis:
+    cells = base64.b64encode(bytes(range(4)) * 8 * 256).decode()
+    timeline = Timeline(end_s, list(range(8)), [1024], [cells], [0, 3], [0.0, 1.0], [1.0, end_s])
+    run = RunAnalysis(
+        end_s,
+        [FunctionTime(function, 80, 1.5, 0.5), FunctionTime("computation", 0, 0.5, end_s - 0.5)],
+        [RankTime(rank, 0.5, 1.5, 0.25, 0.1, end_s) for rank in range(8)],
+        [WaitTotal("late broadcast", function, 7, 0.25)],
+        [PathPart("computation", end_s - 0.5), PathPart(function, 0.5)],
+        timeline,
+    )
+    drift = Drift([0.0, end_s], [0.0, 0.1], [0.0, 0.0], [0.0, 0.2])
+    return ProgramAnalysis("./kmeans", run, run, drift, [function])
 
 
 def _entry(

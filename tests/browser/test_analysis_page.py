@@ -39,7 +39,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     free = CostSource(base=CostModel())  # else the simulated run is far longer, and so is the axis of both
     found = run(AnalysisRequest(folder / "trace", NetworkSource("star:3", "10 Gbit/s", "1 ns"), free))
     path = folder / "page.html"
-    path.write_text(render(found.title, found.recorded, found.simulated, found.drift, found.notes))
+    path.write_text(render(found.drawn()))
     return path
 
 

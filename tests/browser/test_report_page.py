@@ -95,6 +95,22 @@ def test_where_the_time_goes(browser: Browser, report: tuple[Path, Result]) -> N
     assert widths[2] / sum(widths) == pytest.approx(5.1 / 7.3, abs=0.01)  # collectives without the waiting in them
 
 
+def test_the_whole_program_predicted_beside_measured(browser: Browser, report: tuple[Path, Result]) -> None:
+    browser.open(report[0])
+    rows = browser.script(
+        "return [...document.querySelectorAll('#whole tbody tr')].map((row) => [...row.children].map((cell) =>"
+        " cell.textContent.trim()))"
+    )
+    assert [(row[0], row[1], row[3]) for row in rows] == [("native", "7 s", "0.966"), ("with the plan", "2 s", "1.042")]
+    drawn = "return [...document.querySelectorAll(arguments[0] + ' [data-chart]')].map((one) => one.dataset.chart)"
+    for name in ("native", "tuned"):
+        assert browser.script(drawn, f"#program-{name}") == [f"{name}-timeline", f"{name}-drift"]
+        for table, count in (("functions", 2), ("waits", 1), ("ranks", 8)):
+            rows = browser.script("return document.querySelectorAll(arguments[0]).length", f"#{name}-{table} tbody tr")
+            assert rows == count
+    assert browser.console() == []
+
+
 def test_drawing_has_every_node_and_both_directions_of_every_cable(
     browser: Browser, report: tuple[Path, Result]
 ) -> None:

@@ -141,7 +141,12 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
     assert "tuned" not in done.stderr
     assert found["costs"]["source"] == "fitted"
     folder = tmp_path / 'my "res\'ult" dir'
-    assert "Nothing was changed" in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert "Nothing was changed" in page
+    assert "Native: where predicted and measured part" in page
+    assert "With the plan: where" not in page
+    assert found["replayed_native_s"] > 0
+    assert found["replayed_tuned_s"] is None
     assert Plan.from_file(folder / "plan.json").entries == ()
     done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c")
     assert (done.returncode, done.stdout) == (0, "a 'b\" c\n"), done.stderr

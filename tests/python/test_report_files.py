@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from hocket import InvalidInput
 from hocket.report.result import (
+    AnalysisFiles,
     CollectiveResult,
     CostsResult,
     LinkBytes,
@@ -36,10 +37,12 @@ ENTRY = CollectiveResult(
     TimelineFiles("timelines/a.json", None), 2.5, (2.0, 3.0), 3, 1, 4, 0.25,
 )  # fmt: skip
 COSTS = CostsResult("fitted", "maxmin", 1e-5, 2e-5, None, 3e-5, None, 2e9, 65536, 0.97, 2, 8688.0, 250e-6, 0.04, 15)
+PROGRAM = replace(ProgramResult.from_runs([4.0, 2.0], [1.0], 1.1, False), replayed_native_s=3.5)
 RESULT = Result(
     "0.1.0", "2025-11-21T20:41:00Z", ["mpiexec", "./é <b>"], "Open MPI", 2, ["a", "b"], "Linux", "star", False,
-    ProgramResult.from_runs([4.0, 2.0], [1.0], 1.1, False), [ENTRY], [LinkBytes("a", "b", 1, 2)], ["note"],
+    PROGRAM, [ENTRY], [LinkBytes("a", "b", 1, 2)], ["note"],
     COSTS, TimeSplit(4.0, 1.0, 0.5, 1.5, 0.25, 0.75, 0.5, 3.0), Served(10, 4, 1.5, 0.5),
+    AnalysisFiles("analysis-native.json"),
 )  # fmt: skip
 TIMELINE = TimelineData(
     "binomial", 2, 1.5, 2, [0, 1],

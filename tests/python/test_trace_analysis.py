@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from traced_calls import Row, traced_calls
 
 from hocket import CostModel, Network, simulate
 from hocket.errors import InvalidInput
+from hocket.traces.analysed import ACTIVITIES, SHARES
 from hocket.traces.analysis import COMPUTATION, drift, recorded_run, simulated_run
-from hocket.traces.analysis_request import AnalysisRequest, run
+from hocket.traces.analysis_request import AnalysisRequest, analyse, run
 from hocket.traces.replay import replay, replay_at
-from hocket.traces.timeline_levels import ACTIVITIES, SHARES, timeline_levels
+from hocket.traces.timeline_levels import timeline_levels
 
 END: Row = ("MPI_Finalize", 1000, 1001, {})
 
@@ -242,12 +244,35 @@ def test_a_simulation_on_the_recorded_times_does_not_drift(tmp_path: Path) -> No
     assert simulated.path[COMPUTATION] == pytest.approx(recorded.path[COMPUTATION], abs=2e-9)
 
 
+def test_drift_beside_another_recording(tmp_path: Path) -> None:
+    """Rank 1 makes the same calls, 50 us later; rank 0 another one, and is left out."""
+    first: list[list[Row]] = [
+        [("MPI_Send", 300, 300, message(1)), ("MPI_Finalize", 320, 900, {})],
+        [("MPI_Recv", 100, 300, message(0)), ("MPI_Finalize", 800, 900, {})],
+    ]
+    second: list[list[Row]] = [
+        [("MPI_Ssend", 350, 350, message(1)), ("MPI_Finalize", 370, 900, {})],
+        [("MPI_Recv", 100, 350, message(0)), ("MPI_Finalize", 850, 900, {})],
+    ]
+    one, other = (traced_calls(tmp_path / f"trace-{i}", rows) for i, rows in enumerate((first, second)))
+    network, costs = Network.generate("star:2", bandwidth="1000 Gbit/s"), CostModel()
+    found = analyse(one, network, costs, None, other)
+    assert found.recorded.span_s == pytest.approx(850e-6)
+    assert found.drift is not None
+    at = np.searchsorted(found.drift.time_s, 400e-6)
+    assert [found.drift.mean_s[at], found.drift.least_s[at], found.drift.most_s[at]] == pytest.approx([-50e-6] * 3)
+    assert [found.drift.time_s[-1], found.drift.mean_s[-1]] == pytest.approx([850e-6, -50e-6])
+    nothing_alike = traced_calls(tmp_path / "trace-2", [second[0], [*second[1][:1], *second[1]]])
+    assert analyse(one, network, costs, None, nothing_alike).drift is None
+
+
 def test_levels_show_what_takes_most_of_each_cell(tmp_path: Path) -> None:
     sends: list[Row] = [("MPI_Send", 300, 310, message(1)), ("MPI_Finalize", 400, 900, {})]
     receives: list[Row] = [("MPI_Recv", 100, 500, message(0)), ("MPI_Finalize", 800, 900, {})]
     trace = traced_calls(tmp_path / "trace", [sends, receives])
     found = timeline_levels(recorded_run(trace, replay(trace, call_ops=True)), 800e-6)
-    (cells,) = found.levels
+    (text,) = found.cells
+    cells = np.frombuffer(base64.b64decode(text), np.uint8).reshape(len(found.ranks), -1)
 
     def at(rank: int, time_us: float) -> tuple[str, float]:
         cell = int(cells[rank, int(time_us / 800 * cells.shape[1])])

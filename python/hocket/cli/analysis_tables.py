@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hocket.cli.common import print_table
 
 if TYPE_CHECKING:
-    from hocket.traces.analysis import FunctionTime
+    from hocket.traces.analysed import FunctionTime
     from hocket.traces.analysis_request import Analysis
 
 MOST_ROWS = 16  #: of a table

@@ -153,7 +153,7 @@ def _write_page(found: Analysis, output: Path) -> None:
     from hocket.io.files import write_whole
     from hocket.report.analysis_page import render
 
-    page = render(found.title, found.recorded, found.simulated, found.drift, found.notes)
+    page = render(found.drawn())
     try:
         write_whole(output, page)
     except OSError as error:

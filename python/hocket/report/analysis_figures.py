@@ -5,26 +5,20 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from hocket.report.figure_parts import LEFT_MARGIN, Figure, panel_title, rows_axis, time_axis, time_scale
-from hocket.traces.timeline_levels import ACTIVITIES, SHARES, TimelineLevels
-
-if TYPE_CHECKING:
-    from hocket.traces.analysis import Drift, ProgramRun
+from hocket.traces.analysed import ACTIVITIES, SHARES, Drift, Timeline
 
 _COLOURS = ("--surface", "--compute", "--send", "--reduce", "--shade0", "--receive")  # of ACTIVITIES
-MOST_STEPS = 2000  #: of the critical path that are drawn
 _GAP, _TOP, _BOTTOM = 34, 62, 44  #: pixels
 
 
-def timeline_figure(panels: Sequence[tuple[str, TimelineLevels, ProgramRun]]) -> Figure:
+def timeline_figure(panels: Sequence[tuple[str, Timeline]]) -> Figure:
     """The runs one above the other on one axis. page.js fills the cells from `levels`: those that fit the window."""
-    scale, unit = time_scale(max(levels.span_s for _, levels, _ in panels))
-    heights = [max(60, min(24, 480 // len(levels.ranks)) * len(levels.ranks)) for _, levels, _ in panels]
+    scale, unit = time_scale(max(levels.span_s for _, levels in panels))
+    heights = [max(60, min(24, 480 // len(levels.ranks)) * len(levels.ranks)) for _, levels in panels]
     total = sum(heights) + _GAP * len(heights)
     layout: Figure = {
         "height": total + _TOP + _BOTTOM,
@@ -38,7 +32,7 @@ def timeline_figure(panels: Sequence[tuple[str, TimelineLevels, ProgramRun]]) ->
     traces: list[Figure] = []
     cells: list[Figure] = []
     top = total
-    for i, ((title, levels, run), height) in enumerate(zip(panels, heights, strict=True)):
+    for i, ((title, levels), height) in enumerate(zip(panels, heights, strict=True)):
         suffix = "" if i == 0 else str(i + 1)
         top -= _GAP
         domain = [(top - height) / total, top / total]
@@ -53,11 +47,11 @@ def timeline_figure(panels: Sequence[tuple[str, TimelineLevels, ProgramRun]]) ->
         layout["annotations"].append(panel_title(title, domain[1]))
         cells.append(_levels(levels, len(traces), scale))
         traces.append(_cells(suffix, unit, first=i == 0))
-        traces.append(_path(run, levels, scale, suffix))
+        traces.append(_path(levels, scale, suffix))
     return {"data": traces, "layout": layout, "levels": cells}
 
 
-def _levels(levels: TimelineLevels, trace: int, scale: float) -> Figure:
+def _levels(levels: Timeline, trace: int, scale: float) -> Figure:
     """What page.js needs: of each level its number of columns, and its cells row by row."""
     return {
         "trace": trace,
@@ -66,7 +60,7 @@ def _levels(levels: TimelineLevels, trace: int, scale: float) -> Figure:
         "names": list(ACTIVITIES),
         "shares": SHARES,
         "levels": [
-            {"columns": level.shape[1], "cells": base64.b64encode(level.tobytes()).decode()} for level in levels.levels
+            {"columns": columns, "cells": cells} for columns, cells in zip(levels.columns, levels.cells, strict=True)
         ],
     }
 
@@ -99,23 +93,15 @@ def _cells(suffix: str, unit: str, first: bool) -> Figure:
     }
 
 
-def _path(run: ProgramRun, levels: TimelineLevels, scale: float, suffix: str) -> Figure:
-    """The critical path as a line from rank to rank; without its shortest steps if there are many."""
-    import numpy as np
-
-    core = run.core
+def _path(levels: Timeline, scale: float, suffix: str) -> Figure:
+    """The critical path as a line from rank to rank."""
     row_of = {rank: row for row, rank in enumerate(levels.ranks)}
-    shown = np.flatnonzero(np.isin(core.path_rank, levels.ranks))
-    lengths = (core.path_end_s - core.path_start_s)[shown]
-    if len(shown) > MOST_STEPS:
-        shown = np.sort(shown[np.argsort(-lengths)[:MOST_STEPS]])
-    x = np.stack([core.path_start_s[shown], core.path_end_s[shown]], axis=1).ravel() / scale
-    rows = np.repeat([row_of[int(rank)] for rank in core.path_rank[shown]], 2)
+    steps = zip(levels.path_start_s, levels.path_end_s, strict=True)
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": np.round(x, 7).tolist(),
-        "y": rows.tolist(),
+        "x": [round(time_s / scale, 7) for step in steps for time_s in step],
+        "y": [row_of[rank] for rank in levels.path_rank for _ in range(2)],
         "line": {"color": "--bad", "width": 1.5, "shape": "linear"},
         "hoverinfo": "skip",
         "yaxis": f"y{suffix}",

@@ -28,16 +28,20 @@ class ProgramResult:
 
     native_s: list[float]
     tuned_s: list[float]  #: empty: the plan had no entries, and there was nothing to run
-    predicted_s: float | None  #: of a tuned run
+    predicted_s: float | None  #: of a tuned run, by a replay and the recorded times of native calls
     speedup: float | None  #: median(native_s) / median(tuned_s); None = no tuned runs
     speedup_quartiles: tuple[float, float] | None  #: of native / tuned over all pairs of runs; they enclose `speedup`
     output_identical: bool | None  #: standard output of native and tuned runs; None = nothing to compare
+    replayed_native_s: float | None = None  #: what a replay alone predicts, without recorded times of MPI calls
+    replayed_tuned_s: float | None = None  #: the same with the plan; None = not simulated, or by an older hocket
 
     def __post_init__(self) -> None:
         _check_times("native_s", self.native_s, at_least=1)
         _check_times("tuned_s", self.tuned_s)
-        if self.predicted_s is not None:
-            _check_times("predicted_s", [self.predicted_s])
+        for name in ("predicted_s", "replayed_native_s", "replayed_tuned_s"):
+            value = getattr(self, name)
+            if value is not None:
+                _check_times(name, [value])
         if not self.tuned_s:
             if self.speedup is not None or self.speedup_quartiles is not None:
                 raise InvalidInput("speedup: without a tuned run the speed-up and its quartiles must be null")
@@ -70,9 +74,24 @@ class TimelineFiles:
     tuned: str | None = None
 
     def __post_init__(self) -> None:
-        for name in (self.native_model, self.tuned):
-            if name is not None and (PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts):
-                raise InvalidInput(f'found "{name}", expected a path inside the result folder')
+        _check_inside(self.native_model, self.tuned)
+
+
+@dataclass(frozen=True)
+class AnalysisFiles:
+    """The whole program, predicted beside measured (hocket.trace-analysis/1), as paths relative to the folder."""
+
+    native: str | None = None
+    tuned: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_inside(self.native, self.tuned)
+
+
+def _check_inside(*paths: str | None) -> None:
+    for path in paths:
+        if path is not None and (PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts):
+            raise InvalidInput(f'found "{path}", expected a path inside the result folder')
 
 
 @dataclass(frozen=True)
@@ -240,6 +259,7 @@ class Result:
     costs: CostsResult | None = None  #: None = by an older hocket
     time: TimeSplit | None = None  #: None = by an older hocket
     served: Served | None = None  #: None = by an older hocket
+    analyses: AnalysisFiles = field(default_factory=AnalysisFiles)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", self.date_utc):

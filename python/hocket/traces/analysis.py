@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hocket.errors import InvalidInput
+from hocket.traces.analysed import Drift, FunctionTime, PathPart, RankTime, RunAnalysis, Timeline, WaitTotal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,36 +24,6 @@ if TYPE_CHECKING:
 COMPUTATION, WAITING_FOR_CORE = "computation", "waiting for a core"
 DRIFT_POINTS = 400  # of the curve over time
 _NS = 1e-9
-
-
-@dataclass(frozen=True)
-class WaitTotal:
-    """Calls of one function in one wait state, over all ranks."""
-
-    state: str  #: as Scalasca names it: "late sender", "wait at n x n", ...
-    function: str
-    calls: int
-    total_s: float
-
-
-@dataclass(frozen=True)
-class RankTime:
-    """From the start of the program to the rank's own end, which is its call of MPI_Finalize."""
-
-    rank: int
-    computation_s: float  #: between calls
-    mpi_s: float
-    waiting_s: float  #: of mpi_s: in wait states
-    on_path_s: float  #: for so long the critical path was on this rank
-    end_s: float
-
-
-@dataclass(frozen=True)
-class FunctionTime:
-    function: str
-    calls: int  #: of all ranks
-    mean_s: float  #: of the ranks: what its calls took together
-    on_path_s: float
 
 
 class ProgramRun:
@@ -170,14 +139,9 @@ class ProgramRun:
         ]
         return sorted(found, key=lambda one: -one.total_s)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "span_s": self.span_s,
-            "functions": [vars(one) for one in self.functions],
-            "ranks": [vars(one) for one in self.ranks],
-            "wait_states": [vars(one) for one in self.waits],
-            "critical_path": [{"what": what, "seconds": seconds} for what, seconds in self.path.items()],
-        }
+    def found(self, timeline: Timeline | None = None) -> RunAnalysis:
+        path = [PathPart(what, seconds) for what, seconds in self.path.items()]
+        return RunAnalysis(self.span_s, self.functions, self.ranks, self.waits, path, timeline)
 
 
 class RecordedRun(ProgramRun):
@@ -209,26 +173,34 @@ def simulated_run(
     return ProgramRun(trace, _core.analyse_simulated(trace.core, replayed, network, costs, on_progress))
 
 
-@dataclass(frozen=True)
-class Drift:
-    """By how much the simulated program is late: the rank's last call before each time ends so much later than in the
-    recorded run (negative: earlier). A slope is where the two part."""
+def drift(recorded: ProgramRun, simulated: ProgramRun, points: int = DRIFT_POINTS) -> Drift | None:
+    """Of the ranks whose main threads make the same calls in both runs; None if there are none.
 
-    time_s: list[float]  #: of the recorded run
-    mean_s: list[float]  #: of the ranks
-    least_s: list[float]
-    most_s: list[float]
-
-
-def drift(recorded: ProgramRun, simulated: ProgramRun, points: int = DRIFT_POINTS) -> Drift:
-    if recorded.trace is not simulated.trace:
-        raise InvalidInput("runs of two traces cannot be compared")
+    The simulated run may be that of another recording of the program.
+    """
     times_s = np.linspace(0, recorded.span_s, points)
-    late_s = np.zeros((recorded.trace.ranks, points))
-    for rank, main in enumerate(recorded.main):
-        if not len(main):
-            continue
-        before, after = recorded.spans[rank][main, 1], simulated.spans[rank][main, 1]
-        last = np.searchsorted(before, times_s, "right") - 1
-        late_s[rank] = np.where(last >= 0, (after - before)[np.maximum(last, 0)], 0.0)
-    return Drift(*(array.tolist() for array in (times_s, late_s.mean(0), late_s.min(0), late_s.max(0))))
+    late_s = [
+        _late_s(recorded.spans[rank][recorded.main[rank], 1], simulated.spans[rank][simulated.main[rank], 1], times_s)
+        for rank in range(min(recorded.trace.ranks, simulated.trace.ranks))
+        if _same_calls(recorded, simulated, rank)
+    ]
+    if not late_s:
+        return None
+    late = np.stack(late_s)
+    return Drift(*(array.tolist() for array in (times_s, late.mean(0), late.min(0), late.max(0))))
+
+
+def _same_calls(one: ProgramRun, other: ProgramRun, rank: int) -> bool:
+    if one.trace is other.trace:
+        return True
+    return np.array_equal(one.trace.names(rank)[one.main[rank]], other.trace.names(rank)[other.main[rank]])
+
+
+def _late_s(
+    before: NDArray[np.float64], after: NDArray[np.float64], times_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """At each time: how much later the last call that had ended before it ends in the other run."""
+    if not len(before):
+        return np.zeros(len(times_s))
+    last = np.searchsorted(before, times_s, "right") - 1
+    return np.where(last >= 0, (after - before)[np.maximum(last, 0)], 0.0)

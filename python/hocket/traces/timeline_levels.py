@@ -8,12 +8,13 @@ The size is bounded by the finest level, whatever the number of calls.
 
 from __future__ import annotations
 
+import base64
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hocket.traces.analysed import ACTIVITIES, SHARES, Timeline
 from hocket.traces.time_split import is_collective, is_point_to_point
 
 if TYPE_CHECKING:
@@ -21,36 +22,36 @@ if TYPE_CHECKING:
 
     from hocket.traces.analysis import ProgramRun
 
-#: What a rank does; a wait state is counted apart from its call.
-ACTIVITIES = ("ended", "computation", "point to point", "collective", "other MPI", "waiting")
 ENDED, COMPUTATION, POINT_TO_POINT, COLLECTIVE, OTHER, WAITING = range(len(ACTIVITIES))
-SHARES = 32  #: a cell is its activity * SHARES + its share of the time, in steps of 1 / (SHARES - 1)
 FEWEST_BINS, FACTOR = 1024, 4  #: of the coarsest level, and between levels
 MOST_CELLS = 2_000_000  #: of the finest level
 MOST_RANKS = 64
+MOST_STEPS = 2000  #: of the critical path that are drawn
 
 
-@dataclass(frozen=True)
-class TimelineLevels:
-    """`levels[i]` has a row for each of `ranks` and a column for each of equal parts of the time until `span_s`."""
-
-    span_s: float
-    ranks: list[int]
-    levels: list[NDArray[np.uint8]]
-
-
-def timeline_levels(run: ProgramRun, span_s: float) -> TimelineLevels:
+def timeline_levels(run: ProgramRun, span_s: float, most_cells: int = MOST_CELLS) -> Timeline:
     """`span_s`: of the axis, at least that of the run. All ranks, or a sample at equal distances."""
     step = max(1, math.ceil(run.trace.ranks / MOST_RANKS))
     ranks = list(range(0, run.trace.ranks, step))
     calls = max((len(run.main[rank]) for rank in ranks), default=0)
     sizes = [FEWEST_BINS]
     # With four columns for each call of a rank hardly anything is left to be seen closer.
-    while sizes[-1] < 4 * calls and sizes[-1] * FACTOR * len(ranks) <= MOST_CELLS:
+    while sizes[-1] < 4 * calls and sizes[-1] * FACTOR * len(ranks) <= most_cells:
         sizes.append(sizes[-1] * FACTOR)
     courses = [_course(run, rank) for rank in ranks]
     levels = [np.stack([_cells(course, np.linspace(0, span_s, size + 1)) for course in courses]) for size in sizes]
-    return TimelineLevels(span_s, ranks, levels)
+    cells = [base64.b64encode(level.tobytes()).decode() for level in levels]
+    return Timeline(span_s, ranks, sizes, cells, *_path(run, ranks))
+
+
+def _path(run: ProgramRun, ranks: list[int]) -> tuple[list[int], list[float], list[float]]:
+    """Rank, start and end of each step of the critical path; without its shortest steps if there are many."""
+    core = run.core
+    shown = np.flatnonzero(np.isin(core.path_rank, ranks))
+    if len(shown) > MOST_STEPS:
+        lengths = (core.path_end_s - core.path_start_s)[shown]
+        shown = np.sort(shown[np.argsort(-lengths)[:MOST_STEPS]])
+    return core.path_rank[shown].tolist(), core.path_start_s[shown].tolist(), core.path_end_s[shown].tolist()
 
 
 def _course(run: ProgramRun, rank: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -43,6 +43,8 @@ def summary(result: Result, folder: Path) -> dict[str, Any]:
         "speedup": program.speedup,
         "speedup_quartiles": program.speedup_quartiles and list(program.speedup_quartiles),
         "predicted_s": program.predicted_s,
+        "replayed_native_s": program.replayed_native_s,
+        "replayed_tuned_s": program.replayed_tuned_s,
         "output_identical": program.output_identical,
         "mpi": result.mpi,
         "ranks": result.ranks,
@@ -162,7 +164,7 @@ def _time(result: Result) -> list[str]:
 def _measured(program: ProgramResult) -> list[str]:
     native = statistics.median(program.native_s)
     if program.speedup is None or program.speedup_quartiles is None:
-        return [f"program: native {native:.2f} s; it was left as it is"]
+        return [f"program: native {native:.2f} s; it was left as it is", *_replayed(program)]
     tuned = statistics.median(program.tuned_s)
     low, high = program.speedup_quartiles
     verdict = "no clear difference" if low <= 1 <= high else f"{program.speedup:.2f} times as fast"
@@ -174,7 +176,20 @@ def _measured(program: ProgramResult) -> list[str]:
         lines.append(
             f"predicted: {program.predicted_s:.2f} s ({program.predicted_s / tuned - 1:+.0%} against measured)"
         )
-    return [*lines, f"output: {_OUTPUT[program.output_identical]}"]
+    return [*lines, *_replayed(program), f"output: {_OUTPUT[program.output_identical]}"]
+
+
+def _replayed(program: ProgramResult) -> list[str]:
+    kinds = (
+        ("native", program.replayed_native_s, program.native_s),
+        ("with the plan", program.replayed_tuned_s, program.tuned_s),
+    )
+    found = [
+        f"{name} {replayed_s:.2f} s ({replayed_s / statistics.median(times_s) - 1:+.0%})"
+        for name, replayed_s, times_s in kinds
+        if replayed_s and times_s
+    ]
+    return [f"by simulation of all calls: {', '.join(found)}"] if found else []
 
 
 def _median(times: Sequence[float]) -> float | None:

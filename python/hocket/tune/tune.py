@@ -12,7 +12,7 @@ import platform
 import shutil
 import statistics
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +33,6 @@ from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.report.costs import describe_costs
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
-from hocket.traces.recording import nothing_recorded, trace_environment
 from hocket.tune.budget import Budget
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
@@ -43,7 +42,9 @@ from hocket.tune.measurement import Measurement
 from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
+from hocket.tune.program_analysis import WholeProgram, analyse_program
 from hocket.tune.program_input import keep_input
+from hocket.tune.program_runs import ProgramRuns
 from hocket.tune.shared_cores import note_on_shared_cores, overhead_warnings
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
@@ -133,6 +134,14 @@ class _Job:
     def __post_init__(self) -> None:
         self.used = UsedCosts(self.options.costs, self.options.costs_source)
         self.notes = list(self.options.notes)
+        self.runs = ProgramRuns(
+            self.command, self.folder / PLAN_FILE, self.scratch, self.program_input, self.options.timeout_s,
+            self.options.progress, self.runner, self.parts, self.reporter,
+        )  # fmt: skip
+
+    @property
+    def _in_background(self) -> bool:
+        return self.options.progress != "off"
 
     @property
     def costs(self) -> CostModel:
@@ -140,7 +149,8 @@ class _Job:
 
     def run(self) -> Result:
         started = datetime.datetime.now(datetime.UTC)
-        trace, recorded = self._record()
+        trace, recorded = self.runs.record(self.folder / TRACE_FOLDER)
+        self.notes += trace.shortfalls()
         self.launcher = self._launcher(recorded.wall_s)
         groups = group_calls(trace, self._in_background, self.network)
         self._find_costs(trace.ranks, bool(groups))
@@ -160,13 +170,16 @@ class _Job:
             entries = cover(self._verdicts(advice, measured), self.network, self.costs)
         plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
         write_plan(plan, self.folder / PLAN_FILE)
-        native, tuned = self._run_both() if plan.entries or self._in_background else ([self._run_native()], [])
-        program = self._program_result(trace, recorded, plan, native, tuned)
+        native, tuned, with_plan = self._run_both(bool(plan.entries))
+        self.reporter.message("setting the predicted program beside the measured one")
+        whole = analyse_program(trace, with_plan, plan, self.network, self.costs, self.folder)
+        program = self._program_result(trace, recorded, plan, native, tuned, whole)
         if is_slower(program):
             plan, measured, note = withdraw(plan, measured, self.folder)
             write_plan(plan, self.folder / PLAN_FILE)
             self.notes.append(note)
         result = self._result(started, trace, recorded, advice, measured, plan, program, native, tuned)
+        result = dataclasses.replace(result, analyses=whole.files)
         self.reporter.message("writing the report")
         self._write(result)
         return result
@@ -185,20 +198,6 @@ class _Job:
             Verdict(choice, None) if choice.reason else next(found).verdict(choice, self.runner.mpi.name)
             for choice in advice.choices
         ]
-
-    def _record(self) -> tuple[Trace, Run]:
-        from hocket.traces.trace import Trace
-
-        self.reporter.message("recording the program")
-        path = self.folder / TRACE_FOLDER
-        path.mkdir()
-        run = self._run_program("recorded", "the program", [self.parts.record], trace_environment(path))
-        self.reporter.message(f"  {run.wall_s:.2f} s")
-        if not (path / "meta.json").is_file():
-            raise nothing_recorded(self.command, mpi_of_command(self.command), path)
-        trace = Trace.open(path)
-        self.notes += trace.shortfalls()
-        return trace, run
 
     def _find_costs(self, ranks: int, needed: bool) -> None:
         """What messages cost. Where that cannot be measured, what is known has to do."""
@@ -263,53 +262,29 @@ class _Job:
         plan = advice.plan.replace(entries=[choice.entry() for choice in choices if not choice.reason])
         return Advice(plan, choices), measured
 
-    def _run_program(
-        self, name: str, what: str, libraries: Sequence[Path] = (), environment: Mapping[str, str] | None = None
-    ) -> Run:
-        """What it prints is then in the file of that name."""
-        return self.runner.run(
-            self.command,
-            libraries,
-            environment,
-            self.options.timeout_s,
-            what,
-            standard_input=self.program_input,
-            output=self.scratch / name,
-        )
-
-    def _run_native(self, i: int = 0) -> Run:
-        return self._run_program(f"native-{i}", "the program")
-
-    @property
-    def _in_background(self) -> bool:
-        return self.options.progress != "off"
-
-    def _run_both(self) -> tuple[list[Run], list[Run]]:
-        """Native and tuned runs in turns, so that a change of the machine's load meets both."""
-        native: list[Run] = []
-        tuned: list[Run] = []
-        libraries, environment = [self.parts.interpose], {"HOCKET_PLAN": str(self.folder / PLAN_FILE)}
-        if self._in_background:
-            environment["HOCKET_PROGRESS"] = self.options.progress
-        for i in range(self.options.repetitions):
-            native.append(self._run_native(i))
-            tuned.append(self._run_program(f"tuned-{i}", "the program with the plan", libraries, environment))
-            times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
-            left_s = (self.options.repetitions - i - 1) * statistics.fmean(
-                a.wall_s + b.wall_s for a, b in zip(native, tuned, strict=True)
-            )
-            left = f"; about {left_s:.0f} s more" if left_s > 0 else ""
-            self.reporter.message(f"run {i + 1} of {self.options.repetitions}: {times}{left}")
-        return native, tuned
+    def _run_both(self, planned: bool) -> tuple[list[Run], list[Run], Trace | None]:
+        """Native and tuned runs, and the calls of another tuned one. Native ones alone where nothing would differ."""
+        if not (planned or self._in_background):
+            return [self.runs.native()], [], None
+        native, tuned = self.runs.both(self.options.repetitions)
+        with_plan, why_not = self.runs.record_with_plan()
+        self.notes += [why_not] if why_not else []
+        return native, tuned, with_plan
 
     def _program_result(
-        self, trace: Trace, recorded: Run, plan: Plan, native: Sequence[Run], tuned: Sequence[Run]
+        self,
+        trace: Trace,
+        recorded: Run,
+        plan: Plan,
+        native: Sequence[Run],
+        tuned: Sequence[Run],
+        whole: WholeProgram,
     ) -> ProgramResult:
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
+        self.notes += whole.notes
         if not tuned:
-            return ProgramResult.from_runs(native_s, [])
-        outputs = [[self.scratch / f"{kind}-{i}" for i in range(len(tuned))] for kind in ("native", "tuned")]
-        same, note = compare_output(*outputs)
+            return whole.with_walls(ProgramResult.from_runs(native_s, []), trace, recorded.wall_s)
+        same, note = compare_output(*self.runs.outputs(len(tuned)))
         self.notes += [note] if note else []
         self.notes += recording_warnings(recorded.wall_s, statistics.median(native_s))
         if self._in_background:
@@ -317,7 +292,8 @@ class _Job:
         predicted_s = None
         if trace.limited_to_s is None:
             predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, self.costs)
-        return ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
+        program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
+        return whole.with_walls(program, trace, recorded.wall_s)
 
     def _result(
         self,
