@@ -8,12 +8,14 @@ from __future__ import annotations
 import shutil
 import struct
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from fuzz import importers
 from hocket import Program, _core
 from hocket.errors import InvalidInput
+from hocket.interop.traces import otf2_package
 from hocket.interop.traces.importing import Imported, ImportRequest, run
 from hocket.traces.replay import replay
 
@@ -207,3 +209,12 @@ def test_damaged_files_are_refused_cleanly(form: str) -> None:
     assert wrong == []
     assert sum(found.values()) == inputs
     assert found["refused"] > 0
+
+
+def test_otf2_that_its_library_never_opens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Input 988 of the fuzzer: the library waits for a lock that it holds."""
+    monkeypatch.setattr(otf2_package, "MOST_S", 8)
+    random = Random("otf2 988")
+    files = importers.mutated(random.choice(importers.samples("otf2")), random)
+    with pytest.raises(InvalidInput, match=r"traces\.otf2: the package otf2 has not opened it after 8 s"):
+        importers.reader("otf2", tmp_path / "trace")(files)

@@ -18,7 +18,7 @@ import numpy as np
 
 from hocket import Trace, _core
 from hocket.errors import InvalidInput
-from hocket.interop.traces.otf2_package import SIZES, import_otf2
+from hocket.interop.traces.otf2_package import SIZES, check_opens, import_otf2
 from hocket.reporter import SILENT, Reporter
 from hocket.traces.traced_rank import CALL, COMPLETION, OwnCommunicator, TracedRank, new_calls
 
@@ -332,6 +332,7 @@ def read_otf2(anchor: Path, reporter: Reporter = SILENT) -> tuple[Trace, list[st
     Raises InvalidInput if it is damaged, holds no MPI program, or the package `otf2` is not there.
     """
     otf2 = import_otf2()
+    check_opens(anchor)
     try:
         with otf2.reader.open(str(anchor)) as trace:
             reader = _Reader(otf2, trace, str(anchor))
