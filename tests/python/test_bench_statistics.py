@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hocket.bench.mpi.comparison import compare, holm, least_p, rank_test, ratio_interval
+from hocket.bench.mpi.comparison import compare, holm, launches_needed, least_p, rank_test, ratio_interval
 from hocket.bench.mpi.results import Chunk, Point, Results, add_record
 from hocket.bench.mpi.statistics import CONFIDENCE, block_medians, interval, summarize
 
@@ -169,6 +169,27 @@ def test_equal_results_are_seldom_called_different() -> None:
 def test_a_delay_of_ten_percent_is_found() -> None:
     assert verdicts(100, 1.1).get("slower", 0) >= 90
     assert verdicts(100, 1 / 1.1).get("faster", 0) >= 90
+
+
+@pytest.mark.parametrize(("spread", "difference"), [(0.05, 0.05), (0.12, 0.10)])
+def test_so_many_launches_as_are_said_to_be_needed_find_a_difference(spread: float, difference: float) -> None:
+    """Of ten points, in nine of ten comparisons; and without a difference none is found."""
+    random = np.random.default_rng(SEED)
+
+    def levels(launches: int) -> list[list[list[float]]]:
+        return [[[value] for value in random.lognormal(0, spread, launches)] for _ in range(10)]
+
+    needed = launches_needed([(one, one) for one in levels(1000)], difference)
+    assert needed is not None
+    found = {1.0: 0, 1 / (1 - difference): 0}
+    for factor in found:
+        for _ in range(40):
+            sides = zip(levels(needed), levels(needed), strict=True)
+            p_values = holm([rank_test(one, [[factor * x] for (x,) in other]) for one, other in sides])
+            found[factor] += sum(p <= 1 - CONFIDENCE for p in p_values)
+    assert found[1.0] <= 0.05 * 400
+    assert found[1 / (1 - difference)] >= 0.88 * 400, (needed, found)
+    assert launches_needed([([[1.0]], [[1.0]])], 0.05) is None
 
 
 def test_few_launches_prove_nothing() -> None:

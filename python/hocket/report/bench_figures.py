@@ -210,7 +210,7 @@ def draw(
             },
             "yaxis": {
                 "type": "log",
-                "title": {"text": title, "font": {"size": 13}},
+                "title": {"text": title, "font": {"size": 13}, "standoff": 12},
                 "dtick": 1,
                 "exponentformat": "SI",
                 "minexponent": 0,

@@ -17,7 +17,7 @@ from hocket.errors import InvalidInput
 def page(results: Sequence[BenchResult], within: float, pairs: Sequence[tuple[int, int]] | None = None) -> str:
     """With each result's performance guidelines, and comparisons: of `pairs`, numbers of results, before and after.
 
-    Without `pairs` each later result is compared with the first. Raises InvalidInput.
+    Without `pairs` each later result is compared with the first one of its suite. Raises InvalidInput.
     """
     from hocket.report.bench_page import render
 
@@ -31,7 +31,7 @@ def page(results: Sequence[BenchResult], within: float, pairs: Sequence[tuple[in
     comparisons = [
         compare(results[one].results, results[other].results, within).values
         | {"before": names[one], "after": names[other]}
-        for one, other in (pairs if pairs is not None else [(0, i) for i in range(1, len(results))])
+        for one, other in (pairs if pairs is not None else _of_one_suite(results))
     ]
     checked = [check(result.results, within) for result in results]
     guidelines = [
@@ -40,6 +40,11 @@ def page(results: Sequence[BenchResult], within: float, pairs: Sequence[tuple[in
         if any(one.kind == "mock-up" for one in found.checks)
     ]
     return render(documents, comparisons, guidelines)
+
+
+def _of_one_suite(results: Sequence[BenchResult]) -> list[tuple[int, int]]:
+    names = [result.results.suite["name"] for result in results]
+    return [(names.index(name), i) for i, name in enumerate(names) if names.index(name) < i]
 
 
 def labels(results: Sequence[BenchResult]) -> list[str]:

@@ -35,8 +35,9 @@ class BenchResult:
 
     @property
     def mpi(self) -> str:
-        """As it calls itself; empty before anything is measured."""
-        return " ".join(self.results.runs[0]["mpi"].split()) if self.results.runs else ""
+        """As it calls itself, but for "Version:"; empty before anything is measured."""
+        words = self.results.runs[0]["mpi"].split() if self.results.runs else []
+        return " ".join(word for word in words if word != "Version:")
 
     @property
     def machine(self) -> dict[str, Any]:

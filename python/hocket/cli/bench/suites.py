@@ -119,7 +119,7 @@ def run(
         _print_plan(done, as_json)
         return
     if isinstance(done, InTurns):
-        _print_in_turns(done, shows_all, as_json)
+        _print_in_turns(done, shows_all, within, as_json)
     elif isinstance(done, BenchResult):
         _print(done, average, as_json)
     if not as_json:
@@ -139,7 +139,7 @@ def show(results: tuple[Path, ...], average: str, kind: str, output: Path | None
     """Print the results of `hocket bench run`, or write them for another tool.
 
     HTML is one page that loads nothing: of several results with all in the same figures, and each compared with the
-    first.
+    first one of its suite.
 
     \b
     Examples:
@@ -201,7 +201,7 @@ def compare(
     if as_json:
         print_json(comparison.values)
     else:
-        _print_comparison(comparison, ("before", "after"), shows_all)
+        _print_comparison(comparison, ("before", "after"), shows_all, within)
     if _fails(comparison, fail_if):
         context.exit(3)
 
@@ -211,7 +211,7 @@ def _fails(comparison: Comparison, fail_if: str | None) -> bool:
     return bool((fail_if and counts["slower"]) or (fail_if == "different" and counts["faster"]))
 
 
-def _print_comparison(comparison: Comparison, names: tuple[str, str], shows_all: bool) -> None:
+def _print_comparison(comparison: Comparison, names: tuple[str, str], shows_all: bool, within: float) -> None:
     from hocket.bench.mpi.comparison import VERDICTS
     from hocket.bench.mpi.tables import COMPARED, compared_rows
 
@@ -222,19 +222,24 @@ def _print_comparison(comparison: Comparison, names: tuple[str, str], shows_all:
     click.echo(", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items()))
     if comparison.least_p > 0.05:
         click.echo("too few launches to prove a difference for so many points: measure more with --launches")
+    if comparison.counts["undecided"] and comparison.launches_needed:
+        launches = comparison.launches_needed
+        click.echo(
+            f"to tell differences of {within:.0%}, about {launches} launches of each; many short ones cost least"
+        )
     for name, missing in zip(names, (comparison.only_before, comparison.only_after), strict=True):
         for variant in missing:
             click.echo(f"only {name}: {variant}")
 
 
-def _print_in_turns(done: InTurns, shows_all: bool, as_json: bool) -> None:
+def _print_in_turns(done: InTurns, shows_all: bool, within: float, as_json: bool) -> None:
     if as_json:
         print_json(done.values)
         return
     own = done.result.values["mpi"]
     for i, (other, comparison) in enumerate(zip(done.others, done.comparisons, strict=True)):
         click.echo(f"{own} (after), compared with {other.values['mpi']} (before, against-{i + 1}):")
-        _print_comparison(comparison, ("before", "after"), shows_all)
+        _print_comparison(comparison, ("before", "after"), shows_all, within)
 
 
 def _print(result: BenchResult, average: str, as_json: bool) -> None:
