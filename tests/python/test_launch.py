@@ -281,22 +281,3 @@ def test_a_folder_of_the_path_that_may_not_be_searched_is_passed_over(monkeypatc
     assert launch._cannot_start("no-such-program", denied)[0] == "no-such-program: command not found"
     assert launch._cannot_start("file", denied)[0] == "file: cannot be started: Permission denied"
     assert launch._cannot_start(str(tmp_path / "file"), denied)[0].endswith("cannot be started: Permission denied")
-
-
-@pytest.mark.parametrize(
-    ("command", "ranks"),
-    [
-        ("mpiexec -n 4 ./a", 4),
-        ("mpiexec -np 4 ./a : -n 3 ./b", 7),
-        ("mpiexec ./a", None),
-        ("srun --ntasks=8 ./a", 8),
-        ("srun -n8 ./a", 8),
-        ("mpiexec -n 2 true -n 100", 2),
-        ("mpiexec true -n 100", None),
-        ("mpiexec --oversubscribe true -n 100", None),
-        ("mpiexec -n 2 true -n 50 : -n 3 true -n 50", 5),
-        ("mpiexec -n 2 true : true", None),
-    ],
-)
-def test_the_number_of_ranks_of_a_command(command, ranks):
-    assert launch.num_ranks(command.split()) == ranks

@@ -18,16 +18,30 @@ from functools import cached_property
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi.command_line import program_index
+from hocket.mpi.command_line import batch_launcher, has_program, program_index
 
-# Debian lets several MPIs live in /usr/bin by such suffixes; the bare names are links to one of them.
-SUFFIXES = ("", ".openmpi", ".mpich")
+# Debian lets several MPIs live in /usr/bin by suffixes; the bare names are links to one of them. Fujitsu and Intel have
+# names of their own. Those of the standard ABI (mpicc_abi) are found beside.
+WRAPPERS = ("mpicc", "mpicc.openmpi", "mpicc.mpich", "mpifcc", "mpiicx", "mpiicc")
+_ABI_WRAPPER = "mpicc_abi"
+# The library of each: libmpi.so (Open MPI, HPC-X, Fujitsu, MPICH, Intel), libmpich.so (Debian), libmpi_gnu_123.so and
+# its like (Cray, for each compiler), libmpi_abi.so (the standard ABI, whichever MPI it is). libmpi_cxx is none.
+_LIBRARY = r"mpi(?:ch|_abi|_(?:cray|gnu|intel|nvidia|amd|aocc|pgi|crayclang)(?:_\w+)?)?"
 LAUNCHERS = {
     "openmpi": ("mpiexec", "mpirun", "orterun", "prterun"),
     "mpich": ("mpiexec", "mpirun", "mpiexec.hydra"),
     "intel": ("mpiexec", "mpirun", "mpiexec.hydra"),
 }
-TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
+TITLES = {
+    "openmpi": "Open MPI",
+    "mpich": "MPICH",
+    "intel": "Intel MPI",
+    "cray-mpich": "Cray MPICH",
+    "mpich-abi": "MPICH (standard ABI)",
+    "openmpi-abi": "Open MPI (standard ABI)",
+    "fujitsu": "Fujitsu MPI",
+    "hpcx": "NVIDIA HPC-X",
+}
 INSTALL_HINT = (
     "install one: pip install 'hocket[mpi]' (the wheel mpich), "
     "or as root apt-get install libopenmpi-dev or libmpich-dev"
@@ -47,6 +61,7 @@ class Mpi:
     mpifort: Path | None
     source: str  # "debian", "wheel" or "other"
     compile_line: str  # what the wrapper calls: `mpicc -show`
+    vendor: str = ""  # where it is not the family itself: a key of TITLES
 
     @property
     def major(self) -> int:
@@ -55,7 +70,7 @@ class Mpi:
     @property
     def label(self) -> str:
         """A short name without spaces, for folders and test ids: "openmpi-4.1.4"."""
-        return f"{self.family}-{self.version}"
+        return f"{self.vendor or self.family}-{self.version}"
 
     @cached_property
     def mpicxx(self) -> Path | None:
@@ -65,7 +80,7 @@ class Mpi:
     @cached_property
     def launchers(self) -> frozenset[Path]:
         """Every launcher that starts programs of this MPI, links resolved."""
-        suffix = self.mpicc.name.removeprefix("mpicc")
+        suffix = _suffix(self.mpicc)
         names = [self.mpiexec, *(self.mpicc.with_name(name + suffix) for name in LAUNCHERS[self.family])]
         return frozenset(path.resolve() for path in names if path.exists())
 
@@ -116,42 +131,69 @@ def inspect_mpi(mpicc: Path) -> Mpi:
     macros = _output([str(wrapper), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n")
     family, version = _identify(wrapper, macros)
     library = _library(wrapper, compile_line)
-    suffix = wrapper.name.removeprefix("mpicc")
-    launcher = next((p for n in LAUNCHERS[family] if (p := _existing(wrapper.with_name(n + suffix)))), None)
-    if launcher is None:
-        raise InvalidInput(
-            f"{wrapper}: its launcher mpiexec{suffix} is not beside it", "install the MPI's run-time part"
-        )
+    suffix = _suffix(wrapper)
+    vendor = _vendor(wrapper, family, macros)
     return Mpi(
-        name=f"{TITLES[family]} {version}",
+        name=f"{TITLES[vendor or family]} {version}",
         family=family,
         version=version,
         mpicc=wrapper,
-        mpiexec=launcher,
+        mpiexec=_launcher(wrapper, family),
         library=library,
         mpifort=_existing(wrapper.with_name("mpifort" + suffix)),
         source=_source(wrapper),
         compile_line=compile_line,
+        vendor=vendor,
+    )
+
+
+def _suffix(wrapper: Path) -> str:
+    """Of an MPI's programs, as Debian adds it: mpicc.mpich, mpiexec.mpich."""
+    return wrapper.name.removeprefix("mpicc") if wrapper.name in WRAPPERS and wrapper.name.startswith("mpicc") else ""
+
+
+def _vendor(wrapper: Path, family: str, macros: str) -> str:
+    if wrapper.name == _ABI_WRAPPER:
+        return f"{family}-abi"
+    if re.search(r"^#define CRAY_MPICH_VERSION\b", macros, re.MULTILINE):
+        return "cray-mpich"
+    if wrapper.name.startswith("mpifcc"):
+        return "fujitsu"
+    return "hpcx" if family == "openmpi" and any("hpcx" in part.lower() for part in wrapper.resolve().parts) else ""
+
+
+def _launcher(wrapper: Path, family: str) -> Path:
+    """Beside the wrapper; where none is, as on Cray, one of the path that is of no other MPI, or the batch system's."""
+    beside = next((p for n in LAUNCHERS[family] if (p := _existing(wrapper.with_name(n + _suffix(wrapper))))), None)
+    if beside is not None:
+        return beside
+    found = shutil.which("mpiexec")
+    if found and not any(Path(found).resolve().with_name(other).exists() for other in WRAPPERS):
+        return Path(found)
+    if found := shutil.which("srun"):
+        return Path(found)
+    raise InvalidInput(
+        f"{wrapper}: its launcher mpiexec{_suffix(wrapper)} is not beside it, and neither mpiexec nor srun is in PATH",
+        "install the MPI's run-time part, or put the launcher's folder into PATH",
     )
 
 
 def mpi_of_command(command: Sequence[str]) -> Mpi:
-    """The MPI whose launcher starts `command`; for srun, the MPI that the program is linked with."""
+    """The MPI whose launcher starts `command`; for srun and flux, the MPI that the program is linked with."""
     if not command:
         raise InvalidInput("the command is empty", "write the command after --, for example: -- mpiexec -n 4 ./app")
     launcher = shutil.which(command[0])
     if launcher is None:
         raise InvalidInput(f"{command[0]}: command not found", "check the name; `hocket doctor` lists the MPIs found")
-    if Path(launcher).name == "srun":
-        return _mpi_of_linked_program(command)
+    if batch_launcher(command):
+        return _mpi_of_batch_command(command)
     known = mpi_of_launcher(command[0])
     if known is not None:
-        _refuse_program_of_other_mpi(command, known)
-        return known
+        return _of_standard_abi(command, known) or _checked(command, known)
     if not _is_launcher(launcher):
         raise InvalidInput(
             f"{command[0]} is not an MPI launcher",
-            "the command must start with mpiexec, mpirun or srun, with its full path or not",
+            "the command must start with mpiexec, mpirun, srun or `flux run`, with its full path or not",
         )
     name = re.sub(r"^(mpiexec\.hydra|mpiexec|mpirun|orterun|prterun)", "mpicc", Path(launcher).name)
     beside = Path(launcher).with_name(name)
@@ -179,41 +221,88 @@ def mpi_of_launcher(name: str) -> Mpi | None:
     return next((mpi for mpi in find_mpis() if resolved in mpi.launchers), None)
 
 
-def _refuse_program_of_other_mpi(command: Sequence[str], mpi: Mpi) -> None:
-    """Started by another MPI's launcher, the ranks of a program do not find each other, or crash."""
-    try:
-        program = shutil.which(command[program_index(command)])
-    except InvalidInput:  # it is the launcher's to complain
-        return
-    library = linked_mpi_library(Path(program)) if program else None
+def _checked(command: Sequence[str], mpi: Mpi) -> Mpi:
+    """`mpi`. Started by another MPI's launcher, the ranks of a program do not find each other, or crash."""
+    program, library = _program_of(command)
     if library is None or library == mpi.library.resolve():
-        return
+        return mpi
     for other in find_mpis():
         if other.library.resolve() == library:
             raise InvalidInput(
                 f"{program} is linked with {other.name}, but {command[0]} is the launcher of {mpi.name}",
                 f"start it with {other.mpiexec}",
             )
+    return mpi
+
+
+def _of_standard_abi(command: Sequence[str], mpi: Mpi) -> Mpi | None:
+    """What serves a program that is linked with libmpi_abi.so, whichever MPI started with `mpi`'s launcher has it."""
+    library = _program_of(command)[1]
+    wrapper = mpi.mpicc.with_name(_ABI_WRAPPER)
+    return inspect_mpi(wrapper) if library is not None and _is_abi(library) and wrapper.exists() else None
+
+
+def _is_abi(library: Path) -> bool:
+    return library.name.startswith("libmpi_abi.so")
+
+
+def _program_of(command: Sequence[str]) -> tuple[str | None, Path | None]:
+    """The program of an mpiexec command and the MPI library that it is linked with, as far as they are known."""
+    try:
+        program = shutil.which(command[program_index(command)])
+    except InvalidInput:  # it is the launcher's to complain
+        return None, None
+    return program, linked_mpi_library(Path(program)) if program else None
 
 
 def linked_mpi_library(program: Path) -> Path | None:
     """The MPI library that the executable `program` is linked with, or None."""
     result = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
-    match = re.search(r"libmpi(?:ch)?\.so\.\d+ => (\S+)", result.stdout)
+    match = re.search(rf"\blib{_LIBRARY}\.so\.\d+ => (/\S+)", result.stdout)
     return Path(match.group(1)).resolve() if match else None
 
 
-def _mpi_of_linked_program(command: Sequence[str]) -> Mpi:
-    by_library = {mpi.library.resolve(): mpi for mpi in find_mpis()}
+def _mpi_of_batch_command(command: Sequence[str]) -> Mpi:
+    """That of the program, or of the first word behind it that is linked with an MPI, as in `env A=1 ./app`. For a
+    program that is not, such as a script, $HOCKET_MPICC says it; for Python, the module mpi4py does."""
+    if not has_program(command):
+        return default_mpi()
+    mpis = find_mpis()
+    by_library = {mpi.library.resolve(): mpi for mpi in mpis}
     for argument in command[1:]:
         path = shutil.which(argument)
         library = linked_mpi_library(Path(path)) if path else None
         if library in by_library:
             return by_library[library]
+        if library is not None and _is_abi(library):
+            beside = [wrapper for mpi in mpis if (wrapper := mpi.mpicc.with_name(_ABI_WRAPPER)).exists()]
+            if beside:
+                return inspect_mpi(beside[0])
+    if os.environ.get("HOCKET_MPICC"):
+        return default_mpi()
+    for argument in command[1:]:
+        path = shutil.which(argument)
+        module = _mpi4py_module(path) if path and re.match(r"python[\d.]*$", Path(path).name) else None
+        library = linked_mpi_library(module) if module else None
+        if library in by_library:
+            return by_library[library]
+    if len(mpis) == 1:
+        return mpis[0]
     raise InvalidInput(
         f"no program in `{shlex.join(command)}` is linked with an MPI that hocket has found",
         "name the MPI's compiler wrapper: HOCKET_MPICC=/path/to/mpicc, or start the program with that MPI's mpiexec",
     )
+
+
+def _mpi4py_module(python: str) -> Path | None:
+    """The file of mpi4py's extension module in that Python; None if it has none, or chooses among several."""
+    text = "import importlib.util as u; print(getattr(u.find_spec('mpi4py.MPI'), 'origin', ''))"
+    try:
+        result = subprocess.run([python, "-c", text], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = Path(result.stdout.strip()) if result.returncode == 0 and result.stdout.strip() else None
+    return found if found is not None and found.suffix == ".so" else None
 
 
 def _wrappers() -> Iterator[Path]:
@@ -225,8 +314,8 @@ def _wrappers() -> Iterator[Path]:
         *_path_variable("HOCKET_MPI_PATH"), *_path_variable("PATH"), str(own), str(own.parent / "openmpi/bin")
     ]  # fmt: skip
     for folder in dict.fromkeys(folders):
-        for suffix in SUFFIXES:
-            path = Path(folder, "mpicc" + suffix)
+        for name in WRAPPERS:
+            path = Path(folder, name)
             if os.access(path, os.X_OK) and not path.is_dir():
                 yield path
 
@@ -263,7 +352,9 @@ def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
     if "I_MPI_VERSION" in value:
         return "intel", value["I_MPI_VERSION"].strip('"').split()[0]
     if "MPICH_VERSION" in value:
-        return "mpich", value["MPICH_VERSION"].strip('"')
+        return "mpich", str(value.get("CRAY_MPICH_VERSION", value["MPICH_VERSION"])).strip('"')
+    if "MPI_ABI_VERSION" in value and (beside := wrapper.with_name("mpicc")).exists():
+        return _identify(beside, _output([str(beside), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n"))
     raise InvalidInput(
         f"{wrapper}: its mpi.h is of no MPI that hocket knows", "known are Open MPI, MPICH and Intel MPI"
     )
@@ -272,10 +363,7 @@ def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
 def _library(wrapper: Path, compile_line: str) -> Path:
     words = compile_line.split()
     folders = [Path(word[2:]) for word in words if word.startswith("-L")] + [wrapper.parent.parent / "lib"]
-    names = [word[2:] for word in words if word.startswith("-l") and re.fullmatch(r"-lmpi(ch)?", word)] or [
-        "mpi",
-        "mpich",
-    ]
+    names = [word[2:] for word in words if re.fullmatch(f"-l{_LIBRARY}", word)] or ["mpi", "mpich"]
     for name in names:
         for folder in folders:
             linked = folder / f"lib{name}.so"

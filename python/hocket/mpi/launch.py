@@ -15,17 +15,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 from hocket.errors import Error, InvalidInput
 from hocket.io.terminal_input import input_for_command
-from hocket.mpi.command_line import program_index
+from hocket.mpi.command_line import batch_launcher, num_ranks, option_values, parts_of, program_index
 from hocket.mpi.discover import Mpi
 from hocket.mpi.guard import GRACE_S, HELPERS_GRACE_S, guarded, process_fields
-
-COUNT_OPTIONS = ("-n", "-np", "--np", "--n", "-c")
 
 
 @dataclass(frozen=True)
@@ -52,14 +49,10 @@ def with_preload(
     inherited = os.environ.get("LD_PRELOAD", "").split()
     if libraries or inherited:
         variables["LD_PRELOAD"] = ":".join([*map(_preloadable, libraries), *inherited])
+    if batch_launcher(command) or mpi.vendor == "cray-mpich":
+        return _with_variables(command, variables), {}
     launcher, *rest = command
     options: list[str] = []
-    if Path(launcher).name == "srun":
-        assignments = [f"{name}={value}" for name, value in variables.items()]
-        broken = next((text for text in assignments if "," in text), None)
-        if broken is not None:
-            raise InvalidInput(f"srun cannot pass {broken}: it has a comma", "choose a path without a comma")
-        return [launcher, "--export=" + ",".join(["ALL", *assignments]), *rest], {}
     for name, value in variables.items():
         options += ["-x", f"{name}={value}"] if mpi.family == "openmpi" else ["-genv", name, value]
     changed = [launcher, *options]
@@ -89,36 +82,25 @@ def launch_environment(command: Sequence[str], mpi: Mpi) -> dict[str, str]:
     return {name: value for name, value in variables.items() if name not in os.environ}
 
 
-def num_ranks(command: Sequence[str]) -> int | None:
-    """The number of ranks that the launcher's options ask for, over all parts of `a : b`; None if they do not say."""
-    launcher, *words = command
-    total = 0
-    for part in _split(words, ":"):
-        options = _options(launcher, part)
-        counts = [int(value) for option, value in pairwise(options) if option in COUNT_OPTIONS and value.isdigit()]
-        counts += [int(match[1]) for word in options if (match := re.fullmatch(r"(?:-n|--ntasks=|--np=)(\d+)", word))]
-        if not counts:
-            return None
-        total += counts[0]
-    return total
+def _with_variables(command: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+    """srun and flux pass on their own environment, which must stay without our libraries: `env` sets the variables.
+    Cray's mpiexec has other options for them than MPICH's.
 
-
-def _options(launcher: str, part: Sequence[str]) -> Sequence[str]:
-    """The launcher's options, without the program's name and its arguments."""
-    try:
-        return part[: program_index([launcher, *part]) - 1]
-    except InvalidInput:  # a program that cannot be found; starting it reports that
-        return part
-
-
-def _split(words: Sequence[str], separator: str) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for word in words:
-        if word == separator:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
+    So values may have commas, and the command's own --export or --env holds.
+    """
+    assignments = [f"{name}={value}" for name, value in variables.items()]
+    if "multi-prog" in option_values(command):  # the programs are in a file
+        broken = next((text for text in assignments if "," in text), None)
+        if broken is not None:
+            raise InvalidInput(f"srun cannot pass {broken}: it has a comma", "choose a path without a comma")
+        if "export" in option_values(command):
+            raise InvalidInput("the command has srun's options --export and --multi-prog", "leave --export out")
+        return [command[0], "--export=" + ",".join(["ALL", *assignments]), *command[1:]]
+    changed = [command[0]]
+    for number, part in enumerate(parts_of(command)):
+        index = program_index(part)
+        changed += [*([":"] if number else []), *part[1:index], "env", *assignments, *part[index:]]
+    return changed
 
 
 def num_slots() -> int:
@@ -263,12 +245,8 @@ def _preloadable(library: Path) -> str:
 
 def _refuse_own_preload(command: Sequence[str]) -> None:
     for word in command:
-        if word == "LD_PRELOAD" or word.startswith("LD_PRELOAD="):
+        if re.search(r"^LD_PRELOAD$|(?:^|[=,])LD_PRELOAD=", word):
             raise InvalidInput(
                 "the command sets LD_PRELOAD itself, which hocket needs to set",
                 "set LD_PRELOAD in the environment of hocket instead: hocket adds its own libraries before it",
-            )
-        if word.startswith("--export"):
-            raise InvalidInput(
-                "the command has srun's option --export, which hocket needs to set", "remove it: hocket exports all"
             )

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
+from hocket.mpi.command_line import count_options
 from hocket.mpi.discover import mpi_of_launcher
-from hocket.mpi.launch import COUNT_OPTIONS, Completed, launch_environment, run_command
+from hocket.mpi.launch import Completed, launch_environment, run_command
 from hocket.rewrite.c_source import CXX_SUFFIXES
 
 PLACE = "{}"
@@ -94,11 +95,12 @@ def _rank_counts(request: VerifyRequest) -> list[int]:
 
 
 def _count_index(command: Sequence[str]) -> int:
+    options = count_options(command)
     for i, word in enumerate(command[:-1]):
-        if word in COUNT_OPTIONS and command[i + 1].isdigit():
+        if word in options and command[i + 1].isdigit():
             return i + 1
     raise InvalidInput(
-        f"`{shlex.join(command)}` does not tell the number of ranks", f"accepted: one of {', '.join(COUNT_OPTIONS)}"
+        f"`{shlex.join(command)}` does not tell the number of ranks", f"accepted: one of {', '.join(options)}"
     )
 
 

@@ -13,8 +13,9 @@ from hocket import Network
 from hocket.errors import InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
+from hocket.mpi.command_line import num_ranks
 from hocket.mpi.discover import mpi_of_command
-from hocket.mpi.launch import num_ranks, run_command, with_preload
+from hocket.mpi.launch import run_command, with_preload
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
 

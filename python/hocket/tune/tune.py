@@ -26,9 +26,8 @@ from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Run, Runner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
-from hocket.mpi.command_line import require_one_program
+from hocket.mpi.command_line import num_ranks, require_one_program
 from hocket.mpi.discover import mpi_of_command
-from hocket.mpi.launch import num_ranks
 from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.report.costs import describe_costs
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result

@@ -27,7 +27,7 @@ from hocket.bench.mpi.summary import BenchResult
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
 from hocket.mpi.build import build_bench
-from hocket.mpi.discover import Mpi, default_mpi, mpi_of_command
+from hocket.mpi.discover import default_mpi, mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 from hocket.testbed.layout import make_layout
@@ -148,7 +148,7 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
     if request.network is not None:
         make_layout(NetworkSource(request.network).load())  # what cannot be emulated is refused here
     commands = (request.command, *request.against)
-    mpis = [_mpi_of(command) for command in commands]
+    mpis = [mpi_of_command(command) for command in commands]
     if request.dry_run:
         program = build_bench(mpis[0], reporter.message)
         arguments = _arguments(request, suite)
@@ -222,10 +222,6 @@ def command_of(text: str) -> Command:
     if not words:
         raise InvalidInput("--against: the command is empty", "write the launcher with its options: 'mpiexec -n 4'")
     return words
-
-
-def _mpi_of(command: Command) -> Mpi:
-    return default_mpi() if Path(command[0]).name == "srun" else mpi_of_command(command)
 
 
 def _arguments(request: BenchRequest, suite: Path) -> tuple[str, ...]:
