@@ -7,9 +7,12 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 #include <thread>
 
+#include "common/launched.h"
 #include "hocket/base/error.hpp"
 
 namespace hocket {
@@ -27,6 +30,18 @@ inline void abort_all(int status) {
     PMPI_Abort(MPI_COMM_WORLD, status);
 }
 
+/// @throws InvalidInput  the launcher started several processes and each is alone
+inline void require_one_world() {
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const hocket_alone alone = hocket_find_alone(ranks);
+    if (alone.launcher == nullptr) return;
+    if (!alone.is_first) std::_Exit(0);  // the first one says it for all
+    throw InvalidInput(std::string(alone.launcher) + " has started " + std::to_string(alone.processes) +
+                           " processes, and each is alone in its MPI_COMM_WORLD: the launcher is not of this MPI",
+                       HOCKET_ALONE_HINT);
+}
+
 /// What a program does between MPI_Init and MPI_Finalize: the exit status of `run(rank)`. InvalidInput is one of all
 /// ranks, and rank 0 prints it; after any other exception, which is of this rank alone, all ranks are ended, since they
 /// may wait for it.
@@ -37,6 +52,7 @@ int run_reporting_errors(Run&& run, int invalid = 2) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     try {
+        require_one_world();
         return run(rank);
     } catch (const InvalidInput& error) {
         if (rank != 0) return 0;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/launched.h"
 #include "hocket/base/error.hpp"
 #include "hocket/plan/file.hpp"
 #include "interpose/arguments.hpp"
@@ -87,6 +88,17 @@ Plan read_plan(const std::string& text, int world_rank) {
     return {};
 }
 
+/// Natively nothing would tell: each process runs as a program of one rank.
+void report_if_alone() {
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    const hocket_alone alone = hocket_find_alone(world_size);
+    if (alone.launcher == nullptr || !alone.is_first) return;
+    log_line(std::string(alone.launcher) + " has started " + std::to_string(alone.processes) +
+             " processes, and each is alone in its MPI_COMM_WORLD: the launcher is not of this MPI");
+    log_line(HOCKET_ALONE_HINT);
+}
+
 bool serves_calls() { return !plan_in_force.entries().empty() || decisions.is_on(); }
 
 }  // namespace
@@ -99,6 +111,7 @@ void Session::start(int program_level) {
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) return;
 
+    report_if_alone();
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     settings = read_settings(world_rank);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/backoff.hpp"
+#include "common/errors.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "probes/measuring.hpp"
 
@@ -63,12 +64,9 @@ int find_limit(std::vector<char>& buffer, int peer) {
     return completes * granularity_bytes;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
-    int rank = 0, ranks = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// On all ranks; rank 0 prints the result.
+void run(int rank) {
+    int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm same_host = MPI_COMM_NULL;
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &same_host);
@@ -90,6 +88,16 @@ int main(int argc, char** argv) {
     } else if (rank == peer) {
         receive_all(buffer);
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (PMPI_Init(&argc, &argv) != MPI_SUCCESS) return 1;
+    const int status = hocket::run_reporting_errors([](int rank) {
+        run(rank);
+        return 0;
+    });
     PMPI_Finalize();
-    return 0;
+    return status;
 }

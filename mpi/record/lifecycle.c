@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/launched.h"
 #include "pmpi/record_functions.h"
 #include "record.h"
 
@@ -156,6 +157,18 @@ void hocket_start(const struct call* entered, uint16_t function) {
         PMPI_Comm_rank(MPI_COMM_WORLD, &hocket_state.rank);
         PMPI_Comm_size(MPI_COMM_WORLD, &hocket_state.num_ranks);
         PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+        const struct hocket_alone alone = hocket_find_alone(hocket_state.num_ranks);
+        if (alone.launcher) {
+            /* All would write to one file. */
+            if (alone.is_first)
+                fprintf(stderr,
+                        "hocket: %s has started %d processes, and each is alone in its MPI_COMM_WORLD: the launcher is "
+                        "not of this MPI; nothing is recorded\nhocket: %s\n",
+                        alone.launcher, alone.processes, HOCKET_ALONE_HINT);
+            PMPI_Group_free(&hocket_state.world);
+            hocket_thread.depth = 0;
+            return;
+        }
         hocket_thread.number = 0;
         hocket_state.num_threads = 1;
         hocket_clock_use();

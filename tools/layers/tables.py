@@ -30,7 +30,8 @@ COMPUTES_WITH_OPENMP = "mpi/probes/overlap_compute.cpp"
 MPI_MAY_INCLUDE: dict[str, tuple[str, ...]] = {
     "include": (),
     "workaround": (),
-    "record": (),
+    "site": (),
+    "record": ("common",),
     "common": (),
     "selection": (),
     "runtime": ("common", "include", "selection"),
@@ -66,7 +67,7 @@ PYTHON_LEVELS: Levels = (
         "traces.analysis_request",
     ),
     ("mpi", "testbed"),  # the machine: nothing below starts a program
-    ("doctor", "measure", "rewrite", "testbed.request", "traces.recording"),
+    ("doctor", "measure", "rewrite", "site", "testbed.request", "traces.recording"),
     ("tune.shared_cores",),  # its warnings are calibrate's too
     ("calibrate",),
     ("tune",),

@@ -7,29 +7,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "bench/runner/exit_status.hpp"
+#include "common/launched.h"
 #include "hocket/base/error.hpp"
 #include "hocket/base/units.hpp"
 
 namespace hocket::bench {
 
 namespace {
-
-/// Variables of launchers: how many processes, and which one this is.
-struct Launched {
-    const char* processes;
-    const char* rank;
-    const char* launcher;
-};
-constexpr std::array<Launched, 4> launchers{{{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"},
-                                             {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec"},
-                                             {"PMI_SIZE", "PMI_RANK", "mpiexec"},
-                                             {"FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux run"}}};
 
 /// That a rank has in files at once.
 std::int64_t file_bytes(const Point& point) {
@@ -61,17 +50,12 @@ void check_room(const Plan& plan, const std::string& folder, int rank) {
 }
 
 void check_launch(int ranks) {
-    if (ranks > 1) return;
-    for (const auto& [processes, rank, launcher] : launchers) {
-        const char* const number = std::getenv(processes);
-        if (number == nullptr || std::atoi(number) < 2) continue;
-        const char* const own = std::getenv(rank);
-        if (own != nullptr && std::atoi(own) != 0) std::_Exit(exit_invalid);  // the first one says it for all
-        throw InvalidInput(
-            std::string(launcher) + " has started " + number +
-                " processes, and each is alone in its MPI_COMM_WORLD: the launcher is not of this MPI",
-            "start it with the mpiexec of the MPI that it was built for, or with srun --mpi=pmix or pmi2");
-    }
+    const hocket_alone alone = hocket_find_alone(ranks);
+    if (alone.launcher == nullptr) return;
+    if (!alone.is_first) std::_Exit(exit_invalid);  // the first one says it for all
+    throw InvalidInput(std::string(alone.launcher) + " has started " + std::to_string(alone.processes) +
+                           " processes, and each is alone in its MPI_COMM_WORLD: the launcher is not of this MPI",
+                       HOCKET_ALONE_HINT);
 }
 
 }  // namespace hocket::bench
