@@ -23,7 +23,8 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long demo docs format lint asan perf perf-peers perf-replay perf-replays perf-trace \
+.PHONY: help build test test-long slurm-tests demo docs format lint asan perf perf-peers perf-replay perf-replays \
+    perf-trace \
     fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite outside-programs clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
@@ -89,6 +90,10 @@ test-long: build  ## run the tests of MPI and of the command with more random ca
 	@$(LOCKED) second-mpi-locked
 	@$(PYTHON) tests/mpis.py
 	@HOCKET_LONG_TESTS=1 $(PYTHON) -m pytest $(SIDE_BY_SIDE) tests/mpi tests/cli
+
+slurm-tests: build  ## run the tests in jobs of a real Slurm, those that take long too; needs Slurm and root
+	@$(LOCKED) second-mpi-locked
+	@HOCKET_SLURM_TESTS=1 $(PYTHON) -m pytest $(SIDE_BY_SIDE) tests/slurm
 
 asan: build  ## run the unit tests and the MPI tests with the address and undefined-behaviour sanitizers
 	@$(LOCKED) asan-locked
