@@ -38,6 +38,7 @@ VERBS = {
     "trace": "Show recorded traces.",
     "rewrite": "Rewrite a Fortran program so that communication runs beside computation.",
     "sweep": "Run a campaign of simulations.",
+    "site": "Install hocket once for all users of a cluster.",
     "report": "Make an HTML report from a result.",
     "doctor": "Show what this machine has and what will work.",
 }
