@@ -24,6 +24,7 @@ from hocket.rewrite.effects import Effects
 from hocket.rewrite.mpi_procedures import EXACT_OPERATIONS, ORDERED_OPERATIONS, MpiProcedure, mpi_procedures
 from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.sites import Options
+from hocket.rewrite.syntax import own_names
 from hocket.rewrite.text import names_not_in
 from hocket.rewrite.windows import Window, find_window, item_of
 
@@ -350,7 +351,7 @@ def _edit(call: _Call) -> Edit:
     """The statements from the first to the last that changes its place, in their new order."""
     window, source, item = call.window, call.function.source, call.item
     assert window is not None
-    request = names_not_in(source.text, 1, "hocket_request")[0]
+    request = names_not_in(own_names(source.text), 1, "hocket_request")[0]
     line = source.lines[item.line - 1]
     indent = line[: len(line) - len(line.lstrip())]
     arguments = ", ".join(call.texts.values())

@@ -48,10 +48,20 @@ class Source:
         return [bytes(line) for line in found]
 
     @cached_property
+    def own_names(self) -> frozenset[str]:
+        """Those that may be hocket's, in lower case."""
+        return own_names(self.text)
+
+    @cached_property
     def macros(self) -> frozenset[str]:
         """Names that the preprocessor replaces."""
         found = re.findall(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", self.text, re.MULTILINE)
         return frozenset(name.decode().lower() for name in found)
+
+
+def own_names(text: bytes) -> frozenset[str]:
+    """The names in a text that begin with hocket_, in lower case."""
+    return frozenset(name.decode().lower() for name in re.findall(rb"(?i)\bhocket_\w*", text))
 
 
 def read_source(path: Path) -> Source:

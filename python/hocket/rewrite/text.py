@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.fission import Fission
 from hocket.rewrite.mpi_arguments import BoundArguments
 from hocket.rewrite.splitting import Split
 from hocket.rewrite.symbols import Procedure
-from hocket.rewrite.syntax import Node, Source, children, source_of, walk
+from hocket.rewrite.syntax import Node, Source, children, own_names, source_of, walk
 
 #: Free form: Fortran 2018, 6.3.2.1.
 MAX_COLUMNS = 132
@@ -242,13 +242,11 @@ def loop_text(item: Item, variable: str, lower: str, upper: str, source: Source)
 
 
 def new_names(source: Source, count: int, stem: str = "hocket_request") -> list[str]:
-    """Names that the file does not have, nor will have."""
-    return names_not_in(source.text + source.declared, count, stem)
+    """Names that the file does not have, nor will have. `stem` begins with hocket_."""
+    return names_not_in(source.own_names | own_names(source.declared), count, stem)
 
 
-def names_not_in(text: bytes, count: int, stem: str) -> list[str]:
-    found = re.findall(rb"(?i)\b" + stem.encode() + rb"\w*", text)
-    taken = {name.decode().lower() for name in found}
+def names_not_in(taken: Collection[str], count: int, stem: str) -> list[str]:
     names = (stem if number == 1 else f"{stem}_{number}" for number in itertools.count(1))
     return list(itertools.islice((name for name in names if name not in taken), count))
 
