@@ -29,7 +29,7 @@ from hocket.rewrite.syntax import Source  # noqa: E402
 
 # The subroutines are external; -O0 moves no access. A part for each few elements.
 WHOLE = Options(trusts_compiler=True, makes_parts=False)
-IN_PARTS = Options(trusts_compiler=True, part_bytes=8)
+IN_PARTS = Options(trusts_compiler=True, part_bytes=1)
 FLAGS = ["-O0", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", f"-I{FAKE}"]
 
 

@@ -16,6 +16,7 @@ from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.call_order import call_order, states_in
 from hocket.rewrite.call_times import CallTimes
 from hocket.rewrite.costs import START_AND_WAIT_S, in_parts
+from hocket.rewrite.part_counts import at_once, num_parts
 from hocket.rewrite.program import build_program
 from hocket.rewrite.rewriter import Outcome, rewrite
 from hocket.rewrite.syntax import Source
@@ -132,6 +133,19 @@ def test_the_time_in_parts_agrees_with_playing_them(seed: int) -> None:
         least_s = max(communication_s, above_s + below_s)
         assert found.rewritten_s >= least_s
         assert found.rewritten_s - found.parts * START_AND_WAIT_S == pytest.approx(expected_s, rel=0.02)
+
+
+@pytest.mark.parametrize("has_above", [False, True])
+def test_no_number_of_parts_is_slower_than_the_whole(has_above: bool) -> None:
+    """On a network where a part more takes 0.1 ms and the message 1000 bytes in that time; all work can be hidden."""
+    part_s, part_bytes = 1e-4, 1000
+    for size_bytes in range(500, 60_000, 700):
+        parts = num_parts(size_bytes, part_bytes, has_above)
+        whole_s = part_s * size_bytes / part_bytes
+        exposed_s = whole_s * min(1.0, at_once(has_above) / parts) + (parts * part_s if parts > 1 else 0.0)
+        assert exposed_s <= 1.0001 * whole_s, f"{size_bytes} B in {parts} parts"
+        if size_bytes > 16 * part_bytes:
+            assert exposed_s < whole_s
 
 
 def module(body: str) -> str:

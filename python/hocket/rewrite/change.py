@@ -13,9 +13,10 @@ from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, kept_names, not_asynchronous
 from hocket.rewrite.half_text import finish_call, halves_text, has_halves, start_call
 from hocket.rewrite.halves import Halves
+from hocket.rewrite.part_counts import MAX_PARTS
 from hocket.rewrite.pipeline_text import PipelineText
 from hocket.rewrite.sites import Site
-from hocket.rewrite.strip_text import MAX_PARTS, StripText, strip_names
+from hocket.rewrite.strip_text import StripText, strip_names
 from hocket.rewrite.syntax import Source, text_of, walk
 from hocket.rewrite.windows import Parts, item_of
 

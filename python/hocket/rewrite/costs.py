@@ -9,14 +9,13 @@ max(c, w), provided that the message moves on while the program computes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.call_order import Site
 from hocket.rewrite.call_times import CallTimes, TraceTimes
-from hocket.rewrite.strip_text import MAX_PARTS, PARTS_AT_ONCE
+from hocket.rewrite.part_counts import at_once, num_parts
 
 #: What a start and a wait cost more than the blocking call, in seconds. Measured for 8 B to 4 KiB with Open MPI 4.1 and
 #: 5.0, MPICH 4.0 and 5.0 and Intel MPI 2021: 0.1 to 3.3 us.
@@ -61,10 +60,9 @@ def side_by_side(times: Sequence[CallTimes], computation_s: float) -> Prediction
 
 def in_parts(times: CallTimes, above_s: float, below_s: float, part_bytes: int, has_above: bool) -> Prediction:
     """A loop makes the message in `above_s`, another one needs it for `below_s`; parts come and go in their order."""
-    at_once = 1 if has_above else PARTS_AT_ONCE
-    parts = max(1, min(MAX_PARTS, math.isqrt(at_once * (times.bytes or 0) // part_bytes)))
+    parts = num_parts(times.bytes or 0, part_bytes, has_above)
     made_s = [above_s * (i + 1) / parts for i in range(parts)]
-    starts_s = made_s if has_above else [0.0] * min(at_once, parts)
+    starts_s = made_s if has_above else [0.0] * min(at_once(has_above), parts)
     ends_s = _end_of_parts(starts_s, parts, times.communication_s, above_s, below_s)
     rewritten_s = ends_s + parts * START_AND_WAIT_S
     return Prediction(times.calls, times.communication_s, above_s + below_s, rewritten_s, parts)

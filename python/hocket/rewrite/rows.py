@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -49,9 +48,10 @@ class Rows:
     buffers: tuple[RowBuffer, ...]
     elements: int | None  # of the message, where that is a known number
 
-    def parts(self, part_bytes: int) -> int | None:
-        """As many as the rewritten program makes, if the size is known."""
-        return None if self.elements is None else math.isqrt(self.elements * self.element_bytes // part_bytes)
+    @property
+    def size_bytes(self) -> int | None:
+        """Of the message, where that is known."""
+        return None if self.elements is None else self.elements * self.element_bytes
 
 
 def rows_of(bound: BoundArguments, procedure: Procedure, place: Place, written: Collection[str]) -> Rows | str:

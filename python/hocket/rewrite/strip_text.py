@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.mpi_arguments import BoundArguments
+from hocket.rewrite.part_counts import MAX_PARTS, PARTS_AT_ONCE, least_parts
 from hocket.rewrite.rows import RowBuffer
 from hocket.rewrite.strips import Strip, StripLoop
 from hocket.rewrite.syntax import Node, Source, children, named, source_of
@@ -25,13 +26,6 @@ from hocket.rewrite.text import (
     plus_one,
     shifted,
 )
-
-#: More parts are never made: each has a request of its own.
-MAX_PARTS = 16
-#: Parts of a message that is complete at its call, on their way at the same time. If all of them were, they would share
-#: the network, and the first would arrive when the last does: nothing would be left to compute beside. With only one,
-#: the network would be idle from the end of a part until the program waits for it.
-PARTS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -75,7 +69,8 @@ class StripText:
         at_once = "" if above is not None else f"{PARTS_AT_ONCE} * "
         wanted = f"int(sqrt({at_once}real({count}) * {row_bytes} / {self.part_bytes}))"
         lines = [
-            f"{names.parts} = max(1, min({MAX_PARTS}, {count}, {wanted}))",
+            f"{names.parts} = min({MAX_PARTS}, {count}, {wanted})",
+            f"if ({names.parts} < {least_parts(above is not None)}) {names.parts} = 1",
             f"{names.rows} = max(1, {shifted_sum(count, names.parts)} / {names.parts})",
             f"{names.parts} = max(1, {shifted_sum(count, names.rows)} / {names.rows})",
         ]

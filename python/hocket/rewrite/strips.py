@@ -17,6 +17,7 @@ from hocket.rewrite.blocks import Item
 from hocket.rewrite.dependences import conflict_of
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.mpi_arguments import BoundArguments
+from hocket.rewrite.part_counts import num_parts
 from hocket.rewrite.rows import Rows, rows_of
 from hocket.rewrite.sets import Access, Range, have_common_element
 from hocket.rewrite.splitting import Loop, Splitter, without
@@ -88,12 +89,12 @@ def find_strip(
     rows = rows_of(bound, splitter.block.procedure, place, written)
     if isinstance(rows, str):
         return rows
-    if (parts := rows.parts(part_bytes)) is not None and parts < 2:
-        return "the message is too short for parts"
     below, after = _loop_beside(items[index + 1 :], waited, rows, splitter, is_above=False)
     above, before = _loop_beside(items[:index][::-1], started, rows, splitter, is_above=True)
     if above is None and below is None:
         return "no loop beside the call goes through the message in its order"
+    if rows.size_bytes is not None and num_parts(rows.size_bytes, part_bytes, above is not None) < 2:
+        return "the message is too short for parts"
     if below is None:
         after = ()
     if above is None:
