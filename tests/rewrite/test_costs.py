@@ -97,6 +97,27 @@ def test_the_statements_of_calls_are_found_by_their_order() -> None:
     assert unique > 0.6 * total  # in the others nothing tells the two apart, such as a loop's last Bcast and line 16
 
 
+def test_jumps_to_labels_are_followed() -> None:
+    text = f"""subroutine s(n, a, ierr)
+  use mpi
+  integer :: n, ierr
+  real(8) :: a(n)
+  {BCAST.format("a")}
+10 continue
+  call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  if (a(1) > 0) goto 20
+  {BCAST.format("a")}
+  goto 10
+20 {BCAST.format("a")}
+end subroutine
+"""
+    order = call_order(Analysis(build_program([Source(Path("s.f90"), text.encode())])), ["MPI_Bcast", "MPI_Barrier"])
+    names = ["MPI_Bcast", *["MPI_Barrier", "MPI_Bcast"] * 3]
+    lines = [[order.sites[one][0][1] for one in states_in(states)] for states in order.of_names(names)]
+    # A trace may begin, or have been cut off, anywhere.
+    assert [sorted(some) for some in lines] == [[5, 9], [7], [9], [7], [9], [7], [9, 11]]
+
+
 def played(communication_s: float, above_s: float, below_s: float, parts: int, steps: int = 4000) -> float:
     """Step by step: parts of equal size share the network; without a loop above, two are on their way at most."""
     step_s = (communication_s + above_s + below_s) / steps

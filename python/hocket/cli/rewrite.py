@@ -301,18 +301,17 @@ def _rewritten(outcome: Outcome) -> str:
 
 
 def _print_prediction(result: Rewritten) -> None:
-    """Of the whole program, and for which calls there is none."""
+    """Of the whole program, and which predictions are for several calls together."""
     from hocket.rewrite.timeline import saved_share
 
     share = saved_share(result)
     if share is None or result.times is None:
         return
     print(f"predicted gain: {share:.1%} of the recorded run's time, where messages move on while the program computes")
-    unknown = [one for one in result.outcomes if one.is_rewritten and one.prediction is None]
-    for one in unknown:
-        is_unclear = (one.path, one.line) in result.times.unclear
-        why = "its calls in the trace may be those of another statement" if is_unclear else "it is not in the trace"
-        message(f"{one.path}:{one.line}: {one.name}: no prediction: {why}")
+    for one in result.outcomes:
+        if one.is_rewritten and (one.path, one.line) in result.times.unclear:
+            why = "its calls in the trace may be those of others, too: medians of all of them"
+            message(f"{one.path}:{one.line}: {one.name}: {why}")
 
 
 def _why(outcome: Outcome) -> str:

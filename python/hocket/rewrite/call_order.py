@@ -93,17 +93,37 @@ class _Body:
     graph: _Graph
     procedure: Procedure
     loops: list[tuple[int, int]] = field(default_factory=list)  # first and last place of the loops around
+    labels: dict[str, int] = field(default_factory=dict)  # the place of each label
+    known: set[str] = field(default_factory=set)  # labels that a statement has
 
     def build(self) -> None:
         first, last = self.graph.ends[id(self.procedure)]
         before = len(self.graph.edges)
         end = self.statements(self.procedure.body, first)
         self.graph.edges[end].add(last)
-        if self.graph.analysis.facts(self.procedure).has_jumps:  # from anywhere to anywhere
+        if self._jumps_anywhere():
             middle = self.graph.place()
             for place in [first, *range(before, middle)]:
                 self.graph.edges[place].add(middle)
             self.graph.edges[middle] |= {last, *range(before, middle)}
+
+    def _jumps_anywhere(self) -> bool:
+        """Whether there are other jumps than `goto` to a label that was found."""
+        if set(self.labels) != self.known & set(self.labels):
+            return True
+        for statement in self.procedure.body:
+            for node in walk(statement):
+                parent = node.parent.type if node.parent is not None else ""
+                is_label = node.is_named and node.type == "statement_label_reference"
+                is_other = is_label and parent not in ("keyword_statement", "do_statement")
+                if node.type == "arithmetic_if_statement" or is_other or _is_computed(node):
+                    return True
+        return False
+
+    def _label(self, name: str) -> int:
+        if name not in self.labels:
+            self.labels[name] = self.graph.place()
+        return self.labels[name]
 
     def statements(self, nodes: Iterable[Node], at: int) -> int:
         for node in nodes:
@@ -116,15 +136,21 @@ class _Body:
         edges = self.graph.edges
         if node.type == "keyword_statement":
             return self._leaving(node, at)
+        if node.type == "statement_label":
+            self.known.add(text_of(node))
+            place = self._label(text_of(node))
+            edges[at].add(place)
+            return place
         bodies = bodies_of(node)
+        if node.type == "if_statement" and not bodies:  # on one line
+            at = self._calls_of_head(node, at)
+            inside = [one for one in node.children if one.is_named and one.type != "parenthesized_expression"]
+            end = self.graph.place()
+            edges[at].add(end)
+            edges[self.statements(inside, at)].add(end)
+            return end
         if not bodies:
-            behind = self._calls(node, at)
-            if node.type == "if_statement":
-                end = self.graph.place()
-                edges[at].add(end)
-                edges[behind].add(end)
-                return end
-            return behind
+            return self._calls(node, at)
         begin, end = self.graph.place(), self.graph.place()
         edges[self._calls_of_head(node, at)].add(begin)
         edges[begin].add(end)  # no iteration, or no branch
@@ -143,6 +169,8 @@ class _Body:
             self.graph.edges[at].add(self.graph.ends[id(self.procedure)][1])
         elif word in ("exit", "cycle"):  # of any loop around, as it may have a name
             self.graph.edges[at] |= {ends[word == "exit"] for ends in self.loops}
+        elif text_of(node).startswith("goto"):
+            self.graph.edges[at].add(self._label(text_of(children(node)[-1])))
         return at if word == "continue" else self.graph.place()
 
     def _calls_of_head(self, node: Node, at: int) -> int:
@@ -173,6 +201,10 @@ class _Body:
                 self.graph.edges[last].add(behind)
                 at = behind
         return at
+
+
+def _is_computed(node: Node) -> bool:
+    return node.type == "keyword_statement" and text_of(node).startswith("goto") and "(" in text_of(node)
 
 
 def call_order(analysis: Analysis, functions: Iterable[str]) -> CallOrder:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.call_order import CallOrder, Site, call_order
+from hocket.rewrite.call_order import CallOrder, Site, call_order, states_in
 from hocket.traces.time_split import is_collective
 from hocket.traces.trace import Trace
 
@@ -46,7 +46,7 @@ class _Calls:
 
 @dataclass
 class TraceTimes:
-    """`unclear`: statements whose calls in the trace may be those of another one, too."""
+    """`unclear`: statements whose calls in the trace may be those of other ones, whose times they share."""
 
     times: dict[Site, CallTimes] = field(default_factory=dict)
     unclear: set[Site] = field(default_factory=set)
@@ -56,6 +56,7 @@ class TraceTimes:
 def trace_times(trace: Trace, analysis: Analysis) -> TraceTimes:
     order = call_order(analysis, trace.functions)
     found: dict[int, list[_Calls]] = {}
+    shared: dict[int, list[_Calls]] = {}  # calls that may be those of several statements
     result = TraceTimes()
     for rank in range(min(trace.ranks, MOST_RANKS)):
         calls = _calls_of(trace, rank)
@@ -63,13 +64,16 @@ def trace_times(trace: Trace, analysis: Analysis) -> TraceTimes:
             continue
         span_s = float(calls["enter_ns"][-1] - calls["exit_ns"][0]) * 1e-9
         result.span_s = max(result.span_s, span_s)
-        for state, some in _by_state(order, trace, calls, result):
+        for state, some in _by_state(order, trace, calls, is_sure=True):
             found.setdefault(state, []).append(some)
-    for state, ranks in found.items():
-        site, name = order.sites[state]
-        if site not in result.times:
-            result.times[site] = _medians(ranks, is_collective(name))
-    result.unclear -= set(result.times)
+        for state, some in _by_state(order, trace, calls, is_sure=False):
+            shared.setdefault(state, []).append(some)
+    for states in (found, shared):
+        for state, ranks in states.items():
+            site, name = order.sites[state]
+            if site not in result.times:
+                result.times[site] = _medians(ranks, is_collective(name))
+                result.unclear |= {site} if states is shared else set()
     return result
 
 
@@ -79,7 +83,7 @@ def measured_spans(trace: Trace, analysis: Analysis, windows: Iterable[tuple[Sit
     by_site: dict[Site, list[_Calls | None]] = {}
     for rank in range(min(trace.ranks, MOST_RANKS)):
         calls = _calls_of(trace, rank)
-        some = dict(_by_state(order, trace, calls, TraceTimes())) if len(calls) else {}
+        some = dict(_by_state(order, trace, calls, is_sure=True)) if len(calls) else {}
         for state, (site, _) in enumerate(order.sites):
             by_site.setdefault(site, []).append(some.get(state))
     found = {}
@@ -104,9 +108,8 @@ def _calls_of(trace: Trace, rank: int) -> npt.NDArray[Any]:
     return rows
 
 
-def _by_state(
-    order: CallOrder, trace: Trace, calls: npt.NDArray[Any], result: TraceTimes
-) -> Iterable[tuple[int, _Calls]]:
+def _by_state(order: CallOrder, trace: Trace, calls: npt.NDArray[Any], is_sure: bool) -> Iterable[tuple[int, _Calls]]:
+    """`is_sure`: of each statement the calls that no other one can have made; else the others that it may have made."""
     names = np.array(trace.functions or [""])[calls["function"]]
     possible = order.of_names([str(one) for one in names])
     enter, end = calls["enter_ns"] * 1e-9, calls["exit_ns"] * 1e-9
@@ -114,10 +117,9 @@ def _by_state(
     before, after = np.concatenate([[0.0], idle]), np.concatenate([idle, [0.0]])
     rows: dict[int, list[int]] = {}
     for row, states in enumerate(possible):
-        if states and not states & (states - 1):
-            rows.setdefault(states.bit_length() - 1, []).append(row)
-        elif states:
-            result.unclear |= {site for state, (site, _) in enumerate(order.sites) if states >> state & 1}
+        is_one = not states & (states - 1)
+        for state in states_in(states) if is_one == is_sure else ():
+            rows.setdefault(state, []).append(row)
     for state, some in rows.items():
         at = np.array(some)
         yield state, _Calls(enter[at], end[at], before[at], after[at], calls["bytes"][at])

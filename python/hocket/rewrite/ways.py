@@ -56,6 +56,9 @@ def _find_way(site: Site, analysis: Analysis, options: Options, habits: Habits, 
         for side, stop in (("before", above), ("after", below)):
             site.refusals.append(Refusal(stop.code, f"no independent work {side} the call: {stop.reason}", stop.hint))
         return
+    if judge is not None and not knows:
+        site.refusals.append(Refusal("cost", "the trace has no call of it", "record a run that comes here"))
+        return
     if (refusal := cost_refusal(site.prediction)) is not None:
         site.refusals.append(refusal)
         return
