@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,7 @@ from hocket import CostModel, InvalidInput, Network
 from hocket.networks.source import NetworkSource
 from hocket.networks.variation import VariedNetwork
 from hocket.sweep.campaign import Campaign, read_campaign
+from hocket.sweep.files import packed, unpacked, with_places
 from hocket.sweep.store import bytes_to_rows
 from hocket.sweep.worker import run_batch, take_networks
 
@@ -187,3 +191,36 @@ def test_a_changed_network_keeps_its_costs(tmp_path: Path) -> None:
         model = task.request.costs.model(read.networks[task.request.network.name].load())
         assert (model.send_overhead_s, model.receive_overhead_s) == (3e-6, 1e-6)
     assert CostModel().send_overhead_s != 3e-6
+
+
+def test_files_go_to_workers_that_do_not_have_them(tmp_path: Path) -> None:
+    """A folder that is gone by then, as on another machine, is read from what was sent."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "p.goal").write_text(
+        "num_ranks 2\nrank 0 { a: send 8b to 1 tag 0 }\nrank 1 { a: recv 8b from 0 tag 0 }\n"
+    )
+    text = HEAD + "[fixed]\nwhat = 'programs/p.goal'\n[product]\nnetwork = ['star:2', 'star:4']\n"
+    read = campaign(tmp_path, text)
+    assert list(read.files) == [str(folder / "p.goal")]
+    sent = packed(read.files)
+    assert unpacked(sent) == {}
+    (folder / "p.goal").unlink()
+    places = unpacked(sent)
+    assert Path(places[str(folder / "p.goal")]).read_text().startswith("num_ranks 2")
+    moved = with_places(read.tasks[0].request, places)
+    assert moved.what == places[str(folder / "p.goal")]
+    assert moved.network == read.tasks[0].request.network
+
+
+def test_advice_has_a_row_for_each_collective(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    """Of a trace that another tool has recorded."""
+    assert hocket_cli("trace", "import", ROOT / "tests/samples/traces/dumpi", "-o", "t").returncode == 0
+    text = HEAD.replace("simulate", "advise") + "[fixed]\ntrace = 't'\n[product]\nnetwork = ['star:4']\n"
+    read = campaign(tmp_path, text)
+    take_networks(read.networks)
+    rows = bytes_to_rows(run_batch(read.tasks).rows).to_pylist()
+    advised = json.loads(hocket_cli("advise", "t", "--network", "star:4", "--json").stdout)["collectives"]
+    assert len(rows) == len(advised) > 0
+    for row, one in zip(rows, advised, strict=True):
+        assert row | {name: one[name] for name in ("collective", "bytes", "algorithm", "predicted_s", "in_plan")} == row

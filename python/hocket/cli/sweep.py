@@ -12,7 +12,7 @@ import click
 
 from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.reporter import TerminalReporter
-from hocket.errors import Error
+from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hocket.sweep.request import Swept
@@ -178,7 +178,7 @@ def _print_tables(shown: Shown) -> None:
 def _condition(text: str) -> tuple[str, str | int | float]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise Error(f"--where {text}: no =", "as in --where what=bcast:binomial")
+        raise InvalidInput(f"--where {text}: no =", "as in --where what=bcast:binomial")
     for kind in (int, float):
         try:
             return name, kind(value)

@@ -74,6 +74,7 @@ class Campaign:
     text: str  #: of the file
     tasks: tuple[Task, ...]
     networks: dict[str, VariedNetwork]  #: by the names that requests have for them
+    files: dict[str, str]  #: that requests name: digests by absolute paths
     views: tuple[View, ...]
     run: dict[str, Any] = field(default_factory=dict)  #: the table [run]
     dask: dict[str, Any] = field(default_factory=dict)  #: the table [dask]
@@ -131,7 +132,7 @@ class _Reader:
             raise InvalidInput(f"{self.path}: show: {shows!r}; accepted: tables [[show]]")
         views = tuple(view_of(one, columns, f"{self.path}: show[{at}]") for at, one in enumerate(shows))
         title = values.get("title", self.path.stem)
-        return Campaign(self.path, kind, str(title), text, tasks, self.networks, views, run, dask)
+        return Campaign(self.path, kind, str(title), text, tasks, self.networks, self.digests, views, run, dask)
 
     def _refuse_unknown(self, where: str, table: dict[str, Any], accepted: tuple[str, ...]) -> None:
         for name in table:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from hocket.errors import Error, InvalidInput
 from hocket.networks.variation import VariedNetwork
 from hocket.reporter import Reporter
 from hocket.sweep.engine import Batch
+from hocket.sweep.files import Packed, packed
 from hocket.sweep.worker import Ran, run_batch
 
 if TYPE_CHECKING:
@@ -19,15 +22,17 @@ if TYPE_CHECKING:
 
 CONNECT_S = 20.0
 START_S = 600.0  #: for the first job of Slurm to start
+PATIENCE_S = 120.0  #: without any worker; of Slurm, which may let its jobs wait, START_S
 _AHEAD = 2  #: batches of a worker: the next one is there when one ends
 
 
 class DaskEngine:
-    def __init__(self, client: Any, networks: dict[str, VariedNetwork], start_s: float = CONNECT_S) -> None:
+    def __init__(self, client: Any, campaign: Campaign, start_s: float = CONNECT_S) -> None:
         self._client, self._cluster = client, None
+        self._patience_s, self._seen_s = max(start_s, PATIENCE_S), time.monotonic()
         try:
             client.wait_for_workers(1, timeout=start_s)
-            client.register_plugin(_networks_plugin(networks), name="hocket-networks")
+            client.register_plugin(_inputs_plugin(campaign.networks, packed(campaign.files)), name="hocket-inputs")
         except (TimeoutError, OSError) as error:
             raise Error(
                 "the Dask cluster has no worker", f"start one: dask worker ADDRESS, where hocket is installed ({error})"
@@ -45,6 +50,8 @@ class DaskEngine:
             from distributed import Client
         except ImportError:
             raise Error("Dask is not installed", "pip install 'hocket[dask]', or leave --scheduler out") from None
+        for name in ("client", "core", "comm", "utils", "tcp"):  # what fails is reported here, once
+            logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
         if scheduler is not None:
             try:
                 client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
@@ -54,17 +61,19 @@ class DaskEngine:
                     f"--scheduler {scheduler}: no Dask scheduler answers: {reason}",
                     "as in: --scheduler tcp://host:8786",
                 ) from None
-            return cls(client, campaign.networks), scheduler
+            return cls(client, campaign), scheduler
         assert slurm is not None
         cluster = _slurm_cluster(slurm, campaign)
         reporter.message("waiting for the first worker from Slurm")
-        engine = cls(Client(cluster, set_as_default=False), campaign.networks, START_S)
+        engine = cls(Client(cluster, set_as_default=False), campaign, START_S)
         engine._cluster = cluster
         return engine, "slurm"
 
     @property
     def room(self) -> int:
-        self.workers = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        known = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        if known:
+            self.workers, self._seen_s = known, time.monotonic()
         return _AHEAD * self.workers - len(self._running)
 
     def submit(self, batch: Batch) -> None:
@@ -77,6 +86,11 @@ class DaskEngine:
         try:
             futures = [self._ended.get(timeout=timeout_s)]
         except Empty:
+            if time.monotonic() - self._seen_s > self._patience_s:
+                raise Error(
+                    f"the Dask cluster has had no worker for {self._patience_s:.0f} s",
+                    "start workers, then add --resume",
+                ) from None
             return []
         while not self._ended.empty():
             futures.append(self._ended.get())
@@ -100,19 +114,20 @@ class DaskEngine:
             self._cluster.close()
 
 
-def _networks_plugin(networks: dict[str, VariedNetwork]) -> Any:
+def _inputs_plugin(networks: dict[str, VariedNetwork], files: Packed) -> Any:
     """Sent once to each worker, also to those that come later."""
     from distributed import WorkerPlugin
 
-    class Networks(WorkerPlugin):  # type: ignore[misc]
+    class Inputs(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
             from hocket.simulation.parallel import use_one_core
-            from hocket.sweep.worker import take_networks
+            from hocket.sweep.worker import take_files, take_networks
 
             use_one_core()
             take_networks(networks)
+            take_files(files, worker.local_directory)  # which goes with the worker
 
-    return Networks()
+    return Inputs()
 
 
 def _slurm_cluster(slurm: dict[str, Any], campaign: Campaign) -> Any:

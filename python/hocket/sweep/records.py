@@ -12,7 +12,7 @@ Record = dict[str, str | int | float | bool | None]
 #: Of no row: they differ from run to run, or only repeat what was asked for.
 _LEFT_OUT = {"setup_s", "solve_s", "search_s", "build_s", "peak_rss_bytes", "routing"}
 #: Lists in values whose items are rows of their own, beside the plain values of the whole.
-_ROWS = ("results", "choices", "calls", "schedules", "jobs", "points", "algorithms")
+_ROWS = ("results", "choices", "calls", "schedules", "jobs", "points", "collectives")
 
 
 def records_of(result: Any) -> list[Record]:
@@ -34,7 +34,7 @@ def records_of(result: Any) -> list[Record]:
     if name is None:
         return [_plain(values)]
     whole = _plain(values, {name})
-    return [whole | {key: value for key, value in _plain(row).items() if key not in whole} for row in values[name]]
+    return [whole | _plain(row) for row in values[name]]
 
 
 def _of_simulation(result: Any, found: Any) -> list[Record]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import Error, InvalidInput
 from hocket.networks.source import give_network
 from hocket.networks.variation import VariedNetwork
+from hocket.sweep.files import Packed, unpacked, with_places
 
 if TYPE_CHECKING:
     from hocket.sweep.campaign import Task
@@ -56,6 +57,14 @@ def take_networks(networks: dict[str, VariedNetwork]) -> None:
         give_network(name, of(name, False), of(name, True))
 
 
+_places: dict[str, str] = {}  # of files that were sent
+
+
+def take_files(files: Packed, under: str) -> None:
+    """Once for each worker on another machine."""
+    _places.update(unpacked(files, under))
+
+
 def limit_memory(num_bytes: int) -> None:
     """Of this process, that is, of one task."""
     import resource
@@ -72,7 +81,7 @@ def run_batch(tasks: Sequence[Task]) -> Ran:
     for task in tasks:
         begin_s = time.perf_counter()
         try:
-            found = records_of(run(task.request))
+            found = records_of(run(with_places(task.request, _places)))
         except (
             Error,
             MemoryError,
