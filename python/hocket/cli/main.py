@@ -83,12 +83,32 @@ class Verbs(click.Group):
             formatter.write_dl([(verb, VERBS[verb]) for verb in self.list_commands(context)])
 
 
+def _show_version(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+    if not given or context.resilient_parsing:
+        return
+    print(f"hocket {__version__}")
+    if "--verbose" in sys.argv[1:]:
+        from hocket.cli.version import details
+
+        for name, value in details().items():
+            print(f"{name}: {value}")
+    context.exit()
+
+
 @click.command(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     epilog="Example: hocket tune --network cluster.toml -- mpiexec -n 8 ./app",
 )
-@click.version_option(__version__, prog_name="hocket", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit; with --verbose what a report of a bug needs.",
+)
+@click.option("--verbose", is_flag=True, expose_value=False, help="With --version.")
 @click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
 def cli(debug: bool) -> None:
     """hocket makes the communication of an unmodified MPI program faster on the network it has."""
@@ -98,6 +118,10 @@ def main() -> NoReturn:
     """The entry point of the command `hocket`."""
     # --debug is accepted anywhere before `--`, and must work for errors in the command line itself.
     _open_standard_streams()
+    if instruction := os.environ.get("_HOCKET_COMPLETE"):  # of a shell, which reads what may come next
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "hocket", "_HOCKET_COMPLETE", instruction))
     arguments = sys.argv[1:]
     end = arguments.index("--") if "--" in arguments else len(arguments)
     debug = "--debug" in arguments[:end]

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The hocket authors
+
+"""What a release needs, one line for each point: ok, or what is to be done. Status 1 if anything is.
+
+tools/release_check.py            all of them
+tools/release_check.py NAME...    only these
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def versions() -> Iterator[str]:
+    """The same version everywhere, of three numbers."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", VERSION):
+        yield f"pyproject.toml: version {VERSION} is not three numbers"
+    for name, pattern in {
+        "python/hocket/__init__.py": r'__version__ = "(.*)"',
+        "CITATION.cff": r"(?m)^version: \"?([\d.]+)",
+        "packaging/conda/recipe.yaml": r'version: "(.*)"',
+        "packaging/spack/package.py": r'version\("(.*?)"',
+    }.items():
+        found = re.search(pattern, (ROOT / name).read_text())
+        if found is None or found[1] != VERSION:
+            yield f"{name}: has version {found[1] if found else 'none'}, pyproject.toml has {VERSION}"
+
+
+def changelog() -> Iterator[str]:
+    """The changelog has the release."""
+    if not re.search(rf"(?m)^## {re.escape(VERSION)}\b", (ROOT / "CHANGELOG.md").read_text()):
+        yield f"CHANGELOG.md: has no heading '## {VERSION} (date)'; rename Unreleased"
+
+
+def requirements() -> Iterator[str]:
+    """Recipes need what pyproject.toml needs."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for requirement in project["dependencies"]:
+        name = re.split(r"[><=]", requirement)[0]
+        for recipe, form in (
+            ("packaging/spack/package.py", f'"py-{name}@'),
+            ("packaging/conda/recipe.yaml", f"- {name} "),
+        ):
+            if form not in (ROOT / recipe).read_text():
+                yield f"{recipe}: {name} is missing"
+
+
+def recipes() -> Iterator[str]:
+    """Recipes are well-formed and name a release."""
+    spack = (ROOT / "packaging/spack/package.py").read_text()
+    ast.parse(spack)
+    yaml.safe_load((ROOT / "packaging/conda/recipe.yaml").read_text().replace("${{", "").replace("}}", ""))
+    if "0" * 64 in spack:
+        yield "packaging/spack/package.py: sha256 is to be that of the sdist of this release"
+    if "hocket.example" in spack:
+        yield "packaging/spack/package.py: homepage is to be the project's"
+
+
+def formats() -> Iterator[str]:
+    """Every version of a file format that is written has its line in docs/reference/formats.md."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests/docs/test_pages.py", "-k", "format"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode:
+        yield run.stdout.splitlines()[-1]
+
+
+def tree() -> Iterator[str]:
+    """Nothing is left uncommitted."""
+    run = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
+    if run.stdout:
+        yield f"{len(run.stdout.splitlines())} files are not committed"
+
+
+def _make(target: str) -> Callable[[], Iterator[str]]:
+    def check() -> Iterator[str]:
+        run = subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True, check=False)
+        if run.returncode:
+            yield f"make {target} failed: {(run.stdout + run.stderr).strip().splitlines()[-1]}"
+
+    return check
+
+
+CHECKS: dict[str, Callable[[], Iterator[str]]] = {
+    "versions": versions,
+    "changelog": changelog,
+    "requirements": requirements,
+    "recipes": recipes,
+    "formats": formats,
+    "tree": tree,
+    "lint": _make("lint"),
+    "docs": _make("docs"),
+    "manuals": _make("manuals"),
+    "test": _make("test"),
+}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(CHECKS)
+    if unknown := [name for name in names if name not in CHECKS]:
+        print(f"error: no check {unknown[0]!r}; accepted: {', '.join(CHECKS)}", file=sys.stderr)
+        return 2
+    left = 0
+    for name in names:
+        problems = list(CHECKS[name]())
+        left += len(problems)
+        for line in problems or ["ok"]:
+            print(f"{name:>12}: {line}", flush=True)
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
