@@ -250,7 +250,7 @@ def _print(result: BenchResult, average: str, as_json: bool) -> None:
         return
     columns = [average if name == "median" else name for name in COLUMNS]
     run_ = result.results.runs[0] if result.results.runs else {}
-    title = f"{result.results.suite['name']}: {run_.get('mpi', '')}, {run_.get('ranks', '')} ranks"
+    title = f"{result.results.suite['name']}: {result.mpi}, {run_.get('ranks', '')} ranks"
     print_table(columns, rows(result, average), title)
     for line in sentences(result):
         click.echo(line)
