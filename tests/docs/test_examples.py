@@ -33,7 +33,7 @@ def _commands() -> list[tuple[str, str]]:
         (page.name, line.removeprefix("$ "))
         for page in PAGES
         for block in _blocks(page, "console")
-        for line in block.splitlines()
+        for line in block.replace("\\\n", " ").splitlines()
         if line.startswith("$ ")
     ]
     inline = [
