@@ -18,6 +18,7 @@ from hocket.advise.cover import STRETCH
 from hocket.advise.shapes import alike
 from hocket.plan import Plan, PlanEntry
 from hocket.search import simulate_call
+from hocket.search.limits import eager_segments
 from mpis import rounds
 
 NETWORK = Network.from_file(str(Path(__file__).resolve().parents[2] / "networks/two-clusters.toml"))
@@ -102,6 +103,18 @@ def test_a_schedule_carried_whole_serves_sizes_near_it():
     assert all(entry.custom is not None for entry in near)
     other = plan.entry_for("bcast", members, 100_000, 4)
     assert other is None or other.custom is None
+
+
+@pytest.mark.parametrize(("collective", "size", "parts"), [("allgather", 200_000, 1), ("allreduce", 60_000, 5)])
+def test_segments_of_a_schedule_carried_whole_keep_their_bytes(collective, size, parts):
+    """With one number of segments for all sizes, those of large messages wait for their receiver."""
+    (verdict,) = verdicts_of(group(collective, size))
+    carried = [entry for entry in covered([verdict]).entries if entry.custom is not None]
+    assert verdict.entry in carried
+    most = max(eager_segments(COSTS.rendezvous_limit_bytes))
+    assert all(entry.bytes_max <= entry.custom.segments * parts * most for entry in carried)
+    assert len({entry.custom.segments for entry in carried}) > 1
+    assert all(validate(entry.custom).ok for entry in carried)
 
 
 def test_order_of_operands_is_kept_at_other_sizes_and_roots():

@@ -81,8 +81,10 @@ def cover(verdicts: Sequence[Verdict], network: Network, costs: CostModel) -> tu
     derived: list[PlanEntry] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # simulate releases the interpreter lock
         # A schedule that is carried whole serves one root.
-        limits = replace(Limits.of_plan(costs), carried_messages=0)
-        model = _Model(network, costs, limits, pool, _Budget(MOST_MESSAGES))
+        limits = Limits.of_plan(costs)
+        most_carried = limits.carried_messages or 0
+        limits = replace(limits, carried_messages=0)
+        model = _Model(network, costs, limits, most_carried, pool, _Budget(MOST_MESSAGES))
         for of_shape in shapes.values():
             derived += _Shape(of_shape, model).entries()
     return (*measured, *derived)
@@ -102,6 +104,7 @@ class _Model:
     network: Network
     costs: CostModel
     limits: Limits
+    most_carried: int  # messages of one schedule that is carried whole
     pool: ThreadPoolExecutor
     budget: _Budget
 
@@ -167,7 +170,17 @@ class _Shape:
         """The schedules carried whole that were good at the recorded sizes next to this one."""
         below = [verdict for verdict in self.verdicts if verdict.size_bytes <= size][-1:]
         above = [verdict for verdict in self.verdicts if verdict.size_bytes > size][:1]
-        return [one for verdict in (*below, *above) for one in _good(verdict) if one.is_carried]
+        good = [one for verdict in (*below, *above) for one in _good(verdict) if one.is_carried]
+        return list({_key(cut): cut for one in good for cut in self._cut(one, size)}.values())
+
+    def _cut(self, one: Candidate, size: int) -> list[Candidate]:
+        """A schedule carried whole, in numbers of segments that keep their bytes for all that this size stands for."""
+        if not one.family.pipelines:
+            return [one]
+        largest = _edge(2 * size) - 1
+        counts = {one.family.segments_of(largest, segment) for segment in self.model.limits.segment_bytes}
+        allowed = [count for count in sorted(counts) if _num_messages(self.group, count) <= self.model.most_carried]
+        return [replace(one, segments=count) for count in allowed] or [one]
 
     def _at(self, size: int, roots: tuple[int, ...]) -> CallGroup:
         return replace(self.group, bytes_min=size, bytes_max=size, roots=roots)
@@ -197,14 +210,17 @@ class _Shape:
             return None
         predicted = model.predict([c for _, c in pairs], call)
         preferred = by_preference(predicted, model.limits.nearly_equal)[0]
-        best = next(i for i, one in enumerate(predicted) if one is preferred)
         nearest = self._nearest(size)
         if nearest.entry is not None and _distance(nearest.size_bytes, size) <= TRUSTED_DISTANCE:
-            winner = [i for i, (known, _) in enumerate(pairs) if _key(known) == _key(nearest.choice.best)]
-            best = next((i for i in winner if predicted[i].time_s <= preferred.time_s * (1 + RUNNER_UP_MARGIN)), best)
+            kind = _kind(nearest.choice.best)
+            of_kind = [one for (known, _), one in zip(pairs, predicted, strict=True) if _kind(known) == kind]
+            winner = by_preference(of_kind, model.limits.nearly_equal)[:1]
+            if winner and winner[0].time_s <= preferred.time_s * (1 + RUNNER_UP_MARGIN):
+                preferred = winner[0]
         native_s = predict(native_model_of(group), call, model.network, model.costs) * nearest.native_factor
-        gain_s = native_s - predicted[best].time_s * nearest.tuned_factor
-        return pairs[best][0] if gain_s >= max(LEAST_GAIN_S, LEAST_GAIN * native_s) else None
+        gain_s = native_s - preferred.time_s * nearest.tuned_factor
+        best = next(known for (known, _), one in zip(pairs, predicted, strict=True) if one is preferred)
+        return best if gain_s >= max(LEAST_GAIN_S, LEAST_GAIN * native_s) else None
 
     def _ranges(self, decided: Mapping[int, Candidate | None], root: int | None) -> list[PlanEntry]:
         """Entries of neighbouring sizes with one schedule, without the sizes that the verdicts have decided."""
@@ -243,6 +259,11 @@ def _key(candidate: Candidate | None) -> object:
         return None
     segments = candidate.segments if candidate.segment_bytes is None else None
     return _family(candidate), candidate.order, candidate.segment_bytes, segments
+
+
+def _kind(candidate: Candidate) -> object:
+    """As `_key`; a schedule that is carried whole may be in any number of segments."""
+    return (_family(candidate), candidate.order) if candidate.is_carried else _key(candidate)
 
 
 def _family(candidate: Candidate) -> object:
