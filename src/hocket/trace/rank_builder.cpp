@@ -133,12 +133,13 @@ void RankBuilder::define_communicator(std::uint16_t maker, ByteReader& body) {
     }
     made.members = take_members(n, body);
     made.remote = take_members(m, body);
+    sizes_.push_back(n);
     file_.communicators.push_back(std::move(made));
 }
 
 void RankBuilder::define_neighbours(ByteReader& body) {
     const auto id = known(body.take<std::uint32_t>("communicator"), file_.communicators.size(), "communicator", body);
-    LocalCommunicator& communicator = file_.communicators[static_cast<std::size_t>(id)];
+    const std::uint32_t size = sizes_[static_cast<std::size_t>(id)];
     const auto n = body.take<std::uint32_t>("sources");
     const auto m = body.take<std::uint32_t>("destinations");
     if (body.left() / 4 < std::uint64_t{n} + m)
@@ -148,16 +149,15 @@ void RankBuilder::define_neighbours(ByteReader& body) {
         std::vector<std::int32_t> ranks(count);
         for (auto& rank : ranks) {
             rank = body.take<std::int32_t>("a neighbour");
-            if (rank < -1 || std::cmp_greater_equal(rank, communicator.members.size()))
-                body.fail(4, "neighbour " + std::to_string(rank),
-                          "-1 to " + std::to_string(communicator.members.size() - 1));
+            if (rank < -1 || std::cmp_greater_equal(rank, size))
+                body.fail(4, "neighbour " + std::to_string(rank), "-1 to " + std::to_string(size - 1));
         }
         return ranks;
     };
     Neighbours neighbours;
     neighbours.sources = take(n);
     neighbours.destinations = take(m);
-    communicator.neighbours = std::move(neighbours);
+    file_.communicators[static_cast<std::size_t>(id)].neighbours = std::move(neighbours);
 }
 
 void RankBuilder::footer(ByteReader& body) {

@@ -78,9 +78,10 @@ private:
     std::uint32_t header_bytes_ = 0;
     std::int64_t clock_offset_ns_ = 0;
     std::uint32_t open_function_ = 0;
-    std::uint64_t num_calls_ = 0;                                  ///< of all parts
-    std::size_t first_of_part_ = 0;                                ///< row
-    std::vector<std::int32_t> functions_;                          ///< id in the file -> index in file_.functions
+    std::uint64_t num_calls_ = 0;          ///< of all parts
+    std::size_t first_of_part_ = 0;        ///< row
+    std::vector<std::uint32_t> sizes_;     ///< of communicators, whose members may have been given away
+    std::vector<std::int32_t> functions_;  ///< id in the file -> index in file_.functions
     std::unordered_map<std::int16_t, std::int64_t> fold_ends_ns_;  ///< by thread: of its last fold
     std::vector<CpuOfFold> folds_;                                 ///< of this part
     CpuTimes cpu_times_;

@@ -167,7 +167,8 @@ private:
         ByteReader body = in.part(static_cast<std::size_t>(length));
         if (kind == HOCKET_TRACE_RESET) {
             slots_.assign(1, {});
-            last_slot_ = 0;
+            places_ = {};
+            last_ = 0;
         } else if (kind <= HOCKET_TRACE_NEIGHBOURS) {
             const auto function = body.take<std::uint16_t>("function");
             to.define(kind, function, body);
@@ -176,7 +177,7 @@ private:
     }
 
     std::string_view take_signature(std::uint32_t form, ByteReader& in) {
-        std::uint64_t slot = slots_[last_slot_].successor;
+        std::uint64_t slot = slots_[last_].successor;
         if (form != HOCKET_TRACE_SUCCESSOR) slot = in.take_varint("slot");
         const bool is_new = form == HOCKET_TRACE_NEW;
         if (slot > HOCKET_TRACE_SLOTS || (slot == HOCKET_TRACE_SLOTS && !is_new))
@@ -185,15 +186,25 @@ private:
             const std::uint64_t length = in.take_varint("length");
             ByteReader text = in.part(static_cast<std::size_t>(std::min<std::uint64_t>(length, SIZE_MAX)));
             if (slot == HOCKET_TRACE_SLOTS) return text.rest();
-            if (slot >= slots_.size()) slots_.resize(slot + 1);
-            slots_[slot].text = text.rest();
-            slots_[slot].successor = 0;
-        } else if (slot >= slots_.size() || slots_[slot].text.empty()) {
+            if (place_of(slot) == 0) {
+                auto& places = places_[slot / kSlotsOfPart];
+                places.resize(kSlotsOfPart);
+                places[slot % kSlotsOfPart] = static_cast<std::uint16_t>(slots_.size());
+                slots_.emplace_back();
+            }
+            slots_[place_of(slot)] = {std::string(text.rest()), 0};
+        } else if (place_of(slot) == 0) {
             in.fail(1, "slot " + std::to_string(slot) + ", which is empty", "slots that were filled before");
         }
-        slots_[last_slot_].successor = static_cast<std::uint32_t>(slot);
-        last_slot_ = static_cast<std::uint32_t>(slot);
-        return slots_[slot].text;
+        slots_[last_].successor = static_cast<std::uint32_t>(slot);
+        last_ = place_of(slot);
+        return slots_[last_].text;
+    }
+
+    /// Of a slot in `slots_`; 0: nothing was put there.
+    [[nodiscard]] std::size_t place_of(std::uint64_t slot) const {
+        const auto& places = places_[slot / kSlotsOfPart];
+        return places.empty() ? 0 : places[slot % kSlotsOfPart];
     }
 
     static std::int64_t take_cpu(Instants& own, std::uint64_t now_ns, ByteReader& in) {
@@ -209,10 +220,14 @@ private:
                                      file.completions[static_cast<std::size_t>(call.completions + i)].request, 0);
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(1);  // as many as were filled
+    // The slots that were filled, behind one that stands for what comes before the first signature.
+    std::vector<Slot> slots_ = std::vector<Slot>(1);
+    static constexpr std::size_t kSlotsOfPart = 64;
+    // By the number of a slot where it is in slots_, 0: nowhere. In parts, as few slots are filled as a rule.
+    std::array<std::vector<std::uint16_t>, HOCKET_TRACE_SLOTS / kSlotsOfPart> places_;
+    std::size_t last_ = 0;  // place of the last signature
     std::array<Instants, HOCKET_TRACE_THREADS> threads_{};
     hocket_trace_requests requests_{};
-    std::uint32_t last_slot_ = 0;
     std::uint64_t last_thread_ = 0;
 };
 
@@ -238,6 +253,8 @@ struct RankFileStream::Source {
         if (!file.read(part.data(), static_cast<std::streamsize>(count))) fail();
         return part;
     }
+    /// Gives the memory back.
+    void forget() { part = std::string(); }
 
 private:
     [[noreturn]] void fail() const {
@@ -272,7 +289,7 @@ void RankFileStream::start() {
     ByteReader in(source_->read(0, UINT16_MAX), 0, source_->name);
     version_ = builder_->header(in);
     offset_ = builder_->header_bytes();
-    source_->part = {};  // many files may wait for their turn
+    source_->forget();  // many files may wait for their turn
 }
 
 const RankFile& RankFileStream::part() const { return builder_->file(); }
@@ -320,14 +337,23 @@ bool RankFileStream::begin_block() {
     // A file that was copied in part may end inside a record.
     is_cut_ = records_.size() < head.used;
     size_ = head.size;
-    at_ = 0;
+    begin_ = at_ = 0;
     return true;
+}
+
+/// Gives up the bytes of the block that were read, where these are most of it: of many ranks at once they are much.
+void RankFileStream::forget_read() {
+    if (!source_->is_file || at_ <= records_.size() / 2) return;
+    source_->part = std::string(records_.substr(at_));
+    records_ = source_->part;
+    begin_ += at_;
+    at_ = 0;
 }
 
 /// Reads a part of a block; false if it was the last one.
 bool RankFileStream::block() {
     if (size_ == 0 && !begin_block()) return false;
-    ByteReader in(records_, offset_ + sizeof(hocket_trace_block), source_->name);
+    ByteReader in(records_, offset_ + sizeof(hocket_trace_block) + begin_, source_->name);
     in.skip(at_);
     const std::uint64_t most =
         builder_->num_calls() + (cpu_times_ == CpuReadings::filled ? UINT64_MAX / 2 : std::uint64_t{calls_of_part});
@@ -342,9 +368,13 @@ bool RankFileStream::block() {
         }
     }
     at_ = in.at();
-    if (in.left() > 0) return true;
+    if (in.left() > 0) {
+        forget_read();
+        return true;
+    }
     offset_ += size_;
-    size_ = at_ = 0;
+    size_ = begin_ = at_ = 0;
+    source_->forget();
     return !is_cut_;
 }
 

@@ -145,7 +145,7 @@ public:
     /// Its calls may be changed until the next part is read.
     RankFile& part();
     [[nodiscard]] std::uint64_t bytes() const;
-    [[nodiscard]] std::uint64_t bytes_read() const { return offset_ + at_; }
+    [[nodiscard]] std::uint64_t bytes_read() const { return offset_ + begin_ + at_; }
     /// Gives part() away, at the end.
     RankFile take();
 
@@ -155,6 +155,7 @@ private:
     bool records();
     bool block();
     bool begin_block();
+    void forget_read();
 
     std::unique_ptr<Source> source_;
     std::unique_ptr<RankBuilder> builder_;
@@ -163,8 +164,9 @@ private:
     std::uint32_t version_ = 0;
     std::uint64_t offset_ = 0;       ///< of the block at hand, or the next one
     std::uint64_t size_ = 0;         ///< of the block at hand; 0: none is
-    std::size_t at_ = 0;             ///< in its records
-    std::string_view records_ = {};  ///< of the block at hand
+    std::size_t begin_ = 0;          ///< of `records_` in its records
+    std::size_t at_ = 0;             ///< in `records_`
+    std::string_view records_ = {};  ///< of the block at hand, as far as they are still needed
     bool is_cut_ = false;            ///< the file ends inside it
     bool is_done_ = false;
 };

@@ -27,13 +27,13 @@ const Neighbours* Tables::neighbours_of(std::int32_t rank, std::int32_t communic
 }
 
 std::int32_t TableMerger::merge(Numbers& numbers, const LocalCommunicator& local) {
-    // Both sides of an inter-communicator must come to the same key.
+    // Both sides of an inter-communicator must come to the same group.
     const bool swapped = local.inter && local.remote < local.members;
-    Key key{local.inter, swapped ? local.remote : local.members, swapped ? local.members : local.remote, 0};
-    std::int32_t& made = numbers.made[key];
-    std::get<3>(key) = made++;
-    const auto [entry, is_new] = communicators_.try_emplace(key, static_cast<std::int32_t>(to_.communicators.size()));
-    if (is_new) to_.communicators.push_back({-1, -1, local.inter, std::get<1>(key), std::get<2>(key)});
+    const Group group{local.inter, swapped ? local.remote : local.members, swapped ? local.members : local.remote};
+    const std::int32_t number = groups_.try_emplace(group, static_cast<std::int32_t>(groups_.size())).first->second;
+    const auto [entry, is_new] = communicators_.try_emplace({number, numbers.made[number]++},
+                                                            static_cast<std::int32_t>(to_.communicators.size()));
+    if (is_new) to_.communicators.push_back({-1, -1, local.inter, std::get<1>(group), std::get<2>(group)});
     Communicator& merged = to_.communicators[static_cast<std::size_t>(entry->second)];
     if (merged.made_by < 0 && local.made_by >= 0)
         merged.made_by = numbers.functions[static_cast<std::size_t>(local.made_by)];

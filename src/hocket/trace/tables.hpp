@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "hocket/trace/rank_file.hpp"
@@ -44,21 +45,23 @@ class TableMerger {
 public:
     explicit TableMerger(Tables& to) : to_(to) {}
 
-    /// Communicators: inter, members, remote, how many with the same members a rank had made before.
-    using Key = std::tuple<bool, std::vector<std::int32_t>, std::vector<std::int32_t>, std::int32_t>;
     /// Ids of a rank's own tables -> ids of all.
     struct Numbers {
         std::vector<std::int32_t> functions, datatypes, operators, communicators;
-        std::map<Key, std::int32_t> made;  ///< with a number of 0: how many
+        std::map<std::int32_t, std::int32_t> made;  ///< how many communicators of each group
     };
     /// Adds what the file has defined since the last time, and gives all its calls the ids of all.
     void merge(Numbers&, RankFile& file);
 
 private:
+    /// Inter, members, remote.
+    using Group = std::tuple<bool, std::vector<std::int32_t>, std::vector<std::int32_t>>;
     std::int32_t merge(Numbers&, const LocalCommunicator&);
 
     Tables& to_;
-    std::map<Key, std::int32_t> communicators_;
+    std::map<Group, std::int32_t> groups_;
+    /// By group, and how many of the same group a rank had made before.
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> communicators_;
 };
 
 }  // namespace hocket::trace

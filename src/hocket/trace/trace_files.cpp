@@ -28,6 +28,10 @@ public:
         }
         RankFile& part = stream_.part();
         files_.merger_.merge(numbers_, part);
+        for (; forgotten_ < part.communicators.size(); ++forgotten_) {  // the merged tables have their members
+            part.communicators[forgotten_].members = std::vector<std::int32_t>();
+            part.communicators[forgotten_].remote = std::vector<std::int32_t>();
+        }
         for (const Call& call : part.calls) {
             found_.first_enter_ns = std::min(found_.first_enter_ns, call.enter_ns);
             found_.last_exit_ns = std::max(found_.last_exit_ns, call.exit_ns);
@@ -50,6 +54,7 @@ private:
     std::size_t rank_;
     RankFileStream stream_;
     TableMerger::Numbers numbers_;
+    std::size_t forgotten_ = 0;  // communicators
     RankEnd found_;
 };
 
