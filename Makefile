@@ -161,6 +161,7 @@ fuzz-rewrite: build  ## rewrite 10,000 random programs and compare results; ARGU
 	@$(PYTHON) tests/rewrite/check_random.py $(ARGUMENTS)
 
 trace-samples: build  ## import public traces and compare with counts; CHECKOUTS=FOLDER: see the script
+	@$(PYTHON) -c 'import google.protobuf' 2> /dev/null || tools/make_venv $(VENV) 'protobuf>=4'
 	@$(PYTHON) tests/interop_samples.py '$(CHECKOUTS)'
 
 RUN_OUTSIDE = PYTHONPATH=tests:tests/mpi:perf $(PYTHON) tests/outside/run.py
