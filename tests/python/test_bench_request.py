@@ -40,3 +40,12 @@ def test_a_dry_run_that_does_not_end_is_stopped(mpi: Mpi, tmp_path: Path, monkey
     never = Launcher(("sh", "-c", "sleep 60"), mpi, tmp_path / "hocket-bench", (), tmp_path / "results.jsonl", 0.2)
     with pytest.raises(Error, match=r"^`sh -c 'sleep 60' .*--dry-run` did not end within 0\.2 s and was stopped$"):
         never.print_plan()
+
+
+@pytest.mark.parametrize(("load", "remembered"), [(0.5, {"a", "b"}), (1e4, {"a"})])
+def test_what_hangs_on_a_busy_machine_is_tried_again(tmp_path: Path, load: float, remembered: set[str]) -> None:
+    outcomes = {("a", None): Outcome("crash", ""), ("b", None): Outcome("hang", "")}
+    results = Results(tmp_path / "results.jsonl", runs=[{"load": load}], outcomes=outcomes)
+    remember(tmp_path / "known.jsonl", results, anew=False)
+    lines = (tmp_path / "known.jsonl").read_text().splitlines()
+    assert {json.loads(line)["variant"] for line in lines} == remembered

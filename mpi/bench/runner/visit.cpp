@@ -83,6 +83,7 @@ int Visitor::runs_of_sample(Pattern& pattern, const Team& team) const {
         double least = std::numeric_limits<double>::max(), spent = 0;
         for (int i = 0; i < trials && spent < enough_trials_ns; ++i) {
             pattern.before();
+            watchdog_.alive();
             const double took = slowest(static_cast<double>(timed(pattern, team, runs)), team);
             least = std::min(least, took / runs);
             spent += took;
@@ -109,6 +110,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
             }
             pattern->prepare(of);
             pattern->before();
+            watchdog_.alive();
             const std::int64_t took_ns = timed(*pattern, team, 1);
             if (chunk.first_ns == 0) chunk.first_ns = took_ns;
             pattern->verify();
@@ -123,6 +125,7 @@ Chunk Visitor::visit(const Point& point, const Team& team, const Extent& most, d
         if (samples > 0) {
             together(team, [&] {
                 pattern->before();
+                watchdog_.alive();
                 timed(*pattern, team, 1);
                 if (point.item->batched && pattern->arrival().last_ns == 0) {
                     chunk.runs = std::max(most.runs, runs_of_sample(*pattern, team));

@@ -32,14 +32,17 @@ def capability_file(mpi: Mpi, program: Path, command: Sequence[str], folder: Pat
 def remember(path: Path, results: Results, anew: bool) -> None:
     """Adds the outcomes of variants; `anew`: they replace those that are known.
 
-    What failed as a point of its own size is not remembered: it may be the load's.
+    What failed as a point of its own size is not remembered, nor what hung on a busy machine: it may be the load's.
     """
+    was_busy = any(run["load"] > (os.cpu_count() or 1) for run in results.runs[:1])
     known = {}
     if path.exists():
         known = {json.loads(line)["variant"]: line for line in path.read_text(encoding="utf-8").splitlines()}
     for (variant, point), outcome in results.outcomes.items():
         # Patterns and plug-ins are a suite's own; what needs more ranks than the launch had may have them another time.
         is_own = variant.startswith(("pattern.", "plugin."))
+        if outcome.status == "hang" and was_busy:
+            continue
         if point is None and not is_own and not outcome.message.startswith("needs "):
             record = {"type": "outcome", "variant": variant, "point": None, "status": outcome.status,
                       "message": outcome.message}  # fmt: skip
