@@ -62,7 +62,7 @@ def run(request: CalibrateRequest, reporter: Reporter = SILENT) -> Calibrated:
     emulated = None
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, report=reporter.message)
-        runner: Runner = LocalRunner(mpi)
+        runner: Runner = LocalRunner(mpi, parts.workarounds)
         if request.testbed is not None:
             from hocket.measure.testbed import TestbedRunner
             from hocket.testbed import Testbed

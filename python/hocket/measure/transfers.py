@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -86,7 +87,9 @@ def launch(
 
     No round starts after `seconds`; there is always one. After them come the `CoreCosts` of each pair in `costs`.
     """
-    with working_folder("hocket-calibrate-", Path(tempfile.gettempdir())) as folder:
+    # Rank 0 may be on another host, which has the working folder, but temporary files of its own.
+    here = Path.cwd() if os.access(Path.cwd(), os.W_OK) else Path(tempfile.gettempdir())
+    with working_folder("hocket-calibrate-", here) as folder:
         campaign = folder / "campaign.json"
         content = {
             "format": "hocket.transfers/1",

@@ -103,7 +103,7 @@ def tune(
             program_input = keep_input(options.standard_input, scratch / "input", reporter.message)
         parts = build_mpi_parts(mpi, report=reporter.message)
         mended = tuple(coarray_libraries(command, parts))
-        runner: Runner = LocalRunner(mpi, mended)
+        runner: Runner = LocalRunner(mpi, (*mended, *parts.workarounds))
         if options.testbed:
             from hocket.measure.testbed import TestbedRunner
             from hocket.testbed import Testbed
