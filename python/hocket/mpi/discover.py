@@ -189,7 +189,7 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
         return _mpi_of_batch_command(command)
     known = mpi_of_launcher(command[0])
     if known is not None:
-        return _of_standard_abi(command, known) or _checked(command, known)
+        return _checked(command, known)
     if not _is_launcher(launcher):
         raise InvalidInput(
             f"{command[0]} is not an MPI launcher",
@@ -224,6 +224,7 @@ def mpi_of_launcher(name: str) -> Mpi | None:
 def _checked(command: Sequence[str], mpi: Mpi) -> Mpi:
     """`mpi`. Started by another MPI's launcher, the ranks of a program do not find each other, or crash."""
     program, library = _program_of(command)
+    _refuse_standard_abi(program, library)
     if library is None or library == mpi.library.resolve():
         return mpi
     for other in find_mpis():
@@ -235,11 +236,13 @@ def _checked(command: Sequence[str], mpi: Mpi) -> Mpi:
     return mpi
 
 
-def _of_standard_abi(command: Sequence[str], mpi: Mpi) -> Mpi | None:
-    """What serves a program that is linked with libmpi_abi.so, whichever MPI started with `mpi`'s launcher has it."""
-    library = _program_of(command)[1]
-    wrapper = mpi.mpicc.with_name(_ABI_WRAPPER)
-    return inspect_mpi(wrapper) if library is not None and _is_abi(library) and wrapper.exists() else None
+def _refuse_standard_abi(program: str | None, library: Path | None) -> None:
+    """Its handles are not those of the MPI's own mpi.h: the parts for that MPI would crash the program."""
+    if library is not None and _is_abi(library):
+        raise InvalidInput(
+            f"{program} is linked with {library}, the standard ABI's library, for which hocket has no parts yet",
+            "compile it with the MPI's own mpicc instead of mpicc_abi",
+        )
 
 
 def _is_abi(library: Path) -> bool:
@@ -274,10 +277,7 @@ def _mpi_of_batch_command(command: Sequence[str]) -> Mpi:
         library = linked_mpi_library(Path(path)) if path else None
         if library in by_library:
             return by_library[library]
-        if library is not None and _is_abi(library):
-            beside = [wrapper for mpi in mpis if (wrapper := mpi.mpicc.with_name(_ABI_WRAPPER)).exists()]
-            if beside:
-                return inspect_mpi(beside[0])
+        _refuse_standard_abi(path, library)
     if os.environ.get("HOCKET_MPICC"):
         return default_mpi()
     for argument in command[1:]:
