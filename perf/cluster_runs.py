@@ -4,9 +4,11 @@
 """Programs with nothing but the network of their cluster, at random placements, beside native and beside `hocket tune`.
 
 On an emulated cluster, for each network and placement (a random assignment of the ranks to the hosts, whose seed is
-printed): each program of perf/programs runs natively and with `HOCKET_NETWORK`, in turns, and with --tune also with a
-plan that `hocket tune` made for this very program and placement. Prints the speed-ups and, over all, their geometric
-mean and the worst. One line of JSON for each round goes to FOLDER/rounds.jsonl as soon as it is measured.
+printed): each program of perf/programs runs natively and with `HOCKET_NETWORK`, in turns. With --natives it runs also
+with a network file to which `hocket calibrate --natives` has added the times of this MPI, measured once with the ranks
+host by host; with --tune also with a plan that `hocket tune` made for this very program and placement. Prints the
+speed-ups and, over all, their geometric mean and the worst. One line of JSON for each round goes to FOLDER/rounds.jsonl
+as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ from typing import Any
 from mpi_programs import PROGRAMS, MpiProgram, prepare
 
 from hocket import Network
+from hocket.calibrate.request import CalibrateRequest, run
 from hocket.cli.common import message, print_json, print_table
 from hocket.cli.options import seconds
 from hocket.errors import Error
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.discover import Mpi
+from hocket.networks.source import NetworkSource
 from hocket.reporter import Messages
 from hocket.testbed import Testbed
 from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
@@ -39,6 +43,8 @@ from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
 USUAL = ("ft-2d", "is", "hpl", "cg", "sgd", "spectral", "nbody", "bfs")
+NATIVES_S = 40.0
+KINDS = ("network", "measured", "tuned")
 TIMEOUT_S = 300.0  # of one run of a program
 
 
@@ -78,11 +84,14 @@ def measure(case: Case, mpi: Mpi, programs: list[MpiProgram], options: argparse.
         if (options.tune)
         else {}
     )
+    measured = _with_natives(case.network, mpi, folder) if options.natives else None
     rows = []
     with Testbed(network) as bed:
         runner = TestbedRunner(mpi, bed, parts.workarounds)
         for name, command in commands.items():
             kinds = {"native": {}, "network": {"HOCKET_NETWORK": str(case.network.resolve())}}
+            if measured is not None:
+                kinds["measured"] = {"HOCKET_NETWORK": str(measured)}
             if name in plans:
                 kinds["tuned"] = {"HOCKET_PLAN": str(plans[name])}
             times: dict[str, list[float]] = {kind: [] for kind in kinds}
@@ -90,15 +99,15 @@ def measure(case: Case, mpi: Mpi, programs: list[MpiProgram], options: argparse.
             outputs = set()
             for number in range(options.rounds):
                 for kind in [*kinds][number % len(kinds) :] + [*kinds][: number % len(kinds)]:
-                    counts = folder / "statistics.json"
+                    counts = folder / f"{name}-{kind}.json"
                     counts.unlink(missing_ok=True)
                     environment = dict(kinds[kind])
                     if environment:
                         environment["HOCKET_STATISTICS"] = str(counts)
                     libraries = [parts.interpose] if environment else []
-                    run = runner.run(command, libraries, environment, TIMEOUT_S, f"{name} ({kind})")
-                    outputs.add(run.stdout)
-                    times[kind].append(run.wall_s)
+                    done = runner.run(command, libraries, environment, TIMEOUT_S, f"{name} ({kind})")
+                    outputs.add(done.stdout)
+                    times[kind].append(done.wall_s)
                     if counts.exists():
                         served[kind] = _served(json.loads(counts.read_text()))
             row = {"network": case.network.stem, "seed": case.seed, "mpi": mpi.label, "program": name}
@@ -109,6 +118,18 @@ def measure(case: Case, mpi: Mpi, programs: list[MpiProgram], options: argparse.
             message(f"{case.network.stem}, seed {case.seed}, {name}: {_gain_text(row)}")
             rows.append(row)
     return rows
+
+
+def _with_natives(network: Path, mpi: Mpi, folder: Path) -> Path:
+    path = folder / "with-natives.toml"
+    if not path.exists():
+        command = (str(mpi.mpiexec), "-n", str(Network.from_file(str(network)).num_ranks))
+        testbed = NetworkSource(str(network))
+        run(
+            CalibrateRequest(command, path, testbed=testbed, natives=True, network=network, natives_s=NATIVES_S),
+            Messages(message),
+        )
+    return path
 
 
 def _tuned(command: list[str], network: Network, target: Path) -> Path:
@@ -134,7 +155,7 @@ def gain(row: dict[str, Any], kind: str) -> float | None:
 
 def _gain_text(row: dict[str, Any]) -> str:
     texts = [f"native {statistics.median(row['native_s']):.2f} s"]
-    for kind in ("network", "tuned"):
+    for kind in KINDS:
         factor = gain(row, kind)
         if factor is not None:
             texts.append(f"{kind} x{factor:.2f}")
@@ -144,7 +165,7 @@ def _gain_text(row: dict[str, Any]) -> str:
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Geometric means and the worst of all rows; what tuning gains, of those rows that have it."""
     found: dict[str, Any] = {"rows": len(rows), "all_same_output": all(row["same_output"] for row in rows)}
-    for kind in ("network", "tuned"):
+    for kind in KINDS:
         gains = [factor for row in rows if (factor := gain(row, kind)) is not None]
         if gains:
             found[kind] = {"geometric_mean": math.exp(statistics.mean(map(math.log, gains))), "worst": min(gains)}
@@ -171,11 +192,13 @@ def main() -> int:
         return 0
     texts = [
         [row["network"], str(row["seed"]), row["mpi"], row["program"], f"{statistics.median(row['native_s']):.2f}"]
-        + [f"{factor:.2f}" if (factor := gain(row, kind)) is not None else "" for kind in ("network", "tuned")]
+        + [f"{factor:.2f}" if (factor := gain(row, kind)) is not None else "" for kind in KINDS]
         + [f"{100 * row['served'].get('network', 0):.0f} %"]
         for row in rows
     ]
-    print_table(["network", "seed", "MPI", "program", "native s", "with network", "tuned", "time served"], texts)
+    print_table(
+        ["network", "seed", "MPI", "program", "native s", "with network", "with natives", "tuned", "time served"], texts
+    )
     print(json.dumps(summary(rows)))
     return 0
 
@@ -191,6 +214,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--factor", type=float, default=1.0, help="of the programs' usual sizes")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tune", action="store_true", help="tune each program at each placement, and run it so too")
+    parser.add_argument(
+        "--natives", action="store_true", help="measure the MPI's own times once, and run with them too"
+    )
     parser.add_argument("--time", type=seconds, default=3600.0, help="begin no placement after that; default: 1h")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cluster-runs")
     parser.add_argument("--json", action="store_true")

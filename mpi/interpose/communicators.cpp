@@ -74,12 +74,13 @@ std::vector<int> world_ranks(MPI_Comm comm, int size) {
     return global;  // MPI_UNDEFINED for a process outside this world, which no entry names
 }
 
-SelfCheck self_check(const std::vector<Route>& routes) {
+/// `num_planned`: the first so many are those of a plan.
+SelfCheck self_check(const std::vector<Route>& routes, std::size_t num_planned) {
     std::vector<SelfCheck::Entry> entries;
     for (const Route& route : routes) {
         // What a native call is known to lose is waited for.
         const double lost = route.entry->evidence ? route.entry->evidence->ratio - 1 : 0;
-        SelfCheck::Entry entry;
+        SelfCheck::Entry entry = entries.size() < num_planned ? SelfCheck::Entry{} : SelfCheck::Entry::on_trial();
         entry.watched = settings.checks_itself && !route.entry->reproducible;
         entry.wait = selection::Candidates::calls_that_pay(lost);
         entries.push_back(entry);
@@ -118,7 +119,7 @@ Communicator* make(MPI_Comm comm) {
             // find_route takes the first that serves a call.
             std::stable_sort(routes.begin(), routes.end(),
                              [](const Route& a, const Route& b) { return goes_before(*a.entry, *b.entry); });
-            communicator->checks[i] = self_check(routes);
+            communicator->checks[i] = self_check(routes, routes.size());
         }
     }
     Communicator* const made = communicator.get();
@@ -143,9 +144,10 @@ void add_decided(Communicator& communicator, Collective collective) {
     communicator.decided |= 1U << c;
     if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
     auto& routes = communicator.routes[c];
+    const std::size_t num_planned = routes.size();
     for (Decisions::Entry& decided : decisions.entries(collective, communicator.members))
         routes.push_back({decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
-    communicator.checks[c] = self_check(routes);
+    communicator.checks[c] = self_check(routes, num_planned);
 }
 
 void inherit(Communicator& communicator) {

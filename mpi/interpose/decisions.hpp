@@ -32,6 +32,8 @@ public:
     /// Reads the text of a network file, named `source` in messages, and finds the host of each rank. Collective over
     /// the world. Without a network that can be read it stays off.
     void start(const std::string& text, const std::string& source, int world_rank);
+    /// Takes what a plan has measured for what the network says nothing of. Before the first entries().
+    void learn(const Plan&);
     [[nodiscard]] bool is_on() const { return is_on_; }
     /// Whether the network has the hosts of all these ranks of the world.
     [[nodiscard]] bool knows(const std::vector<int>& members) const;
@@ -53,6 +55,7 @@ private:
 
     bool is_on_ = false;
     std::optional<Network> network_;  // with the ranks of the world; none if it has no host of theirs
+    CostModel costs_;
     std::unique_ptr<decision::Decider> decider_;
     std::vector<bool> is_known_;  // [world rank]
     std::vector<NodeId> hosts_;   // the same

@@ -125,6 +125,7 @@ void Session::start(int program_level) {
 void Session::start_plan(int world_rank, const std::string& text) {
     Plan plan = read_plan(text, world_rank);
     if (decisions.is_on()) {
+        decisions.learn(plan);
         plan = measured_here(plan, world_rank);
     } else {
         compare_hosts(plan, world_rank);

@@ -65,6 +65,7 @@ public:
     [[nodiscard]] static std::int64_t calls_that_pay(double cost);
     [[nodiscard]] bool is_behind(std::size_t arm, std::int64_t best_ns, int percent) const;
 
+    [[nodiscard]] const Policy& policy() const { return *policy_; }
     [[nodiscard]] std::size_t chosen() const { return chosen_; }
     [[nodiscard]] std::size_t size() const { return arms_.size(); }
     Arm& operator[](std::size_t i) { return arms_[i]; }

@@ -40,8 +40,10 @@ CallKey agreed(const SelfCheck::Statement& all) {
     return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
 }
 
-/// Its next comparison follows at once.
-bool is_suspect(const SelfCheck::Entry& entry) { return entry.watched && entry.num_slower() > 0; }
+/// Its next comparison follows at once. The first of an entry on trial does not count, and says nothing of it.
+bool is_suspect(const SelfCheck::Entry& entry) {
+    return entry.watched && (entry.num_slower() > 0 || (entry.is_on_trial() && entry.num_compared == 1));
+}
 
 }  // namespace
 
@@ -50,7 +52,9 @@ SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) 
         std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.watched; });
     if (watched == entries_.end()) return;
     target_ = static_cast<std::size_t>(watched - entries_.begin());
-    next_ = first_position;
+    const bool any_on_trial = std::any_of(entries_.begin(), entries_.end(),
+                                          [](const Entry& entry) { return entry.watched && entry.is_on_trial(); });
+    next_ = any_on_trial ? first_position_of_trial : first_position;
 }
 
 void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
@@ -89,7 +93,7 @@ SelfCheck::Way SelfCheck::conclude(const Statement& stated, std::int64_t exchang
                 compare(agreed_ns, -all[exchange_back]);
             }
             if (is_target && is_suspect(entries_[target_])) return begin(call, all);
-            aim(all, entries_[target_].num_slower() == 0 && entries_[target_].num_compared > 0);
+            aim(all, !is_suspect(entries_[target_]) && entries_[target_].num_compared > 0);
             return Way::as_planned;
         case Step::first:
             if (is_target) return begin(call, all);

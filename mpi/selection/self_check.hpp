@@ -44,9 +44,14 @@ public:
     /// so once in four comparisons does it once in 1,400 of them, on the mean; once in two, as of an entry that is no
     /// faster, in 62.
     static constexpr Candidates::Policy policy{.slower_percent = 5, .lost_comparisons = 5, .lost_percent_limit = 450};
+    /// The same of an entry that nothing has shown to be faster, only predicted.
+    static constexpr Candidates::Policy trial_policy{
+        .slower_percent = 5, .lost_comparisons = 2, .lost_percent_limit = 60};
     enum Arm : std::size_t { native = 0, schedule = 1 };
     /// Before this call of the collective the ranks agree for the first time.
     static constexpr std::uint64_t first_position = 8;
+    /// The same where an entry is on trial.
+    static constexpr std::uint64_t first_position_of_trial = 2;
     /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a
     /// verdict.
     static constexpr std::uint64_t first_position_of_suspect = 2;
@@ -61,9 +66,17 @@ public:
         int num_compared = 0;
         Candidates candidates{2, schedule, policy};
 
+        static Entry on_trial() {
+            Entry entry;
+            entry.candidates = Candidates(2, schedule, trial_policy);
+            return entry;
+        }
+        [[nodiscard]] bool is_on_trial() const { return &candidates.policy() == &trial_policy; }
         [[nodiscard]] bool given_up() const { return candidates.chosen() == native; }
         /// Comparisons in a row that the schedule has lost; all that it may lose, if it is given up.
-        [[nodiscard]] int num_slower() const { return given_up() ? policy.lost_comparisons : candidates.num_lost(); }
+        [[nodiscard]] int num_slower() const {
+            return given_up() ? candidates.policy().lost_comparisons : candidates.num_lost();
+        }
     };
     enum class Way { as_planned, time_schedule, time_native };
     /// The largest of each number over the ranks is what they agree on.

@@ -5,19 +5,25 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/names.hpp"
 #include "hocket/base/units.hpp"
 #include "hocket/network/blueprint.hpp"
 #include "hocket/network/circuits.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/network/generate.hpp"
+#include "hocket/network/placement.hpp"
 #include "quantities.hpp"
 
 namespace nb = nanobind;
@@ -177,6 +183,29 @@ void bind_network(nb::module_& module) {
                    ")";
         });
 
+    using network::NativeTimes;
+    nb::class_<NativeTimes>(module, "NativeTimes",
+                            "How long an MPI's own function takes, beside the prediction of an algorithm in the order "
+                            "of ranks; and how long schedules took beside their predictions.")
+        .def(
+            "__init__",
+            [](NativeTimes* self, std::string mpi, std::string collective, std::int64_t bytes_max,
+               std::string algorithm, std::optional<std::int64_t> segment_bytes, double factor,
+               double schedule_factor) {
+                new (self)
+                    NativeTimes{std::move(mpi), std::move(collective), std::move(algorithm), segment_bytes, bytes_max,
+                                factor,         schedule_factor};
+            },
+            "mpi"_a, "collective"_a, "bytes_max"_a, "algorithm"_a, "segment_bytes"_a = nb::none(), "factor"_a = 1.0,
+            "schedule_factor"_a = 1.0)
+        .def_ro("mpi", &NativeTimes::mpi)
+        .def_ro("collective", &NativeTimes::collective)
+        .def_ro("bytes_max", &NativeTimes::bytes_max)
+        .def_ro("algorithm", &NativeTimes::algorithm)
+        .def_ro("segment_bytes", &NativeTimes::segment_bytes)
+        .def_ro("factor", &NativeTimes::factor)
+        .def_ro("schedule_factor", &NativeTimes::schedule_factor);
+
     using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Network>(module, "Network", "Nodes, links and where each rank sits. Immutable.")
         .def_static("from_file", &network::from_file, "path"_a, ReleaseGil(), "Reads a network file (TOML).")
@@ -195,6 +224,38 @@ void bind_network(nb::module_& module) {
             "a hash of each pair, with a seed, chooses among the shortest paths.")
         .def_static("build", &network::build, "blueprint"_a, ReleaseGil())
         .def("blueprint", &network::blueprint_of, ReleaseGil(), "What `build` makes an equal network of.")
+        .def(
+            "on_hosts",
+            [](const Network& n, const std::vector<std::string>& hosts) {
+                std::vector<NodeId> nodes;
+                for (const std::string& host : hosts) {
+                    const auto found = network::find_host(n, host);
+                    if (!found)
+                        throw InvalidInput("network \"" + n.name() + "\" has no host " + base::quoted(host),
+                                           "its hosts must have the names that `hostname` prints there");
+                    nodes.push_back(*found);
+                }
+                return network::placed(n, nodes);
+            },
+            "hosts"_a, "The same network with one rank for each of these names of hosts, as `hostname` prints them.")
+        .def_prop_ro(
+            "native_times",
+            [](const Network& n) {
+                return n.calibration() == nullptr ? std::vector<NativeTimes>{} : n.calibration()->natives;
+            },
+            "What its file has of the times of MPIs' own collectives.")
+        .def(
+            "with_native_times",
+            [](const Network& n, const std::vector<NativeTimes>& times) {
+                network::Calibration found = n.calibration() == nullptr ? network::Calibration{} : *n.calibration();
+                std::erase_if(found.natives, [&](const NativeTimes& old) {
+                    return std::any_of(times.begin(), times.end(),
+                                       [&](const NativeTimes& one) { return one.mpi == old.mpi; });
+                });
+                found.natives.insert(found.natives.end(), times.begin(), times.end());
+                return Network(n).calibrated(std::move(found));
+            },
+            "times"_a, "The same network with these, instead of those that it had of the same MPIs.")
         .def("to_toml", &network::to_toml, ReleaseGil(), "A network file that reads back as an equal network.")
         .def_prop_ro("name", &Network::name)
         .def_prop_ro("num_ranks", &Network::num_ranks)

@@ -106,3 +106,23 @@ def test_what_is_refused(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "--hosts does not apply to --testbed" in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
+@pytest.mark.one_of_each_family
+def test_the_mpis_own_collectives_are_added(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
+    path = write_network(tmp_path)
+    options = ["--testbed", path, "--natives", "--network", path, "--time", "4s", "-o", "with.toml", "--json"]
+    result = hocket_cli("calibrate", *options, "--", mpi.mpiexec, "-n", 4)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["natives"]
+    network, plain = Network.from_file(tmp_path / "with.toml"), Network.from_file(path)
+    assert network == plain
+    assert [one.factor for one in network.native_times] == [one["factor"] for one in found]
+    assert {one["mpi"] for one in found} == {mpi.name}
+    assert {"bcast", "allreduce"} <= {one["collective"] for one in found}
+    tables = tomllib.loads((tmp_path / "with.toml").read_text())["calibration"]["native"]
+    assert all(one["factor"] > 0 and one["schedule_factor"] > 0 and one["up_to_bytes"] > 0 for one in tables)
+    result = hocket_cli("calibrate", "--network", path, "--", mpi.mpiexec, "-n", 4)
+    assert result.returncode == 2
+    assert "--network does nothing without --natives" in result.stderr

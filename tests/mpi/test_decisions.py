@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,9 @@ def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Pat
     done, statistics = run(runner, tmp_path, path, HOCKET_SELF_CHECK="off")
     assert done.stdout == "wrong 0\n", done.stderr
     network = Network.from_file(path)
-    decider = Decider(network, CostModel.of(network))
+    cores = os.cpu_count() or 1  # which the ranks share where they are more
+    costs = CostModel.of(network).replace(cores=cores if cores < RANKS else 0)
+    decider = Decider(network, costs, runner.mpi.name)
     calls = counted(statistics)
     num_served = 0
     for collective in ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "gather"):
@@ -182,6 +185,47 @@ def test_with_the_self_check(runner: MpiRunner, tmp_path: Path) -> None:
     outcomes = counted(statistics)["bcast"]
     assert outcomes["comparison"] > 0
     assert outcomes["derived"] + outcomes["comparison"] + outcomes.get("slower", 0) == RANKS * 40
+
+
+def test_what_was_measured_of_this_mpi_decides(runner: MpiRunner, tmp_path: Path) -> None:
+    path = cluster(tmp_path)
+    text = path.read_text()
+    for mpi, outcome in ((runner.mpi.name, "predicted"), ("Some MPI 1.0", "derived")):
+        path.write_text(
+            text
+            + f"""
+            [[calibration.native]]
+            mpi = "{mpi}"
+            collective = "bcast"
+            up_to_bytes = 1000
+            algorithm = "binomial"
+            factor = 0.001
+            schedule_factor = 1.0
+            """
+        )
+        _, statistics = run(runner, tmp_path, path, LOOP, HOCKET_SELF_CHECK="off")
+        assert counted(statistics)["bcast"] == {outcome: RANKS * 40}
+
+
+@pytest.mark.one_of_each_family
+def test_a_wrong_algorithm_in_the_network_is_reported(runner: MpiRunner, tmp_path: Path) -> None:
+    path = cluster(tmp_path)
+    path.write_text(
+        path.read_text()
+        + """
+        [[calibration.native]]
+        mpi = "Some MPI 1.0"
+        collective = "bcast"
+        up_to_bytes = 1000
+        algorithm = "magic"
+        factor = 1.0
+        schedule_factor = 1.0
+        """
+    )
+    env = {"HOCKET_NETWORK": str(path), "HOCKET_SUMMARY": "1"}
+    done = runner.run(RANKS, runner.compile(LOOP), libraries=[build_mpi_parts(runner.mpi).interpose], env=env)
+    assert 'unknown algorithm "magic" for bcast' in done.stderr
+    assert done.stderr.count("every call that no plan serves stays native") == 1
 
 
 @pytest.mark.one_of_each_family

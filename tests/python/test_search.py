@@ -15,8 +15,8 @@ import pytest
 
 import hocket
 from hocket import CostModel, InvalidInput, Network, Schedule, hockney_s, lower, simulate, validate, wire_limit_s
-from hocket._core import Tree, alltoall_phases, congestion, fastest_broadcast
-from hocket.plan import COLLECTIVES
+from hocket._core import Tree, alltoall_phases, congestion, fastest_broadcast, textbook_algorithm
+from hocket.plan import COLLECTIVES, ROOTED
 from hocket.search import (
     best_segments,
     crossover,
@@ -247,3 +247,25 @@ def test_a_progress_function_may_return_anything(answer: object, goes_on: bool) 
 
     assert fastest_broadcast(tree, [0], on_progress=progress).optimal is goes_on
     assert told
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_many_ranks_are_decided_without_simulations(collective: str) -> None:
+    network = Network.generate("fat-tree:8x8x16", bandwidth="10 Gbit/s", latency="1 us")
+    for size in (8, 100_000) if collective != "barrier" else (0,):
+        found = find(collective, network, size, root=5 if collective in ROOTED else 0)
+        assert found.tried == 1
+        assert 0 < found.lower_bound_s <= found.predicted_s
+        assert sorted(found.order) == list(range(1024))
+
+
+@pytest.mark.parametrize(("collective", "size"), [("reduce", 8), ("allreduce", 100_000), ("bcast", 4_000_000)])
+def test_what_is_decided_for_many_ranks_is_near_its_simulation(collective: str, size: int) -> None:
+    network = Network.generate("tree:3x100", bandwidth="1 Gbit/s", latency="10 us")
+    found = find(collective, network, size)
+    assert validate(found.schedule).ok
+    simulated_s = simulate(lower(found.schedule, size), network, CostModel.usual()).makespan_s
+    print(found.how, found.predicted_s, simulated_s)
+    assert 0.6 < found.predicted_s / simulated_s < 1.6
+    usual = Schedule.build(collective, textbook_algorithm(collective, 300, size), 300)
+    assert simulated_s <= simulate(lower(usual, size), network, CostModel.usual()).makespan_s * 1.05

@@ -17,7 +17,7 @@ from hocket.errors import InvalidInput
 from hocket.plan import ROOTED, Plan, PlanEntry
 from hocket.search.candidates import Candidate, Candidates
 from hocket.search.decide import Decision, Predicted, decide
-from hocket.search.families import textbook_family
+from hocket.search.families import family_if_possible
 from hocket.search.limits import Limits
 from hocket.search.predict import predict
 
@@ -130,8 +130,10 @@ def native_model_of(group: CallGroup) -> Candidate:
 
     order = tuple(range(len(group.members)))
     name = textbook_algorithm(group.collective, len(order), group.bytes_max)
-    algorithm = next(one for one in algorithms() if (one.collective, one.name) == (group.collective, name))
-    return Candidate(textbook_family(algorithm, order), order)
+    of_collective = [one for one in algorithms() if one.collective == group.collective]
+    usual_first = sorted(of_collective, key=lambda one: one.name != name)
+    family = next(found for one in usual_first if (found := family_if_possible(one, order)) is not None)
+    return Candidate(family, order)
 
 
 def _choose(group: CallGroup, decision: Decision, network: Network, costs: CostModel, recorded_here: bool) -> Choice:

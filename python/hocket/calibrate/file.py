@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hocket import print_bandwidth, print_duration
 from hocket.calibrate.calibration import Calibration, Errors, LinkQuality
@@ -16,6 +16,9 @@ from hocket.calibrate.messages import Sweep
 from hocket.calibrate.network import rounded
 from hocket.calibrate.segments import Segment
 from hocket.calibrate.warnings import warnings
+
+if TYPE_CHECKING:
+    from hocket._core import NativeTimes
 
 Value = str | int | float | list[str] | None
 HEADING = """
@@ -130,6 +133,11 @@ def to_json(calibration: Calibration) -> dict[str, Any]:
         ],
         "sweeps": [_sweep(calibration, sweep) for sweep in calibration.sweeps],
     }
+
+
+def native_values(times: NativeTimes) -> dict[str, Any]:
+    names = ("mpi", "collective", "bytes_max", "algorithm", "segment_bytes", "factor", "schedule_factor")
+    return {name: getattr(times, name) for name in names}
 
 
 def _errors(calibration: Calibration) -> dict[str, Errors | None]:

@@ -16,7 +16,8 @@ from hocket.cli.reporter import TerminalReporter
 from hocket.networks.source import NetworkSource
 
 if TYPE_CHECKING:
-    from hocket.calibrate.calibration import Errors
+    from hocket._core import NativeTimes
+    from hocket.calibrate.calibration import Calibration, Errors
 
 
 @click.command()
@@ -39,6 +40,21 @@ if TYPE_CHECKING:
 )
 @click.option("--timeout", "timeout_s", type=Duration(1), metavar="TIME", help="End a start that takes longer.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random pairings and sizes.")
+@click.option(
+    "--natives",
+    is_flag=True,
+    help="Measure the MPI's own collectives too, so that `hocket run --network` knows when to leave a call to it.",
+)
+@click.option(
+    "--network",
+    "network_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --natives: take the network from this file instead of measuring it.",
+)
+@click.option(
+    "--time", "natives_s", type=Duration(1), default=120.0, metavar="TIME", help="For --natives.  [default: 120]"
+)
 @json_option
 @command_argument
 def command(
@@ -50,6 +66,9 @@ def command(
     rounds: int,
     timeout_s: float | None,
     seed: int,
+    natives: bool,
+    network_path: Path | None,
+    natives_s: float,
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -64,17 +83,44 @@ def command(
     Examples:
       hocket calibrate --hosts a,b,c,d,e,f,g,h -o cluster.toml -- mpiexec -n 8
       hocket calibrate --testbed networks/two-clusters.toml -- mpiexec -n 8
+      hocket calibrate --natives --network cluster.toml -o cluster-openmpi.toml -- mpiexec -n 64
     """
+    from hocket import print_bytes
     from hocket.calibrate.request import CalibrateRequest, run
-    from hocket.calibrate.warnings import warnings
 
     emulated = None if testbed_text is None else NetworkSource(testbed_text)
-    request = CalibrateRequest(command, output, hosts, name, emulated, launches, rounds, timeout_s, seed)
+    request = CalibrateRequest(
+        command, output, hosts, name, emulated, launches, rounds, timeout_s, seed, natives, network_path, natives_s
+    )
     done = run(request, TerminalReporter())
     if as_json:
         print_json(done.values)
         return
-    found = done.calibration
+    if done.calibration is not None:
+        _print_network(done.calibration)
+    if done.natives:
+        print_table(
+            ("collective", "up to", "as", "times as long", "schedules"),
+            [
+                (one.collective, print_bytes(one.bytes_max), _algorithm(one), f"{one.factor:.2f}",
+                 f"{one.schedule_factor:.2f}")
+                for one in done.natives
+            ],
+            f"{done.natives[0].mpi}, measured beside the prediction of an algorithm",
+        )  # fmt: skip
+    click.echo(f"{output}: the network, for --network")
+
+
+def _algorithm(times: NativeTimes) -> str:
+    from hocket import print_bytes
+
+    segments = "" if times.segment_bytes is None else f" in segments of {print_bytes(times.segment_bytes)}"
+    return times.algorithm + segments
+
+
+def _print_network(found: Calibration) -> None:
+    from hocket.calibrate.warnings import warnings
+
     rows = [
         (
             " - ".join(link.between),
@@ -97,7 +143,6 @@ def command(
         )
     for one in warnings(found):
         click.echo(f"warning: {one}")
-    click.echo(f"{output}: the network, for --network")
 
 
 def _off(errors: Errors) -> str:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from hocket.search import Found
     from hocket.search.crossover import Crossover
     from hocket.search.optimal import OptimalSchedule
+
+# Ranks of a schedule whose transfers are simulated one by one: those of more are millions.
+MOST_DRAWN = 256
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,14 @@ class Built:
 @dataclass(frozen=True)
 class OnNetwork:
     values: dict[str, Any]
-    schedule: Schedule
+    build: Callable[[], Schedule]
     order: tuple[int, ...] | None  #: of the ranks, if it has one
     network: Network
-    drawn: DrawnSchedule
+    drawn: DrawnSchedule  #: of more than MOST_DRAWN ranks without transfers
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return self.build()
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ def search(request: SearchRequest) -> OnNetwork:
         "nodes_explored": found.tried,
         "transfers": [asdict(t) for t in drawn.transfers],
     }
-    return OnNetwork(values, found.schedule, found.order, network, drawn)
+    return OnNetwork(values, found.build, found.order, network, drawn)
 
 
 def search_optimal(request: OptimalRequest, reporter: Reporter = SILENT) -> OnNetwork:
@@ -159,7 +168,7 @@ def search_optimal(request: OptimalRequest, reporter: Reporter = SILENT) -> OnNe
         cuts=request.cuts,
         on_progress=reporter.progress,
     )
-    return OnNetwork(best.to_dict(), best.schedule, None, network, _drawn_optimal(best, _title(request)))
+    return OnNetwork(best.to_dict(), lambda: best.schedule, None, network, _drawn_optimal(best, _title(request)))
 
 
 def compare(request: CrossoverRequest) -> Compared:
@@ -231,5 +240,6 @@ def _drawn_found(found: Found, title: str, num_bytes: int, network: Network) -> 
         f"{text.seconds(found.lower_bound_s)}; {found.tried} tried in {text.seconds(found.search_s)}"
     )
     status = "optimal" if found.gap <= 1e-9 else "feasible"
-    moved = timed(transfers(found.schedule, num_bytes, network))
+    is_drawn = network.num_ranks <= MOST_DRAWN
+    moved = timed(transfers(found.schedule, num_bytes, network)) if is_drawn else ()
     return DrawnSchedule(title, found.predicted_s, found.lower_bound_s, status, how, moved)

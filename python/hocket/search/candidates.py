@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hocket.errors import InvalidInput
+from hocket.plan import PlanEntry
 from hocket.search.families import Family, one_segment_families, searched_families, textbook_families
 from hocket.search.formulas import best_segments
 from hocket.search.limits import Limits
 from hocket.search.orders import OrderFound, orders_for, slowest_first
+from hocket.search.predict import MOST_SIMULATED, Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,6 +58,16 @@ class Candidate:
     def schedule(self, root: int) -> Schedule:
         return self.family.build(self.order, self.segments, root)
 
+    def entry(self, call: Call) -> PlanEntry | None:
+        if self.is_carried:
+            return None
+        size = call.size_bytes
+        segments = 1 if self.segment_bytes else self.segments
+        return PlanEntry(
+            call.collective, call.members, size, size, self.algorithm, segments,
+            segment_bytes=self.segment_bytes, order=self.order,
+        )  # fmt: skip
+
 
 class Candidates:
     """For calls of any size of one collective on one communicator; what does not depend on the size is kept."""
@@ -82,7 +94,7 @@ class Candidates:
         self._orders: dict[str, list[OrderFound]] = {}
         self._messages: dict[str, int] = {}
         families = textbook_families(collective, network, members, self.root)
-        if self._is_for_one:
+        if self._is_for_one and (len(members) <= MOST_SIMULATED or self.limits.families is not None):
             families += searched_families(collective, network, members, self.root, seed)
         self.families = self._allowed(families)
 

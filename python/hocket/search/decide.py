@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from hocket.search.candidates import Candidate, Candidates, nearest
-from hocket.search.predict import Call, predict, serves
+from hocket.search.predict import MOST_SIMULATED, Call, decider_for, predict, serves
 
 # What is not within this factor of the best of the first candidates is not simulated to the end, nor refined.
 _HOPEFUL = 1.5
@@ -44,6 +44,10 @@ def decide(
     progress: Callable[[int], None] | None = None,
 ) -> Decision:
     """`progress` is called with the number of candidates simulated so far. The decision does not depend on the pool."""
+    limits = candidates.limits
+    is_free = limits.families is None and limits.segments is None and limits.most_segment_bytes is None
+    if len(call.members) > MOST_SIMULATED and is_free:
+        return _decide_by_rounds(candidates, call)
     if pool is not None:
         return _Decider(candidates, call, pool, progress).decision()
     with ThreadPoolExecutor(os.cpu_count()) as own:  # simulate releases the interpreter lock
@@ -59,6 +63,23 @@ def by_preference(found: Sequence[Predicted], nearly_equal: float) -> list[Predi
         return not is_near, one.candidate.segments if is_near else 0, one.time_s
 
     return sorted(found, key=rank)
+
+
+def _decide_by_rounds(candidates: Candidates, call: Call) -> Decision:
+    """Without simulations, as `hocket run --network` decides in the program."""
+    if not call.commutative:
+        return Decision(None, (), 0, True)
+    found = decider_for(candidates.network, candidates.costs).fastest(
+        call.collective, list(call.members), call.size_bytes
+    )
+    family = next(one for one in candidates.families if one.name == found.algorithm)
+    order = tuple(range(len(call.members))) if found.order is None else found.order
+    segments = 1
+    if found.segment_bytes is not None:
+        segments = family.segments_of(call.size_bytes, found.segment_bytes)
+    how = "rank order" if found.order is None else "depth first"
+    best = Predicted(Candidate(family, order, segments, found.segment_bytes, how), found.predicted_s or 0.0)
+    return Decision(best, (), 1, False)
 
 
 class _Decider:

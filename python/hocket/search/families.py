@@ -58,11 +58,20 @@ def textbook_families(collective: str, network: Network, members: Sequence[int],
     from hocket._core import depth_first_order
 
     order = tuple(depth_first_order(network, list(members), root))
-    found = [textbook_family(algorithm, order) for algorithm in algorithms() if algorithm.collective == collective]
-    if not found:
+    of_collective = [algorithm for algorithm in algorithms() if algorithm.collective == collective]
+    found = [family for algorithm in of_collective if (family := family_if_possible(algorithm, order)) is not None]
+    if not of_collective:
         names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
         raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
     return found
+
+
+def family_if_possible(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family | None:
+    """None where it comes to too many chunks."""
+    try:
+        return textbook_family(algorithm, depth_first)
+    except InvalidInput:
+        return None
 
 
 def searched_families(

@@ -58,9 +58,11 @@ def find(
     decision = decide(candidates, Call(collective, members, size_bytes, (root,)))
     assert decision.best is not None  # a family remains, and any of its schedules serves the call
     best = decision.best.candidate
+    textbook = best.family.algorithm
     return Found(
         collective=collective,
-        schedule=best.schedule(root),
+        algorithm=best.schedule(root).algorithm if textbook is None else textbook.name,
+        build=lambda: best.schedule(root),
         predicted_s=decision.best.time_s,
         lower_bound_s=lower_bound_s,
         chunks=best.segments,

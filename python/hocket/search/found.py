@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hocket.schedules.transfers import gap_of
@@ -19,14 +21,19 @@ class Found:
     """A schedule, what it is predicted to take, and a time that no schedule of the collective can beat."""
 
     collective: str
-    schedule: Schedule
+    algorithm: str
+    build: Callable[[], Schedule]  # of many ranks it takes much memory
     predicted_s: float
     lower_bound_s: float
     chunks: int  # segments of a message, for pipelining: what the algorithm is asked for
     order: tuple[int, ...]  # of the ranks of the communicator
     search_s: float
     how: str  # in words: algorithm, segments, where the order is from, the seed if chance took part
-    tried: int  # schedules simulated
+    tried: int  # schedules simulated, or predicted
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return self.build()
 
     @property
     def gap(self) -> float:
@@ -36,7 +43,7 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         return {
             "collective": self.collective,
-            "algorithm": self.schedule.algorithm,
+            "algorithm": self.algorithm,
             "predicted_s": self.predicted_s,
             "lower_bound_s": self.lower_bound_s,
             "gap": self.gap,

@@ -8,12 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from hocket import CostModel, Network, Schedule
+    from hocket._core import Decider
+    from hocket.plan import PlanEntry
 
 ROOTS_TRIED = 3
+# Of more ranks a schedule is predicted by its rounds: simulations of all candidates would take minutes.
+MOST_SIMULATED = 256
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,17 @@ class Call:
 class _HasSchedule(Protocol):
     def schedule(self, root: int) -> Schedule: ...
 
+    def entry(self, call: Call) -> PlanEntry | None:
+        """Of an algorithm of the textbook, for this call; None for what a plan carries whole."""
+
+
+@lru_cache(maxsize=1)
+def decider_for(network: Network, costs: CostModel) -> Decider:
+    """It keeps what it has found."""
+    from hocket._core import Decider
+
+    return Decider(network, costs)
+
 
 def predict(
     candidate: _HasSchedule,
@@ -38,7 +54,11 @@ def predict(
     costs: CostModel,
     limit_s: Callable[[], float] | None = None,
 ) -> float:
-    """Mean over the most frequent roots; where it is above the limit, it may be infinite."""
+    """Mean over the most frequent roots; where it is above the limit, it may be infinite. Of many ranks the schedules
+    of the textbook are not simulated, and the roots are some that lie evenly over the ranks."""
+    entry = candidate.entry(call) if len(call.members) > MOST_SIMULATED else None
+    if entry is not None:
+        return decider_for(network, costs).predicted_s(entry, list(call.members), call.size_bytes)
     roots = call.roots[:ROOTS_TRIED]
     total_s = 0.0
     for root in roots:

@@ -201,13 +201,15 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
     const auto num_ranks = static_cast<std::size_t>(rounds.num_ranks);
     const auto num_capacities = static_cast<std::size_t>(network.num_capacities());
     Work now(num_ranks, num_capacities), all(num_ranks, num_capacities);
+    double all_work_s = 0;
+    const auto on_cores = [&](double work_s) { return costs->cores > 0 ? work_s / costs->cores : 0; };
     std::vector<LinkId> route;
     std::vector<Exchange> pairs;
     for (const Rounds::Round& round : rounds.rounds) {
         now.clear();
         pairs.clear();
         const auto times = static_cast<double>(round.times);
-        double latency_s = 0, largest = 0;
+        double latency_s = 0, largest = 0, work_s = 0;
         const auto charge = [&](Sums Work::* sums, std::size_t place, double value) {
             (now.*sums).add(place, value);
             (all.*sums).add(place, times * value);
@@ -221,25 +223,29 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
                 const Link& link = network.link(l);
                 route_s += link.latency_s;
                 charge(&Work::link_s_per_byte, static_cast<std::size_t>(link.capacity),
-                       message.blocks / (link.bandwidth_bytes_per_s * costs->link_efficiency));
+                       message.copies * message.blocks / (link.bandwidth_bytes_per_s * costs->link_efficiency));
             }
             latency_s = std::max(latency_s, route_s);
             largest = std::max(largest, message.blocks);
             const bool is_on_host =
                 costs->host_overhead_s && network.host_of(ranks[source]) == network.host_of(ranks[target]);
-            charge(&Work::send_s, source, is_on_host ? *costs->host_overhead_s : costs->send_overhead_s);
-            charge(&Work::receive_s, target, is_on_host ? *costs->host_overhead_s : costs->receive_overhead_s);
-            if (message.reduces) charge(&Work::combined, target, message.blocks);
+            const double send_s = is_on_host ? *costs->host_overhead_s : costs->send_overhead_s;
+            const double receive_s = is_on_host ? *costs->host_overhead_s : costs->receive_overhead_s;
+            charge(&Work::send_s, source, message.copies * send_s);
+            charge(&Work::receive_s, target, message.copies * receive_s);
+            work_s += message.copies * (send_s + receive_s);
+            if (message.reduces) charge(&Work::combined, target, message.copies * message.blocks);
             const auto [low, high] = std::minmax(message.source, message.target);
             pairs.push_back({low, high, message.source, message.blocks});
         }
         const double largest_pair = largest_both_ways(pairs);
-        const double overhead_s = now.send_s.largest() + now.receive_s.largest();
+        const double overhead_s = std::max(now.send_s.largest() + now.receive_s.largest(), on_cores(work_s));
+        all_work_s += times * work_s;
         const double reduce_s_per_byte = now.combined.largest() / costs->reduce_bytes_per_s;
         terms_.push_back({times, overhead_s + latency_s, 2 * latency_s + overhead_s,
                           now.link_s_per_byte.largest() + reduce_s_per_byte, largest, largest_pair});
     }
-    stage_fixed_s_ = largest_sum(all.send_s, all.receive_s);
+    stage_fixed_s_ = std::max(largest_sum(all.send_s, all.receive_s), on_cores(all_work_s));
     stage_s_per_byte_ = std::max(all.link_s_per_byte.largest(), all.combined.largest() / costs->reduce_bytes_per_s);
 }
 

@@ -19,8 +19,9 @@ namespace hocket::cost {
 struct Rounds {
     struct Message {
         std::int32_t source, target;
-        double blocks;  ///< size in blocks of the collective (see Schedule), one segment each
-        bool reduces;   ///< the receiver combines it
+        double blocks;      ///< size in blocks of the collective (see Schedule), one segment each
+        bool reduces;       ///< the receiver combines it
+        double copies = 1;  ///< at the same time, between ranks that are placed alike
         bool operator==(const Message&) const = default;
     };
     struct Round {
@@ -42,7 +43,8 @@ Rounds rounds_of(std::span<const RankSchedule> parts, std::int32_t segments);
 /// o is the overhead of the sends of the rank that has most of them in the round, and of the receives of the one that
 /// has most, and L the longest latency of a route; B is the largest sum of bytes over bandwidth on a link, and of bytes
 /// that a rank combines, for a block of one byte. O is the overhead of all messages of a rank, and B_all is B over all
-/// rounds, since segments keep all of them busy [Patarasuk08]. From the rendezvous size on a message asks its receiver
+/// rounds, since segments keep all of them busy [Patarasuk08]. Where all ranks share cores, o and O are at least the
+/// overheads of all ranks over the number of cores. From the rendezvous size on a message asks its receiver
 /// first, for 2 L and its overheads.
 class RoundTimes {
 public:

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "hocket/base/error.hpp"
 #include "hocket/collectives/textbook.hpp"
+#include "hocket/decision/large_rounds.hpp"
 #include "hocket/network/depth_first.hpp"
 #include "hocket/network/members.hpp"
 
@@ -20,6 +23,7 @@ using collectives::Algorithm;
 using cost::RoundTimes;
 
 constexpr std::int32_t most_members = 1 << 20;
+constexpr std::int64_t most_pipelined = 1 << 22;  // chunks, as segments_for() accepts them
 constexpr std::size_t roots_tried = 3;
 // Among choices that are predicted to be this close the one of fewer segments is taken: what a message costs beside its
 // time on the wire is the least certain.
@@ -61,6 +65,12 @@ double mean_s(const std::vector<RoundTimes>& of_roots, std::int64_t bytes, std::
     return sum_s / static_cast<double>(of_roots.size());
 }
 
+/// Whether schedules of it can be made.
+bool fits(const Algorithm& algorithm, std::int32_t num_ranks) {
+    const std::int64_t chunks = std::int64_t{algorithm.cuts(num_ranks)} * num_blocks(algorithm.collective, num_ranks);
+    return chunks <= (algorithm.pipelines ? most_pipelined : std::int64_t{std::numeric_limits<std::int32_t>::max()});
+}
+
 /// Sizes within a factor of two share a decision.
 std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(Collective collective) {
     std::vector<std::pair<std::int64_t, std::int64_t>> ranges{{0, 0}};
@@ -71,8 +81,45 @@ std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(Collective collectiv
 
 }  // namespace
 
-Decider::Decider(const Network& network, const CostModel& costs)
-    : network_(network), costs_(costs), segment_bytes_(segment_sizes(costs.rendezvous_limit_bytes())) {}
+Decider::Decider(const Network& network, const CostModel& costs, std::string_view mpi)
+    : network_(network), costs_(costs), segment_bytes_(segment_sizes(costs.rendezvous_limit_bytes())) {
+    if (network.calibration() == nullptr) return;
+    for (const network::NativeTimes& times : network.calibration()->natives) {
+        const Collective collective = collective_from(times.collective);
+        const Algorithm* const algorithm =
+            times.algorithm.empty() ? nullptr : &collectives::find_algorithm(collective, times.algorithm);
+        if (times.mpi == mpi)
+            natives_[collective].push_back({times.bytes_max, algorithm, times.segment_bytes, times.factor,
+                                            times.schedule_factor, true, algorithm != nullptr});
+    }
+    for (auto& [_, natives] : natives_)
+        std::stable_sort(natives.begin(), natives.end(),
+                         [](const Native& a, const Native& b) { return a.bytes_max < b.bytes_max; });
+}
+
+/// Beyond the largest size that was measured it is as there.
+Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, std::int64_t bytes) const {
+    Native found{bytes, nullptr};
+    if (const auto known = natives_.find(collective); known != natives_.end()) {
+        const auto& all = known->second;
+        const auto first =
+            std::find_if(all.begin(), all.end(), [&](const Native& one) { return bytes <= one.bytes_max; });
+        found = first != all.end() ? *first : all.back();
+    }
+    if (found.algorithm == nullptr) {
+        const auto name = collectives::textbook_algorithm(collective, num_ranks, bytes);
+        found.algorithm = &collectives::find_algorithm(collective, name);
+    }
+    return found;
+}
+
+double Decider::native_s(const Native& native, const Ordered& on_members, std::int32_t num_ranks, std::int64_t bytes) {
+    const std::int32_t segments =
+        native.segment_bytes ? collectives::segments_of_size(*native.algorithm, num_ranks, bytes, *native.segment_bytes)
+                             : 1;
+    // An algorithm that was fitted to measured times has the turns in them.
+    return native.factor * mean_s(on_members.of_roots, bytes, segments, native.takes_turns);
+}
 
 const std::vector<PlanEntry>& Decider::entries(Collective collective, std::span<const Rank> members) {
     network::check_members(network_, members, most_members);
@@ -81,20 +128,26 @@ const std::vector<PlanEntry>& Decider::entries(Collective collective, std::span<
     return place->second;
 }
 
-const cost::Rounds& Decider::rounds(const Algorithm& algorithm, std::int32_t num_ranks) {
-    const auto [place, is_new] = rounds_.try_emplace({&algorithm, num_ranks});
-    if (is_new) {
+const cost::Rounds* Decider::rounds(const Algorithm& algorithm, std::int32_t num_ranks) {
+    const auto known = rounds_.find({&algorithm, num_ranks});
+    if (known != rounds_.end()) return &known->second;
+    std::optional<cost::Rounds> found;
+    if (num_ranks > most_emitted) found = large_rounds(algorithm, num_ranks);
+    if (!found && algorithm.least_messages(num_ranks) <= most_messages) {
         const collectives::Shape shape{num_ranks};
         std::vector<RankSchedule> parts;
         for (std::int32_t v = 0; v < num_ranks; ++v) parts.push_back(algorithm.emit(v, shape));
-        place->second = cost::rounds_of(parts, collectives::segments_for(algorithm, shape));
+        found = cost::rounds_of(parts, collectives::segments_for(algorithm, shape));
     }
-    return place->second;
+    return found ? &rounds_.emplace(Key{&algorithm, num_ranks}, std::move(*found)).first->second : nullptr;
 }
 
 Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Rank> members, std::vector<Rank> order) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    const cost::Rounds& of_algorithm = rounds(algorithm, num_ranks);
+    const cost::Rounds* const of_algorithm = rounds(algorithm, num_ranks);
+    if (of_algorithm == nullptr)
+        throw InvalidInput(std::string(algorithm.name) + " on " + std::to_string(num_ranks) +
+                           " ranks sends too many messages to be predicted");
     Ordered found{&algorithm, std::move(order), {}};
     std::vector<Rank> walked(members.size());
     for (const std::int32_t first : roots_for(algorithm.collective, num_ranks)) {
@@ -102,7 +155,7 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Ra
             const auto position = static_cast<std::size_t>((first + v) % num_ranks);
             walked[static_cast<std::size_t>(v)] = members[found.order.empty() ? position : found.order[position].at()];
         }
-        found.of_roots.emplace_back(of_algorithm, network_, costs_, walked);
+        found.of_roots.emplace_back(*of_algorithm, network_, costs_, walked);
     }
     return found;
 }
@@ -114,8 +167,8 @@ double Decider::predicted_s(const PlannedSchedule& schedule, std::span<const Ran
 
 double Decider::native_s(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    const auto name = collectives::textbook_algorithm(collective, num_ranks, bytes);
-    return mean_s(ordered(collectives::find_algorithm(collective, name), members, {}).of_roots, bytes, 1, false);
+    const Native own = native(collective, num_ranks, bytes);
+    return native_s(own, ordered(*own.algorithm, members, {}), num_ranks, bytes);
 }
 
 std::vector<std::vector<Rank>> Decider::orders(std::span<const Rank> members) const {
@@ -132,6 +185,7 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
                               std::int64_t bytes) const {
     std::vector<Choice> choices;
     for (const Ordered& candidate : candidates) {
+        if (!fits(*candidate.algorithm, num_ranks)) continue;
         choices.push_back({&candidate, {}, 1, mean_s(candidate.of_roots, bytes, 1, true)});
         if (!candidate.algorithm->pipelines) continue;
         for (const std::int64_t size : segment_bytes_) {
@@ -140,6 +194,7 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
                 choices.push_back({&candidate, size, segments, mean_s(candidate.of_roots, bytes, segments, true)});
         }
     }
+    if (choices.empty()) return {};
     double best_s = std::numeric_limits<double>::infinity();
     for (const Choice& choice : choices) best_s = std::min(best_s, choice.time_s);
     std::erase_if(choices, [&](const Choice& choice) { return choice.time_s > best_s * (1 + nearly_equal); });
@@ -148,16 +203,35 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
     });
 }
 
-std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Rank> members) {
-    const auto num_ranks = static_cast<std::int32_t>(members.size());
-    if (num_ranks < 2 || num_blocks(collective, num_ranks) > most_blocks) return {};
-    std::vector<Ordered> candidates;
+std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::span<const Rank> members) {
+    std::vector<Ordered> found;
     const auto tried = orders(members);
     for (const Algorithm& algorithm : collectives::all_algorithms()) {
-        if (algorithm.collective != collective || algorithm.least_messages(num_ranks) > most_messages) continue;
-        for (const auto& order : tried) candidates.push_back(ordered(algorithm, members, order));
+        if (algorithm.collective != collective) continue;
+        if (rounds(algorithm, static_cast<std::int32_t>(members.size())) == nullptr) continue;
+        for (const auto& order : tried) found.push_back(ordered(algorithm, members, order));
     }
-    if (candidates.empty()) return {};
+    return found;
+}
+
+std::pair<PlannedSchedule, double> Decider::fastest(Collective collective, std::span<const Rank> members,
+                                                    std::int64_t bytes) {
+    network::check_members(network_, members, most_members);
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
+    const std::vector<Ordered> all = candidates(collective, members);
+    const Choice choice = best(all, num_ranks, bytes);
+    if (choice.ordered == nullptr)
+        throw InvalidInput(std::string(name_of(collective)) + " on " + std::to_string(num_ranks) +
+                               " ranks: every algorithm sends too many messages",
+                           "use fewer ranks");
+    return {PlannedSchedule(*choice.ordered->algorithm, num_ranks, 1, choice.segment_bytes, choice.ordered->order),
+            choice.time_s};
+}
+
+std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Rank> members) {
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
+    if (num_ranks < 2) return {};
+    const std::vector<Ordered> all = candidates(collective, members);
     std::vector<std::int32_t> values;
     for (const Rank member : members) values.push_back(member.value);
 
@@ -165,14 +239,16 @@ std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Ra
     Choice last;
     for (const auto& [low, high] : sizes_of(collective)) {
         const std::int64_t middle = (low + high) / 2;
-        const auto name = collectives::textbook_algorithm(collective, num_ranks, middle);
-        const auto native = std::find_if(candidates.begin(), candidates.end(), [&](const Ordered& candidate) {
-            return candidate.algorithm->name == name && candidate.order.empty();
+        const Native own = native(collective, num_ranks, middle);
+        const auto like_own = std::find_if(all.begin(), all.end(), [&](const Ordered& candidate) {
+            return candidate.algorithm == own.algorithm && candidate.order.empty();
         });
-        if (native == candidates.end()) continue;  // it sends too many messages
-        const double own_s = mean_s(native->of_roots, middle, 1, false);
-        const Choice choice = best(candidates, num_ranks, middle);
-        if (own_s - choice.time_s < std::max(least_gain_s, least_gain * own_s)) continue;
+        if (like_own == all.end()) continue;  // it sends too many messages
+        const double own_s = native_s(own, *like_own, num_ranks, middle);
+        const Choice choice = best(all, num_ranks, middle);
+        if (choice.ordered == nullptr) continue;
+        const double gain = own.is_measured ? least_gain : least_gain_unknown;
+        if (own_s - own.schedule_factor * choice.time_s < std::max(least_gain_s, gain * own_s)) continue;
         if (!found.empty() && choice.is_like(last) && found.back().bytes_max == low - 1) {
             found.back().bytes_max = high;
             continue;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,17 +25,22 @@ namespace hocket::decision {
 /// what hocket adds to a call at most (docs/notebook/small-calls.md).
 inline constexpr double least_gain = 0.1;
 inline constexpr double least_gain_s = 10e-6;
-/// Algorithms that send more messages in all are left out, and collectives of more blocks (see Schedule) than that.
+/// The same share where nothing is known of the MPI's own times, so that they may be less than assumed.
+inline constexpr double least_gain_unknown = 0.25;
+/// Algorithms that send more messages in all are left out, but for those that large_rounds() knows.
 inline constexpr std::int64_t most_messages = 1 << 16;
-inline constexpr std::int64_t most_blocks = 1 << 20;
+/// Of more ranks it is asked first.
+inline constexpr std::int32_t most_emitted = 256;
 /// Larger calls stay native.
 inline constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
 
 /// Decides for communicators on one network, and keeps what it has found. Not for several threads at once.
 class Decider {
 public:
-    /// `network` lives as long as this.
-    Decider(const Network& network, const CostModel& costs);
+    /// `network` lives as long as this. `mpi`, such as "Open MPI 4.1.4": that whose times are taken from the network's
+    /// calibration, where it has them.
+    /// @throws InvalidInput  if these times name a collective or an algorithm that there is not
+    Decider(const Network& network, const CostModel& costs, std::string_view mpi = {});
 
     /// Entries for calls of any root and of 0 to `most_bytes` bytes, in increasing order of bytes; none for sizes that
     /// are best left to the MPI. `members` are ranks of the network in the order of the communicator. Communicators
@@ -42,10 +48,14 @@ public:
     /// @throws InvalidInput  if there is no member, or one is not in the network or comes twice
     const std::vector<PlanEntry>& entries(Collective, std::span<const Rank> members);
 
+    /// The schedule that is predicted to be the fastest for calls of one size, and for how long.
+    /// @throws InvalidInput  as entries(), or if no algorithm has few enough messages
+    std::pair<PlannedSchedule, double> fastest(Collective, std::span<const Rank> members, std::int64_t bytes);
     /// How long a call takes that is served by such a schedule, in the mean over a few roots. Segments take turns, see
     /// cost::RoundTimes.
     double predicted_s(const PlannedSchedule&, std::span<const Rank> members, std::int64_t bytes);
-    /// The same of the MPI's own function, taken to be collectives::textbook_algorithm() in the order of ranks.
+    /// The same of the MPI's own function: by what was measured of it, or else taken to be
+    /// collectives::textbook_algorithm() in the order of ranks.
     double native_s(Collective, std::span<const Rank> members, std::int64_t bytes);
 
 private:
@@ -68,8 +78,23 @@ private:
         }
     };
 
-    const cost::Rounds& rounds(const collectives::Algorithm&, std::int32_t num_ranks);
+    /// The MPI's own function at sizes up to `bytes_max`.
+    struct Native {
+        std::int64_t bytes_max;
+        const collectives::Algorithm* algorithm;  ///< null: the usual one of the size
+        std::optional<std::int64_t> segment_bytes{};
+        double factor = 1, schedule_factor = 1;  ///< measured over predicted, of it and of schedules
+        bool is_measured = false, takes_turns = false;
+    };
+
+    [[nodiscard]] Native native(Collective, std::int32_t num_ranks, std::int64_t bytes) const;
+    static double native_s(const Native&, const Ordered&, std::int32_t num_ranks, std::int64_t bytes);
+    /// Null for an algorithm that sends too many messages.
+    const cost::Rounds* rounds(const collectives::Algorithm&, std::int32_t num_ranks);
+    /// @throws InvalidInput  for an algorithm that sends too many messages
     Ordered ordered(const collectives::Algorithm&, std::span<const Rank> members, std::vector<Rank> order);
+    /// Every algorithm in every order, those that are too large for a schedule too: natively they may be in use.
+    std::vector<Ordered> candidates(Collective, std::span<const Rank> members);
     /// Orders worth trying: that of the ranks, and along the network.
     [[nodiscard]] std::vector<std::vector<Rank>> orders(std::span<const Rank> members) const;
     [[nodiscard]] Choice best(const std::vector<Ordered>& candidates, std::int32_t num_ranks, std::int64_t bytes) const;
@@ -78,6 +103,7 @@ private:
     const Network& network_;
     CostModel costs_;
     std::vector<std::int64_t> segment_bytes_;
+    std::map<Collective, std::vector<Native>> natives_;  // those that are known, in increasing order of bytes
     std::map<Key, cost::Rounds> rounds_;
     std::map<std::pair<Collective, std::vector<NodeId>>, std::vector<PlanEntry>> found_;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "hocket/base/json_text.hpp"
 #include "hocket/base/units.hpp"
 #include "hocket/network/blueprint.hpp"
 #include "hocket/network/file.hpp"
@@ -127,7 +128,15 @@ std::string circuits_table(const Network& network, const Circuits& circuits) {
 std::string last_tables(const Network& network) {
     std::string text;
     if (network.circuits() != nullptr) text += circuits_table(network, *network.circuits());
-    if (network.calibration() != nullptr) text += "\n" + network.calibration()->toml;
+    if (network.calibration() == nullptr) return text;
+    if (!network.calibration()->toml.empty()) text += "\n" + network.calibration()->toml;
+    for (const NativeTimes& times : network.calibration()->natives)
+        text += "\n[[calibration.native]]\n" + line("mpi", string(times.mpi)) +
+                line("collective", string(times.collective)) + line("up_to_bytes", std::to_string(times.bytes_max)) +
+                line("algorithm", string(times.algorithm)) +
+                (times.segment_bytes ? line("segment_bytes", std::to_string(*times.segment_bytes)) : "") +
+                line("factor", base::number_text(times.factor)) +
+                line("schedule_factor", base::number_text(times.schedule_factor));
     return text;
 }
 

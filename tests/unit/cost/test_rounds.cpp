@@ -120,3 +120,16 @@ TEST_CASE("on networks without congestion it is what the simulation finds") {
         CHECK(times.seconds(static_cast<double>(bytes), 1, false) == Approx(simulated_s).epsilon(0.02));
     }
 }
+
+TEST_CASE("where ranks share cores their overheads follow each other") {
+    const Network star = network::build(network::star(4, {.bandwidth_bytes_per_s = 1e6}));
+    const auto ranks = ranks_below(4);
+    const Rounds ring = rounds_of(Collective::allgather, "ring", 4);
+    CostParameters costs{.send_overhead_s = 1e-3, .receive_overhead_s = 1e-3};
+    CHECK(RoundTimes(ring, star, costs, ranks).seconds(0, 1, true) == Approx(3 * 2e-3));
+    costs.cores = 2;  // 8 overheads in each of 3 rounds
+    CHECK(RoundTimes(ring, star, costs, ranks).seconds(0, 1, true) == Approx(3 * 4e-3));
+    CHECK(RoundTimes(ring, star, costs, ranks).seconds(0, 2, true) == Approx(2 * 3 * 4e-3));
+    costs.cores = 8;
+    CHECK(RoundTimes(ring, star, costs, ranks).seconds(0, 1, true) == Approx(3 * 2e-3));
+}

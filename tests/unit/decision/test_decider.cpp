@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/base/random.hpp"
+#include "hocket/cost/rounds.hpp"
 #include "hocket/decision/decider.hpp"
+#include "hocket/decision/large_rounds.hpp"
+#include "hocket/decision/plan_times.hpp"
 #include "hocket/network/generate.hpp"
 #include "hocket/network/placement.hpp"
 
@@ -112,12 +117,98 @@ TEST_CASE("members that are not there are refused") {
     CHECK_THROWS_AS(decider.entries(Collective::bcast, ranks({0, 0})), InvalidInput);
 }
 
+TEST_CASE("what an MPI was measured to take decides where it is served, for this MPI alone") {
+    const Network plain = two_groups();
+    network::Calibration calibration;
+    calibration.natives = {{"Some MPI 1.0", "allgather", "bruck", std::nullopt, 1000, 1, 1},
+                           {"Some MPI 1.0", "allgather", "ring", std::nullopt, 1'000'000, 2, 1},
+                           {"Some MPI 1.0", "bcast", "binomial", std::nullopt, 1 << 20, 1, 100}};
+    const Network measured = Network(plain).calibrated(calibration);
+    const auto members = ranks({0, 4, 1, 5, 2, 6, 3, 7});
+    Decider unknown(measured, CostModel::usual(), "Some MPI 2.0"), known(measured, CostModel::usual(), "Some MPI 1.0");
+    const auto& entries = known.entries(Collective::allgather, members);
+    // It has the best algorithm for short blocks, and needs twice as long as predicted for longer ones.
+    REQUIRE(!entries.empty());
+    CHECK(entries.front().bytes_min > 511);
+    CHECK(entries.back().bytes_max == decision::most_bytes);
+    const double usual_s = unknown.native_s(Collective::allgather, members, 1'000'000);
+    CHECK(known.native_s(Collective::allgather, members, 1'000'000) >= 2 * usual_s);
+    CHECK(known.native_s(Collective::allgather, members, 10'000'000) ==
+          Approx(10 * known.native_s(Collective::allgather, members, 1'000'000)).epsilon(0.01));
+    // Schedules were far slower there than predicted.
+    CHECK(known.entries(Collective::bcast, members).empty());
+    CHECK(!unknown.entries(Collective::bcast, members).empty());
+
+    calibration.natives.front().algorithm = "magic";
+    const Network wrong = Network(plain).calibrated(calibration);
+    CHECK_THROWS_AS(Decider(wrong, CostModel::usual()), InvalidInput);
+}
+
+TEST_CASE("a plan's measurements hold for other hosts of the network") {
+    const Network network = two_groups();
+    std::vector<std::string> hosts;  // ranks 0 to 3 of the plan are in one group
+    for (const std::int32_t rank : {0, 1, 2, 3, 4, 5, 6, 7})
+        hosts.push_back(network.node(network.host_of(Rank{rank})).name);
+    const std::vector<std::int32_t> members{0, 1, 2, 3};
+    const auto first = ranks({0, 1, 2, 3}), mixed = ranks({0, 4, 1, 5});
+    Decider plain(network, CostModel::usual());
+    const std::int64_t bytes = 1 << 20;
+    const PlannedSchedule ring(collectives::find_algorithm(Collective::allreduce, "ring"), 4);
+    PlanEntry entry{Collective::allreduce, members, bytes, bytes, std::nullopt, ring};
+    entry.native_s = 3 * plain.native_s(Collective::allreduce, first, bytes);
+    entry.tuned_s = 2 * plain.predicted_s(ring, first, bytes);
+    entry.evidence = Evidence{"Some MPI 1.0", 2, 5, 1.5, {1.2, 1.8}};
+    const Plan plan(8, network.name(), {entry}, {}, "off", hosts);
+    const auto learned = decision::times_of(plan, network, CostModel::usual(), "Some MPI 1.0");
+    REQUIRE(learned.size() == 1);
+    CHECK(learned[0].factor == Approx(3));
+    CHECK(learned[0].schedule_factor == Approx(2));
+    network::Calibration calibration;
+    calibration.natives = learned;
+    const Network measured = Network(network).calibrated(calibration);
+    Decider decider(measured, CostModel::usual(), "Some MPI 1.0");
+    CHECK(decider.native_s(Collective::allreduce, mixed, 1000) ==
+          Approx(3 * plain.native_s(Collective::allreduce, mixed, 1000)));
+    CHECK(decision::times_of(plan, network, CostModel::usual(), "Some MPI 2.0").empty());
+    hosts.back() = "elsewhere";
+    CHECK(decision::times_of(Plan(8, {}, {entry}, {}, "off", hosts), network, CostModel::usual(), "Some MPI 1.0")
+              .empty());
+}
+
+TEST_CASE("the rounds of many ranks are those of their ops") {
+    for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
+        for (const std::int32_t p : {2, 3, 8, 13, 32}) {
+            const auto large = decision::large_rounds(algorithm, p);
+            if (!large) continue;
+            CAPTURE(name_of(algorithm.collective));
+            CAPTURE(algorithm.name);
+            CAPTURE(p);
+            const Network tree = network::build(network::star(p, {.bandwidth_bytes_per_s = 1e8, .latency_s = 1e-5}));
+            const Schedule schedule = collectives::emit(algorithm, {p}, {});
+            std::vector<Rank> all;
+            for (std::int32_t r = 0; r < p; ++r) all.emplace_back(r);
+            const cost::RoundTimes exact(cost::rounds_of(schedule.ranks, schedule.segments), tree, CostModel::usual(),
+                                         all);
+            const cost::RoundTimes found(*large, tree, CostModel::usual(), all);
+            // The ring of this one sends less than all blocks around.
+            const double tolerance = algorithm.name == "scatter_allgather" ? 0.35 : 1e-9;
+            for (const double bytes : {0.0, 1e3, 1e6})
+                CHECK(found.seconds(bytes, 1, true) == Approx(exact.seconds(bytes, 1, true)).epsilon(tolerance));
+        }
+    }
+}
+
 TEST_CASE("large communicators are decided on in little time and memory, without what grows with the square") {
     const Network network = network::generate_network("fat-tree:16x16x8", {.bandwidth_bytes_per_s = 1e9});
     std::vector<Rank> members;
     for (std::int32_t r = 0; r < network.num_ranks(); ++r) members.emplace_back((r * 5) % network.num_ranks());
     Decider decider(network, CostModel::usual());
-    CHECK(decider.entries(Collective::alltoall, members).empty());
-    for (const PlanEntry& entry : decider.entries(Collective::bcast, members))
-        CHECK(entry.schedule.algorithm()->least_messages(network.num_ranks()) <= decision::most_messages);
+    for (const Collective collective : all_collectives) {
+        CAPTURE(name_of(collective));
+        const auto [schedule, time_s] =
+            decider.fastest(collective, members, collective == Collective::barrier ? 0 : 64);
+        CHECK(time_s > 0);
+        CHECK(schedule.num_ranks() == network.num_ranks());
+    }
+    CHECK(decider.fastest(Collective::alltoall, members, 1).first.algorithm()->name == "bruck");
 }

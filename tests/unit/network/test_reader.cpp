@@ -166,6 +166,43 @@ between = [ "b", "s" ]
     }
 }
 
+TEST_CASE("times of an MPI's own collectives are read, and written behind the rest") {
+    const std::string text = two_hosts + R"(
+[calibration]
+grade = "A"
+
+[[calibration.native]]
+mpi = "Some MPI 1.0"
+collective = "bcast"
+up_to_bytes = 1000
+algorithm = "binomial"
+factor = 1.25
+schedule_factor = 1
+
+[[calibration.native]]
+mpi = "Some MPI 1.0"
+collective = "bcast"
+up_to_bytes = 1000000
+algorithm = "pipelined_chain"
+segment_bytes = 8192
+factor = 0.5
+schedule_factor = 2.0
+)";
+    const Network network = from_text(text);
+    REQUIRE(network.calibration() != nullptr);
+    const auto& natives = network.calibration()->natives;
+    REQUIRE(natives.size() == 2);
+    CHECK(natives[0].mpi == "Some MPI 1.0");
+    CHECK(natives[0].factor == 1.25);
+    CHECK(natives[0].schedule_factor == 1);
+    CHECK(!natives[0].segment_bytes);
+    CHECK(natives[1].algorithm == "pipelined_chain");
+    CHECK(natives[1].segment_bytes == 8192);
+    CHECK(natives[1].bytes_max == 1'000'000);
+    CHECK(to_toml(from_text(to_toml(network))) == to_toml(network));
+    CHECK(network.calibration()->toml.find("native") == std::string::npos);
+}
+
 TEST_CASE("a generated network is the table that generates it, and takes a placement") {
     const Network n = from_text(
         "format = \"hocket.network/1\"\nname = \"mine\"\nplacement = [\"b1\", \"a0\"]\n[generate]\nkind = "
@@ -241,6 +278,14 @@ TEST_CASE("every mistake is reported with file, line, key, value and what is acc
         {calibrated("burst = 9000"), "two.toml:32: burst is the number 9000; expected: text such as \"64 KiB\""},
         {calibrated("burst = \"9 k\""), "two.toml:32: burst: \"9 k\" is not a number of bytes"},
         {calibrated("burst_time = \"-1 us\""), "two.toml:32: burst_time: \"-1 us\" is not a duration"},
+        {calibrated("native = 3"), "two.toml:32: native is the number 3; expected: tables [[native]]"},
+        {calibrated("[[calibration.native]]\nmpi = \"M\""), "two.toml:32: key \"collective\" is missing"},
+        {calibrated("[[calibration.native]]\nmpi = \"M\"\ncollective = \"bcast\"\nalgorithm = \"linear\"\n"
+                    "up_to_bytes = 0"),
+         "two.toml:36: up_to_bytes is the number 0; expected: a whole number above 0"},
+        {calibrated("[[calibration.native]]\nmpi = \"M\"\ncollective = \"bcast\"\nalgorithm = \"linear\"\n"
+                    "up_to_bytes = 8\nfactor = -1.5"),
+         "two.toml:37: factor is the number -1.5; expected: a number above 0"},
         {"= 3", "two.toml:1: not TOML"},
         {"a = \"\xFF\"", "not TOML"},
         {"[[[a]]]", "not TOML"},

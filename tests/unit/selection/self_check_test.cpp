@@ -106,6 +106,18 @@ TEST_CASE("an entry that is slower is given up after five comparisons and one th
     }
 }
 
+TEST_CASE("an entry that is only predicted to be faster is given up after few calls, and kept if it is") {
+    const Entries on_trial(2, SelfCheck::Entry::on_trial());
+    Ranks slower(3, on_trial), much_slower(3, on_trial), faster(3, on_trial);
+    const int call = calls_until_given_up(slower, 1'000'000, 1'200'000, 1000);
+    CHECK(call > 0);
+    CHECK(call <= 12);
+    CHECK(calls_until_given_up(much_slower, 1'000'000, 4'000'000, 1000) < call);
+    CHECK(slower.entry(0).num_slower() == SelfCheck::trial_policy.lost_comparisons);
+    CHECK(calls_until_given_up(faster, 1'500'000, 1'000'000, 2000) == 0);
+    CHECK(faster.entry(0).num_compared > 5);
+}
+
 TEST_CASE("one entry in use among many that are not is given up as soon as if it were alone") {
     for (const std::int64_t used : {0, 3, 7}) {
         Ranks ranks(3, Entries(8));

@@ -76,11 +76,16 @@ def run(
 
 
 def _print(found: OnNetwork, num_bytes: int | None, form: str | None, as_json: bool) -> None:
+    from hocket.schedules.request import MOST_DRAWN
+
     transfers = found.drawn.transfers
     if as_json:
         print_json(found.values)
     elif form is None:
         print(f"{found.drawn.title} on {found.network.name}: {found.drawn.how}")
+        if not transfers and found.network.num_ranks > MOST_DRAWN:
+            print(f"of more than {MOST_DRAWN} ranks no transfers are listed: --format sends lists them")
+            return
         print_transfers(transfers[:_TABLE_ROWS])
         if len(transfers) > _TABLE_ROWS:
             print(f"... and {len(transfers) - _TABLE_ROWS:,} more: --format sends lists all")
@@ -123,6 +128,13 @@ def check_drawing(path: Path) -> None:
 
 
 def draw(schedule: DrawnSchedule, network: Network, path: Path) -> None:
+    from hocket.schedules.request import MOST_DRAWN
+
+    if not schedule.transfers and network.num_ranks > MOST_DRAWN:
+        raise InvalidInput(
+            f"{path}: a drawing shows at most {MOST_DRAWN} ranks, the network has {network.num_ranks}",
+            "leave out --draw",
+        )
     if path.suffix == ".html":
         from hocket.io.files import write_whole
         from hocket.report import schedule_page

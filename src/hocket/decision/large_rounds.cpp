@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#include "hocket/decision/large_rounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <vector>
+
+#include "hocket/base/random.hpp"
+#include "hocket/collectives/emitters.hpp"
+
+namespace hocket::decision {
+
+namespace {
+
+using Round = cost::Rounds::Round;
+using Message = cost::Rounds::Message;
+
+/// Each rank sends to the one at this distance behind it.
+void add_shift(std::vector<Message>& messages, std::int32_t p, std::int32_t distance, double blocks, bool reduces,
+               double copies = 1) {
+    for (std::int32_t v = 0; v < p; ++v)
+        messages.push_back({v, collectives::around(v, distance, p), blocks, reduces, copies});
+}
+
+Round shift(std::int32_t p, std::int32_t distance, double blocks, bool reduces, std::int64_t times) {
+    Round round{{}, times};
+    add_shift(round.messages, p, distance, blocks, reduces);
+    return round;
+}
+
+struct Distance {
+    std::int32_t distance, stands_for;
+};
+
+/// One at random of each of equal parts of 1 to p - 1. Evenly spaced ones would all be alike on a network that repeats.
+std::vector<Distance> distances(std::int32_t p) {
+    const std::int64_t num = p - 1, parts = std::min<std::int64_t>(num, most_distances);
+    base::Random random(1);
+    std::vector<Distance> found;
+    for (std::int64_t i = 0; i < parts; ++i) {
+        const std::int64_t first = num * i / parts, end = num * (i + 1) / parts;
+        found.push_back(
+            {static_cast<std::int32_t>(1 + first + random.below(end - first)), static_cast<std::int32_t>(end - first)});
+    }
+    return found;
+}
+
+std::vector<Round> alltoall(std::string_view name, std::int32_t p) {
+    std::vector<Round> rounds;
+    if (name == "pairwise") {
+        for (const auto [distance, times] : distances(p)) rounds.push_back(shift(p, distance, 1, false, times));
+    } else if (name == "linear") {
+        rounds.push_back({{}, 1});
+        for (const auto [distance, copies] : distances(p))
+            add_shift(rounds.back().messages, p, distance, 1, false, copies);
+    } else {  // bruck: the blocks whose distance has the bit
+        for (std::int64_t bit = 1; bit < p; bit *= 2) {
+            const std::int64_t rest = p % (2 * bit);
+            const std::int64_t blocks = p / (2 * bit) * bit + std::max<std::int64_t>(0, rest - bit);
+            rounds.push_back(shift(p, static_cast<std::int32_t>(bit), static_cast<double>(blocks), false, 1));
+        }
+    }
+    return rounds;
+}
+
+/// A binomial tree hands out blocks, each rank to all its children at once; then they go around the ring. That some of
+/// them need not is left out.
+std::vector<Round> scatter_allgather(std::int32_t p) {
+    std::vector<Round> rounds;
+    for (std::int32_t v = 1; v < p; ++v) {
+        const auto depth = static_cast<std::size_t>(std::popcount(static_cast<std::uint32_t>(v)));
+        if (rounds.size() < depth) rounds.resize(depth, {{}, 1});
+        const double blocks = static_cast<double>(collectives::binomial_subtree_end(v, p) - v) / p;
+        rounds[depth - 1].messages.push_back({collectives::binomial_parent(v), v, blocks, false});
+    }
+    rounds.push_back(shift(p, 1, 1.0 / p, false, p - 1));
+    return rounds;
+}
+
+}  // namespace
+
+std::optional<cost::Rounds> large_rounds(const collectives::Algorithm& algorithm, std::int32_t p) {
+    const bool is_ring = algorithm.name == "ring";
+    if (p < 2) return std::nullopt;
+    switch (algorithm.collective) {
+        case Collective::alltoall:
+            return cost::Rounds{p, alltoall(algorithm.name, p)};
+        case Collective::allgather:
+        case Collective::reduce_scatter_block:
+            if (is_ring) return cost::Rounds{p, {shift(p, 1, 1, algorithm.collective != Collective::allgather, p - 1)}};
+            return std::nullopt;
+        case Collective::allreduce:
+            if (is_ring)
+                return cost::Rounds{p, {shift(p, 1, 1.0 / p, true, p - 1), shift(p, 1, 1.0 / p, false, p - 1)}};
+            return std::nullopt;
+        case Collective::bcast:
+            if (algorithm.name == "scatter_allgather") return cost::Rounds{p, scatter_allgather(p)};
+            return std::nullopt;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace hocket::decision
