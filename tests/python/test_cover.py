@@ -95,14 +95,19 @@ def test_a_gain_that_was_not_measured_is_not_promised():
 
 
 def test_a_schedule_carried_whole_serves_sizes_near_it():
+    plan = covered(verdicts_of(group("allgather", 200_000)))
+    near = [plan.entry_for("allgather", WORLD, size, None) for size in (199_999, 200_000, 200_001)]
+    assert all(entry is not None and entry.custom is not None for entry in near)
+
+
+def test_a_named_tree_serves_other_roots_too():
     star = Network.generate("star:16", latency="20 us")
     members = tuple(range(16))
     plan = covered(verdicts_of(group("bcast", 100_000, roots=(3,), members=members), network=star), star)
-    assert plan.entry_for("bcast", members, 100_000, 3).custom is not None
-    near = [plan.entry_for("bcast", members, size, 3) for size in (99_999, 100_001)]
-    assert all(entry.custom is not None for entry in near)
-    other = plan.entry_for("bcast", members, 100_000, 4)
-    assert other is None or other.custom is None
+    for root in (3, 4):
+        entry = plan.entry_for("bcast", members, 100_000, root)
+        assert entry is not None
+        assert entry.custom is None
 
 
 @pytest.mark.parametrize(("collective", "size", "parts"), [("allgather", 200_000, 1), ("allreduce", 60_000, 5)])

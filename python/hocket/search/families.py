@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""The kinds of schedules that the search chooses from: textbook algorithms, pipelined trees, phases on trees, several
-orders at once, and optimal ones in one segment."""
+"""The kinds of schedules that the search chooses from: textbook algorithms, phases on trees, several orders at once,
+and optimal ones in one segment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hocket import Algorithm, Network, Schedule
 
 IN_TURN = "binomial, one send at a time"
-FANOUTS = (2, 3)  # of pipelined trees; 1 is the chain. Wider ones give each child too little of the parent's link.
 # Of more ranks there are millions of messages.
 MOST_PHASED = 256
 # What runs along several orders at once where hosts have several links.
@@ -82,8 +81,6 @@ def searched_families(
 
     found: list[Family] = []
     order = tuple(depth_first_order(network, list(members), root))
-    if collective in ("bcast", "reduce") and len(members) > 3:
-        found += [_tree(collective, fanout, order) for fanout in FANOUTS]
     if collective in ("bcast", "scatter") and len(members) > 2:
         found.append(_in_turn(collective, order))
     if collective in ("allreduce", "allgather") and len(members) > 2:
@@ -109,20 +106,9 @@ def textbook_family(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Famil
         return Schedule.build(collective, name, ranks, root if rooted else 0, segments, list(order))
 
     walk = "ring"
-    if name in ("chain", "pipelined_chain"):
+    if name in ("chain", "pipelined_chain", "binary_tree", "ternary_tree"):
         walk = "backward" if collective == "reduce" else "chain"
     return Family(name, build, walk, algorithm.pipelines, algorithm.segments_for(ranks), depth_first, algorithm)
-
-
-def _tree(collective: str, fanout: int, depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
-        from hocket._core import reversed_schedule, tree_bcast
-
-        down = tree_bcast(list(order), fanout, segments)
-        return down if collective == "bcast" else reversed_schedule(down)
-
-    walk = "chain" if collective == "bcast" else "backward"
-    return Family(f"tree of fanout {fanout}", build, walk, True, 1, depth_first)
 
 
 def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:

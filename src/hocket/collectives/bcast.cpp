@@ -41,6 +41,11 @@ RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
     return down_tree(place_in_chain(v, shape.num_ranks), shape.segments, shape.segments);
 }
 
+template <std::int32_t fanout>
+RankSchedule split_tree(std::int32_t v, const Shape& shape) {
+    return down_tree(place_in_split_tree(v, shape.num_ranks, fanout), shape.segments, shape.segments);
+}
+
 /// Binomial scatter of `blocks` blocks of `segments` chunks among the ranks 0 .. blocks-1. Returns the receive, or -1.
 std::int32_t scatter_blocks(RankSchedule& part, std::int32_t v, std::int32_t blocks, std::int32_t segments) {
     std::int32_t received = -1;
@@ -124,6 +129,10 @@ constexpr std::array algorithms = {
     Algorithm{Collective::bcast, "chain", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::bcast, "pipelined_chain", "Patarasuk08", true, false, whole_message, one_for_each_rank,
               pipelined_chain},
+    Algorithm{Collective::bcast, "binary_tree", "PjesivacGrbovic07", true, false, whole_message, one_for_each_rank,
+              split_tree<2>},
+    Algorithm{Collective::bcast, "ternary_tree", "PjesivacGrbovic07", true, false, whole_message, one_for_each_rank,
+              split_tree<3>},
     Algorithm{Collective::bcast, "scatter_allgather", "Barnett94", true, false, block_for_each_rank,
               one_for_half_the_pairs, scatter_allgather},
     Algorithm{Collective::bcast, "scatter_recursive_doubling", "Thakur05", false, false, block_for_each_of_power_of_two,

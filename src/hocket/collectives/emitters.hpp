@@ -76,6 +76,31 @@ inline TreePlace place_in_chain(std::int32_t v, std::int32_t p) {
     return place;
 }
 
+/// The first rank of a stretch sends to the heads of `fanout` nearly equal stretches of the rest, and so on: a subtree
+/// is a stretch of ranks, and stays in one part of the network where they are in its order.
+inline TreePlace place_in_split_tree(std::int32_t v, std::int32_t p, std::int32_t fanout) {
+    std::int32_t parent = -1, first = 0, size = p;
+    while (true) {
+        TreePlace place{parent, {}};
+        std::int32_t start = first + 1, left = size - 1, inner_first = 0, inner_size = 0;
+        const std::int32_t parts = std::min(left, fanout);
+        for (std::int32_t part = 0; part < parts; ++part) {
+            const std::int32_t length = left / (parts - part);
+            place.children.push_back(start);
+            if (v >= start && v < start + length) {
+                inner_first = start;
+                inner_size = length;
+            }
+            start += length;
+            left -= length;
+        }
+        if (v == first) return place;
+        parent = first;
+        first = inner_first;
+        size = inner_size;
+    }
+}
+
 /// Non-powers of two for algorithms that need one: of the first 2e ranks, where e is p minus the power, the odd ones
 /// give their part to the even one before them and get the result from it at the end. The others act under new,
 /// consecutive numbers, so that the order of ranks is kept [Thakur05].

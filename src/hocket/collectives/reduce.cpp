@@ -39,6 +39,10 @@ RankSchedule chain(std::int32_t v, const Shape& shape) {
 RankSchedule pipelined_chain(std::int32_t v, const Shape& shape) {
     return up_tree(place_in_chain(v, shape.num_ranks), shape.segments, shape.segments);
 }
+template <std::int32_t fanout>
+RankSchedule split_tree(std::int32_t v, const Shape& shape) {
+    return up_tree(place_in_split_tree(v, shape.num_ranks, fanout), shape.segments, shape.segments);
+}
 
 constexpr std::array algorithms = {
     Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, linear},
@@ -46,6 +50,10 @@ constexpr std::array algorithms = {
     Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
               pipelined_chain},
+    Algorithm{Collective::reduce, "binary_tree", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
+              split_tree<2>},
+    Algorithm{Collective::reduce, "ternary_tree", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
+              split_tree<3>},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "hocket/cost/hockney.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -36,6 +37,25 @@ double binomial(const Arguments& a) { return a.rounds() * a.k * a.message(a.n / 
 
 /// The last segment starts after the k-1 before it and passes p-1 links.
 double pipelined_chain(const Arguments& a) { return (a.p - 2 + a.k) * a.message(a.n / a.k); }
+
+/// Messages one after another until the last rank of a tree has a segment, whose ranks serve their children in turn:
+/// the last child of each has the largest part of the rest. See place_in_split_tree().
+double split_tree_turns(std::int64_t size, std::int64_t fanout) {
+    double turns = 0;
+    while (size > 1) {
+        const std::int64_t parts = std::min(size - 1, fanout);
+        turns += static_cast<double>(parts);
+        size = (size - 2) / parts + 1;
+    }
+    return turns;
+}
+
+/// A rank serves all its children with a segment before it turns to the next.
+template <std::int64_t fanout>
+double split_tree(const Arguments& a) {
+    const double children = std::min(a.p - 1, static_cast<double>(fanout));
+    return (split_tree_turns(a.ranks, fanout) + (a.k - 1) * children) * a.message(a.n / a.k);
+}
 
 /// p-1 blocks of n bytes to and from each rank, each in k messages.
 double ring(const Arguments& a) { return (a.p - 1) * a.k * a.message(a.n / a.k); }
@@ -112,12 +132,16 @@ constexpr std::array forms{
     Form{Collective::bcast, "binomial", binomial},
     Form{Collective::bcast, "chain", one_after_another},
     Form{Collective::bcast, "pipelined_chain", pipelined_chain},
+    Form{Collective::bcast, "binary_tree", split_tree<2>},
+    Form{Collective::bcast, "ternary_tree", split_tree<3>},
     Form{Collective::bcast, "scatter_allgather", bcast_scatter_allgather},
     Form{Collective::bcast, "scatter_recursive_doubling", bcast_scatter_recursive_doubling},
     Form{Collective::reduce, "linear", one_after_another},
     Form{Collective::reduce, "binomial", binomial},
     Form{Collective::reduce, "chain", one_after_another},
     Form{Collective::reduce, "pipelined_chain", pipelined_chain},
+    Form{Collective::reduce, "binary_tree", split_tree<2>},
+    Form{Collective::reduce, "ternary_tree", split_tree<3>},
     Form{Collective::allreduce, "recursive_doubling", allreduce_recursive_doubling},
     Form{Collective::allreduce, "ring", allreduce_ring},
     Form{Collective::allreduce, "rabenseifner", allreduce_rabenseifner},

@@ -46,6 +46,22 @@ TEST_CASE("a split tree of fanout 1 is the pipelined chain") {
     CHECK(bcast == collectives::emit(chain, {4, 3}, {Rank{2}, order}));
 }
 
+TEST_CASE("split trees of fanout 2 and 3 are algorithms, which need no list of their ranks") {
+    const std::vector<Rank> order = {Rank{2}, Rank{0}, Rank{3}, Rank{1}, Rank{6}, Rank{4}, Rank{5}, Rank{8}, Rank{7}};
+    for (const std::int32_t fanout : {2, 3}) {
+        const auto& algorithm =
+            collectives::find_algorithm(Collective::bcast, fanout == 2 ? "binary_tree" : "ternary_tree");
+        for (std::size_t p = 1; p <= order.size(); ++p) {
+            std::vector<Rank> first;
+            for (const Rank rank : order)
+                if (rank.at() < p) first.push_back(rank);
+            Schedule bcast = bcast_down(split_tree(first, fanout), first.front(), 3);
+            bcast.algorithm = algorithm.name;
+            CHECK(bcast == collectives::emit(algorithm, {static_cast<std::int32_t>(p), 3}, {first.front(), first}));
+        }
+    }
+}
+
 TEST_CASE("every textbook broadcast and scatter can be reversed") {
     for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
         if (algorithm.collective != Collective::bcast && algorithm.collective != Collective::scatter) continue;
