@@ -59,6 +59,8 @@ def run(request: ProfileRequest, reporter: Reporter = SILENT) -> Profile:
     groups: dict[tuple[int, int, int], _Times] = {}
 
     def add(calls: npt.NDArray[Any]) -> None:
+        if not len(calls):  # as the last part may be where recording was cut off
+            return
         keys = np.stack([calls[name] for name in ("function", "communicator", "bytes")]).astype(np.int64)
         order = np.lexsort(keys[::-1])
         keys, calls = keys[:, order], calls[order]
