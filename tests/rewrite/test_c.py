@@ -49,7 +49,7 @@ def test_the_windows_that_a_person_finds_are_found() -> None:
     assert [line for line in path.read_bytes().splitlines() if b"MPI_" not in line and line not in new] == []
 
 
-@pytest.mark.parametrize("name", ["adversarial.c", "adversarial.cc"])
+@pytest.mark.parametrize("name", ["adversarial.c", "adversarial.cc", "traps.c", "traps.cc"])
 def test_what_cannot_be_proved_stays(name: str) -> None:
     path = FOLDER / name
     result = rewritten(path)
@@ -160,3 +160,80 @@ def test_who_else_may_call_a_function_is_looked_for(tmp_path: Path, text: str, r
     (one,) = rewritten(tmp_path / "f.c").outcomes
     assert [refusal.code for refusal in one.refusals] == ["divergence"]
     assert reason in one.refusals[0].reason
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "code"),
+    [
+        ("#define MPI_Bcast(a, n, t, r, c) MPI_Bcast(a, 2 * (n), t, r, c)\n", "", "unknown"),
+        ("#include <setjmp.h>\nvoid g(jmp_buf e) {\n  longjmp(e, 1);\n}\n", "", "early-exit"),
+        ("#include <sys/mman.h>\nvoid *g(void) {\n  return mmap(0, 9, 3, 1, 3, 0);\n}\n", "", "one-sided"),
+        ("int MPI_Barrier(MPI_Comm c) {\n  return PMPI_Barrier(c);\n}\n", "", "unknown-call"),
+        ("", "  static void *t[] = {&&y, &&z};\n  goto *t[a[0] > 0];\ny:\n  f(a, w);\nz:\n", "divergence"),
+    ],
+)
+def test_what_a_whole_file_forbids(tmp_path: Path, before: str, between: str, code: str) -> None:
+    small(tmp_path, "  BCAST\n  LOOP")
+    source = (tmp_path / "f.c").read_text()
+    source = source.replace("void f(", before + "void f(", 1).replace("  f(a, w);\n  return", between + "  return")
+    (tmp_path / "f.c").write_text(source)
+    assert (before or between) in source
+    (one,) = rewritten(tmp_path / "f.c").outcomes
+    assert code in [refusal.code for refusal in one.refusals]
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ("float b[7];", "sizeof(b) > 9 ? t : t"),
+        ("MPI_OWN = (MPI_Datatype)(long)w[0];", "MPI_OWN"),
+        ("n = (int)w[0];", "n < 0 || sizeof(double[n]) > 9 ? t : t"),
+    ],
+)
+def test_a_start_stays_behind_what_its_arguments_need(tmp_path: Path, change: str, argument: str) -> None:
+    (tmp_path / "own.h").write_text("extern MPI_Datatype MPI_OWN;\n")
+    before = f"  MPI_Datatype t = MPI_BYTE;\n  int n = 3;\n  {change}\n  LOOP2"
+    loop = "for (int i = 0; i < 9; i++) v[i] = i;"
+    text = f"{before}\n  MPI_Bcast(a, 9, {argument}, 0, MPI_COMM_WORLD);\n  a[0] = w[0];".replace("LOOP2", loop)
+    (tmp_path / "f.c").write_text(
+        '#include <mpi.h>\n#include "own.h"\n'
+        f"static void f(double *restrict a, double *restrict w, double *restrict v) {{\n{text}\n}}\n"
+        "int main(void) {\n  double a[9], w[9], v[9];\n  f(a, w, v);\n  return 0;\n}\n"
+    )
+    result = rewritten(tmp_path / "f.c")
+    assert [one.is_rewritten for one in result.outcomes] == [True], result.outcomes[0].refusals
+    new = result.new[tmp_path / "f.c"].decode()
+    assert new.index(change) < new.index("MPI_Ibcast") < new.index(loop) < new.index("MPI_Wait")
+
+
+def test_a_member_that_is_an_operator_stays(tmp_path: Path) -> None:
+    (tmp_path / "f.cc").write_text(
+        "#include <mpi.h>\nstruct P {\n  double &operator[](int i);\n  double v[9];\n};\n"
+        "double &P::operator[](int i) {\n"
+        "  double a[9], w[9];\n  MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n"
+        "  for (int k = 0; k < 9; k++) w[k] = k;\n  return v[i];\n}\n"
+        "int main() {\n  P p;\n  return p[0] > 0;\n}\n"
+    )
+    (one,) = rewritten(tmp_path / "f.cc").outcomes
+    assert [refusal.code for refusal in one.refusals] == ["divergence"]
+
+
+def test_a_call_over_lines_with_backslashes_stays(tmp_path: Path) -> None:
+    (one,) = small(tmp_path, "  MPI_Bcast(a, \\\n    9, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n  LOOP").outcomes
+    assert "layout" in [refusal.code for refusal in one.refusals]
+
+
+def test_comments_stay(tmp_path: Path) -> None:
+    new = small(tmp_path, "  // first\n  BCAST  // second\n  LOOP  // third").new[tmp_path / "f.c"].decode()
+    assert "  // first\n  MPI_Request hocket_request;\n" in new
+    assert "&hocket_request);  // second\n" in new
+    assert "  }  // third\n" in new
+
+
+def test_a_function_of_the_name_of_mpi_is_no_call_of_mpi(tmp_path: Path) -> None:
+    (tmp_path / "f.cc").write_text(
+        "#include <mpi.h>\nnamespace own {\nvoid MPI_Bcast(void *, int, MPI_Datatype, long, MPI_Comm);\n}\n"
+        "int main() {\n  double a[9], w[9];\n  using own::MPI_Bcast;\n"
+        "  MPI_Bcast(a, 9, MPI_DOUBLE, 0L, MPI_COMM_WORLD);\n  for (int i = 0; i < 9; i++) w[i] = i;\n}\n"
+    )
+    assert rewritten(tmp_path / "f.cc").outcomes == []

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hocket.rewrite.c_names import FRESH, OTHERS, Names, is_array, is_number, is_pointer, is_reference
 from hocket.rewrite.c_source import CFunction, CSource, Cursor, c_walk, functions_of, kind, operator_of
@@ -39,7 +41,7 @@ class CSummary:
 
 @dataclass
 class CProgram:
-    """The functions of all files; those with two definitions are in `all` only."""
+    """The functions of all files; those that may be another when linked are in `all` only."""
 
     sources: Sequence[CSource]
     all: list[CFunction] = field(default_factory=list)
@@ -50,15 +52,16 @@ class CProgram:
     def __post_init__(self) -> None:
         self.all = [one for source in self.sources for one in functions_of(source)]
         names = Counter(one.name for one in self.all)
-        self.functions = {one.name: one for one in self.all if names[one.name] == 1}
+        self.functions = {one.name: one for one in self.all if names[one.name] == 1 and not _is_replaced(one)}
 
     @property
     def known(self) -> frozenset[str]:
-        """Functions whose pointer parameters go nowhere."""
+        """USRs of functions whose pointer parameters go nowhere."""
         if self._known is None:
-            found = frozenset(self.functions)
+            by_usr = {one.cursor.get_usr(): one for one in self.functions.values()}
+            found = frozenset(usr for usr, one in by_usr.items() if not one.cursor.type.is_function_variadic())
             while True:
-                kept = frozenset(name for name in found if self._keeps(self.functions[name], found))
+                kept = frozenset(usr for usr in found if self._keeps(by_usr[usr], found))
                 if kept == found:
                     break
                 found = kept
@@ -73,7 +76,9 @@ class CProgram:
 
     def summary(self, name: str, level: int = 0) -> CSummary | None:
         """None for a function that is not known well enough."""
-        if name not in self.known or level > _MOST_LEVELS:
+        if name not in self.functions or level > _MOST_LEVELS:
+            return None
+        if self.functions[name].cursor.get_usr() not in self.known:
             return None
         if name not in self._summaries:
             self._summaries[name] = None  # where it calls itself
@@ -98,9 +103,20 @@ class CProgram:
         return CSummary(parameters, _of(effects, OTHERS.key), effects.has_work)
 
 
+def _is_replaced(function: CFunction) -> bool:
+    """Whether another definition may take its place when the program is linked or loaded."""
+    head = function.source.text[function.cursor.extent.start.offset : function.body.extent.start.offset]
+    return re.search(rb"\b_*(weak|ifunc)", head) is not None
+
+
 def _of(effects: Effects, key: str) -> tuple[bool, bool]:
     some = [one for one in effects.accesses if one.symbol.key == key]
     return any(not one.is_write for one in some), any(one.is_write for one in some)
+
+
+def _declared(variable: Cursor) -> Symbol:
+    """A declaration writes it, and what needs it reads it."""
+    return Symbol(variable.spelling, f"declaration of {variable.get_usr()}")
 
 
 @dataclass
@@ -120,7 +136,8 @@ class CCollector:
     def access(self, symbol: Symbol, is_write: bool, cursor: Cursor) -> None:
         text = " ".join(self.function.source.of(cursor).split()) or symbol.name
         self.effects.accesses.append(Access(symbol, is_write, int(cursor.extent.start.line), text))
-        if "volatile" in str(cursor.type.spelling) or "_Atomic" in str(cursor.type.spelling):
+        spelling = str(cursor.type.get_canonical().spelling)
+        if "volatile" in spelling or "_Atomic" in spelling:
             self.barrier("volatile", cursor, f"{text} is volatile or atomic")
 
     # Statements
@@ -173,19 +190,25 @@ class CCollector:
         usr = cursor.get_usr()
         own = self.names.unique.get(usr) == "variable" or is_pointer(cursor)
         self.access(Symbol(cursor.spelling, usr) if own else OTHERS, True, cursor)
+        self.access(_declared(cursor), True, cursor)
 
     # Expressions
 
     def read(self, cursor: Cursor) -> None:
         """The value, and all that computing it does."""
         name, parts = kind(cursor), list(cursor.get_children())
-        if name in _LITERALS or name in ("CXX_UNARY_EXPR", "CXX_NULL_PTR_LITERAL_EXPR", "TYPE_REF"):
+        if name in _LITERALS or name in ("CXX_NULL_PTR_LITERAL_EXPR", "TYPE_REF"):
+            return
+        if name == "CXX_UNARY_EXPR":
+            self._size(cursor)
             return
         if name == "DECL_REF_EXPR":
             self._name(cursor)
         elif name in ("UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR"):
             inner = [one for one in parts if kind(one) not in ("TYPE_REF", "NAMESPACE_REF")]
-            if len(inner) == 1 and (is_number(cursor) or is_array(cursor) or str(cursor.type.kind.name) == "VOID"):
+            if any("va_list" in str(one.type.get_canonical().spelling) for one in inner):
+                self.barrier("unknown", cursor, "a list of arguments")
+            elif len(inner) == 1 and (is_number(cursor) or is_array(cursor) or str(cursor.type.kind.name) == "VOID"):
                 self.read(inner[0])
             elif inner:
                 self.barrier("unknown", cursor, "this expression is not analysed")
@@ -218,6 +241,19 @@ class CCollector:
             self.barrier("unknown", cursor, f"{cursor.spelling} is not a variable")
         elif not is_array(found) or kind(found) == "PARM_DECL":  # an array stands for its address
             self.access(self.names.variable(cursor), False, cursor)
+
+    def _size(self, cursor: Cursor) -> None:
+        """It needs the declarations of variables, and the values of those that count the elements of a type."""
+        text = self.function.source.of(cursor)
+        if not text.startswith(("sizeof", "alignof", "_Alignof")):
+            self.barrier("unknown", cursor, "a macro makes this sizeof, or it is not analysed")
+        for one in c_walk(self.function.cursor):
+            if kind(one) in ("VAR_DECL", "PARM_DECL") and re.search(rf"\b{one.spelling}\b", text):
+                self.access(_declared(one), False, cursor)
+                if is_number(one) and self.names.unique.get(one.get_usr()) == "variable":
+                    self.access(Symbol(one.spelling, one.get_usr()), False, cursor)
+                elif is_number(one) and not is_pointer(one):
+                    self.access(OTHERS, False, cursor)
 
     def _binary(self, cursor: Cursor, parts: Sequence[Cursor]) -> None:
         operation = operator_of(self.function.source, cursor)
@@ -319,7 +355,7 @@ class CCollector:
 
     def _mpi(self, cursor: Cursor, procedure: MpiProcedure | None, arguments: Sequence[Cursor]) -> None:
         name, line = str(cursor.spelling), int(cursor.extent.start.line)
-        if procedure is None or len(arguments) != len(procedure.arguments):
+        if procedure is None or procedure.name != name or len(arguments) != len(procedure.arguments):
             self.barrier("communication", cursor, f"{name} is not known")
             return
         # A wait orders accesses of buffers that stand in another call: no statement but a start or a wait crosses it.
@@ -345,5 +381,8 @@ class CCollector:
         return (
             text.startswith("MPI_")
             and text.isidentifier()
-            and not any(one is not None and self.function.source.has(one) for one in used)
+            and all(
+                one is not None and one.location.file is not None and Path(one.location.file.name).name == "mpi.h"
+                for one in used
+            )
         )

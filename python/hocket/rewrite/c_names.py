@@ -21,6 +21,7 @@ FRESH = frozenset({"malloc", "calloc"})
 _SAME = frozenset({"UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR"})
 _ARITHMETIC = frozenset({"+", "-"})
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "!"})
+_HARMLESS = frozenset({"*", "-", "+", "!", "~", "++", "--"})  # of operators before or behind a pointer
 OTHERS = Symbol(TARGETS, TARGETS, attributes={"target"})
 
 
@@ -50,7 +51,7 @@ class Names:
 
     function: CFunction
     as_summary: bool = False
-    known: frozenset[str] = frozenset()  # names of functions whose parameters go nowhere
+    known: frozenset[str] = frozenset()  # USRs of functions whose parameters go nowhere
     stated: dict[str, int] = field(default_factory=dict)  # USR of a parameter or local -> line of `// hocket restrict`
 
     def __post_init__(self) -> None:
@@ -76,7 +77,8 @@ class Names:
         self._collect([self.function.body], uses)
         found = {}
         for usr, cursor in declared.items():
-            if is_reference(cursor) or cursor.type.is_volatile_qualified() or "_Atomic" in cursor.type.spelling:
+            own = cursor.type.get_canonical()
+            if is_reference(cursor) or own.is_volatile_qualified() or "_Atomic" in own.spelling:
                 continue
             storage = str(cursor.storage_class.name)
             is_parameter = kind(cursor) == "PARM_DECL"
@@ -177,15 +179,29 @@ class Names:
         if name == "UNARY_OPERATOR":
             operation = operator_of(self.function.source, parent)
             if operation != "&":
-                return operation in ("++", "--", "-", "+", "!", "~")
+                return operation in ("++", "--", "-", "+", "!", "~") and not self._is_an_object(path[:at])
             return self._stays(path[:at])
         if name == "UNEXPOSED_EXPR":  # its value
             return is_number(parent)
-        return name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR", "COMPOUND_STMT", "CXX_UNARY_EXPR")
+        if name in ("BINARY_OPERATOR", "COMPOUND_ASSIGNMENT_OPERATOR"):
+            return not self._is_an_object(path[:at])
+        return name in ("COMPOUND_STMT", "CXX_UNARY_EXPR")
+
+    def _is_an_object(self, path: list[Cursor]) -> bool:
+        """Whether a result may be used as its operand itself, as in `&(x = 1)` and `int& r = ++x` of C++."""
+        if not self.function.is_cxx:
+            return False
+        around = next(
+            (one for one in path[-2::-1] if kind(one) not in ("PAREN_EXPR", "BINARY_OPERATOR")), self.function.body
+        )
+        return not (kind(around).endswith("_STMT") or kind(around) == "UNEXPOSED_EXPR")
 
     def _goes_to_known(self, call: Cursor) -> bool:
-        name = str(call.spelling)
-        return name.lower() in mpi_procedures() or name == "free" or name in self.known
+        name, called = str(call.spelling), call.referenced
+        if called is None or kind(called) != "FUNCTION_DECL":
+            return False
+        mpi = mpi_procedures().get(name.lower())
+        return (mpi is not None and mpi.name == name) or name == "free" or called.get_usr() in self.known
 
     # What an expression reaches
 
@@ -205,13 +221,12 @@ class Names:
     @cached_property
     def _plain_pointers(self) -> set[str]:
         """Pointers whose own address is not taken: their value changes only where they are assigned."""
-        declared = {
-            one.get_usr()
-            for one in c_walk(self.function.cursor)
-            if kind(one) in ("VAR_DECL", "PARM_DECL") and is_pointer(one) and str(one.storage_class.name) == "NONE"
-        }
+        variables = [one for one in c_walk(self.function.cursor) if kind(one) in ("VAR_DECL", "PARM_DECL")]
+        if any(map(is_reference, variables)):
+            return set()
+        declared = {one.get_usr() for one in variables if is_pointer(one) and str(one.storage_class.name) == "NONE"}
         for one in c_walk(self.function.body):
-            if kind(one) == "UNARY_OPERATOR" and operator_of(self.function.source, one) in ("&", ""):
+            if kind(one) == "UNARY_OPERATOR" and operator_of(self.function.source, one) not in _HARMLESS:
                 declared -= {
                     part.referenced.get_usr()
                     for part in c_walk(one)

@@ -16,8 +16,17 @@ from typing import Any
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.c_effects import CCollector, CProgram
+from hocket.rewrite.c_items import CItem, items_of
 from hocket.rewrite.c_names import OTHERS, Names
-from hocket.rewrite.c_source import CFunction, CSource, Cursor, c_walk, kind, read_c_source
+from hocket.rewrite.c_source import (
+    CFunction,
+    CSource,
+    Cursor,
+    c_walk,
+    is_of_the_system,
+    kind,
+    read_c_source,
+)
 from hocket.rewrite.c_uniform import Uniform
 from hocket.rewrite.change import Edit, Piece, with_edits
 from hocket.rewrite.effects import Effects
@@ -32,29 +41,6 @@ _EXACT_DATATYPES = frozenset(
     "MPI_CHAR MPI_SHORT MPI_INT MPI_LONG MPI_LONG_LONG MPI_UNSIGNED MPI_UNSIGNED_LONG MPI_INT8_T MPI_INT16_T"
     " MPI_INT32_T MPI_INT64_T MPI_UINT8_T MPI_UINT16_T MPI_UINT32_T MPI_UINT64_T".split()
 )
-
-
-@dataclass
-class _Statement:
-    """Stands for a node of the syntax tree, where the planner looks for loops of Fortran."""
-
-    type: str = "c_statement"
-    children: tuple[Any, ...] = ()
-
-
-@dataclass
-class CItem(Item):
-    """A statement of a block, with the comments and empty lines before it."""
-
-    cursor: Any = None
-    stated: dict[str, int] = field(default_factory=dict)  # word of `// hocket word` -> line
-
-    @property
-    def line(self) -> int:
-        return int(self.cursor.extent.start.line)
-
-    def annotation(self, word: str) -> int:
-        return self.stated.get(word, 0)
 
 
 class _NoSplitter:
@@ -155,13 +141,17 @@ def _old_lines(origins: list[int]) -> Callable[[str], str]:
 
 def _problem_of(program: CProgram) -> Refusal | None:
     """What forbids rewrites everywhere."""
+    if own := next((one.name for one in program.all if one.name.startswith("MPI_")), None):
+        return Refusal("unknown-call", f"the files define {own}: calls may do more than MPI's")
     for source in program.sources:
         if found := re.search(
             rb"\bMPI_(Comm|Win|File|Session)?_?\w*[eE]rrhandler\w*|\bMPI_ERRORS_RETURN\b", source.text
         ):
             return Refusal("error-handling", f"{source.path} has {found[0].decode()}: a failure may be handled")
-        if found := re.search(rb"\bMPI_Win_\w+", source.text):
+        if found := re.search(rb"\b(MPI_Win_\w+|mmap|shmat|shm_open)\b", source.text):
             return Refusal("one-sided", f"{source.path} has {found[0].decode()}: other ranks may access memory")
+        if found := re.search(rb"\b_*(sig)?(set|long)jmp\b", source.text):
+            return Refusal("early-exit", f"{source.path} has {found[0].decode()}: it may leave any function")
     return None
 
 
@@ -173,7 +163,7 @@ def _calls_of(function: CFunction, program: CProgram) -> Iterator[_Call]:
         wanted = [i for i, one in enumerate(statements) if _procedure_of(one, function.source) is not None]
         if not wanted:
             continue
-        items = _items(block, statements, function, program, names)
+        items = items_of(block, statements, function, program, names)
         for index in wanted:
             procedure = _procedure_of(statements[index], function.source)
             assert procedure is not None
@@ -191,6 +181,9 @@ def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
     found = mpi_procedures().get(str(cursor.spelling).lower()) if kind(cursor) == "CALL_EXPR" else None
     if found is None or found.role != "blocking" or not found.starts or found.name != cursor.spelling:
         return None
+    called = cursor.referenced
+    if called is None or kind(called) != "FUNCTION_DECL" or not is_of_the_system(called):
+        return None
     is_collective = not {one.name for one in found.arguments} & {"dest", "source", "tag"}
     return found if is_collective and source.of(cursor).startswith(found.name) else None
 
@@ -207,40 +200,6 @@ def _argument_texts(call: str) -> list[str]:
     return [" ".join(one.split()) for one in found]
 
 
-def _items(
-    block: Cursor, statements: list[Cursor], function: CFunction, program: CProgram, names: Names
-) -> list[CItem]:
-    lines, next_line = function.source.lines, int(block.extent.start.line)
-    items = []
-    for cursor in statements:
-        first, last = int(cursor.extent.start.line) - 1, int(cursor.extent.end.line) - 1
-        collector = CCollector(function, program, names)
-        collector.statement(cursor)
-        stands_in: Any = _Statement()
-        item = CItem(stands_in, [], min(next_line, first), last, collector.effects, cursor=cursor)
-        for number in range(item.first_line, first):
-            found = re.match(rb"\s*(?://|/\*)\s*hocket\s+(\w+)", lines[number])
-            if found:
-                item.stated[found[1].decode()] = number + 1
-        if not _has_lines(cursor, lines):
-            collector.barrier("layout", cursor, "it shares its line with another statement, or a macro makes it")
-        items.append(item)
-        next_line = last + 1
-    return items
-
-
-def _has_lines(cursor: Cursor, lines: list[bytes]) -> bool:
-    """Whether nothing else stands in the lines of a statement."""
-    start, end = cursor.extent.start, cursor.extent.end
-    before = lines[start.line - 1][: start.column - 1]
-    behind = lines[end.line - 1][end.column - 1 :]
-    is_whole = lines[end.line - 1][end.column - 2 : end.column - 1] in (b"}", b";")
-    rest = re.match(
-        rb"\s*(//.*|/\*(?:(?!\*/).)*\*/\s*)?$" if is_whole else rb"\s*;\s*(//.*|/\*(?:(?!\*/).)*\*/\s*)?$", behind
-    )
-    return not before.strip() and rest is not None and b"\\\n" not in lines[start.line - 1]
-
-
 def _check(call: _Call, program: CProgram, uniform: Uniform, options: Options, problem: Refusal | None) -> None:
     refusals, item, function = call.refusals, call.item, call.function
     if problem is not None:
@@ -250,8 +209,17 @@ def _check(call: _Call, program: CProgram, uniform: Uniform, options: Options, p
     if line := function.directive_line:
         refusals.append(Refusal("directive", f"line {line}: a directive of the preprocessor stands in the function"))
     if function.name not in program.functions:
-        refusals.append(Refusal("unknown-call", f"{function.name} is defined twice"))
-    labels = ("LABEL_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT", "SWITCH_STMT", "LAMBDA_EXPR", "CXX_TRY_STMT", "ASM_STMT")
+        refusals.append(Refusal("unknown-call", f"{function.name} is defined twice, or may be replaced by the linker"))
+    labels = (
+        "LABEL_STMT",
+        "GOTO_STMT",
+        "INDIRECT_GOTO_STMT",
+        "SWITCH_STMT",
+        "LAMBDA_EXPR",
+        "CXX_TRY_STMT",
+        "ASM_STMT",
+        "StmtExpr",
+    )
     for one in c_walk(function.body):
         if kind(one) in (*labels, "GCC_ASM_STMT", "MS_ASM_STMT"):
             reason = f"line {one.extent.start.line}: {kind(one).lower().replace('_', ' ')} is not analysed"
@@ -357,6 +325,8 @@ def _edit(call: _Call) -> Edit:
     arguments = ", ".join(call.texts.values())
     comments = b"".join(source.lines[item.first_line : item.line - 1])
     start = f"MPI_Request {request};", f"{call.procedure.starts[0]}({arguments}, &{request});"
+    end = item.cursor.extent.end
+    comment = source.lines[end.line - 1][end.column - 1 :].partition(b";")[2].strip()
     wait = indent + f"MPI_Wait(&{request}, MPI_STATUS_IGNORE);\n".encode()
     own = tuple(range(item.first_line, item.last_line + 1))
 
@@ -368,7 +338,8 @@ def _edit(call: _Call) -> Edit:
     at = item.line - 1
     pieces = [kept(one) for one in window.before]
     pieces.append(Piece(comments, own[: at - item.first_line]))
-    pieces.append(Piece(b"".join(indent + one.encode() + b"\n" for one in start), (at, at)))
+    text = b"".join(indent + one.encode() + b"\n" for one in start)
+    pieces.append(Piece(text[:-1] + (b"  " + comment if comment else b"") + b"\n", (at, at)))
     pieces += [kept(one) for one in window.inside]
     pieces.append(Piece(wait, (at,)))
     pieces += [kept(one) for one in window.after]

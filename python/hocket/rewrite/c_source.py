@@ -60,6 +60,10 @@ class CFunction:
     def name(self) -> str:
         return str(self.cursor.spelling)
 
+    @property
+    def is_cxx(self) -> bool:
+        return self.source.path.suffix in CXX_SUFFIXES
+
     @cached_property
     def text(self) -> bytes:
         return self.source.text[self.cursor.extent.start.offset : self.cursor.extent.end.offset]
@@ -145,6 +149,42 @@ def functions_of(source: CSource) -> Iterator[CFunction]:
             if bodies:
                 parameters = [one for one in parts if one.kind == kinds.PARM_DECL]
                 yield CFunction(cursor, source, bodies[-1], parameters)
+
+
+def is_of_the_system(cursor: Cursor) -> bool:
+    """Or of MPI, or built into the compiler."""
+    file = cursor.location.file
+    if file is None or cursor.location.is_in_system_header:
+        return True
+    path = Path(file.name)
+    roots = ("/usr/include", "/usr/lib", "/usr/local/include")
+    return (path.parent / "mpi.h").exists() or any(path.is_relative_to(one) for one in roots)
+
+
+def outer_names(block: Cursor) -> frozenset[str]:
+    """Names in a block that stand for what is declared outside of it."""
+    first, last = block.extent.start.offset, block.extent.end.offset
+    found = set()
+    for one in c_walk(block):
+        if kind(one) in ("DECL_REF_EXPR", "TYPE_REF") and (what := one.referenced) is not None:
+            is_in_file = what.location.file is not None and what.location.file.name == block.location.file.name
+            if not is_in_file or not first <= what.location.offset < last:
+                found.add(str(what.spelling))
+    return frozenset(found)
+
+
+def around(body: Cursor, cursor: Cursor) -> list[Cursor]:
+    """What is around a place in a body, the outer first. By the tree, as all that a macro makes has the same text."""
+    start, end = cursor.extent.start.offset, cursor.extent.end.offset
+    stack = [[body]]
+    while stack:
+        path = stack.pop()
+        if path[-1] == cursor:
+            return path[:-1]
+        for one in path[-1].get_children():
+            if one.extent.start.offset <= start and end <= one.extent.end.offset:
+                stack.append([*path, one])
+    return [body]
 
 
 def c_walk(cursor: Cursor) -> Iterator[Cursor]:

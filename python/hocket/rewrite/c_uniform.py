@@ -14,15 +14,32 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from hocket.rewrite.c_effects import CProgram
 from hocket.rewrite.c_names import is_number, is_pointer
-from hocket.rewrite.c_source import CFunction, CSource, Cursor, c_walk, first_child, kind, operator_of
+from hocket.rewrite.c_source import (
+    CFunction,
+    CSource,
+    Cursor,
+    around,
+    c_walk,
+    first_child,
+    is_of_the_system,
+    kind,
+    operator_of,
+)
 
 _SAME_EVERYWHERE = {"MPI_Comm_size": 1, "MPI_Bcast": 0, "MPI_Allreduce": 1}  # the argument that it sets
 _BRANCHES = ("IF_STMT", "SWITCH_STMT", "CONDITIONAL_OPERATOR", "FOR_STMT", "WHILE_STMT", "DO_STMT")
-_JUMPS = ("RETURN_STMT", "GOTO_STMT", "BREAK_STMT", "CONTINUE_STMT", "CXX_THROW_EXPR", "CXX_TRY_STMT")
+_JUMPS = (
+    "RETURN_STMT",
+    "GOTO_STMT",
+    "BREAK_STMT",
+    "CONTINUE_STMT",
+    "CXX_THROW_EXPR",
+    "CXX_TRY_STMT",
+    "INDIRECT_GOTO_STMT",
+)
 
 
 @dataclass
@@ -45,7 +62,9 @@ class Uniform:
         """Why only some ranks may run what stands at `cursor`; empty if all do."""
         variables = self.variables(function)
         for one in c_walk(function.body):
-            if kind(one) in _JUMPS and self._condition(function, one, variables) is not None:
+            if kind(one) == "INDIRECT_GOTO_STMT" or (
+                kind(one) in _JUMPS and self._condition(function, one, variables) is not None
+            ):
                 line = one.extent.start.line
                 return f"line {line}: only some ranks may leave the statements there"
         condition = self._condition(function, cursor, variables)
@@ -79,12 +98,7 @@ class Uniform:
 
     def _is_called(self, caller: CFunction, reference: Cursor) -> bool:
         """Whether a function's name stands there to be called."""
-        return any(
-            kind(one) == "CALL_EXPR"
-            and one.spelling == reference.spelling
-            and one.extent.start == reference.extent.start
-            for one in c_walk(caller.body)
-        )
+        return any(kind(one) == "CALL_EXPR" and _stands_for(one, reference) for one in c_walk(caller.body))
 
     def variables(self, function: CFunction) -> frozenset[str]:
         """USRs of the variables that are the same on all ranks."""
@@ -117,14 +131,11 @@ class Uniform:
         if self._reason_of_calls(function):
             return False
         for caller, reference in self._calls.get(function.name, ()):
-            call = next(
-                one
-                for one in c_walk(caller.body)
-                if kind(one) == "CALL_EXPR" and one.extent.start == reference.extent.start
-            )
-            arguments = list(call.get_arguments())
-            if place >= len(arguments) or not self._is_same(caller, arguments[place], self.variables(caller)):
-                return False
+            for call in c_walk(caller.body):  # several, where a macro makes them
+                if kind(call) == "CALL_EXPR" and _stands_for(call, reference):
+                    arguments = list(call.get_arguments())
+                    if place >= len(arguments) or not self._is_same(caller, arguments[place], self.variables(caller)):
+                        return False
         return True
 
     def _stays(self, function: CFunction, usr: str, variables: frozenset[str]) -> bool:
@@ -144,22 +155,21 @@ class Uniform:
                 values = [part for part in parts if kind(part) != "TYPE_REF"]
                 if values:
                     yield one, values[-1]
-            elif name == "COMPOUND_ASSIGNMENT_OPERATOR" and _is(parts[0], usr):
-                yield one, parts[1]
-            elif name == "BINARY_OPERATOR" and len(parts) == 2 and _is(parts[0], usr):
-                operation = operator_of(function.source, one)
-                if operation in ("=", ""):
-                    yield one, parts[1] if operation else None
-            elif name == "UNARY_OPERATOR" and len(parts) == 1 and _is(parts[0], usr):
-                operation = operator_of(function.source, one)
-                if operation in ("++", "--"):
-                    yield one, parts[0]
-                elif operation in ("&", ""):
-                    yield one, parts[0] if operation and self._is_set_everywhere(function, one) else None
-            elif name == "CALL_EXPR" and any(_is(part, usr) for part in parts):
-                yield one, None  # by reference, in C++
             elif name in ("LAMBDA_EXPR", "CXX_FOR_RANGE_STMT"):
                 yield one, None
+            elif name == "PAREN_EXPR" or not any(_is(part, usr) for part in parts):
+                continue
+            elif _is(parts[0], usr) and (
+                name == "COMPOUND_ASSIGNMENT_OPERATOR"
+                or (name == "BINARY_OPERATOR" and operator_of(function.source, one) == "=")
+            ):
+                yield one, parts[1]
+            elif name == "UNARY_OPERATOR":
+                operation = operator_of(function.source, one)
+                is_known = operation in ("++", "--") or (operation == "&" and self._is_set_everywhere(function, one))
+                yield one, parts[0] if is_known else None
+            elif name not in ("UNEXPOSED_EXPR", "CXX_UNARY_EXPR") and not name.endswith("_STMT"):
+                yield one, None  # used as an object, such as by reference in C++
 
     def _is_set_everywhere(self, function: CFunction, address: Cursor) -> bool:
         """`&x` as an argument of MPI that gives all ranks the same, or only reads it."""
@@ -198,12 +208,16 @@ class Uniform:
 
     def _condition(self, function: CFunction, cursor: Cursor, variables: frozenset[str]) -> Cursor | None:
         """The outermost condition around a place that may differ between ranks."""
-        for one in _around(function.body, cursor):
+        for one in around(function.body, cursor):
             name = kind(one)
+            if name in ("CXX_FOR_RANGE_STMT", "CXX_TRY_STMT"):
+                return one
+            if name == "UNEXPOSED_EXPR" and len(list(one.get_children())) > 1:  # GNU's x ?: y
+                return one
             if name == "BINARY_OPERATOR" and operator_of(function.source, one) in ("&&", "||", ""):
                 controls = list(one.get_children())[:1]
             else:
-                controls = _controls(one) if name in _BRANCHES else []
+                controls = _controls(function, one) if name in _BRANCHES else []
             if not all(self._is_same(function, part, variables) for part in controls):
                 return one
         return None
@@ -213,7 +227,7 @@ class Uniform:
         count = known = 0
         for source in self.program.sources:
             text = re.sub(rb"/\*.*?\*/|//[^\n]*", b" ", source.text, flags=re.DOTALL)
-            count += len(re.findall(rb"\b" + name.encode() + rb"\b", text))
+            count += len(re.findall(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", text))
             known += sum(one.spelling == name and source.has(one) for one in self._declared(source))
         return name in self._in_headers or count > known + len(self._calls.get(name, ()))
 
@@ -228,7 +242,7 @@ class Uniform:
         found: set[str] = set()
         for source in self.program.sources:
             for one in source.unit.cursor.get_children():
-                if not source.has(one) and not _is_of_the_system(one):
+                if not source.has(one) and not is_of_the_system(one):
                     found |= {str(part.spelling) for part in c_walk(one) if kind(part) == "DECL_REF_EXPR"}
         return frozenset(found)
 
@@ -241,9 +255,8 @@ class Uniform:
                     called = one.referenced if kind(one) == "DECL_REF_EXPR" else None
                     if called is None or kind(called) not in ("FUNCTION_DECL", "CXX_METHOD"):
                         continue
-                    if called.spelling not in {each.name for each in self.program.all} and not _is_of_the_system(
-                        called
-                    ):
+                    is_own = called.spelling in {each.name for each in self.program.all}
+                    if not is_own and not is_of_the_system(called):
                         return str(called.spelling)
         return ""
 
@@ -254,16 +267,8 @@ _VALUES = (
 )  # fmt: skip
 
 
-def _is_of_the_system(cursor: Cursor) -> bool:
-    """Or of MPI, or built into the compiler."""
-    file = cursor.location.file
-    name = Path(file.name) if file is not None else None
-    return (
-        name is None
-        or cursor.location.is_in_system_header
-        or name.name.startswith("mpi")
-        or name.is_relative_to("/usr")
-    )
+def _stands_for(call: Cursor, reference: Cursor) -> bool:
+    return bool(call.spelling == reference.spelling and call.extent.start == reference.extent.start)
 
 
 def _is(cursor: Cursor, usr: str) -> bool:
@@ -272,24 +277,13 @@ def _is(cursor: Cursor, usr: str) -> bool:
     return kind(cursor) == "DECL_REF_EXPR" and cursor.referenced is not None and cursor.referenced.get_usr() == usr
 
 
-def _around(body: Cursor, cursor: Cursor) -> Iterator[Cursor]:
-    """The statements around a place, the outer ones first."""
-    at, start, end = body, cursor.extent.start.offset, cursor.extent.end.offset
-    while True:
-        yield at
-        inside = [
-            one
-            for one in at.get_children()
-            if one.extent.start.offset <= start and end <= one.extent.end.offset and one != cursor
-        ]
-        if not inside or at == cursor:
-            return
-        at = inside[0]
-
-
-def _controls(branch: Cursor) -> list[Cursor]:
+def _controls(function: CFunction, branch: Cursor) -> list[Cursor]:
     """The parts of a branch or loop that decide what runs."""
     parts = list(branch.get_children())
+    if kind(branch) in ("IF_STMT", "SWITCH_STMT") and function.is_cxx:
+        between = function.source.text[parts[0].extent.end.offset : parts[1].extent.start.offset]
+        if not between.lstrip().startswith(b")"):  # `if (int x = 1; x == y)`
+            return parts
     if kind(branch) in ("IF_STMT", "SWITCH_STMT", "CONDITIONAL_OPERATOR"):
         return parts[:1]
     if kind(branch) == "DO_STMT":
