@@ -144,6 +144,48 @@ def test_only_what_changed_runs_again(tmp_path: Path, hocket_cli: Callable[..., 
     assert changed[1] < changed[0]
 
 
+def test_a_damaged_file_is_named_and_the_rest_is_kept(
+    campaign: Path, expected: pandas.DataFrame, tmp_path: Path, hocket_cli: Callable[..., Any]
+) -> None:
+    folder = tmp_path / "rows"
+    assert hocket_cli("sweep", str(campaign), "-o", str(folder), "--workers", "1").returncode == 0
+    parts = sorted((folder / "rows").glob("part-*"))
+    whole, before = parts[0].read_bytes(), parts[1:]
+    for content in (whole[: len(whole) // 2], b""):
+        parts[0].write_bytes(content)
+        for command in (["run", str(campaign), "-o", str(folder), "--resume"], ["show", str(folder)]):
+            done = hocket_cli("sweep", *command)
+            assert done.returncode == 2, done.stdout + done.stderr
+            assert f"{parts[0]}: damaged" in done.stderr
+            assert "Traceback" not in done.stderr
+    assert sorted((folder / "rows").glob("part-*"))[1:] == before
+    parts[0].rename(tmp_path / "damaged")
+    again = hocket_cli("sweep", "run", str(campaign), "-o", str(folder), "--resume", "--json")
+    assert json.loads(again.stdout)["ran"] > 0
+    pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
+
+
+def test_files_of_others_are_not_replaced(campaign: Path, tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    (tmp_path / "campaign.toml").write_text("of another\n")
+    done = hocket_cli("sweep", str(campaign), "-o", str(tmp_path))
+    assert done.returncode == 2
+    assert f"{tmp_path / 'campaign.toml'}: not of hocket sweep" in done.stderr
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("campaign.toml", "of another\n")]
+
+
+@pytest.mark.parametrize("target", ["missing/folder", "."])
+def test_the_folder_may_be_a_link(campaign: Path, tmp_path: Path, target: str, hocket_cli: Callable[..., Any]) -> None:
+    folder = tmp_path / "link"
+    folder.symlink_to(target)
+    done = hocket_cli("sweep", str(campaign), "-o", str(folder), "--workers", "1")
+    if target == ".":
+        assert done.returncode == 0, done.stderr
+        assert len(frame(tmp_path)) == TASKS
+    else:
+        assert done.returncode == 2
+        assert f"{folder}: cannot be made" in done.stderr
+
+
 def test_failures_are_named_and_the_rest_is_kept(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
     """One task is wrong, and one needs more memory than a worker may have."""
     (tmp_path / "c.toml").write_text(

@@ -94,6 +94,19 @@ def test_keys_follow_what_files_hold(tmp_path: Path) -> None:
         (SIMULATION + "[[show]]\nkind = 'cake'", "show[0].kind: 'cake'"),
         (SIMULATION + "[[show]]\nkind = 'heat'\nx = 'bytes'", "show[0]: y is missing"),
         (SIMULATION + "[product]\nroot = { from = 1, to = 4000000, step = 1 }", "more than 1000000 values"),
+        (
+            SIMULATION + "[product]\nbytes = { from = 1, to = inf, factor = 2 }",
+            "product.bytes.to: inf; accepted: a number",
+        ),
+        (SIMULATION + "[product]\nbytes = { from = 1, to = nan, factor = 2 }", "product.bytes.to: nan"),
+        (SIMULATION + "[product]\nbytes = { from = 1.0, to = 1e308, factor = 10.0 }", "product.bytes[0]: 1.0"),
+        (SIMULATION + "[product]\nbytes = [1979-05-27]", "product.bytes[0]: datetime.date"),
+        (SIMULATION + "[product]\nbytes = [8, '8 B']", "tasks 0 and 1 are the same: bytes = 8"),
+        (SIMULATION + "[[cases]]\nbytes = 8\n[[cases]]\nbytes = 8", "tasks 0 and 1 are the same: bytes = 8"),
+        (HEAD + f"[fixed]\nwhat = 'bcast'\nnetwork = '{'a' * 5000}'\n", "File name too long"),
+        (HEAD + "[fixed]\nwhat = 'bcast'\nnetwork = \"a\\u0000b\"\n", "no name of a file"),
+        ("title = [1]\n" + SIMULATION, "title: [1]; accepted: text"),
+        (SIMULATION + "[dask]\nslurm = 3", "dask.slurm: 3"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_place(tmp_path: Path, text: str, message: str) -> None:
@@ -101,6 +114,11 @@ def test_what_is_wrong_is_refused_with_its_place(tmp_path: Path, text: str, mess
         campaign(tmp_path, text)
     assert str(tmp_path / "c.toml") in str(refused.value)
     assert message in str(refused.value)
+
+
+def test_text_may_be_too_long_for_a_file(tmp_path: Path) -> None:
+    (task,) = campaign(tmp_path, HEAD + f"[fixed]\nwhat = '{'a' * 5000}'\nnetwork = 'star:4'\n").tasks
+    assert task.request.what == "a" * 5000
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples/campaigns").glob("*.toml")), ids=lambda path: path.stem)

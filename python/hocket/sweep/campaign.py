@@ -9,6 +9,7 @@ import hashlib
 import itertools
 import json
 import math
+import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -119,6 +120,7 @@ class _Reader:
         for name, table in self.named.items():
             self._refuse_unknown(f"networks.{name}", self._is_table(f"networks.{name}", table), networks.KEYS)
         tasks = tuple(self._tasks())
+        self._refuse_repeated(tasks)
         run = self._table("run")
         self._refuse_unknown("run", run, tuple(_RUN))
         for name, value in run.items():
@@ -126,19 +128,33 @@ class _Reader:
                 raise InvalidInput(f"{self.path}: run.{name}: {value!r}; accepted: {_RUN[name].__name__}, at least 1")
         dask = self._table("dask")
         self._refuse_unknown("dask", dask, ("slurm",))
+        for name, value in dask.items():
+            self._is_table(f"dask.{name}", value)
         columns = list(tasks[0].parameters)
         shows = values.get("show", [])
         if not isinstance(shows, list):
             raise InvalidInput(f"{self.path}: show: {shows!r}; accepted: tables [[show]]")
         views = tuple(view_of(one, columns, f"{self.path}: show[{at}]") for at, one in enumerate(shows))
         title = values.get("title", self.path.stem)
-        return Campaign(self.path, kind, str(title), text, tasks, self.networks, self.digests, views, run, dask)
+        if not isinstance(title, str):
+            raise InvalidInput(f"{self.path}: title: {title!r}; accepted: text")
+        return Campaign(self.path, kind, title, text, tasks, self.networks, self.digests, views, run, dask)
 
     def _refuse_unknown(self, where: str, table: dict[str, Any], accepted: tuple[str, ...]) -> None:
         for name in table:
             if name not in accepted:
                 place = f"{where}." if where else ""
                 raise InvalidInput(f"{self.path}: unknown {place}{name}", f"accepted: {', '.join(accepted)}")
+
+    def _refuse_repeated(self, tasks: tuple[Task, ...]) -> None:
+        """Rows are known by their tasks' keys."""
+        first: dict[str, Task] = {}
+        for task in tasks:
+            if (other := first.setdefault(task.key, task)) is not task:
+                raise InvalidInput(
+                    f"{self.path}: tasks {other.index} and {task.index} are the same: {task.label}",
+                    "leave one of the values, or of [[cases]], out",
+                )
 
     def _is_table(self, where: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -211,7 +227,7 @@ class _Reader:
         shows = shown(value)
         if isinstance(value, str) and (name in ("what", "trace", "plan") or hint is Path):
             path = self.folder / value
-            value = str(path) if path.exists() else value
+            value = str(path) if os.path.exists(path) else value  # of any text: a name may be too long
         return decode(hint, value, place), shows
 
     def _task(self, index: int, values: dict[str, tuple[Any, Any]], swept: dict[str, tuple[Any, Any]]) -> Task:

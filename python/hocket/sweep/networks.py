@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,11 @@ def network_of(values: dict[str, Any], folder: Path, where: str) -> VariedNetwor
         raise InvalidInput(f'{where}: "from" is missing', 'add a network file, or a generator: from = "star:8"')
     source = NetworkSource(values["from"], **{name: values[name] for name in _OPTIONS if name in values})
     path = folder / source.name
-    if path.is_file() or not source.is_generated:
+    if os.path.isfile(path) or not source.is_generated:
         try:
             text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "no UTF-8"
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "no UTF-8, or no name of a file"
             raise InvalidInput(f"{where}: network {str(path)!r}: {reason}", "name a file or a generator") from None
         source = dataclasses.replace(source, toml=text)
     return VariedNetwork(source, **{name: values[name] for name in _CHANGES if name in values})

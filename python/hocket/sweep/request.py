@@ -81,6 +81,7 @@ class Swept:
 def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
     """Rows are on the disk as soon as a batch ends. @raises InvalidInput if the campaign or the folder is wrong."""
     campaign = read_campaign(request.campaign)
+    memory = _memory(request, campaign)
     if request.dry_run:
         return Swept(campaign, request.folder, 0, 0, (), 0.0, _workers(request, campaign), "dry run")
     store = Store(request.folder, campaign, request.resume)
@@ -89,7 +90,7 @@ def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
         missing = [task for task in campaign.tasks if task.key not in done]
         if not missing:
             return _ended(store, Swept(campaign, request.folder, 0, len(campaign.tasks), (), 0.0, 0, "nothing to run"))
-        engine, where = _engine(request, campaign, len(missing), reporter)
+        engine, where = _engine(request, campaign, len(missing), memory, reporter)
         begin_s = time.monotonic()
         try:
             with reporter.steps("running", len(missing)) as advance:
@@ -118,12 +119,17 @@ def _workers(request: SweepRequest, campaign: Campaign) -> int:
     return request.workers or campaign.run.get("workers") or available_cores()
 
 
-def _engine(request: SweepRequest, campaign: Campaign, tasks: int, reporter: Reporter) -> tuple[Engine, str]:
-    memory = request.memory_bytes
-    if memory is None and "memory" in campaign.run:
-        from hocket import parse_bytes
+def _memory(request: SweepRequest, campaign: Campaign) -> int | None:
+    if request.memory_bytes is not None or "memory" not in campaign.run:
+        return request.memory_bytes
+    from hocket import parse_bytes
 
-        memory = parse_bytes(campaign.run["memory"], f"{campaign.path}: run.memory")
+    return parse_bytes(campaign.run["memory"], f"{campaign.path}: run.memory")
+
+
+def _engine(
+    request: SweepRequest, campaign: Campaign, tasks: int, memory: int | None, reporter: Reporter
+) -> tuple[Engine, str]:
     scheduler = request.scheduler or campaign.run.get("scheduler")
     slurm = campaign.dask.get("slurm")
     if scheduler is None and (slurm is None or request.workers is not None):

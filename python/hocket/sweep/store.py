@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "hocket.sweep/1"
 CAMPAIGN = "campaign.toml"
 _LOCK, _TASKS, _SUMMARY, _ROWS = ".lock", "tasks.parquet", "summary.json", "rows"
+_OWN = (CAMPAIGN, _TASKS, _SUMMARY)
 _KEY, _INDEX, _ROW = "key", "task", "row"
 
 
@@ -57,6 +58,8 @@ class Store:
             )
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder}: is a file; expected a folder for the rows", "write elsewhere: -o FOLDER")
+        if not rows.is_dir() and (other := next((folder / one for one in _OWN if (folder / one).exists()), None)):
+            raise InvalidInput(f"{other}: not of hocket sweep, which writes such a file", "write elsewhere: -o FOLDER")
         try:
             rows.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -70,7 +73,7 @@ class Store:
             ) from None
         for left in rows.glob(".part-*"):  # of a process that was killed
             left.unlink()
-        numbers = [int(path.stem.rpartition("-")[2]) for path in rows.glob("part-*.parquet")]
+        numbers = [int(number) for path in _parts(folder) if (number := path.stem.rpartition("-")[2]).isdecimal()]
         self._next = max(numbers, default=0) + 1
         pyarrow, parquet = import_arrow()
         write_whole(folder / CAMPAIGN, campaign.text)
@@ -81,12 +84,7 @@ class Store:
 
     def done(self) -> set[str]:
         """Keys of tasks that have rows."""
-        _, parquet = import_arrow()
-        return {
-            key
-            for path in _parts(self.folder)
-            for key in parquet.read_table(path, columns=[_KEY]).column(_KEY).to_pylist()
-        }
+        return {key for path in _parts(self.folder) for key in _read(path, [_KEY]).column(_KEY).to_pylist()}
 
     def add(self, rows: pyarrow.Table) -> None:
         """When it returns they are on the disk."""
@@ -118,13 +116,13 @@ def frame(folder: str | os.PathLike[str]) -> pandas.DataFrame:
 
 def table(folder: Path) -> pyarrow.Table:
     """As `frame`, in Arrow's form."""
-    pyarrow, parquet = import_arrow()
+    pyarrow, _ = import_arrow()
     if not (folder / _TASKS).is_file():
         raise InvalidInput(f"{folder}: no folder of rows that `hocket sweep` has written", "run the campaign first")
-    tasks = parquet.read_table(folder / _TASKS)
+    tasks = _read(folder / _TASKS)
     index_of = dict(zip(tasks[_KEY].to_pylist(), tasks[_INDEX].to_pylist(), strict=True))
     parameters = json.loads(tasks.schema.metadata[b"parameters"])
-    rows = _together(pyarrow, [parquet.read_table(path) for path in _parts(folder)])
+    rows = _together(pyarrow, [_read(path) for path in _parts(folder)])
     if rows is None:
         return pyarrow.table({_INDEX: pyarrow.array([], pyarrow.int64())})
     keys, numbers = rows.column(_KEY).to_pylist(), rows.column(_ROW).to_pylist()
@@ -199,6 +197,23 @@ def _column(pyarrow: Any, values: list[Any]) -> Any:
 def bytes_to_rows(content: bytes) -> pyarrow.Table:
     pyarrow, _ = import_arrow()
     return pyarrow.ipc.open_stream(content).read_all()
+
+
+def _read(path: Path, columns: list[str] | None = None) -> pyarrow.Table:
+    """@raises InvalidInput for a file that is damaged."""
+    pyarrow, parquet = import_arrow()
+    try:
+        found = parquet.read_table(path, columns=columns)
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+    else:
+        if _KEY in found.column_names:
+            return found
+        reason = f"it has no column {_KEY!r}"
+    raise InvalidInput(
+        f"{path}: damaged, or not of hocket sweep: {reason}",
+        "move it elsewhere, then add --resume to hocket sweep run: what it had is run again",
+    )
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -60,7 +61,7 @@ def values_of(name: str, given: Any, hint: Any, where: str) -> list[Any]:
 def _range(name: str, given: dict[str, Any], hint: Any, where: str) -> list[Any]:
     found = {key: with_unit(name, value, hint, f"{where}.{key}") for key, value in given.items()}
     for key, value in found.items():
-        if type(value) not in (int, float):
+        if type(value) not in (int, float) or not math.isfinite(value):
             raise InvalidInput(f"{where}.{key}: {value!r}; accepted: a number")
     steps = [key for key in ("factor", "step") if key in found]
     if len(steps) != 1:
@@ -72,10 +73,13 @@ def _range(name: str, given: dict[str, Any], hint: Any, where: str) -> list[Any]
             f"{where}: the range is empty or has no end", "from <= to, step > 0, factor > 1 and from > 0"
         )
     values: list[Any] = []
-    while (value := least * by ** len(values) if steps[0] == "factor" else least + by * len(values)) <= most:
-        values.append(round(value) if float in map(type, found.values()) and type(least) is int else value)
-        if len(values) > MOST_VALUES:
-            raise InvalidInput(f"{where}: more than {MOST_VALUES} values")
+    try:
+        while (value := least * by ** len(values) if steps[0] == "factor" else least + by * len(values)) <= most:
+            values.append(round(value) if float in map(type, found.values()) and type(least) is int else value)
+            if len(values) > MOST_VALUES:
+                raise InvalidInput(f"{where}: more than {MOST_VALUES} values")
+    except OverflowError:  # the next one is above all floating-point numbers
+        pass
     return values
 
 
@@ -117,7 +121,7 @@ def build(kind: Any, values: Mapping[str, Any], where: str) -> Any:
 
 def shown(value: Any) -> str | int | float | bool:
     """A parameter as a column of the rows has it."""
-    return value if isinstance(value, (str, int, float, bool)) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, (str, int, float, bool)) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
