@@ -11,6 +11,7 @@ that are assigned such values only, where all ranks are, what MPI_Comm_size and 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -229,12 +230,19 @@ class Uniform:
             text = re.sub(rb"/\*.*?\*/|//[^\n]*", b" ", source.text, flags=re.DOTALL)
             count += len(re.findall(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", text))
             known += sum(one.spelling == name and source.has(one) for one in self._declared(source))
-        return name in self._in_headers or count > known + len(self._calls.get(name, ()))
+        calls = len(self._calls.get(name, ()))
+        return name in self._in_headers or count > known + calls or self._references[name] > calls
 
     @staticmethod
     def _declared(source: CSource) -> list[Cursor]:
         own = [one for one in source.unit.cursor.get_children() if source.has(one)]
         return [one for top in own for one in c_walk(top) if kind(one) == "FUNCTION_DECL"]
+
+    @cached_property
+    def _references(self) -> Counter[str]:
+        """How often the files use each name, also in constructors and destructors, and as macros make it."""
+        own = [one for source in self.program.sources for one in source.unit.cursor.get_children() if source.has(one)]
+        return Counter(str(one.spelling) for top in own for one in c_walk(top) if kind(one) == "DECL_REF_EXPR")
 
     @cached_property
     def _in_headers(self) -> frozenset[str]:

@@ -83,10 +83,24 @@ static void swapped(double* __restrict__ a, double* __restrict__ w) {
         for (int i = 0; i < n; i++) w[i] = y;
     }
 }
+static double pasted_a[n], pasted_w[n];
+static void pasted_it(double* __restrict__ a, double* __restrict__ w) {
+    // expect: divergence
+    MPI_Bcast(a, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++) w[i] = i;
+}
+#define PASTED(name) name##_it(pasted_a, pasted_w)
+struct Guard {
+    ~Guard() {
+        if (pasted_w[0] > 0) PASTED(pasted);
+    }
+};
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     double a[n], w[n];
     int rank;
+    Guard guard;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::vector<int> v(n);
     ref(a, w);
