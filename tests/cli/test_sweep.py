@@ -20,6 +20,7 @@ from typing import Any
 import pandas
 import psutil
 import pytest
+from filelock import FileLock
 
 from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket.sweep import frame
@@ -171,6 +172,16 @@ def test_files_of_others_are_not_replaced(campaign: Path, tmp_path: Path, hocket
     assert done.returncode == 2
     assert f"{tmp_path / 'campaign.toml'}: not of hocket sweep" in done.stderr
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("campaign.toml", "of another\n")]
+
+
+def test_one_command_at_a_time_writes_to_a_folder(
+    campaign: Path, tmp_path: Path, hocket_cli: Callable[..., Any]
+) -> None:
+    with FileLock(tmp_path / ".lock"):
+        for more in ([], ["--resume"]):
+            done = hocket_cli("sweep", str(campaign), "-o", str(tmp_path), *more)
+            assert done.returncode == 2
+            assert f"{tmp_path}: another hocket sweep writes there" in done.stderr
 
 
 @pytest.mark.parametrize("target", ["missing/folder", "."])

@@ -52,10 +52,6 @@ class Store:
 
         self.folder = folder
         rows = folder / _ROWS
-        if rows.is_dir() and any(rows.iterdir()) and not resume:
-            raise InvalidInput(
-                f"{folder}: has rows already", "add --resume to run what is missing or changed, or write elsewhere: -o"
-            )
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder}: is a file; expected a folder for the rows", "write elsewhere: -o FOLDER")
         if not rows.is_dir() and (other := next((folder / one for one in _OWN if (folder / one).exists()), None)):
@@ -71,6 +67,11 @@ class Store:
             raise InvalidInput(
                 f"{folder}: another hocket sweep writes there", "wait for it, or write elsewhere: -o"
             ) from None
+        if not resume and any(rows.iterdir()):  # also of one that has ended since this one was started
+            self._lock.release()
+            raise InvalidInput(
+                f"{folder}: has rows already", "add --resume to run what is missing or changed, or write elsewhere: -o"
+            )
         for left in rows.glob(".part-*"):  # of a process that was killed
             left.unlink()
         numbers = [int(number) for path in _parts(folder) if (number := path.stem.rpartition("-")[2]).isdecimal()]
