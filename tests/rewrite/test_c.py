@@ -237,3 +237,14 @@ def test_a_function_of_the_name_of_mpi_is_no_call_of_mpi(tmp_path: Path) -> None
         "  MPI_Bcast(a, 9, MPI_DOUBLE, 0L, MPI_COMM_WORLD);\n  for (int i = 0; i < 9; i++) w[i] = i;\n}\n"
     )
     assert rewritten(tmp_path / "f.cc").outcomes == []
+
+
+@pytest.mark.parametrize(("change", "is_the_same"), [("", True), ("  argv[1] = name;\n", False)])
+def test_the_command_line_is_the_same_on_all_ranks(tmp_path: Path, change: str, is_the_same: bool) -> None:
+    (tmp_path / "f.c").write_text(
+        "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n  double a[9], w[9];\n"
+        f"  char name[9];\n  MPI_Get_processor_name(name, &argc);\n{change}  if (atoi(argv[1])) {{\n"
+        "    MPI_Bcast(a, 9, MPI_DOUBLE, 0, MPI_COMM_WORLD);\n    for (int i = 0; i < 9; i++) w[i] = i;\n  }\n}\n"
+    )
+    (one,) = rewritten(tmp_path / "f.c").outcomes
+    assert one.is_rewritten == is_the_same, one.refusals

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hocket.rewrite.c_names import FRESH, OTHERS, Names, is_array, is_number, is_pointer, is_reference
-from hocket.rewrite.c_source import CFunction, CSource, Cursor, c_walk, functions_of, kind, operator_of
+from hocket.rewrite.c_source import (
+    CFunction,
+    CSource,
+    Cursor,
+    c_walk,
+    functions_of,
+    is_of_the_system,
+    kind,
+    operator_of,
+)
 from hocket.rewrite.effects import Barrier, Effects, MpiUse
 from hocket.rewrite.mpi_procedures import MpiProcedure, mpi_procedures
 from hocket.rewrite.sets import Access
@@ -26,7 +35,7 @@ _MATHEMATICS = frozenset(
 _LITERALS = frozenset(
     "INTEGER_LITERAL FLOATING_LITERAL CHARACTER_LITERAL CXX_BOOL_LITERAL_EXPR IMAGINARY_LITERAL".split()
 )
-_PLAIN = frozenset("+ - * / % < > <= >= == != && || & | ^ << >> ,".split())
+PLAIN = frozenset("+ - * / % < > <= >= == != && || & | ^ << >> ,".split())
 _MOST_LEVELS = 8
 
 
@@ -260,7 +269,7 @@ class CCollector:
         if operation == "=" and is_number(cursor):
             self.read(parts[1])
             self.write(parts[0])
-        elif operation in _PLAIN:
+        elif operation in PLAIN:
             for one in parts:
                 self.read(one)
         else:
@@ -313,10 +322,10 @@ class CCollector:
         mpi = mpi_procedures().get(name.lower())
         if is_function and name.startswith("MPI_"):
             self._mpi(cursor, mpi, arguments)
-        elif is_function and name in _MATHEMATICS and not self._is_own(name):
+        elif is_function and name in _MATHEMATICS and is_of_the_system(called):
             for one in arguments:
                 self.read(one)
-        elif is_function and name in (*FRESH, "free") and not self._is_own(name):
+        elif is_function and name in (*FRESH, "free") and is_of_the_system(called):
             for one in arguments:
                 self.read(one)
             if name == "free":
@@ -334,9 +343,6 @@ class CCollector:
         known = self.program.functions.get(name)
         is_it = known is not None and known.cursor.get_usr() == called.get_usr()
         return self.program.summary(name, self.level) if is_it else None
-
-    def _is_own(self, name: str) -> bool:
-        return name in self.program.functions
 
     def _known(self, cursor: Cursor, summary: CSummary, arguments: Sequence[Cursor]) -> None:
         for one in arguments:

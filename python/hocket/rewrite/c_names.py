@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hocket.rewrite.c_source import CFunction, Cursor, c_walk, first_child, kind, operator_of
+from hocket.rewrite.c_source import CFunction, Cursor, c_walk, first_child, is_of_the_system, kind, operator_of
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.symbols import TARGETS, Symbol
 
@@ -201,7 +201,11 @@ class Names:
         if called is None or kind(called) != "FUNCTION_DECL":
             return False
         mpi = mpi_procedures().get(name.lower())
-        return (mpi is not None and mpi.name == name) or name == "free" or called.get_usr() in self.known
+        return (
+            (mpi is not None and mpi.name == name)
+            or (name == "free" and is_of_the_system(called))
+            or called.get_usr() in self.known
+        )
 
     # What an expression reaches
 
@@ -280,4 +284,5 @@ def _is_fresh(cursor: Cursor) -> bool:
         if not parts:
             return False
         cursor = parts[-1]
-    return kind(cursor) == "CALL_EXPR" and str(cursor.spelling) in FRESH
+    called = cursor.referenced if kind(cursor) == "CALL_EXPR" and str(cursor.spelling) in FRESH else None
+    return called is not None and is_of_the_system(called)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hocket.rewrite.c_effects import CProgram
+from hocket.rewrite.c_effects import PLAIN, CProgram
 from hocket.rewrite.c_names import is_number, is_pointer
 from hocket.rewrite.c_source import (
     CFunction,
@@ -197,12 +197,23 @@ class Uniform:
             words = function.parameters[1].get_usr()  # the command line
             while kind(parts[0]) == "UNEXPOSED_EXPR":
                 parts = [first_child(parts[0]), parts[1]]
-            return _is(parts[0], words) and self._is_same(function, parts[1], variables)
+            is_it = _is(parts[0], words) and not self._is_written(function, words)
+            return is_it and self._is_same(function, parts[1], variables)
         if name == "CALL_EXPR" and not self._is_plain(str(cursor.spelling)):
             return False
         if name not in _VALUES and not name.endswith("LITERAL"):
             return False
         return all(self._is_same(function, one, variables) for one in parts)
+
+    def _is_written(self, function: CFunction, usr: str) -> bool:
+        """Whether a pointer, or what it points to, is assigned."""
+        targets = [
+            next(one.get_children())
+            for one in c_walk(function.body)
+            if kind(one) == "COMPOUND_ASSIGNMENT_OPERATOR"
+            or (kind(one) == "BINARY_OPERATOR" and operator_of(function.source, one) not in PLAIN)
+        ]
+        return any(_is(part, usr) for one in targets for part in c_walk(one))
 
     def _is_plain(self, name: str) -> bool:
         return name in ("atoi", "atof", "strtol", "sqrt", "pow", "log2") and name not in self.program.functions

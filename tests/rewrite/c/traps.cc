@@ -83,6 +83,28 @@ static void swapped(double* __restrict__ a, double* __restrict__ w) {
         for (int i = 0; i < n; i++) w[i] = y;
     }
 }
+struct Dual {
+    double value;
+};
+double sqrt(const Dual& x);
+static void another_root(double* __restrict__ a, double* __restrict__ w) {
+    Dual x;
+    // expect: unknown-call
+    MPI_Bcast(a, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++) w[i] = sqrt(x);
+}
+
+namespace pool {
+void* malloc(unsigned long size);
+}
+static void memory_of_its_own(double* __restrict__ w) {
+    using pool::malloc;
+    double* a = (double*)malloc(sizeof(double));
+    // expect: pointer
+    MPI_Bcast(a, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++) w[i] = i;
+}
+
 static double pasted_a[n], pasted_w[n];
 static void pasted_it(double* __restrict__ a, double* __restrict__ w) {
     // expect: divergence
@@ -116,6 +138,8 @@ int main(int argc, char** argv) {
     lvalue(a, w);
     address_of_assignment(w);
     swapped(a, w);
+    another_root(a, w);
+    memory_of_its_own(w);
     MPI_Finalize();
     return 0;
 }
