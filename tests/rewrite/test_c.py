@@ -248,3 +248,15 @@ def test_the_command_line_is_the_same_on_all_ranks(tmp_path: Path, change: str, 
     )
     (one,) = rewritten(tmp_path / "f.c").outcomes
     assert one.is_rewritten == is_the_same, one.refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("TWO, MPI_DOUBLE, 0", "layout"), ("a, ')' - ' ', MPI_DOUBLE, ',' - ','", "")]
+)
+def test_arguments_are_what_they_seem(tmp_path: Path, arguments: str, code: str) -> None:
+    small(tmp_path, f"  MPI_Bcast({arguments}, MPI_COMM_SELF);\n  LOOP".replace("TWO", "a, 9"))
+    source = (tmp_path / "f.c").read_text().replace("void f", "#define TWO a, 9\nvoid f", 1)
+    (tmp_path / "f.c").write_text(source.replace("MPI_Bcast(a, 9,", "MPI_Bcast(TWO,") if code else source)
+    result = rewritten(tmp_path / "f.c")
+    assert [[refusal.code for refusal in one.refusals] for one in result.outcomes] == [[code] if code else []]
+    assert code or f"MPI_Ibcast({arguments}, MPI_COMM_SELF, &" in result.new[tmp_path / "f.c"].decode()

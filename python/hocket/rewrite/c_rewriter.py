@@ -115,7 +115,8 @@ def _next_change(
     for function in program.all:
         report(function.name)
         for call in reversed(list(_calls_of(function, program))):
-            _check(call, program, uniform, options, problem)
+            if not call.refusals:
+                _check(call, program, uniform, options, problem)
             if not call.refusals:
                 _find_window(call)
             old = origins[function.source.path]
@@ -174,6 +175,9 @@ def _calls_of(function: CFunction, program: CProgram) -> Iterator[_Call]:
             if len(texts) == len(arguments) == len(keys):
                 pairs = dict(zip(keys, texts, strict=True)), dict(zip(keys, arguments, strict=True))
                 yield _Call(function, items, index, procedure, *pairs, collector)
+            else:
+                reason = Refusal("layout", "a macro makes its arguments", "write them out")
+                yield _Call(function, items, index, procedure, {}, {}, collector, [reason])
 
 
 def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
@@ -191,7 +195,7 @@ def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
 def _argument_texts(call: str) -> list[str]:
     """Divided at the commas of the outermost parentheses."""
     found, depth, at = [""], 0, call.index("(")
-    for letter in call[at + 1 : call.rindex(")")]:
+    for letter in re.findall(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|.", call[at + 1 : call.rindex(")")], re.DOTALL):
         depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
             found.append("")
