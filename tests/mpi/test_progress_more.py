@@ -71,7 +71,6 @@ PYTHON = r"""
 import numpy as np
 from mpi4py import MPI
 
-pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 comm = MPI.COMM_WORLD
 rank, size = comm.rank, comm.size
 wrong = 0

@@ -70,6 +70,7 @@ def test_temporary_folders_of_the_dead_go_with_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, start: Any
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)  # where rank 0 finds it on another host
     dead = tmp_path / f"hocket-{kind}-dead.hocket-unfinished"
     dead.mkdir()
     os.utime(dead, (0, 0))

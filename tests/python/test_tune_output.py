@@ -82,7 +82,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from hocket.measure.local import LocalRunner
 from hocket.tune.output import compare_output
-runner, folder = LocalRunner(SimpleNamespace(family="mpich")), Path(sys.argv[1])
+runner, folder = LocalRunner(SimpleNamespace(family="mpich", vendor="")), Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for name in "abc":
     command = ["sh", "-c", f"yes 'a line of output' | head -n 2000000; echo {name}; yes | head -c 20000000 >&2"]
@@ -103,7 +103,7 @@ def test_output_of_any_size_takes_little_memory(tmp_path):
 
 
 def test_the_last_lines_of_a_run_that_fails(tmp_path):
-    runner = LocalRunner(SimpleNamespace(family="mpich"))
+    runner = LocalRunner(SimpleNamespace(family="mpich", vendor=""))
     script = "seq 100000; echo why >&2; exit 3"
     with pytest.raises(Error, match=r"the program failed with exit status 3: (.|\n)*\n  \| why$"):
         runner.run(["sh", "-c", script], output=tmp_path / "output")

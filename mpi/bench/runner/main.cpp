@@ -146,7 +146,6 @@ int run(int argc, char** argv, int rank) {
     }
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    check_launch(ranks);
     const std::string text = read_everywhere(options.suite, rank);
     Suite suite;
     // A plug-in may not be there on every host.

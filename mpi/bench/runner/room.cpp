@@ -8,11 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
-#include "bench/runner/exit_status.hpp"
-#include "common/launched.h"
 #include "hocket/base/error.hpp"
 #include "hocket/base/units.hpp"
 
@@ -47,15 +44,6 @@ void check_room(const Plan& plan, const std::string& folder, int rank) {
     throw InvalidInput(folder + ": rank " + std::to_string(rank) + " cannot write " + base::print_bytes(bytes) +
                            " there: " + std::strerror(problem),
                        "name another folder with --folder");
-}
-
-void check_launch(int ranks) {
-    const hocket_alone alone = hocket_find_alone(ranks);
-    if (alone.launcher == nullptr) return;
-    if (!alone.is_first) std::_Exit(exit_invalid);  // the first one says it for all
-    throw InvalidInput(std::string(alone.launcher) + " has started " + std::to_string(alone.processes) +
-                           " processes, and each is alone in its MPI_COMM_WORLD: the launcher is not of this MPI",
-                       HOCKET_ALONE_HINT);
 }
 
 }  // namespace hocket::bench

@@ -97,7 +97,7 @@ def run(request: CalibrateRequest, reporter: Reporter = SILENT) -> Calibrated:
             found = calibrate(laboratory, printable(request.name or output.stem), rendezvous_bytes)
             text = to_toml(found)  # has comments, which the network has not
             write_whole(output, text)
-            network = Network.from_text(text, str(output))
+            network = Network.from_file(str(output))
         else:
             network = Network.from_file(request.network)
         natives = _natives(network, laboratory, request) if request.natives else []

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from hocket.site.site import Site
 
-# Open MPI's mpirun hands on only what this names, where it starts its daemons by ssh.
+# Open MPI's mpirun hands on only what this names, where it starts its daemons by ssh. Variables that are not set, as
+# HOCKET_SUMMARY, may not be named: mpirun of Open MPI 5 then starts nothing.
 _OPENMPI_LIST = "OMPI_MCA_mca_base_env_list"
 _WHAT = "hocket: faster collectives on this cluster's network"
 
@@ -32,10 +33,7 @@ def tcl(site: Site) -> str:
         "}",
         "conflict hocket",
         *(f"setenv {name} {{{value}}}" for name, value in variables.items()),
-        *(
-            f"append-path --delim {{;}} {_OPENMPI_LIST} {name}"
-            for name in ("LD_PRELOAD", "HOCKET_SUMMARY", "HOCKET_STATISTICS", *variables)
-        ),
+        *(f"append-path --delim {{;}} {_OPENMPI_LIST} {name}" for name in ("LD_PRELOAD", *variables)),
         f"prepend-path LD_PRELOAD {{{site.preloaded}}}",
     ]
     return "\n".join(lines) + "\n"
@@ -48,10 +46,7 @@ def lua(site: Site) -> str:
         f'whatis("{_WHAT}")',
         'conflict("hocket")',
         *(f"setenv({_quoted(name)}, {_quoted(value)})" for name, value in variables.items()),
-        *(
-            f'append_path{{"{_OPENMPI_LIST}", {_quoted(name)}, delim = ";"}}'
-            for name in ("LD_PRELOAD", "HOCKET_SUMMARY", "HOCKET_STATISTICS", *variables)
-        ),
+        *(f'append_path{{"{_OPENMPI_LIST}", {_quoted(name)}, delim = ";"}}' for name in ("LD_PRELOAD", *variables)),
         f'prepend_path("LD_PRELOAD", {_quoted(str(site.preloaded))})',
     ]
     return "\n".join(lines) + "\n"
