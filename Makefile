@@ -24,7 +24,7 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
 
 .PHONY: help build test test-long slurm-tests demo docs format lint asan perf perf-peers perf-replay perf-replays \
-    perf-trace manuals release-check fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite \
+    perf-trace package manuals release-check fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite \
     outside-programs clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
 
@@ -174,12 +174,15 @@ outside-programs: build  ## the same with IMB, OSU's programs and mpi4py's tests
 	@$(LOCKED) second-mpi-locked
 	@$(RUN_OUTSIDE) --programs '$(PROGRAMS)' $(ARGUMENTS)
 
+package: build  ## build wheel and sdist, and check them in environments without a compiler
+	@tools/package $(VENV)
+
 # One page for each command, and files that shells read.
 manuals: build  ## write man pages and shell completion to build/manuals
 	@tools/make_venv $(VENV) 'click-man>=0.5' > /dev/null
 	@$(PYTHON) tools/manuals.py build/manuals
 
-release-check: build  ## check what a release needs; CHECKS='lint docs': only these
+release-check: build  ## check what a release needs; CHECKS='lint package': only these
 	@$(PYTHON) tools/release_check.py $(CHECKS)
 
 clean:  ## remove what make has made here (the cache folder of built MPI parts stays)

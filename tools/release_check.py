@@ -105,6 +105,7 @@ CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "lint": _make("lint"),
     "docs": _make("docs"),
     "manuals": _make("manuals"),
+    "package": _make("package"),
     "test": _make("test"),
 }
 
