@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi import launch
+from hocket.mpi import guard, launch
 from hocket.mpi.discover import Mpi, mpi_of_command
 from mpis import ALL_MPIS, LIMIT_S
 
@@ -196,6 +197,36 @@ def test_a_daemon_that_a_command_has_started_is_not_left(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGKILL])
 def test_the_signal_that_ended_a_command_is_reported(number):
     assert launch.run_command(["sh", "-c", f"kill -{int(number)} $$"], capture=True).returncode == -number
+
+
+def test_an_end_is_seen_where_the_caller_ignores_the_ends_of_processes():
+    script = "import signal; from hocket.mpi.launch import run_command; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    script += f"run_command(['true'], timeout={LIMIT_S})"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_guard_keeps_no_file_open(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with (tmp_path / "file").open("w") as file:
+        high = os.dup2(file.fileno(), 200)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))  # the number lies above
+        try:
+            script = "until test $(ls /proc/$PPID/fd | wc -l) = 3; do sleep 0.01; done; readlink /proc/$PPID/fd/1"
+            done = launch.run_command(["sh", "-c", script], capture=True, timeout=LIMIT_S)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            os.close(high)
+    assert done.stdout == "/dev/null\n"
+
+
+def test_no_room_for_another_process_is_told(monkeypatch):
+    def fork():
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(guard.os, "fork", fork)  # of the guard, which was forked itself
+    with pytest.raises(InvalidInput, match="true: cannot be started: Resource temporarily unavailable") as caught:
+        launch.run_command(["true"])
+    assert "ulimit -u" in caught.value.hint
 
 
 def test_what_the_launcher_started_has_time_to_remove_its_files(tmp_path):

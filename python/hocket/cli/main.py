@@ -129,6 +129,7 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
             signal.signal(number, _terminate)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where the caller ignores it, no exit status would be known
     try:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # hocket.__main__ made it so
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-import resource
 import signal
 import time
 from contextlib import suppress
@@ -27,6 +26,7 @@ HELPERS_GRACE_S = 1.0
 _LOOK_AGAIN_S = 0.01  # once everything is killed
 _LONGEST_S = 3600.0
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None)
 _WAITED_FOR = (signal.SIGTERM, signal.SIGCHLD)
@@ -39,6 +39,7 @@ def guarded(parent: int) -> None:
     `parent` has forked the guard; its end is the guard's sign to end everything.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored nobody is told of an end
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _die_with(parent)
     own = os.getpid()
@@ -60,8 +61,8 @@ def _guard(command: int, parent: int) -> NoReturn:
         gc.disable()  # finalizers of what hocket has are hocket's
         _close_files()
         _end_as(_wait(command, parent))
-    finally:
-        os._exit(1)
+    finally:  # hocket looks for what is left
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _close_files() -> None:
@@ -69,7 +70,11 @@ def _close_files() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(3):
         os.dup2(nothing, descriptor)
-    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    # Not all numbers up to the limit: that may be 2^30.
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        if descriptor > 2:
+            with suppress(OSError):  # listdir's own
+                os.close(descriptor)
 
 
 def _wait(command: int, parent: int) -> int:
@@ -119,7 +124,7 @@ def process_fields(pid: int) -> list[str]:
 def _end_as(status: int) -> NoReturn:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left one, if any
+        _libc.prctl(_PR_SET_DUMPABLE, 0)  # the command has left a core, if any; no limit holds for one that is piped
         if number not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -170,6 +171,8 @@ def start_process(command: Sequence[str], **options: Any) -> subprocess.Popen[st
         return subprocess.Popen(
             command, text=True, errors="replace", start_new_session=True, preexec_fn=in_child, **options
         )
+    except subprocess.SubprocessError as error:  # the guard could not fork
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
@@ -183,10 +186,11 @@ def stop_process_group(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         pass
     finally:
-        # If the guard was killed, something may be left without it.
-        for pid in _family(process.pid):
-            _signal(pid, signal.SIGKILL)
-        process.wait()
+        # A guard that has ended itself leaves nothing. Looking costs more than it does where there are many processes.
+        if process.returncode is None or process.returncode < 0:
+            for pid in _family(process.pid):
+                _signal(pid, signal.SIGKILL)
+            process.wait()
 
 
 def _family(session: int) -> set[int]:
@@ -228,10 +232,10 @@ def _cannot_start(name: str, error: OSError) -> tuple[str, str]:
     )
     if is_missing and shutil.which(name) is None:
         return f"{name}: command not found", "check the name; `hocket doctor` lists the MPIs and launchers found"
-    return (
-        f"{name}: cannot be started: {error.strerror or error}",
-        "check that it is an executable file of this machine",
-    )
+    hint = "check that it is an executable file of this machine"
+    if error.errno in (errno.EAGAIN, errno.ENOMEM):
+        hint = "end other processes, or allow more (`ulimit -u`, the limits of a container or a job) or more memory"
+    return f"{name}: cannot be started: {error.strerror or error}", hint
 
 
 def _preloadable(library: Path) -> str:
