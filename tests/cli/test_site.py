@@ -69,7 +69,10 @@ def test_with_the_module_the_command_stays_as_it_is(
     if not MODULES[system].exists():
         pytest.skip(f"{system} is not installed: {MODULES[system]} is missing")
     program = runner.compile(PROGRAM)
-    command = shlex.join(runner.command(4, program, "a word"))
+    words = runner.command(4, program, "a word")
+    if mpi.family == "openmpi":  # which does not take this beside every other way to hand variables on
+        words[1:1] = ["-x", "PATH"]
+    command = shlex.join(words)
     script = (
         f". {MODULES[system]}; module use {site}/modulefiles; module load hocket; module list; {command} && "
         "cat /proc/self/maps; module unload hocket; echo left=$LD_PRELOAD,$HOCKET_NETWORK"
@@ -85,6 +88,7 @@ def test_with_the_module_the_command_stays_as_it_is(
         ["bash", "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
     said, _, rest = done.stdout.partition("\n")
     assert said.startswith(f"a word|{site}/mpi/{mpi.label}/lib/libhocket_interpose.so")
     served = json.loads((tmp_path / "statistics.json").read_text())
@@ -95,6 +99,32 @@ def test_with_the_module_the_command_stays_as_it_is(
     assert "libhocket_interpose" not in rest
     assert "libmpi" not in rest
     assert rest.rstrip().endswith("left=,")
+
+
+def test_hosts_that_open_mpi_reaches_by_ssh(mpi: Mpi, runner: MpiRunner, site: Path, tmp_path: Path) -> None:
+    """With a command in the place of ssh, whose processes have nothing of this environment either."""
+    if mpi.family != "openmpi":
+        pytest.skip("MPICH's launcher hands all variables on")
+    remote = tmp_path / "remote.sh"
+    remote.write_text('#!/bin/sh\nshift\nexec env -i PATH=/usr/bin:/bin HOME="$HOME" sh -c "$*"\n')
+    remote.chmod(0o755)
+    program = runner.compile(PROGRAM)
+    agent = ["--mca", "plm_rsh_agent"] if mpi.major < 5 else ["--prtemca", "plm_ssh_agent"]
+    options = [*agent, str(remote), "--host", "one:1,two:1", *(["-x", "HOME"] if mpi.major < 5 else [])]
+    command = shlex.join([str(mpi.mpiexec), *options, "-n", "2", str(program), "a word"])
+    modules = next((path for path in MODULES.values() if path.exists()), None)
+    if modules is None:
+        pytest.skip("neither Environment Modules nor Lmod is installed")
+    done = subprocess.run(
+        ["bash", "-c", f". {modules}; module use {site}/modulefiles; module load hocket; {command}"],
+        env={**launch_environment([str(mpi.mpiexec), "-n", "2"], mpi), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"a word|{site}/mpi/{mpi.label}/lib/libhocket_interpose.so")
 
 
 @pytest.mark.one_of_each_family
@@ -146,8 +176,14 @@ def test_replacing_and_refusing(hocket_cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.one_of_each_family
 def test_an_installation_is_replaced_whole(mpi: Mpi, site: Path, hocket_cli: Cli, tmp_path: Path) -> None:
     (site / "old").touch()
-    done = hocket_cli("site", "install", "--prefix", site, "--mpi", mpi.label, "--json")
+    before = os.umask(0o077)
+    try:
+        done = hocket_cli("site", "install", "--prefix", site, "--mpi", mpi.label, "--json")
+    finally:
+        os.umask(before)
     assert done.returncode == 0, done.stderr
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in (site, *site.rglob("*")))
+    assert (site / "mpi" / mpi.label / "bin/hocket-site-job").stat().st_mode & 0o055 == 0o055
     assert json.loads(done.stdout)["network"] is None
     assert not (site / "old").exists()
     assert not (site / "network.toml").exists()

@@ -86,6 +86,7 @@ def test_the_number_of_ranks_in_an_allocation(
         ("srun --immediate true sh", 2),
         ("srun -I10 --nice --export=A=1,B sh", 4),
         ("srun --cpu-bind cores -m block sh true", 5),
+        ("srun --bcast --x11 --external-launcher --oom-kill-step --stepmgr sh true", 6),
         ("srun --mpi=pmi2 -n2 -- sh", 4),
         ("flux run -n 2 -o cpu-affinity=off --env=A=1 -l sh", 8),
         ("flux mini run sh", 3),

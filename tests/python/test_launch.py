@@ -293,6 +293,18 @@ def test_a_command_that_sets_the_preload_itself_is_refused(mpi):
         launch.with_preload([str(mpi.mpiexec), "-x", "LD_PRELOAD=/a.so", "./a"], mpi, [], {})
 
 
+def test_what_a_module_of_a_site_preloads_does_not_reach_the_ranks(mpi, monkeypatch):
+    """Else the native times that hocket measures would be those of its own library."""
+    site = "/s/lib/libhocket_site.so"
+    for inherited, expected in ((site, ""), (f"{site}:/b.so /c.so", "/b.so:/c.so")):
+        monkeypatch.setenv("LD_PRELOAD", inherited)
+        words, _ = launch.with_preload([str(mpi.mpiexec), "-n", "1", "true"], mpi, [], {})
+        assert words[1:-3] == (
+            ["-x", f"LD_PRELOAD={expected}"] if mpi.family == "openmpi" else ["-genv", "LD_PRELOAD", expected]
+        )
+        assert launch.run_command(words, env=launch.launch_environment(words, mpi), capture=True).returncode == 0
+
+
 def test_a_library_that_cannot_be_preloaded_is_refused(mpi):
     with pytest.raises(InvalidInput, match="space") as caught:
         launch.with_preload(["mpiexec", "./a"], mpi, [Path("/a b/c.so")], {})

@@ -44,9 +44,14 @@ _MANAGERS = {
         frozenset(
             "preserve-env hold no-kill kill-on-bad-exit label overcommit oversubscribe quiet unbuffered verbose "
             "disable-status contiguous no-allocate overlap exact multi-prog pty quit-on-interrupt reboot spread-job "
-            "use-min-nodes resv-ports help usage version whole ignore-pbs E H h k l O Q s u v V X Z".split()
+            "use-min-nodes resv-ports help usage version whole ignore-pbs async consolidate-segments debugger-test "
+            "interactive parsable spread-segments stepmgr test-only wait-for-children "
+            "E H h k l O Q s u v V X Z".split()
         ),
-        frozenset("immediate compress nice propagate send-libs exclusive I K".split()),
+        frozenset(
+            "immediate compress nice propagate send-libs exclusive bcast x11 external-launcher oom-kill-step "
+            "I K".split()
+        ),
         {"ntasks": "SLURM_NTASKS", "nodes": "SLURM_NNODES", "ntasks-per-node": "SLURM_NTASKS_PER_NODE"},
     ),
     "flux": _Manager(

@@ -25,6 +25,8 @@ from hocket.mpi.command_line import batch_launcher, num_ranks, option_values, pa
 from hocket.mpi.discover import Mpi
 from hocket.mpi.guard import GRACE_S, HELPERS_GRACE_S, guarded, process_fields
 
+SITE_LIBRARY = "libhocket_site.so"
+
 
 @dataclass(frozen=True)
 class Completed:
@@ -47,9 +49,8 @@ def with_preload(
     """
     _refuse_own_preload(command)
     variables = dict(environment)
-    inherited = os.environ.get("LD_PRELOAD", "").split()
-    if libraries or inherited:
-        variables["LD_PRELOAD"] = ":".join([*map(_preloadable, libraries), *inherited])
+    if libraries or "LD_PRELOAD" in os.environ:
+        variables["LD_PRELOAD"] = ":".join([*map(_preloadable, libraries), *inherited_preload()])
     if batch_launcher(command) or mpi.vendor == "cray-mpich":
         return _with_variables(command, variables), {}
     launcher, *rest = command
@@ -63,6 +64,13 @@ def with_preload(
         if word == ":" and mpi.family == "openmpi":
             changed += options
     return changed, launch_environment(command, mpi)
+
+
+def inherited_preload() -> list[str]:
+    """What the user preloads, without what a module of `hocket site` has added: calls that hocket measures or records
+    must not be served by it, and a rank that hocket serves has the library already."""
+    words = re.split("[ :]+", os.environ.get("LD_PRELOAD", ""))
+    return [word for word in words if word and Path(word).name != SITE_LIBRARY]
 
 
 def launch_environment(command: Sequence[str], mpi: Mpi) -> dict[str, str]:

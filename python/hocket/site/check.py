@@ -56,8 +56,9 @@ def run(request: CheckRequest, reporter: Reporter = SILENT) -> Checked:
             **site.variables(),
             "LD_PRELOAD": ":".join(dict.fromkeys([str(site.preloaded), *inherited])),
             "HOCKET_STATISTICS": str(statistics),
-            "OMPI_MCA_mca_base_env_list": ";".join(["LD_PRELOAD", "HOCKET_STATISTICS", *site.variables()]),
         }
+        if site.openmpi_list:
+            environment[site.openmpi_list] = ";".join(["LD_PRELOAD", "HOCKET_STATISTICS", *site.variables()])
         done = run_command([*request.command, str(program)], environment, request.timeout_s, capture=True)
         if done.returncode != 0:
             shown = (done.stderr.strip() or done.stdout.strip()).splitlines()[-8:]

@@ -49,9 +49,7 @@ def run(request: InstallRequest, reporter: Reporter = SILENT) -> Site:
             new = scratch / "new"
             _lay_out(site, new, built, text)
             with signals_held():
-                if prefix.exists():
-                    prefix.rename(scratch / "old")
-                new.rename(prefix)
+                _replace(prefix, new, scratch / "old")
         finally:
             with signals_held():
                 shutil.rmtree(scratch, ignore_errors=True)
@@ -74,6 +72,25 @@ def _lay_out(site: Site, folder: Path, built: dict[str, Path], network: bytes | 
     (modules / f"{site.version}.lua").write_text(modulefiles.lua(site), encoding="utf-8")
     (folder / "hocket.def").write_text(modulefiles.apptainer(site), encoding="utf-8")
     site.write(folder)
+    _let_all_read(folder)
+
+
+def _replace(prefix: Path, new: Path, old: Path) -> None:
+    if prefix.exists():
+        prefix.rename(old)
+    try:
+        new.rename(prefix)
+    except OSError:
+        if old.exists():
+            old.rename(prefix)
+        raise
+
+
+def _let_all_read(folder: Path) -> None:
+    """Whatever the umask of the one who installs: it is for all users."""
+    for path in (folder, *folder.rglob("*")):
+        mode = path.stat().st_mode
+        path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
 
 
 def _check_prefix(prefix: Path) -> None:

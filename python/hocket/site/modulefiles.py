@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from hocket.site.site import Site
 
-# Open MPI's mpirun hands on only what this names, where it starts its daemons by ssh. Variables that are not set, as
-# HOCKET_SUMMARY, may not be named: mpirun of Open MPI 5 then starts nothing.
-_OPENMPI_LIST = "OMPI_MCA_mca_base_env_list"
 _WHAT = "hocket: faster collectives on this cluster's network"
 
 
@@ -33,7 +30,7 @@ def tcl(site: Site) -> str:
         "}",
         "conflict hocket",
         *(f"setenv {name} {{{value}}}" for name, value in variables.items()),
-        *(f"append-path --delim {{;}} {_OPENMPI_LIST} {name}" for name in ("LD_PRELOAD", *variables)),
+        *(f"append-path --delim {{;}} {site.openmpi_list} {name}" for name in _handed_on(site)),
         f"prepend-path LD_PRELOAD {{{site.preloaded}}}",
     ]
     return "\n".join(lines) + "\n"
@@ -46,7 +43,7 @@ def lua(site: Site) -> str:
         f'whatis("{_WHAT}")',
         'conflict("hocket")',
         *(f"setenv({_quoted(name)}, {_quoted(value)})" for name, value in variables.items()),
-        *(f'append_path{{"{_OPENMPI_LIST}", {_quoted(name)}, delim = ";"}}' for name in ("LD_PRELOAD", *variables)),
+        *(f'append_path{{"{site.openmpi_list}", {_quoted(name)}, delim = ";"}}' for name in _handed_on(site)),
         f'prepend_path("LD_PRELOAD", {_quoted(str(site.preloaded))})',
     ]
     return "\n".join(lines) + "\n"
@@ -72,6 +69,11 @@ def apptainer(site: Site) -> str:
         f"    {help_text(site)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _handed_on(site: Site) -> tuple[str, ...]:
+    """Only what is always set: Open MPI warns of any other name."""
+    return ("LD_PRELOAD", *site.variables()) if site.openmpi_list else ()
 
 
 def _quoted(text: str) -> str:

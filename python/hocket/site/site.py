@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
+from hocket.mpi.launch import SITE_LIBRARY
 
 FORMAT = "hocket.site/1"
 NAME = "site.json"
-PRELOADED = "lib/libhocket_site.so"
+_OPENMPI = re.compile(r"(?:openmpi|hpcx|fujitsu)-(\d+)")
+PRELOADED = f"lib/{SITE_LIBRARY}"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,18 @@ class Site:
     def variables(self) -> dict[str, str]:
         """What a module sets, beside the preloaded library."""
         return {} if self.network is None else {"HOCKET_NETWORK": str(self.prefix / self.network)}
+
+    @property
+    def openmpi_list(self) -> str | None:
+        """The variable that names what Open MPI's mpirun hands on where it starts its daemons by ssh; None without one.
+
+        Open MPI 4 refuses -x where the list for users is set, and takes another one beside it; 5 knows that of users
+        alone.
+        """
+        majors = [int(found[1]) for mpi in self.mpis if (found := _OPENMPI.match(mpi.label))]
+        if not majors:
+            return None
+        return "OMPI_MCA_mca_base_env_list" + ("_internal" if min(majors) < 5 else "")
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -18,7 +18,7 @@ from typing import IO
 from hocket.errors import Error, InvalidInput
 from hocket.io.files import end_of
 from hocket.mpi.discover import Mpi
-from hocket.mpi.launch import launch_environment, run_command, start_process, stop_process_group
+from hocket.mpi.launch import inherited_preload, launch_environment, run_command, start_process, stop_process_group
 
 POLL_S = 0.1
 # After an item has hung, hocket-bench ends itself. Where it cannot, as when its first rank is stopped, we do.
@@ -70,6 +70,8 @@ class Launcher:
 
     def _process(self, words: Sequence[str], output: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[str]:
         environment = {**os.environ, **launch_environment(self.command, self.mpi)}
+        if "LD_PRELOAD" in environment:
+            environment["LD_PRELOAD"] = ":".join(inherited_preload())
         with open(os.devnull, "rb") as nothing:
             return start_process(words, env=environment, stdin=nothing, stdout=output, stderr=errors)
 
