@@ -72,7 +72,7 @@ def apptainer(site: Site) -> str:
 
 
 def _handed_on(site: Site) -> tuple[str, ...]:
-    """Only what is always set: Open MPI warns of any other name."""
+    """Only what is always set: Open MPI 4 warns of any other name, mpirun of 5 then starts nothing."""
     return ("LD_PRELOAD", *site.variables()) if site.openmpi_list else ()
 
 
