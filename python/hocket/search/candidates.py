@@ -58,6 +58,9 @@ class Candidate:
     def schedule(self, root: int) -> Schedule:
         return self.family.build(self.order, self.segments, root)
 
+    def num_messages(self, root: int) -> int:
+        return self.segments * _messages_of_a_segment(self.family, self.order, root)
+
     def entry(self, call: Call) -> PlanEntry | None:
         if self.is_carried:
             return None
@@ -165,9 +168,7 @@ class Candidates:
     def messages(self, family: Family) -> int:
         """In one segment."""
         if family.name not in self._messages:
-            schedule = family.build(family.order, 1, self.root)
-            ops = (op for rank in range(schedule.num_ranks) for op in schedule.ops(rank))
-            self._messages[family.name] = max(1, sum(op.kind == "send" for op in ops))
+            self._messages[family.name] = max(1, _messages_of_a_segment(family, family.order, self.root))
         return self._messages[family.name]
 
     def _candidate(self, family: Family, order: OrderFound, count: int, size_bytes: int) -> Candidate:
@@ -235,3 +236,8 @@ def _exchanges(schedule: Schedule, size_bytes: int, rendezvous_bytes: int) -> bo
         if any(op.kind == "recv" and op.peer in sends for op in large):
             return True
     return False
+
+
+def _messages_of_a_segment(family: Family, order: tuple[int, ...], root: int) -> int:
+    schedule = family.build(order, 1, root)
+    return sum(op.kind == "send" for rank in range(schedule.num_ranks) for op in schedule.ops(rank))
