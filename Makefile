@@ -20,10 +20,10 @@ LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory
 CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMakeLists.txt \
     $(shell find src/hocket python/bindings python/preload -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-# Tests side by side, but not many: most start several ranks themselves.
-SIDE_BY_SIDE = -n $(JOBS) --maxprocesses 4 --dist worksteal
+# Tests side by side, one more than cores as some only wait, but not many: most start several ranks themselves.
+SIDE_BY_SIDE = -n $(shell expr $(JOBS) + 1) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long slurm-tests demo docs format lint asan perf perf-peers perf-replay perf-replays \
+.PHONY: help build test test-long slurm-tests demo docs format lint headers asan perf perf-peers perf-replay perf-replays \
     perf-trace package manuals release-check fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite \
     outside-programs clean tsan \
     build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
@@ -128,6 +128,9 @@ lint: build  ## check format, layers, types, style and the length of lines
 	@$(VENV)/bin/mypy mpi/pmpi
 	@$(PYTHON) tools/check_layers.py
 	@$(PYTHON) tools/check_lines.py
+
+headers: build  ## check that every header compiles alone
+	@$(PYTHON) tools/check_layers.py --headers
 
 perf: build  ## measure hocket's own speed
 	@for name in call_overhead demo simulation; do echo "== perf/$$name.py"; $(PYTHON) perf/$$name.py || exit; done

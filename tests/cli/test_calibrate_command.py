@@ -46,6 +46,7 @@ def write_network(folder: Path) -> Path:
 
 @pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
 @pytest.mark.begins_early
+@pytest.mark.in_turns
 @pytest.mark.one_of_each_family
 def test_two_clusters_are_found(mpi: Mpi, hocket_cli, tmp_path: Path) -> None:
     options = ["--testbed", write_network(tmp_path), "--launches", "1", "--rounds", "3", "--json", "-o", "found.toml"]

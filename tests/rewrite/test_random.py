@@ -15,7 +15,7 @@ from hocket.rewrite import windows
 from mpis import LONG
 
 pytestmark = pytest.mark.skipif(shutil.which("gfortran") is None, reason="no gfortran was found")
-PROGRAMS = 300 if LONG else 100
+PROGRAMS = 300 if LONG else 40
 
 
 @pytest.mark.parametrize(("seed", "in_parts"), [(1, False), (2, True)])
