@@ -36,7 +36,7 @@ VERBS = {
     "testbed": "An emulated cluster on this machine, from a network file.",
     "network": "Show, generate, convert and import network files.",
     "trace": "Show recorded traces.",
-    "rewrite": "Rewrite a Fortran program so that communication runs beside computation.",
+    "rewrite": "Rewrite a Fortran, C or C++ program so that communication runs beside computation.",
     "sweep": "Run a campaign of simulations.",
     "site": "Install hocket once for all users of a cluster.",
     "report": "Make an HTML report from a result.",

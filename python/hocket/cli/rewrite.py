@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
-"""`hocket rewrite`: rewrites Fortran programs so that communication runs beside independent computation."""
+"""`hocket rewrite`: rewrites Fortran, C and C++ programs so that communication runs beside independent computation."""
 
 from __future__ import annotations
 
