@@ -55,11 +55,13 @@ std::int32_t shared_cores(int world_size) {
     return are_shared ? static_cast<std::int32_t>(cores) : 0;
 }
 
-/// As network files name it: "Open MPI 4.1.4", "MPICH 5.0.2".
+/// As network files name it: "Open MPI 4.1.4", "MPICH 5.0.2". That of rank 0, for all ranks decide alike also where
+/// their libraries differ. Collective over the world.
 std::string mpi_name() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     PMPI_Get_library_version(text.data(), &length);
+    next.Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
     const std::string version = text.data();
     constexpr std::array<std::pair<const char*, const char*>, 3> families{
         {{"Open MPI v", "Open MPI "}, {"MPICH Version:", "MPICH "}, {"Intel(R) MPI Library ", "Intel MPI "}}};
@@ -124,27 +126,27 @@ void Decisions::place(const Network& cluster, const std::string& source, int wor
     CostParameters costs = *CostModel::of(*network_);
     costs.cores = shared_cores(world_size);
     costs_ = costs;
-    decider_ = std::make_unique<decision::Decider>(*network_, costs_, mpi_name());
+    mpi_ = mpi_name();
+    decider_ = std::make_unique<decision::Decider>(*network_, costs_, mpi_);
 }
 
 void Decisions::learn(const Plan& plan) {
     if (!network_) return;
-    const std::string mpi = mpi_name();
     network::Calibration calibration =
         network_->calibration() != nullptr ? *network_->calibration() : network::Calibration{};
     const auto is_measured = [&](const std::string& collective) {
         return std::any_of(
             calibration.natives.begin(), calibration.natives.end(),
-            [&](const network::NativeTimes& one) { return one.mpi == mpi && one.collective == collective; });
+            [&](const network::NativeTimes& one) { return one.mpi == mpi_ && one.collective == collective; });
     };
-    std::vector<network::NativeTimes> learned = decision::times_of(plan, *network_, costs_, mpi);
+    std::vector<network::NativeTimes> learned = decision::times_of(plan, *network_, costs_, mpi_);
     std::erase_if(learned, [&](const network::NativeTimes& one) { return is_measured(one.collective); });
     if (learned.empty()) return;
     calibration.natives.insert(calibration.natives.end(), learned.begin(), learned.end());
     Network with_times = Network(*network_).calibrated(std::move(calibration));
     decider_.reset();
     network_.emplace(std::move(with_times));
-    decider_ = std::make_unique<decision::Decider>(*network_, costs_, mpi);
+    decider_ = std::make_unique<decision::Decider>(*network_, costs_, mpi_);
 }
 
 bool Decisions::knows(const std::vector<int>& members) const {
@@ -152,11 +154,11 @@ bool Decisions::knows(const std::vector<int>& members) const {
                        [&](int member) { return member >= 0 && is_known_[static_cast<std::size_t>(member)]; });
 }
 
-bool Decisions::are_on(const std::vector<std::int32_t>& members, const std::vector<std::string>& hosts) const {
-    return network_ && knows(members) && std::all_of(members.begin(), members.end(), [&](std::int32_t member) {
-               const auto rank = static_cast<std::size_t>(member);
-               return network::find_host(*network_, hosts[rank]) == hosts_[rank];
-           });
+std::vector<bool> Decisions::ranks_on(const std::vector<std::string>& hosts) const {
+    std::vector<bool> found;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+        found.push_back(network_ && is_known_[rank] && network::find_host(*network_, hosts[rank]) == hosts_[rank]);
+    return found;
 }
 
 Decisions::Entries& Decisions::entries(Collective collective, const std::vector<int>& members) {

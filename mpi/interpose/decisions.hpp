@@ -37,8 +37,8 @@ public:
     [[nodiscard]] bool is_on() const { return is_on_; }
     /// Whether the network has the hosts of all these ranks of the world.
     [[nodiscard]] bool knows(const std::vector<int>& members) const;
-    /// Whether these ranks are on the hosts that `hosts` names, by world rank. False where the network lacks one.
-    [[nodiscard]] bool are_on(const std::vector<std::int32_t>& members, const std::vector<std::string>& hosts) const;
+    /// Of each rank of the world, whether it is on the host that `hosts` names; false where the network lacks that one.
+    [[nodiscard]] std::vector<bool> ranks_on(const std::vector<std::string>& hosts) const;
     /// For communicators whose members it knows. Stays where it is.
     Entries& entries(Collective collective, const std::vector<int>& members);
 
@@ -56,6 +56,7 @@ private:
     bool is_on_ = false;
     std::optional<Network> network_;  // with the ranks of the world; none if it has no host of theirs
     CostModel costs_;
+    std::string mpi_;
     std::unique_ptr<decision::Decider> decider_;
     std::vector<bool> is_known_;  // [world rank]
     std::vector<NodeId> hosts_;   // the same

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
@@ -53,11 +54,16 @@ void compare_hosts(const Plan& plan, int world_rank) {
 /// Without what was measured on other hosts than those that the ranks are on now: decisions for these are better.
 Plan measured_here(const Plan& plan, int world_rank) {
     if (plan.hosts().empty()) return plan;
+    const std::vector<bool> is_there = decisions.ranks_on(plan.hosts());
+    const auto are_there = [&](const std::vector<std::int32_t>& members) {
+        return std::all_of(members.begin(), members.end(),
+                           [&](std::int32_t member) { return is_there[static_cast<std::size_t>(member)]; });
+    };
     std::vector<PlanEntry> kept;
     for (const PlanEntry& entry : plan.entries()) {
         std::vector<std::vector<std::int32_t>> communicators{entry.members};
         communicators.insert(communicators.end(), entry.other_members.begin(), entry.other_members.end());
-        std::erase_if(communicators, [&](const auto& members) { return !decisions.are_on(members, plan.hosts()); });
+        std::erase_if(communicators, [&](const auto& members) { return !are_there(members); });
         if (communicators.empty()) continue;
         kept.push_back(entry);
         kept.back().members = communicators.front();

@@ -207,6 +207,38 @@ def test_what_was_measured_of_this_mpi_decides(runner: MpiRunner, tmp_path: Path
         assert counted(statistics)["bcast"] == {outcome: RANKS * 40}
 
 
+# Every rank believes that it has another MPI: the program has the function that says so.
+VERSIONS = r"""
+#include <mpi.h>
+#include <stdio.h>
+int PMPI_Get_library_version(char* version, int* length) {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    *length = sprintf(version, "Open MPI v9.9.%d, for a test", rank);
+    return MPI_SUCCESS;
+}
+"""
+
+
+def test_ranks_with_different_mpis_decide_alike(runner: MpiRunner, tmp_path: Path) -> None:
+    """By what was measured of that of rank 0."""
+    path = cluster(tmp_path)
+    path.write_text(
+        path.read_text()
+        + """
+        [[calibration.native]]
+        mpi = "Open MPI 9.9.0"
+        collective = "bcast"
+        up_to_bytes = 1000
+        algorithm = "binomial"
+        factor = 0.001
+        schedule_factor = 1.0
+        """
+    )
+    _, statistics = run(runner, tmp_path, path, VERSIONS + LOOP, HOCKET_SELF_CHECK="off")
+    assert counted(statistics)["bcast"] == {"predicted": RANKS * 40}
+
+
 @pytest.mark.one_of_each_family
 def test_a_wrong_algorithm_in_the_network_is_reported(runner: MpiRunner, tmp_path: Path) -> None:
     path = cluster(tmp_path)
