@@ -242,3 +242,14 @@ def test_advice_has_a_row_for_each_collective(tmp_path: Path, hocket_cli: Callab
     assert len(rows) == len(advised) > 0
     for row, one in zip(rows, advised, strict=True):
         assert row | {name: one[name] for name in ("collective", "bytes", "algorithm", "predicted_s", "in_plan")} == row
+
+
+def test_networks_to_emulate_are_files_beside_the_campaign(tmp_path: Path) -> None:
+    text = 'format = "hocket.campaign/1"\nrequest = "bench-fidelity"\n[product]\nnetworks = [["star:4", "n.toml"]]\n'
+    network = tmp_path / "n.toml"
+    network.write_text(Network.generate("star:3").to_toml())
+    (first,) = campaign(tmp_path, text).tasks
+    assert first.request.networks == (NetworkSource("star:4"), NetworkSource(str(network)))
+    network.write_text(Network.generate("star:5").to_toml())
+    (second,) = campaign(tmp_path, text).tasks
+    assert second.key != first.key

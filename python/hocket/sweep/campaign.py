@@ -11,7 +11,7 @@ import json
 import math
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,9 @@ from hocket.networks.source import NetworkSource
 from hocket.networks.variation import VariedNetwork
 from hocket.requests import KINDS, class_of, hints_of, to_json
 from hocket.sweep import networks
+from hocket.sweep.alone import MEASURES
 from hocket.sweep.files import digest_of_path
-from hocket.sweep.values import build, decode, hint_of, shown, values_of, with_unit
+from hocket.sweep.values import build, choices, decode, hint_of, shown, values_of, with_unit
 from hocket.sweep.views import View, view_of
 
 if TYPE_CHECKING:
@@ -34,18 +35,8 @@ FORMAT = "hocket.campaign/1"
 MOST_TASKS = 10_000_000
 _KEYS = ("format", "request", "title", "networks", "fixed", "product", "cases", "run", "dask", "show")
 _RUN = {"workers": int, "scheduler": str, "memory": str, "attempts": int}
-#: Requests that measure on this machine: one at a time.
-MEASURES = {
-    "bench-run",
-    "bench-fidelity",
-    "bench-overlap",
-    "bench-circuits",
-    "calibrate",
-    "tune",
-    "run",
-    "record",
-    "demo",
-}
+#: Fields that may name files, relative to the folder of the campaign.
+_FILES = {"what", "trace", "plan", "suite", "network", "networks"}
 ACCEPTED = tuple(kind for kind in KINDS if kind != "sweep" and not kind.startswith("testbed-"))
 Parameters = dict[str, str | int | float | bool]
 
@@ -115,7 +106,7 @@ class _Reader:
         if kind not in ACCEPTED:
             raise InvalidInput(f"{self.path}: request is {kind!r}", f"accepted: {', '.join(ACCEPTED)}")
         self.kind, self.cls = kind, class_of(kind)
-        self.has_network = "network" in hints_of(self.cls)
+        self.has_network = NetworkSource in choices(hints_of(self.cls).get("network"))
         self.named = self._table("networks")
         for name, table in self.named.items():
             self._refuse_unknown(f"networks.{name}", self._is_table(f"networks.{name}", table), networks.KEYS)
@@ -216,6 +207,8 @@ class _Reader:
     def _value(self, where: str, name: str, value: Any) -> tuple[Any, str | int | float | bool]:
         """What the request has, and what the rows show."""
         hint, place = self._hint(where, name), f"{self.path}: {where}"
+        if name == "output" and self.kind in MEASURES:
+            raise InvalidInput(f"{place}: each task has a folder of its own in that of the rows", "leave it out")
         if name.startswith("network.") and hint is None:
             return networks.checked(name.partition(".")[2], value, place), shown(value)
         if hint is None:
@@ -225,10 +218,19 @@ class _Reader:
             return value, json.dumps(value)
         value = with_unit(name, value, hint, place)
         shows = shown(value)
-        if isinstance(value, str) and (name in ("what", "trace", "plan") or hint is Path):
-            path = self.folder / value
-            value = str(path) if os.path.exists(path) else value  # of any text: a name may be too long
+        if name in _FILES or hint is Path:
+            value = self._placed(value)
+        if name == "networks" and isinstance(value, list):
+            value = [{"name": one} if isinstance(one, str) else one for one in value]
         return decode(hint, value, place), shows
+
+    def _placed(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._placed(one) for one in value]
+        if not isinstance(value, str):
+            return value
+        path = self.folder / value
+        return str(path) if os.path.exists(path) else value  # of any text: a name may be too long
 
     def _task(self, index: int, values: dict[str, tuple[Any, Any]], swept: dict[str, tuple[Any, Any]]) -> Task:
         own = {name: value for name, (value, _) in values.items() if name.partition(".")[0] != "network"}
@@ -248,8 +250,7 @@ class _Reader:
         request = _with_costs(request, costs)
         parameters: Parameters = {name: shows for name, (_, shows) in swept.items()}
         text = to_json(request)
-        for value in own.values():
-            path = str(value) if isinstance(value, (str, Path)) else ""
+        for path in map(str, _named_files(own.values())):
             if path.startswith("/"):
                 if path not in self.digests:
                     self.digests[path] = digest_of_path(Path(path))
@@ -270,6 +271,15 @@ class _Reader:
             self.networks[name] = network
             self.made[whole] = name, _own_costs(network)
         return self.made[whole]
+
+
+def _named_files(values: Iterable[Any]) -> Iterator[str | Path]:
+    """What may be files among the values of a request; words of commands are not."""
+    for value in values:
+        if isinstance(value, (str, Path)):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (one.name for one in value if isinstance(one, NetworkSource))
 
 
 def _own_costs(network: VariedNetwork) -> CostModel | None:

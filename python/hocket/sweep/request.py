@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 from hocket.simulation.parallel import available_cores
+from hocket.sweep.alone import MEASURES, is_busy
 from hocket.sweep.batches import Batches
-from hocket.sweep.campaign import MEASURES, Campaign, Task, read_campaign
+from hocket.sweep.campaign import Campaign, Task, read_campaign
 from hocket.sweep.engine import Engine, LocalEngine
-from hocket.sweep.store import Store, bytes_to_rows
+from hocket.sweep.store import RESULTS, Store, bytes_to_rows
 
 if TYPE_CHECKING:
     from hocket.sweep.worker import Ran
@@ -90,6 +91,10 @@ def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
         missing = [task for task in campaign.tasks if task.key not in done]
         if not missing:
             return _ended(store, Swept(campaign, request.folder, 0, len(campaign.tasks), (), 0.0, 0, "nothing to run"))
+        if campaign.kind in MEASURES:
+            missing = [_with_folder(task, request.folder) for task in missing]
+            if is_busy():
+                reporter.message("waiting until no other campaign runs tasks on this host")
         engine, where = _engine(request, campaign, len(missing), memory, reporter)
         begin_s = time.monotonic()
         try:
@@ -111,6 +116,18 @@ def _ended(store: Store, swept: Swept) -> Swept:
 
     store.end({"version": __version__, **swept.values})
     return swept
+
+
+def _with_folder(task: Task, folder: Path) -> Task:
+    """What measures writes results of its own, and continues with those that it finds."""
+    own = folder.resolve() / RESULTS / task.key[:16]
+    if not hasattr(task.request, "output"):
+        return task
+    default = getattr(type(task.request), "output", None)
+    if default is not None and default.suffix:  # a file
+        own.mkdir(parents=True, exist_ok=True)
+        own /= default.name
+    return replace(task, request=replace(task.request, output=own))
 
 
 def _workers(request: SweepRequest, campaign: Campaign) -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_TABLE_ROWS = 50
+MOST_TABLE_COLUMNS = 10
+_MAIN = ("makespan_s", "median_s", "time_s", "predicted_s", "measured_s", "item", "bytes", "status")
 PAGE = "page.html"
 
 
@@ -144,9 +146,14 @@ def _points(view: View, name: str, rows: DataFrame, line: bool) -> Curve:
 
 def _first_rows(rows: DataFrame) -> Table:
     names = list(rows)
+    if len(names) > MOST_TABLE_COLUMNS:  # as of a benchmark: what differs, the main result first
+        differ = [name for name in names[1:] if rows[name].nunique(dropna=False) > 1]
+        differ.sort(key=lambda name: name.rpartition(".")[2] not in _MAIN)
+        names = [names[0], *sorted(differ[: MOST_TABLE_COLUMNS - 1], key=names.index)]
     shown = [[_cell(name, row[name]) for name in names] for _, row in rows.head(MOST_TABLE_ROWS).iterrows()]
-    left = len(rows) - len(shown)
-    return Table(f"The first of {len(rows):,} rows" if left else "", names, shown)
+    several = [f"the first {len(shown)} of {len(rows):,} rows"] if len(rows) > len(shown) else []
+    several += [f"{len(names)} of {len(list(rows))} columns; --json prints all"] if len(names) < len(list(rows)) else []
+    return Table(", ".join(several).capitalize(), names, shown)
 
 
 def _cell(name: str, value: Any) -> str:
@@ -154,7 +161,7 @@ def _cell(name: str, value: Any) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if name.endswith("_s"):
+    if name.endswith("_s") and not name.endswith("_per_s"):
         return text.seconds(float(value))
     if name == "bytes" and isinstance(value, float):
         return text.byte_count(value)

@@ -4,6 +4,7 @@
 """The rows of a campaign: a folder of Parquet files, each written aside and then renamed, so that all are whole.
 
 FOLDER/rows/part-000001.parquet ...  rows of tasks, in the order in which batches ended
+FOLDER/results/KEY                   what a task that measures writes itself; KEY: the beginning of its key
 FOLDER/tasks.parquet                 key and index of each task of the campaign as it is now
 FOLDER/campaign.toml                 the campaign file as it was run
 FOLDER/summary.json                  how it ended
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "hocket.sweep/1"
 CAMPAIGN = "campaign.toml"
+RESULTS = "results"
 _LOCK, _TASKS, _SUMMARY, _ROWS = ".lock", "tasks.parquet", "summary.json", "rows"
 _OWN = (CAMPAIGN, _TASKS, _SUMMARY)
 _KEY, _INDEX, _ROW = "key", "task", "row"

@@ -23,7 +23,7 @@ _RANGE = {"from", "to", "factor", "step"}
 def hint_of(kind: Any, name: str, where: str) -> Any:
     """The type of the field that `name` stands for: "bytes", or "costs.sharing" of a part of the request."""
     for part in name.split("."):
-        dataclass = next((one for one in _choices(kind) if dataclasses.is_dataclass(one)), None)
+        dataclass = next((one for one in choices(kind) if dataclasses.is_dataclass(one)), None)
         known: dict[str, Any] = hints_of(dataclass) if dataclass else {}  # type: ignore[arg-type]
         if part not in known:
             raise InvalidInput(
@@ -35,7 +35,7 @@ def hint_of(kind: Any, name: str, where: str) -> Any:
 
 def with_unit(name: str, value: Any, hint: Any, where: str) -> Any:
     """Text with a unit as the number that it stands for, if the field is a number."""
-    if not isinstance(value, str) or not {int, float} & set(_choices(hint)) or str in _choices(hint):
+    if not isinstance(value, str) or not {int, float} & set(choices(hint)) or str in choices(hint):
         return value
     from hocket import parse_bandwidth, parse_bytes, parse_duration
 
@@ -99,7 +99,7 @@ def build(kind: Any, values: Mapping[str, Any], where: str) -> Any:
         else:
             own[name] = value
     for name, inner in parts.items():
-        dataclass = next(one for one in _choices(hints_of(kind)[name]) if dataclasses.is_dataclass(one))
+        dataclass = next(one for one in choices(hints_of(kind)[name]) if dataclasses.is_dataclass(one))
         if name in own:
             raise InvalidInput(f"{where}: both {name!r} and '{name}.{next(iter(inner))}' are given")
         own[name] = build(dataclass, inner, f"{where}.{name}")
@@ -124,5 +124,6 @@ def shown(value: Any) -> str | int | float | bool:
     return value if isinstance(value, (str, int, float, bool)) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _choices(hint: Any) -> tuple[Any, ...]:
+def choices(hint: Any) -> tuple[Any, ...]:
+    """The types that a field accepts."""
     return typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
