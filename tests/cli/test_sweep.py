@@ -20,11 +20,12 @@ from typing import Any
 import pandas
 import psutil
 import pytest
+from distributed import LocalCluster
 from filelock import FileLock
 
 from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket.sweep import frame
-from mpis import LIMIT_S
+from mpis import LIMIT_S, LONG
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
 CAMPAIGN = """
@@ -272,11 +273,26 @@ def dask_cluster(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
                 one.wait()
 
 
+@contextmanager
+def local_cluster(folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Dask's LocalCluster of two workers with two threads each; it replaces a worker that is killed."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address=None, local_directory=folder, silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster.scheduler_address, lambda: os.kill(cluster.workers[0].pid, signal.SIGKILL)
+
+
 @pytest.mark.begins_early
-def test_dask_gives_the_same_rows_also_after_kills(campaign: Path, expected: pandas.DataFrame, tmp_path: Path) -> None:
-    """Two worker processes over TCP; one is killed, then the client."""
+@pytest.mark.parametrize(
+    "cluster",
+    [dask_cluster, pytest.param(local_cluster, marks=pytest.mark.skipif(not LONG, reason="`make test-long` runs it"))],
+)
+def test_dask_gives_the_same_rows_also_after_kills(
+    cluster: Callable[[Path], Any], campaign: Path, expected: pandas.DataFrame, tmp_path: Path
+) -> None:
+    """A worker is killed, then the client."""
     folder = tmp_path / "dask"
-    with dask_cluster(tmp_path) as (address, replace_worker):
+    with cluster(tmp_path) as (address, replace_worker):
         command = (HOCKET, "sweep", campaign, "-o", folder, "--scheduler", address, "--resume")
         with running(*command) as process:
             wait_until(lambda: parts(folder) > 0 or process.poll() is not None)

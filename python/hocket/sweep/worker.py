@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -41,15 +42,17 @@ class Ran:
 def take_networks(networks: dict[str, VariedNetwork]) -> None:
     """Once for each worker. They are loaded when they are first asked for."""
     loaded: OrderedDict[tuple[str, bool], Any] = OrderedDict()
+    of_threads = threading.Lock()  # a Dask worker may have several
 
     def of(name: str, fabric: bool) -> Callable[[], Any]:
         def load() -> Any:
-            if (name, fabric) not in loaded:
-                while len(loaded) >= MOST_LOADED:
-                    loaded.popitem(last=False)
-                loaded[name, fabric] = networks[name].load_fabric() if fabric else networks[name].load()
-            loaded.move_to_end((name, fabric))
-            return loaded[name, fabric]
+            with of_threads:
+                if (name, fabric) not in loaded:
+                    while len(loaded) >= MOST_LOADED:
+                        loaded.popitem(last=False)
+                    loaded[name, fabric] = networks[name].load_fabric() if fabric else networks[name].load()
+                loaded.move_to_end((name, fabric))
+                return loaded[name, fabric]
 
         return load
 
