@@ -43,7 +43,7 @@ from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
 USUAL = ("ft-2d", "is", "hpl", "cg", "sgd", "spectral", "nbody", "bfs")
-NATIVES_S = 40.0
+NATIVES_S = 120.0
 KINDS = ("network", "measured", "tuned")
 TIMEOUT_S = 300.0  # of one run of a program
 

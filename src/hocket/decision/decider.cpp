@@ -4,6 +4,7 @@
 #include "hocket/decision/decider.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -92,12 +93,18 @@ Decider::Decider(const Network& network, const CostModel& costs, std::string_vie
             natives_[collective].push_back({times.bytes_max, algorithm, times.segment_bytes, times.factor,
                                             times.schedule_factor, true, algorithm != nullptr});
     }
-    for (auto& [_, natives] : natives_)
+    for (auto& [_, natives] : natives_) {
         std::stable_sort(natives.begin(), natives.end(),
                          [](const Native& a, const Native& b) { return a.bytes_max < b.bytes_max; });
+        double below = 1;
+        for (Native& one : natives) {
+            const auto up_to = static_cast<double>(one.bytes_max);
+            one.measured_bytes = std::sqrt(std::exchange(below, up_to) * up_to);
+        }
+    }
 }
 
-/// Beyond the largest size that was measured it is as there.
+/// Beyond the largest size that was measured it is taken to be as there.
 Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, std::int64_t bytes) const {
     Native found{bytes, nullptr};
     if (const auto known = natives_.find(collective); known != natives_.end()) {
@@ -105,6 +112,7 @@ Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, s
         const auto first =
             std::find_if(all.begin(), all.end(), [&](const Native& one) { return bytes <= one.bytes_max; });
         found = first != all.end() ? *first : all.back();
+        found.is_measured = first != all.end();
     }
     if (found.algorithm == nullptr) {
         const auto name = collectives::textbook_algorithm(collective, num_ranks, bytes);
@@ -114,11 +122,18 @@ Decider::Native Decider::native(Collective collective, std::int32_t num_ranks, s
 }
 
 double Decider::native_s(const Native& native, const Ordered& on_members, std::int32_t num_ranks, std::int64_t bytes) {
-    const std::int32_t segments =
-        native.segment_bytes ? collectives::segments_of_size(*native.algorithm, num_ranks, bytes, *native.segment_bytes)
-                             : 1;
-    // An algorithm that was fitted to measured times has the turns in them.
-    return native.factor * mean_s(on_members.of_roots, bytes, segments, native.takes_turns);
+    const auto seconds = [&](std::int64_t of_bytes, bool takes_turns) {
+        const std::int32_t segments =
+            native.segment_bytes
+                ? collectives::segments_of_size(*native.algorithm, num_ranks, of_bytes, *native.segment_bytes)
+                : 1;
+        return mean_s(on_members.of_roots, of_bytes, segments, takes_turns);
+    };
+    // An algorithm that was fitted to measured times has the turns in them, unless messages were too small for turns.
+    bool takes_turns = native.takes_turns;
+    if (const auto measured = std::llround(native.measured_bytes); takes_turns && bytes > measured)
+        takes_turns = seconds(measured, true) > seconds(measured, false);
+    return native.factor * seconds(bytes, takes_turns);
 }
 
 const std::vector<PlanEntry>& Decider::entries(Collective collective, std::span<const Rank> members) {

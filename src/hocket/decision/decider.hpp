@@ -25,7 +25,8 @@ namespace hocket::decision {
 /// what hocket adds to a call at most (docs/notebook/small-calls.md).
 inline constexpr double least_gain = 0.1;
 inline constexpr double least_gain_s = 10e-6;
-/// The same share where nothing is known of the MPI's own times, so that they may be less than assumed.
+/// The same share where nothing is known of the MPI's own times, as of calls larger than all that were measured, so that
+/// they may be less than assumed.
 inline constexpr double least_gain_unknown = 0.25;
 /// Algorithms that send more messages in all are left out, but for those that large_rounds() knows.
 inline constexpr std::int64_t most_messages = 1 << 16;
@@ -85,6 +86,8 @@ private:
         std::optional<std::int64_t> segment_bytes{};
         double factor = 1, schedule_factor = 1;  ///< measured over predicted, of it and of schedules
         bool is_measured = false, takes_turns = false;
+        /// About the size that was measured: what becomes of messages that are larger is not known.
+        double measured_bytes = 0;
     };
 
     [[nodiscard]] Native native(Collective, std::int32_t num_ranks, std::int64_t bytes) const;

@@ -144,6 +144,36 @@ TEST_CASE("what an MPI was measured to take decides where it is served, for this
     CHECK_THROWS_AS(Decider(wrong, CostModel::usual()), InvalidInput);
 }
 
+TEST_CASE("what was measured of small messages says little of large ones") {
+    const Network plain = two_groups();
+    // Two ranks that send each other their all: it takes one message's time, and two where they take turns.
+    const auto measured_at = [&](std::int64_t bytes) {
+        network::Calibration calibration;
+        for (const std::int64_t up_to : {bytes / 2, 2 * bytes})
+            calibration.natives.push_back(
+                {"Some MPI 1.0", "allreduce", "recursive_doubling", std::nullopt, up_to, 1, 1});
+        return Network(plain).calibrated(calibration);
+    };
+    constexpr std::int64_t large = 1 << 20;
+    const Network by_small = measured_at(8192), by_large = measured_at(large);
+    Decider small(by_small, CostModel::usual(), "Some MPI 1.0"), same(by_large, CostModel::usual(), "Some MPI 1.0");
+    const auto pair = ranks({0, 1}), members = ranks({0, 4, 1, 5, 2, 6, 3, 7});
+    CHECK(same.native_s(Collective::allreduce, pair, large) ==
+          Approx(2 * small.native_s(Collective::allreduce, pair, large)).epsilon(0.05));
+    CHECK(same.native_s(Collective::allreduce, pair, 8192) == small.native_s(Collective::allreduce, pair, 8192));
+
+    int num_large = 0;
+    for (const PlanEntry& entry : small.entries(Collective::allreduce, members)) {
+        if (entry.bytes_min <= 2 * 8192) continue;
+        ++num_large;
+        const std::int64_t bytes = entry.bytes_min + entry.bytes_min / 2;
+        const double native_s = small.native_s(Collective::allreduce, members, bytes);
+        CHECK(native_s - small.predicted_s(entry.schedule, members, bytes) >=
+              decision::least_gain_unknown * native_s * (1 - 1e-6));
+    }
+    CHECK(num_large > 0);
+}
+
 TEST_CASE("a plan's measurements hold for other hosts of the network") {
     const Network network = two_groups();
     std::vector<std::string> hosts;  // ranks 0 to 3 of the plan are in one group
