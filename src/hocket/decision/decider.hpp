@@ -25,8 +25,8 @@ namespace hocket::decision {
 /// what hocket adds to a call at most (docs/notebook/small-calls.md).
 inline constexpr double least_gain = 0.1;
 inline constexpr double least_gain_s = 10e-6;
-/// The same share where nothing is known of the MPI's own times, as of calls larger than all that were measured, so that
-/// they may be less than assumed.
+/// The same share where nothing is known of the MPI's own times, as of calls larger than all that were measured: they
+/// may be less than assumed.
 inline constexpr double least_gain_unknown = 0.25;
 /// Algorithms that send more messages in all are left out, but for those that large_rounds() knows.
 inline constexpr std::int64_t most_messages = 1 << 16;
