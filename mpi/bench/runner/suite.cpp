@@ -12,6 +12,7 @@
 #include "bench/items/own/plugin.hpp"
 #include "bench/items/own/steps.hpp"
 #include "bench/items/registry.hpp"
+#include "hocket/base/format_version.hpp"
 #include "hocket/base/toml_reader.hpp"
 
 namespace hocket::bench {
@@ -43,8 +44,10 @@ public:
         const toml::table file = parse(text);
         check_keys(file, "a suite",
                    with(extent_keys, {"format", "name", "seed", "quick", "plugins", "patterns", "items"}));
-        if (text_of(file, "format", "\"" + std::string(format) + "\"") != format) {
-            refuse(*file.get("format"), "the format is not \"" + std::string(format) + '"');
+        if (const auto found = text_of(file, "format", "\"" + std::string(format) + "\""); found != format) {
+            const std::string newer =
+                base::is_newer_format(found, format) ? "; " + std::string(base::made_by_newer) : "";
+            refuse(*file.get("format"), "the format is not \"" + std::string(format) + '"' + newer);
         }
         Suite suite;
         suite.name = text_of(file, "name", "the name of the suite");

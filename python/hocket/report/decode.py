@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hocket.errors import InvalidInput
+from hocket.io import formats
 from hocket.io.json_input import refuse_duplicates, with_current_names
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ def read_json_object(path: Path, expected_format: str) -> dict[str, Any]:
     if found != expected_format:
         raise InvalidInput(
             f'{path}: "format" is {_show(found)}, expected "{expected_format}"',
-            "the file is of another kind, or of another version of hocket",
+            formats.hint(found, expected_format, "the file is of another kind, or of another version of hocket"),
         )
     return value
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hocket.errors import InvalidInput
+from hocket.io import formats
 from hocket.io.files import write_whole
 from hocket.mpi.launch import SITE_LIBRARY
 
@@ -92,7 +93,9 @@ def read_site(prefix: Path) -> Site:
         raise InvalidInput(f"{path}: cannot be read: {error}", hint) from error
     try:
         if value["format"] != FORMAT:
-            raise InvalidInput(f"{path}: format {value['format']!r}; accepted: {FORMAT}", hint)
+            raise InvalidInput(
+                f"{path}: format {value['format']!r}; accepted: {FORMAT}", formats.hint(value["format"], FORMAT, hint)
+            )
         mpis = tuple(SiteMpi(str(mpi["name"]), str(mpi["label"]), str(mpi["library"])) for mpi in value["mpis"])
         return Site(prefix.resolve(), str(value["hocket"]), value["network"], mpis)
     except (KeyError, TypeError) as error:

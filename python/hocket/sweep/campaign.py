@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from hocket import __version__
 from hocket.cost.source import CostSource
 from hocket.errors import InvalidInput
+from hocket.io import formats
 from hocket.networks.source import NetworkSource
 from hocket.networks.variation import VariedNetwork
 from hocket.requests import KINDS, class_of, hints_of, to_json
@@ -101,7 +102,8 @@ class _Reader:
         values = self.values
         self._refuse_unknown("", values, _KEYS)
         if values.get("format") != FORMAT:
-            raise InvalidInput(f"{self.path}: format is {values.get('format')!r}", f'accepted: format = "{FORMAT}"')
+            hint = formats.hint(found := values.get("format"), FORMAT, f'accepted: format = "{FORMAT}"')
+            raise InvalidInput(f"{self.path}: format is {found!r}", hint)
         kind = values.get("request")
         if kind not in ACCEPTED:
             raise InvalidInput(f"{self.path}: request is {kind!r}", f"accepted: {', '.join(ACCEPTED)}")

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hocket import _core
 from hocket.errors import InvalidInput
+from hocket.io import formats
 from hocket.traces.rank_summary import RankEnd, RankSummary, Summing, filters, shortfalls
 from hocket.traces.traced_rank import CALL, COMPLETION, TracedRank
 
@@ -339,7 +340,8 @@ def _read_meta(path: Path) -> dict[str, Any]:
     if not isinstance(meta, dict) or meta.get("format") not in FORMATS:
         found = meta.get("format") if isinstance(meta, dict) else meta
         accepted = ", ".join(map(json.dumps, FORMATS))
-        raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {accepted}", RECORD_HINT)
+        hint = formats.hint(found, FORMATS[-1], RECORD_HINT)
+        raise InvalidInput(f"{path}: format: found {json.dumps(found)[:60]}; accepted: {accepted}", hint)
     unknown = sorted(set(meta) - set(META_KEYS))
     if unknown:
         raise InvalidInput(f"{path}: {unknown[0]}: unknown key; accepted: {', '.join(META_KEYS)}", RECORD_HINT)

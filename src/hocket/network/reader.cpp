@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/format_version.hpp"
 #include "hocket/base/names.hpp"
 #include "hocket/network/blueprint.hpp"
 #include "hocket/network/calibration_reader.hpp"
@@ -40,8 +41,10 @@ public:
         check_keys(file, "a network file", file_keys);
         const std::string format = text_of(file, "format", "\"hocket.network/1\"");
         if (format != "hocket.network/1")
-            refuse(*file.get("format"),
-                   "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"");
+            refuse(
+                *file.get("format"),
+                "format " + base::quoted(format) + " is not known; accepted: \"hocket.network/1\"" +
+                    (base::is_newer_format(format, "hocket.network/1") ? "; " + std::string(base::made_by_newer) : ""));
         Network network = read_network(file);
         if (const toml::node* circuits = file.get("circuits")) {
             Circuits found = CircuitsReader(source_name_, network).read(*circuits);

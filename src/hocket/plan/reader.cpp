@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 
+#include "hocket/base/format_version.hpp"
 #include "hocket/base/json.hpp"
 #include "hocket/base/json_text.hpp"
 #include "hocket/plan/checks.hpp"
@@ -216,7 +217,7 @@ void require_format(const json& document) {
     if (name != nullptr && (*name == plan::format || *name == plan::format_before)) return;
     throw InvalidInput("format is " + (has_format ? shown(document["format"]) : std::string("missing")) +
                            "; accepted: " + base::json_text(plan::format) + ", " + base::json_text(plan::format_before),
-                       std::string(plan::remake));
+                       base::hint_for_format(name != nullptr ? *name : "", plan::format, plan::remake));
 }
 
 /// The head of the document and its entries, each of which is right.

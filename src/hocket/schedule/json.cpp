@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/format_version.hpp"
 #include "hocket/base/json.hpp"
 #include "hocket/base/json_writer.hpp"
 #include "hocket/schedule/json.hpp"
@@ -110,11 +111,15 @@ Schedule schedule_from_json(std::string_view text, std::string_view source) {
 Schedule read_schedule(const json& value, std::string_view source) {
     if (!value.is_object())
         throw InvalidInput(std::string(source) + ": " + base::show_json(value) + ": expected an object");
-    if (!value.contains("format") || value["format"] != format)
-        throw InvalidInput(std::string(source) + ": format is " +
-                               (value.contains("format") ? base::show_json(value["format"]) : std::string("missing")) +
-                               ": expected \"" + std::string(format) + "\"",
-                           "`hocket schedule COLLECTIVE --ranks P --format json` writes this format");
+    const bool is_named = value.contains("format") && value["format"].is_string();
+    const std::string found = is_named ? value["format"].get<std::string>() : "";
+    if (found != format)
+        throw InvalidInput(
+            std::string(source) + ": format is " +
+                (value.contains("format") ? base::show_json(value["format"]) : std::string("missing")) +
+                ": expected \"" + std::string(format) + "\"",
+            base::hint_for_format(found, format,
+                                  "`hocket schedule COLLECTIVE --ranks P --format json` writes this format"));
     const bool is_former = value.contains(former_segments) && !value.contains("segments");
     const std::string segments(is_former ? former_segments : "segments");
     for (const auto& [key, unused] : value.items())

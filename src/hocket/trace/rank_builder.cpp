@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The hocket authors
 
 #include "hocket/trace/rank_builder.hpp"
+#include "hocket/base/format_version.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -31,7 +32,8 @@ std::uint32_t RankBuilder::header(ByteReader& in) {
     }
     if (header.version < 1 || header.version > HOCKET_TRACE_VERSION) {
         fail(offsetof(hocket_trace_header, version), "format version " + std::to_string(header.version),
-             "1 to " + std::to_string(HOCKET_TRACE_VERSION) + ", the versions that this hocket reads");
+             "1 to " + std::to_string(HOCKET_TRACE_VERSION) + ", the versions that this hocket reads" +
+                 (header.version > HOCKET_TRACE_VERSION ? "; " + std::string(base::made_by_newer) : ""));
     }
     if (header.header_bytes < sizeof header || header.header_bytes > size || header.header_bytes % 8 != 0) {
         fail(offsetof(hocket_trace_header, header_bytes),

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hocket.bench.mpi.record_schema import read_record
 from hocket.errors import InvalidInput
+from hocket.io import formats
 
 FORMAT = "hocket.bench/1"
 
@@ -97,10 +99,12 @@ def read_results(path: Path) -> Results:
         try:
             add_record(results, read_record(line))
         except ValueError as error:
-            hint = "the file is damaged: without this line the rest can be read"
+            damaged = "the file is damaged: without this line the rest can be read"
+            hint = formats.hint(_format_of(line), FORMAT, damaged)
             raise InvalidInput(f"{path}:{i}: no record of {FORMAT}: {error}", hint) from None
     if results.suite.get("format") != FORMAT:
-        raise InvalidInput(f"{path}: no results of {FORMAT}", "name a folder of `hocket bench run`")
+        hint = formats.hint(results.suite.get("format"), FORMAT, "name a folder of `hocket bench run`")
+        raise InvalidInput(f"{path}: no results of {FORMAT}", hint)
     return results
 
 
@@ -129,3 +133,11 @@ def add_record(results: Results, record: dict[str, Any]) -> None:
             results.outcomes.setdefault(key, Outcome(record["status"], record["message"]))
         case "launch_end":
             results.ended.add(record["launch"])
+
+
+def _format_of(line: str) -> object:
+    """Of the first record, which a later version may have with other keys."""
+    try:
+        return json.loads(line)["format"]
+    except (ValueError, TypeError, KeyError):
+        return None

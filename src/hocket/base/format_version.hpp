@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace hocket::base {
+
+/// What to do about a file of a version that did not exist yet when this hocket was made.
+inline constexpr std::string_view made_by_newer = "made by a newer hocket; update this one";
+
+/// Whether `found`, as NAME/4, is a later version than `newest`, as NAME/3, of the same format.
+inline bool is_newer_format(std::string_view found, std::string_view newest) {
+    const auto name = newest.substr(0, newest.rfind('/') + 1);
+    if (!found.starts_with(name)) return false;
+    const auto number = [&name](std::string_view format) {
+        const auto digits = format.substr(name.size());
+        int value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return error == std::errc{} && end == digits.data() + digits.size() ? value : 0;
+    };
+    return number(found) > number(newest);
+}
+
+/// The hint for a format that is refused.
+inline std::string hint_for_format(std::string_view found, std::string_view newest, std::string_view otherwise) {
+    return std::string(is_newer_format(found, newest) ? made_by_newer : otherwise);
+}
+
+}  // namespace hocket::base
