@@ -23,10 +23,10 @@ CORE_SOURCES := CMakeLists.txt python/bindings/CMakeLists.txt python/preload/CMa
 # Tests side by side, one more than cores as some only wait, but not many: most start several ranks themselves.
 SIDE_BY_SIDE = -n $(shell expr $(JOBS) + 1) --maxprocesses 4 --dist worksteal
 
-.PHONY: help build test test-long slurm-tests demo docs format lint headers asan perf perf-peers \
-    perf-replay perf-replays perf-trace package manuals release-check fuzz judge fuzz-search fuzz-import fuzz-rewrite trace-samples mpich-suite \
-    outside-programs clean tsan \
-    build-locked second-mpi-locked unit-tests-locked asan-locked tsan-locked docs-locked
+.PHONY: help build test test-long slurm-tests demo docs format lint headers asan perf perf-peers perf-replay \
+    perf-replays perf-trace package manuals release-check fuzz judge fuzz-search fuzz-import fuzz-rewrite \
+    trace-samples mpich-suite outside-programs clean tsan build-locked second-mpi-locked unit-tests-locked \
+    asan-locked tsan-locked docs-locked
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 16
