@@ -12,7 +12,7 @@
 #include "hocket/search/orders.hpp"
 #include "hocket/search/phases.hpp"
 #include "hocket/search/rank_tree.hpp"
-#include "hocket/search/uneven_ring.hpp"
+#include "hocket/search/slow_links.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -119,21 +119,6 @@ void bind_collective_search(nb::module_& module) {
         "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000,
         "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "An order of less congestion that begins with the same rank, by local search.");
-    module.def(
-        "uneven_ring_allreduce",
-        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t segments) {
-            return search::uneven_ring_allreduce(ranks_from(order), starts, segments);
-        },
-        "order"_a, "starts"_a, "segments"_a, ReleaseGil(),
-        "Allreduce around a ring in one block for each start; the links into starts, positions in `order`, carry "
-        "less.");
-    module.def(
-        "uneven_ring_allgather",
-        [](const Ranks& order, const std::vector<std::int32_t>& starts, std::int32_t segments) {
-            return search::uneven_ring_allgather(ranks_from(order), starts, segments);
-        },
-        "order"_a, "starts"_a, "segments"_a, ReleaseGil(),
-        "Allgather around a ring; the links into starts, positions in `order`, carry no block from behind themselves.");
     module.def(
         "behind_slow_links",
         [](const Network& network, const Ranks& members, const Ranks& order) {

@@ -50,13 +50,18 @@ std::vector<PlanEntry> entries_from(const nb::iterable& entries) {
 
 PlannedSchedule planned(Collective collective, std::int32_t num_ranks, std::string_view algorithm,
                         std::int64_t segments, const std::optional<Ints>& order, const Schedule* custom,
-                        std::optional<std::int64_t> segment_bytes) {
+                        std::optional<std::int64_t> segment_bytes, Ints starts) {
     if ((algorithm == "custom") != (custom != nullptr))
         throw InvalidInput("a schedule that is carried whole needs the algorithm \"custom\", and no other has one");
     if (custom != nullptr) return PlannedSchedule(*custom);
     std::vector<Rank> ranks;
     for (const std::int32_t rank : order.value_or(Ints{})) ranks.emplace_back(rank);
-    return {plan::algorithm_named(collective, algorithm), num_ranks, segments, segment_bytes, std::move(ranks)};
+    return {plan::algorithm_named(collective, algorithm),
+            num_ranks,
+            segments,
+            segment_bytes,
+            std::move(ranks),
+            std::move(starts)};
 }
 
 /// The value with some of its fields changed, checked as a new one is.
@@ -104,25 +109,25 @@ void bind_entry(nb::module_& module) {
                const std::optional<Ints>& order, std::optional<std::int32_t> root, const Schedule* custom,
                std::optional<double> predicted_s, std::optional<double> lower_bound_s, std::optional<double> native_s,
                std::optional<double> tuned_s, std::int64_t calls, std::optional<Evidence> evidence, bool reproducible,
-               std::optional<std::int64_t> segment_bytes, std::vector<Ints> other_members,
+               std::optional<std::int64_t> segment_bytes, std::vector<Ints> other_members, Ints starts,
                std::optional<std::int64_t> pieces) {
                 const Collective named = plan::collective_named(collective);
                 const auto size = static_cast<std::int32_t>(members.size());
-                PlanEntry entry{
-                    named,
-                    std::move(members),
-                    bytes_min,
-                    bytes_max,
-                    root ? std::optional(Rank{*root}) : std::nullopt,
-                    planned(named, size, algorithm, pieces.value_or(segments), order, custom, segment_bytes),
-                    std::move(other_members),
-                    predicted_s,
-                    lower_bound_s,
-                    native_s,
-                    tuned_s,
-                    calls,
-                    std::move(evidence),
-                    reproducible};
+                PlanEntry entry{named,
+                                std::move(members),
+                                bytes_min,
+                                bytes_max,
+                                root ? std::optional(Rank{*root}) : std::nullopt,
+                                planned(named, size, algorithm, pieces.value_or(segments), order, custom, segment_bytes,
+                                        std::move(starts)),
+                                std::move(other_members),
+                                predicted_s,
+                                lower_bound_s,
+                                native_s,
+                                tuned_s,
+                                calls,
+                                std::move(evidence),
+                                reproducible};
                 check(entry);
                 new (self) PlanEntry(std::move(entry));
             },
@@ -130,7 +135,7 @@ void bind_entry(nb::module_& module) {
             "order"_a = nb::none(), "root"_a = nb::none(), "custom"_a = nb::none(), "predicted_s"_a = nb::none(),
             "lower_bound_s"_a = nb::none(), "native_s"_a = nb::none(), "tuned_s"_a = nb::none(), "calls"_a = 0,
             "evidence"_a = nb::none(), "reproducible"_a = false, "segment_bytes"_a = nb::none(),
-            "other_members"_a = nb::tuple(), nb::kw_only(), "pieces"_a = nb::none(),
+            "other_members"_a = nb::tuple(), "starts"_a = nb::tuple(), nb::kw_only(), "pieces"_a = nb::none(),
             "`pieces`, here and below: the name of `segments` in earlier versions.")
         .def_prop_ro("collective", [](const PlanEntry& e) { return name_of(e.collective); })
         .def_prop_ro("members", [](const PlanEntry& e) { return tuple_of(e.members); })
@@ -151,6 +156,9 @@ void bind_entry(nb::module_& module) {
                 return tuple_of<int>(e.schedule.order(), [](Rank rank) { return rank.value; });
             },
             "None: 0, 1, ...")
+        .def_prop_ro(
+            "starts", [](const PlanEntry& e) { return tuple_of(e.schedule.starts()); },
+            "Positions in the order behind slow links, of algorithms that have them; none: each.")
         .def_prop_ro(
             "root", [](const PlanEntry& e) { return e.root ? std::optional(e.root->value) : std::nullopt; },
             "None = any root; an entry that names one goes before.")
@@ -193,7 +201,7 @@ void bind_entry(nb::module_& module) {
                 return replaced(self,
                                 {"collective", "members", "bytes_min", "bytes_max", "algorithm", "segments", "order",
                                  "root", "custom", "predicted_s", "lower_bound_s", "native_s", "tuned_s", "calls",
-                                 "evidence", "reproducible", "segment_bytes", "other_members"},
+                                 "evidence", "reproducible", "segment_bytes", "other_members", "starts"},
                                 changes);
             },
             nb::sig("def replace(self, **changes: object) -> PlanEntry"), "The entry with other values of some fields.")

@@ -46,8 +46,10 @@ std::vector<PythonOp> ops_of(const Schedule& schedule, std::int32_t rank) {
     return ops;
 }
 
+using Starts = std::vector<std::int32_t>;
+
 Schedule build(std::string_view collective, std::string_view algorithm, std::int32_t num_ranks, std::int32_t root,
-               std::int32_t segments, const std::optional<std::vector<std::int32_t>>& order,
+               std::int32_t segments, const std::optional<std::vector<std::int32_t>>& order, const Starts& starts,
                std::optional<std::int32_t> pieces) {
     std::vector<Rank> ranks;
     if (order) {
@@ -55,7 +57,7 @@ Schedule build(std::string_view collective, std::string_view algorithm, std::int
         if (ranks.empty()) throw InvalidInput("order is empty", "leave it out for 0 .. p-1");
     }
     const collectives::Algorithm& found = collectives::find_algorithm(collective_from(collective), algorithm);
-    return collectives::emit(found, {num_ranks, pieces.value_or(segments)}, {Rank{root}, ranks});
+    return collectives::emit(found, {num_ranks, pieces.value_or(segments), starts}, {Rank{root}, ranks});
 }
 
 std::vector<collectives::Algorithm> list_algorithms() {
@@ -78,19 +80,23 @@ void bind_schedule(nb::module_& module) {
         .def_prop_ro(
             "preserves_order", [](const Algorithm& a) { return a.preserves_order; },
             "With root 0 and no order given it combines in rank order.")
+        .def_prop_ro(
+            "has_starts", [](const Algorithm& a) { return a.has_starts; },
+            "`starts`, positions in the order, say where a stretch of ranks begins behind a slow link.")
         .def(
             "segments_for",
-            [](const Algorithm& a, std::int32_t num_ranks, std::int32_t segments) {
-                return collectives::segments_for(a, {num_ranks, segments});
+            [](const Algorithm& a, std::int32_t num_ranks, std::int32_t segments, const Starts& starts) {
+                return collectives::segments_for(a, {num_ranks, segments, starts});
             },
-            "num_ranks"_a, "segments"_a = 1,
+            "num_ranks"_a, "segments"_a = 1, "starts"_a = Starts{},
             "Schedule.segments for this request: blocks that the algorithm cuts, times segments.")
         .def(
             "segments_of_size",
-            [](const Algorithm& a, std::int32_t num_ranks, std::int64_t size_bytes, std::int64_t segment_bytes) {
-                return collectives::segments_of_size(a, num_ranks, size_bytes, segment_bytes);
+            [](const Algorithm& a, std::int32_t num_ranks, std::int64_t size_bytes, std::int64_t segment_bytes,
+               const Starts& starts) {
+                return collectives::segments_of_size(a, {num_ranks, 1, starts}, size_bytes, segment_bytes);
             },
-            "num_ranks"_a, "size_bytes"_a, "segment_bytes"_a,
+            "num_ranks"_a, "size_bytes"_a, "segment_bytes"_a, "starts"_a = Starts{},
             "The segments to ask for so that no segment of a message of size_bytes has more than segment_bytes: three "
             "significant binary digits, rounded up; 1 if the algorithm does not pipeline.")
         .def("__repr__", [](const Algorithm& a) {
@@ -106,11 +112,13 @@ void bind_schedule(nb::module_& module) {
         .def("__repr__", [](const PythonOp& op) { return "Op(" + op.kind + ", " + std::to_string(op.peer) + ")"; });
 
     nb::class_<Schedule>(module, "Schedule", "A collective operation, symbolically: free of sizes, times and links.")
-        .def_static("build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a, "root"_a = 0, "segments"_a = 1,
-                    "order"_a = nb::none(), nb::kw_only(), "pieces"_a = nb::none(),
-                    nb::call_guard<nb::gil_scoped_release>(),
-                    "A textbook algorithm; `order` is a cyclic sequence of all ranks, rotated to begin at the root. "
-                    "`pieces` is `segments` in earlier versions.")
+        .def_static(
+            "build", &build, "collective"_a, "algorithm"_a, "num_ranks"_a, "root"_a = 0, "segments"_a = 1,
+            "order"_a = nb::none(), "starts"_a = Starts{}, nb::kw_only(), "pieces"_a = nb::none(),
+            nb::call_guard<nb::gil_scoped_release>(),
+            "A named algorithm; `order` is a cyclic sequence of all ranks, rotated to begin at the root. `starts`, "
+            "increasing positions in it, are for algorithms that have them; none: each. "
+            "`pieces` is `segments` in earlier versions.")
         .def_static("from_json", &schedule_from_json, "text"_a, "source_name"_a = "schedule",
                     nb::call_guard<nb::gil_scoped_release>())
         .def("to_json", &to_json, nb::call_guard<nb::gil_scoped_release>())

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import sys
 from pathlib import Path
@@ -65,6 +66,26 @@ def test_schedules_of_the_search_give_the_native_data(runner: MpiRunner, parts: 
     plan = write_plan(tmp_path, 6, entries)
     result = runner.run(6, parts.compare, "--plan", plan, "--repetitions", 3)
     assert [measured["equal"] for measured in json.loads(result.stdout)["entries"]] == [True, True]
+
+
+def test_rings_with_starts_give_the_native_data(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    seed = 2112
+    print(f"seed {seed}")
+    drawn = random.Random(seed)
+    entries = []
+    for i in range(8):
+        members = drawn.sample(range(6), drawn.randint(2, 6))
+        order = drawn.sample(range(len(members)), len(members))
+        starts = sorted(drawn.sample(range(len(members)), drawn.randint(1, len(members))))
+        size = drawn.randrange(100_000)
+        planned = entry("allreduce" if i % 2 else "allgather", members, "uneven_ring", bytes_min=size, bytes_max=size)
+        schedule = {"algorithm": "uneven_ring", "segment_bytes": 4096, "order": order, "starts": starts}
+        entries.append({**planned, "schedule": schedule})
+    plan = write_plan(tmp_path, 6, entries)
+    result = runner.run(6, parts.compare, "--plan", plan, "--repetitions", 2, "--seconds", 0.05)
+    for planned, measured in zip(entries, json.loads(result.stdout)["entries"], strict=True):
+        assert measured["equal"] is True, planned
+        assert measured["rerouted_calls"] >= 2, planned
 
 
 def test_messages_that_end_out_of_turn(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:

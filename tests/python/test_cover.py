@@ -94,9 +94,30 @@ def test_a_gain_that_was_not_measured_is_not_promised():
     assert served(plan, "alltoall", 32_000, None) is None
 
 
+def test_a_ring_that_spares_slow_links_serves_sizes_near_it():
+    (verdict,) = verdicts_of(group("allreduce", 60_000))
+    plan = covered([verdict])
+    rings = [entry for entry in plan.entries if entry.algorithm == "uneven_ring"]
+    assert verdict.entry in rings
+    assert all(entry.segment_bytes in eager_segments(COSTS.rendezvous_limit_bytes) for entry in rings)
+    near = [plan.entry_for("allreduce", WORLD, size, None) for size in (59_999, 60_000, 60_001, 240_000)]
+    assert all(entry is not None and entry.custom is None for entry in near)
+
+
+TORUS = Network.generate("torus:4x4", latency="1 us")
+
+
+def carried_on_torus(size):
+    (verdict,) = verdicts_of(group("allgather", size, members=tuple(range(16))), network=TORUS)
+    plan = covered([verdict], TORUS)
+    carried = [entry for entry in plan.entries if entry.custom is not None]
+    assert verdict.entry in carried
+    return plan, carried
+
+
 def test_a_schedule_carried_whole_serves_sizes_near_it():
-    plan = covered(verdicts_of(group("allgather", 200_000)))
-    near = [plan.entry_for("allgather", WORLD, size, None) for size in (199_999, 200_000, 200_001)]
+    plan, _ = carried_on_torus(30_000)
+    near = [plan.entry_for("allgather", tuple(range(16)), size, None) for size in (29_999, 30_000, 30_001)]
     assert all(entry is not None and entry.custom is not None for entry in near)
 
 
@@ -110,14 +131,11 @@ def test_a_named_tree_serves_other_roots_too():
         assert entry.custom is None
 
 
-@pytest.mark.parametrize(("collective", "size", "parts"), [("allgather", 200_000, 1), ("allreduce", 60_000, 5)])
-def test_segments_of_a_schedule_carried_whole_keep_their_bytes(collective, size, parts):
+def test_segments_of_a_schedule_carried_whole_keep_their_bytes():
     """With one number of segments for all sizes, those of large messages wait for their receiver."""
-    (verdict,) = verdicts_of(group(collective, size))
-    carried = [entry for entry in covered([verdict]).entries if entry.custom is not None]
-    assert verdict.entry in carried
+    _, carried = carried_on_torus(30_000)
     most = max(eager_segments(COSTS.rendezvous_limit_bytes))
-    assert all(entry.bytes_max <= entry.custom.segments * parts * most for entry in carried)
+    assert all(entry.bytes_max <= entry.custom.segments * most for entry in carried)
     assert len({entry.custom.segments for entry in carried}) > 1
     assert all(validate(entry.custom).ok for entry in carried)
 

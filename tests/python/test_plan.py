@@ -10,7 +10,7 @@ from hocket import InvalidInput, Schedule, validate
 from hocket.plan import Plan, PlanEntry, write_plan
 
 PLAN = {
-    "format": "hocket.plan/2",
+    "format": "hocket.plan/3",
     "ranks": 8,
     "network": "two-clusters",
     "created_by": "a test",
@@ -123,7 +123,11 @@ ENTRY = ("entries", 0)
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("format",), "hocket.plan/3", 'format is "hocket.plan/3"; accepted: "hocket.plan/2", "hocket.plan/1"'),
+        (
+            ("format",),
+            "hocket.plan/4",
+            'format is "hocket.plan/4"; accepted: "hocket.plan/3", "hocket.plan/2", "hocket.plan/1"',
+        ),
         (("hosts",), ["a"] * 7, 'hosts is ["a"'),
         ((*ENTRY, "other_members"), [[4, 5, 6]], "other_members[0] has 3 ranks; members has 4"),
         ((*ENTRY, "other_members"), [[4, 5, 6, 8]], "other_members[0] holds 8"),

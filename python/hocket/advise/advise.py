@@ -69,6 +69,7 @@ class Choice:
             segment_bytes=best.segment_bytes,
             order=None if custom or _is_rank_order(best.order, self.group.collective) else best.order,
             custom=custom,
+            starts=best.family.starts,
             root=self.group.root,
             predicted_s=self.predicted_s,
             lower_bound_s=self.lower_bound_s,

@@ -122,7 +122,7 @@ def fit(samples: Sequence[Sample], decider: Decider, mpi: str) -> NativeTimes:
     usual = textbook_algorithm(first.collective, len(first.members), first.bytes_max)
     best: tuple[float, str, int | None, float] | None = None
     for algorithm in algorithms():
-        if algorithm.collective != first.collective:
+        if algorithm.collective != first.collective or algorithm.has_starts:
             continue
         for segment_bytes in SEGMENTS if algorithm.pipelines and first.bytes_max > 0 else (None,):
             logarithms = [

@@ -91,7 +91,7 @@ def run(request: CostRequest, reporter: Reporter = SILENT) -> CostTable:
     assert ranks is not None
     times: dict[str, float] = {}
     for algorithm in algorithms():
-        if algorithm.collective == collective:
+        if algorithm.collective == collective and not algorithm.has_starts:  # without: the ring
             cut = request.segments if algorithm.pipelines else 1
             times[algorithm.name] = hockney_s(
                 collective, algorithm.name, ranks, size, latency_s, bandwidth_bytes_per_s, segments=cut

@@ -6,7 +6,7 @@
 from hocket.search.candidates import Candidate, Candidates
 from hocket.search.crossover import Crossover, crossover
 from hocket.search.decide import RUNNER_UP_MARGIN, Decision, Predicted, by_preference, decide
-from hocket.search.families import Family, searched_families
+from hocket.search.families import Family, searched_families, sparing_families
 from hocket.search.find import find
 from hocket.search.formulas import best_segments, crossover_in_latencies, pipelined_chain_s
 from hocket.search.found import Found
@@ -42,4 +42,5 @@ __all__ = [
     "searched_families",
     "serves",
     "simulate_call",
+    "sparing_families",
 ]

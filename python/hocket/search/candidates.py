@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hocket.errors import InvalidInput
 from hocket.plan import PlanEntry
-from hocket.search.families import Family, one_segment_families, searched_families, textbook_families
+from hocket.search.families import Family, one_segment_families, searched_families, sparing_families, textbook_families
 from hocket.search.formulas import best_segments
 from hocket.search.limits import Limits
 from hocket.search.orders import OrderFound, orders_for, slowest_first
@@ -29,7 +29,7 @@ class Candidate:
     family: Family
     order: tuple[int, ...]
     segments: int = 1
-    segment_bytes: int | None = None  # at most so many give these segments, of a textbook algorithm that pipelines
+    segment_bytes: int | None = None  # at most so many give these segments, of an algorithm with a name that pipelines
     ordered_how: str = field(default="", compare=False)
 
     @property
@@ -38,7 +38,7 @@ class Candidate:
 
     @property
     def is_carried(self) -> bool:
-        """No textbook algorithm gives it: a plan carries it whole, for one root."""
+        """No algorithm with a name gives it: a plan carries it whole, for one root."""
         return self.family.algorithm is None
 
     @property
@@ -47,6 +47,8 @@ class Candidate:
 
     @property
     def how(self) -> str:
+        if self.family.starts:
+            return f"{self.label}, spares {len(self.family.starts)} slow links"
         return self.label + (f", {self.ordered_how}" if self.family.walk and self.ordered_how else "")
 
     def at(self, size_bytes: int) -> Candidate:
@@ -68,7 +70,7 @@ class Candidate:
         segments = 1 if self.segment_bytes else self.segments
         return PlanEntry(
             call.collective, call.members, size, size, self.algorithm, segments,
-            segment_bytes=self.segment_bytes, order=self.order,
+            segment_bytes=self.segment_bytes, order=self.order, starts=self.family.starts,
         )  # fmt: skip
 
 
@@ -85,7 +87,7 @@ class Candidates:
         limits: Limits | None = None,
         seed: int = 1,
     ) -> None:
-        """`roots`: that each schedule must serve. With several, all are of textbook algorithms."""
+        """`roots`: that each schedule must serve. With several, all are of algorithms with a name."""
         self.network = network
         self.costs = costs
         self.collective = collective
@@ -97,8 +99,10 @@ class Candidates:
         self._orders: dict[str, list[OrderFound]] = {}
         self._messages: dict[str, int] = {}
         families = textbook_families(collective, network, members, self.root)
-        if self._is_for_one and (len(members) <= MOST_SIMULATED or self.limits.families is not None):
-            families += searched_families(collective, network, members, self.root, seed)
+        if len(members) <= MOST_SIMULATED or self.limits.families is not None:
+            families += sparing_families(collective, network, members, self.root)
+            if self._is_for_one:
+                families += searched_families(collective, network, members, self.root, seed)
         self.families = self._allowed(families)
 
     def _allowed(self, families: list[Family]) -> list[Family]:

@@ -43,12 +43,14 @@ class Family:
     pipelines: bool
     parts: int  # that the algorithm itself divides a message into
     order: tuple[int, ...]  # a good one: depth first
-    algorithm: Algorithm | None = field(default=None, compare=False)  # of the textbook; it serves any root
+    starts: tuple[int, ...] = ()  # of stretches of that order, for algorithms that have them
+    # That with a name, which serves any root; None: a plan carries the schedule whole.
+    algorithm: Algorithm | None = field(default=None, compare=False)
 
     def segments_of(self, size_bytes: int, segment_bytes: int) -> int:
         """So many segments of a message, or of a part of it, have no more bytes than that."""
         if self.algorithm is not None:
-            return self.algorithm.segments_of_size(len(self.order), size_bytes, segment_bytes)
+            return self.algorithm.segments_of_size(len(self.order), size_bytes, segment_bytes, self.starts)
         return max(1, -(-size_bytes // (self.parts * segment_bytes)))
 
 
@@ -58,17 +60,35 @@ def textbook_families(collective: str, network: Network, members: Sequence[int],
 
     order = tuple(depth_first_order(network, list(members), root))
     of_collective = [algorithm for algorithm in algorithms() if algorithm.collective == collective]
-    found = [family for algorithm in of_collective if (family := family_if_possible(algorithm, order)) is not None]
+    textbook = [algorithm for algorithm in of_collective if not algorithm.has_starts]
+    found = [family for algorithm in textbook if (family := family_if_possible(algorithm, order)) is not None]
     if not of_collective:
         names = ", ".join(dict.fromkeys(algorithm.collective for algorithm in algorithms()))
         raise InvalidInput(f"unknown collective {collective!r}", f"accepted: {names}")
     return found
 
 
-def family_if_possible(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family | None:
+def sparing_families(collective: str, network: Network, members: Sequence[int], root: int = 0) -> list[Family]:
+    """Of algorithms that send less over slow links, where some ways between neighbours are slower than others."""
+    from hocket import algorithms
+    from hocket._core import behind_slow_links, depth_first_order
+
+    of_collective = [one for one in algorithms() if one.collective == collective and one.has_starts]
+    if not of_collective or len(members) < 3:
+        return []
+    order = tuple(depth_first_order(network, list(members), root))
+    slow = tuple(behind_slow_links(network, list(members), list(order)))
+    if not 1 < len(slow) < len(members):
+        return []
+    return [family for one in of_collective if (family := family_if_possible(one, order, slow)) is not None]
+
+
+def family_if_possible(
+    algorithm: Algorithm, depth_first: tuple[int, ...], starts: tuple[int, ...] = ()
+) -> Family | None:
     """None where it comes to too many chunks."""
     try:
-        return textbook_family(algorithm, depth_first)
+        return named_family(algorithm, depth_first, starts)
     except InvalidInput:
         return None
 
@@ -76,17 +96,13 @@ def family_if_possible(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Fa
 def searched_families(
     collective: str, network: Network, members: Sequence[int], root: int = 0, seed: int = 1
 ) -> list[Family]:
-    """Those that are no textbook algorithms and serve any size."""
-    from hocket._core import behind_slow_links, depth_first_order
+    """Those that are no algorithms with a name and serve any size."""
+    from hocket._core import depth_first_order
 
     found: list[Family] = []
     order = tuple(depth_first_order(network, list(members), root))
     if collective in ("bcast", "scatter") and len(members) > 2:
         found.append(_in_turn(collective, order))
-    if collective in ("allreduce", "allgather") and len(members) > 2:
-        slow = behind_slow_links(network, list(members), list(order))
-        if 1 < len(slow) < len(members):
-            found.append(_uneven_ring(collective, slow, order))
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members, order))
     if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
@@ -96,19 +112,20 @@ def searched_families(
     return found
 
 
-def textbook_family(algorithm: Algorithm, depth_first: tuple[int, ...]) -> Family:
+def named_family(algorithm: Algorithm, depth_first: tuple[int, ...], starts: tuple[int, ...] = ()) -> Family:
     collective, name, ranks = algorithm.collective, algorithm.name, len(depth_first)
     rooted = collective in ROOTED
 
     def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
         from hocket import Schedule
 
-        return Schedule.build(collective, name, ranks, root if rooted else 0, segments, list(order))
+        return Schedule.build(collective, name, ranks, root if rooted else 0, segments, list(order), starts)
 
-    walk = "ring"
+    walk: str | None = "ring" if not starts else None  # starts are of this very order
     if name in ("chain", "pipelined_chain", "binary_tree", "ternary_tree"):
         walk = "backward" if collective == "reduce" else "chain"
-    return Family(name, build, walk, algorithm.pipelines, algorithm.segments_for(ranks), depth_first, algorithm)
+    parts = algorithm.segments_for(ranks, starts=starts)
+    return Family(name, build, walk, algorithm.pipelines, parts, depth_first, starts, algorithm)
 
 
 def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
@@ -119,18 +136,6 @@ def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
         return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], segments, list(order)))
 
     return Family(IN_TURN, build, "ring", False, 1, depth_first)
-
-
-def _uneven_ring(collective: str, slow: Sequence[int], depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
-        from hocket._core import uneven_ring_allgather, uneven_ring_allreduce
-
-        ring = uneven_ring_allreduce if collective == "allreduce" else uneven_ring_allgather
-        return ring(list(depth_first), list(slow), segments)
-
-    if collective == "allreduce":
-        return Family(f"ring in {len(slow)} blocks for the slow links", build, None, True, len(slow), depth_first)
-    return Family(f"ring that spares {len(slow)} slow links", build, None, True, 1, depth_first)
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:

@@ -27,7 +27,7 @@ class Limits:
     most_segment_bytes: int | None = None
     families: tuple[str, ...] | None = None  # names of those to choose from; None = all
     messages: int = 100_000  # of one schedule: more take seconds to simulate
-    carried_messages: int | None = None  # of one that no textbook algorithm gives; None = as of any, 0 = no such one
+    carried_messages: int | None = None  # of one that no algorithm with a name gives; None = as of any, 0 = no such one
     one_segment_s: float = 0.0  # for the search of the optimal schedule in one segment
     waiting_exchanges: bool = True  # two ranks may send each other messages that wait for their receiver
     # Of candidates whose predictions are this close, the one of the fewest segments is taken.

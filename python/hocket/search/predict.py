@@ -36,7 +36,7 @@ class _HasSchedule(Protocol):
     def schedule(self, root: int) -> Schedule: ...
 
     def entry(self, call: Call) -> PlanEntry | None:
-        """Of an algorithm of the textbook, for this call; None for what a plan carries whole."""
+        """Of an algorithm with a name, for this call; None for what a plan carries whole."""
 
 
 @lru_cache(maxsize=1)

@@ -40,14 +40,31 @@ const Algorithm& find_algorithm(Collective collective, std::string_view name) {
                        "accepted: " + accepted);
 }
 
+namespace {
+
+void check_starts(const Algorithm& algorithm, const Shape& shape) {
+    if (shape.starts.empty()) return;
+    if (!algorithm.has_starts) throw InvalidInput(std::string(algorithm.name) + " has no starts, but some are given");
+    std::int32_t before = -1;
+    for (const std::int32_t start : shape.starts) {
+        if (start <= before || start >= shape.num_ranks)
+            throw InvalidInput("starts hold " + std::to_string(start) + ": expected increasing positions from 0 to " +
+                               std::to_string(shape.num_ranks - 1));
+        before = start;
+    }
+}
+
+}  // namespace
+
 std::int32_t segments_for(const Algorithm& algorithm, const Shape& shape) {
     if (shape.num_ranks < 1 || shape.num_ranks > max_ranks)
         throw InvalidInput("number of ranks is " + std::to_string(shape.num_ranks) + ": expected 1 to " +
                            std::to_string(max_ranks));
     if (shape.segments < 1)
         throw InvalidInput("number of segments is " + std::to_string(shape.segments) + ": expected at least 1");
+    check_starts(algorithm, shape);
     if (algorithm.collective == Collective::barrier) return 1;
-    const std::int64_t segments = std::int64_t{algorithm.cuts(shape.num_ranks)} * shape.segments;
+    const std::int64_t segments = std::int64_t{algorithm.cuts(shape)} * shape.segments;
     const std::int64_t blocks = num_blocks(algorithm.collective, shape.num_ranks);
     const std::int64_t most = algorithm.pipelines ? max_messages : std::numeric_limits<std::int32_t>::max();
     if (segments > most / blocks)
@@ -58,17 +75,18 @@ std::int32_t segments_for(const Algorithm& algorithm, const Shape& shape) {
     return static_cast<std::int32_t>(segments);
 }
 
-std::int32_t segments_of_size(const Algorithm& algorithm, std::int32_t num_ranks, std::int64_t bytes,
+std::int32_t segments_of_size(const Algorithm& algorithm, const Shape& shape, std::int64_t bytes,
                               std::int64_t segment_bytes) {
     if (bytes < 0 || segment_bytes < 1)
         throw InvalidInput("segments of " + std::to_string(segment_bytes) + " bytes in " + std::to_string(bytes) +
                            " bytes: expected segments of at least 1 byte, and no negative size");
     // In one segment:
-    const std::int64_t chunks = segments_for(algorithm, {num_ranks, 1}) * num_blocks(algorithm.collective, num_ranks);
+    const std::int64_t chunks =
+        segments_for(algorithm, {shape.num_ranks, 1, shape.starts}) * num_blocks(algorithm.collective, shape.num_ranks);
     if (!algorithm.pipelines) return 1;
     const std::int64_t most = std::max<std::int64_t>(1, max_messages / chunks);
     const auto rounded_up = [](std::int64_t n, std::int64_t unit) { return n / unit + (n % unit != 0 ? 1 : 0); };
-    const std::int64_t block = rounded_up(bytes, algorithm.cuts(num_ranks));
+    const std::int64_t block = rounded_up(bytes, algorithm.cuts(shape));
     std::int64_t segments = std::clamp<std::int64_t>(rounded_up(block, segment_bytes), 1, most);
     std::int64_t unit = 1;
     while (segments / unit >= 8) unit *= 2;
@@ -187,7 +205,7 @@ Schedule emit(const Algorithm& algorithm, const Shape& shape, const Placement& p
                                " operations",
                            "use fewer ranks or segments");
     };
-    const std::int64_t least_ops = 2 * algorithm.least_messages(shape.num_ranks);
+    const std::int64_t least_ops = 2 * algorithm.least_messages(shape);
     if (std::max<std::int64_t>(least_ops, shape.num_ranks) >
         static_cast<std::int64_t>(max_ops) / (algorithm.pipelines ? shape.segments : 1))
         refuse();

@@ -21,6 +21,9 @@ struct Shape {
     /// blocks (one for each rank, say) cuts each of those into this many; segments_for() computes what
     /// Schedule::segments becomes.
     std::int32_t segments = 1;
+    /// Positions in the order at which a stretch of ranks begins, increasing; empty: each. For algorithms with
+    /// Algorithm::has_starts; whoever asks keeps them.
+    std::span<const std::int32_t> starts{};
 };
 
 /// An algorithm for virtual ranks 0 .. p-1 with root 0. Other roots and rank orders are made by relabelling.
@@ -30,11 +33,12 @@ struct Algorithm {
     std::string_view source;  ///< key in docs/literature.bib
     bool pipelines;           ///< segments > 1 makes sense: segments travel as messages of their own
     bool preserves_order;     ///< with root 0 and no order given it reduces in rank order, for any p (see Validation)
-    std::int32_t (*cuts)(std::int32_t num_ranks);  ///< blocks that the algorithm cuts one message into; 1 for most
+    std::int32_t (*cuts)(const Shape&);  ///< blocks that the algorithm cuts one message into; 1 for most
     /// A lower bound on its messages, in one segment, near enough to refuse at once what would take seconds to find too
     /// large.
-    std::int64_t (*least_messages)(std::int64_t num_ranks);
+    std::int64_t (*least_messages)(const Shape&);
     RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
+    bool has_starts = false;  ///< Shape::starts say where the network is slow
 };
 
 /// Every algorithm, grouped by collective.
@@ -47,11 +51,11 @@ const Algorithm& find_algorithm(Collective, std::string_view name);
 /// one.
 std::int32_t segments_for(const Algorithm&, const Shape&);
 
-/// Shape::segments for messages of `bytes` (as in lower()) in segments of at most `segment_bytes`; 1 if the algorithm
-/// does not pipeline. The number is rounded up to three significant binary digits, so that calls of similar sizes share
-/// one schedule, and is never more than segments_for() accepts.
-/// @throws InvalidInput  if bytes < 0, segment_bytes < 1, or the number of ranks is not valid
-std::int32_t segments_of_size(const Algorithm&, std::int32_t num_ranks, std::int64_t bytes, std::int64_t segment_bytes);
+/// Shape::segments, whatever it is now, for messages of `bytes` (as in lower()) in segments of at most
+/// `segment_bytes`; 1 if the algorithm does not pipeline. The number is rounded up to three significant binary digits,
+/// so that calls of similar sizes share one schedule, and is never more than segments_for() accepts.
+/// @throws InvalidInput  if bytes < 0, segment_bytes < 1, or the number of ranks or the starts are not valid
+std::int32_t segments_of_size(const Algorithm&, const Shape&, std::int64_t bytes, std::int64_t segment_bytes);
 
 /// How virtual ranks map to real ones.
 /// `order` is a cyclic sequence of all ranks (empty = 0 .. p-1); for rooted collectives it is rotated so that the root

@@ -99,6 +99,8 @@ constexpr std::array algorithms = {
     Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
     Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, one_for_half_the_pairs,
               neighbor_exchange},
+    Algorithm{Collective::allgather, "uneven_ring", "Patarasuk09", true, false, whole_message, one_for_each_pair,
+              uneven_ring_allgather, true},
 };
 
 }  // namespace

@@ -148,6 +148,8 @@ constexpr std::array algorithms = {
               one_for_each_rank, rabenseifner},
     Algorithm{Collective::allreduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message,
               one_for_each_rank, pipelined_chain},
+    Algorithm{Collective::allreduce, "uneven_ring", "Patarasuk09", true, false, block_for_each_start,
+              two_for_each_start_and_rank, uneven_ring_allreduce, true},
 };
 
 }  // namespace

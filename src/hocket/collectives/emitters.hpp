@@ -21,13 +21,15 @@ std::span<const Algorithm> scatter_gather_algorithms();
 std::span<const Algorithm> barrier_algorithms();
 
 /// Values of Algorithm::cuts.
-constexpr std::int32_t whole_message(std::int32_t /*num_ranks*/) { return 1; }
-constexpr std::int32_t block_for_each_rank(std::int32_t num_ranks) { return num_ranks; }
+constexpr std::int32_t whole_message(const Shape& /*shape*/) { return 1; }
+constexpr std::int32_t block_for_each_rank(const Shape& shape) { return shape.num_ranks; }
 
 // Values of Algorithm::least_messages. Whatever all ranks take part in has p - 1.
-constexpr std::int64_t one_for_each_rank(std::int64_t p) { return p - 1; }
-constexpr std::int64_t one_for_each_pair(std::int64_t p) { return p * (p - 1); }
-constexpr std::int64_t one_for_half_the_pairs(std::int64_t p) { return p * (p - 1) / 2; }
+constexpr std::int64_t one_for_each_rank(const Shape& shape) { return shape.num_ranks - 1; }
+constexpr std::int64_t one_for_each_pair(const Shape& shape) {
+    return std::int64_t{shape.num_ranks} * (shape.num_ranks - 1);
+}
+constexpr std::int64_t one_for_half_the_pairs(const Shape& shape) { return one_for_each_pair(shape) / 2; }
 
 /// Largest power of two <= p.
 constexpr std::int32_t power_of_two_within(std::int32_t p) {
@@ -35,7 +37,9 @@ constexpr std::int32_t power_of_two_within(std::int32_t p) {
     while (power <= p / 2) power *= 2;
     return power;
 }
-constexpr std::int32_t block_for_each_of_power_of_two(std::int32_t num_ranks) { return power_of_two_within(num_ranks); }
+constexpr std::int32_t block_for_each_of_power_of_two(const Shape& shape) {
+    return power_of_two_within(shape.num_ranks);
+}
 
 /// (a + b) mod p for a in 0 .. p-1 and |b| <= p.
 constexpr std::int32_t around(std::int32_t a, std::int32_t b, std::int32_t p) {
@@ -135,6 +139,17 @@ inline RankSchedule once_around_ring(std::int32_t v, std::int32_t first_block, O
         }
     }
     return part;
+}
+
+// Around a ring of which some links are slow (uneven_ring.cpp).
+RankSchedule uneven_ring_allreduce(std::int32_t v, const Shape&);
+RankSchedule uneven_ring_allgather(std::int32_t v, const Shape&);
+constexpr std::int32_t block_for_each_start(const Shape& shape) {
+    return shape.starts.empty() ? shape.num_ranks : static_cast<std::int32_t>(shape.starts.size());
+}
+/// Each block is reduced along the ring and goes back.
+constexpr std::int64_t two_for_each_start_and_rank(const Shape& shape) {
+    return 2 * std::int64_t{block_for_each_start(shape)} * (shape.num_ranks - 1);
 }
 
 }  // namespace hocket::collectives

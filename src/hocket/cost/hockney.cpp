@@ -144,9 +144,11 @@ constexpr std::array forms{
     Form{Collective::reduce, "ternary_tree", split_tree<3>},
     Form{Collective::allreduce, "recursive_doubling", allreduce_recursive_doubling},
     Form{Collective::allreduce, "ring", allreduce_ring},
+    Form{Collective::allreduce, "uneven_ring", allreduce_ring},  // starts everywhere
     Form{Collective::allreduce, "rabenseifner", allreduce_rabenseifner},
     Form{Collective::allreduce, "pipelined_chain", allreduce_pipelined_chain},
     Form{Collective::allgather, "ring", ring},
+    Form{Collective::allgather, "uneven_ring", ring},
     Form{Collective::allgather, "recursive_doubling", allgather_recursive_doubling},
     Form{Collective::allgather, "bruck", doubling_blocks},
     Form{Collective::allgather, "neighbor_exchange", allgather_neighbor_exchange},

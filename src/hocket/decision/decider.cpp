@@ -68,8 +68,15 @@ double mean_s(const std::vector<RoundTimes>& of_roots, std::int64_t bytes, std::
 
 /// Whether schedules of it can be made.
 bool fits(const Algorithm& algorithm, std::int32_t num_ranks) {
-    const std::int64_t chunks = std::int64_t{algorithm.cuts(num_ranks)} * num_blocks(algorithm.collective, num_ranks);
+    const std::int64_t chunks = std::int64_t{algorithm.cuts({num_ranks})} * num_blocks(algorithm.collective, num_ranks);
     return chunks <= (algorithm.pipelines ? most_pipelined : std::int64_t{std::numeric_limits<std::int32_t>::max()});
+}
+
+/// Of the messages of all ranks in one segment.
+cost::Rounds emitted_rounds(const Algorithm& algorithm, const collectives::Shape& shape) {
+    std::vector<RankSchedule> parts;
+    for (std::int32_t v = 0; v < shape.num_ranks; ++v) parts.push_back(algorithm.emit(v, shape));
+    return cost::rounds_of(parts, collectives::segments_for(algorithm, shape));
 }
 
 /// Sizes within a factor of two share a decision.
@@ -125,7 +132,7 @@ double Decider::native_s(const Native& native, const Ordered& on_members, std::i
     const auto seconds = [&](std::int64_t of_bytes, bool takes_turns) {
         const std::int32_t segments =
             native.segment_bytes
-                ? collectives::segments_of_size(*native.algorithm, num_ranks, of_bytes, *native.segment_bytes)
+                ? collectives::segments_of_size(*native.algorithm, {num_ranks}, of_bytes, *native.segment_bytes)
                 : 1;
         return mean_s(on_members.of_roots, of_bytes, segments, takes_turns);
     };
@@ -148,12 +155,8 @@ const cost::Rounds* Decider::rounds(const Algorithm& algorithm, std::int32_t num
     if (known != rounds_.end()) return &known->second;
     std::optional<cost::Rounds> found;
     if (num_ranks > most_emitted) found = large_rounds(algorithm, num_ranks);
-    if (!found && algorithm.least_messages(num_ranks) <= most_messages) {
-        const collectives::Shape shape{num_ranks};
-        std::vector<RankSchedule> parts;
-        for (std::int32_t v = 0; v < num_ranks; ++v) parts.push_back(algorithm.emit(v, shape));
-        found = cost::rounds_of(parts, collectives::segments_for(algorithm, shape));
-    }
+    if (!found && algorithm.least_messages({num_ranks}) <= most_messages)
+        found = emitted_rounds(algorithm, {num_ranks});
     return found ? &rounds_.emplace(Key{&algorithm, num_ranks}, std::move(*found)).first->second : nullptr;
 }
 
@@ -163,6 +166,12 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Ra
     if (of_algorithm == nullptr)
         throw InvalidInput(std::string(algorithm.name) + " on " + std::to_string(num_ranks) +
                            " ranks sends too many messages to be predicted");
+    return ordered(algorithm, *of_algorithm, members, std::move(order));
+}
+
+Decider::Ordered Decider::ordered(const Algorithm& algorithm, const cost::Rounds& rounds, std::span<const Rank> members,
+                                  std::vector<Rank> order) const {
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
     Ordered found{&algorithm, std::move(order), {}};
     std::vector<Rank> walked(members.size());
     for (const std::int32_t first : roots_for(algorithm.collective, num_ranks)) {
@@ -170,14 +179,17 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Ra
             const auto position = static_cast<std::size_t>((first + v) % num_ranks);
             walked[static_cast<std::size_t>(v)] = members[found.order.empty() ? position : found.order[position].at()];
         }
-        found.of_roots.emplace_back(*of_algorithm, network_, costs_, walked);
+        found.of_roots.emplace_back(rounds, network_, costs_, walked);
     }
     return found;
 }
 
 double Decider::predicted_s(const PlannedSchedule& schedule, std::span<const Rank> members, std::int64_t bytes) {
-    return mean_s(ordered(*schedule.algorithm(), members, schedule.order()).of_roots, bytes,
-                  segments_of(schedule, bytes), true);
+    const Algorithm& algorithm = *schedule.algorithm();
+    const Ordered found = schedule.starts().empty() ? ordered(algorithm, members, schedule.order())
+                                                    : ordered(algorithm, emitted_rounds(algorithm, schedule.shape(1)),
+                                                              members, schedule.order());
+    return mean_s(found.of_roots, bytes, segments_of(schedule, bytes), true);
 }
 
 double Decider::native_s(Collective collective, std::span<const Rank> members, std::int64_t bytes) {
@@ -204,7 +216,7 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
         choices.push_back({&candidate, {}, 1, mean_s(candidate.of_roots, bytes, 1, true)});
         if (!candidate.algorithm->pipelines) continue;
         for (const std::int64_t size : segment_bytes_) {
-            const auto segments = collectives::segments_of_size(*candidate.algorithm, num_ranks, bytes, size);
+            const auto segments = collectives::segments_of_size(*candidate.algorithm, {num_ranks}, bytes, size);
             if (segments > 1 && segments <= most_segments)
                 choices.push_back({&candidate, size, segments, mean_s(candidate.of_roots, bytes, segments, true)});
         }
@@ -222,7 +234,7 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
     std::vector<Ordered> found;
     const auto tried = orders(members);
     for (const Algorithm& algorithm : collectives::all_algorithms()) {
-        if (algorithm.collective != collective) continue;
+        if (algorithm.collective != collective || algorithm.has_starts) continue;
         if (rounds(algorithm, static_cast<std::int32_t>(members.size())) == nullptr) continue;
         for (const auto& order : tried) found.push_back(ordered(algorithm, members, order));
     }

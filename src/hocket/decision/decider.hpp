@@ -96,6 +96,8 @@ private:
     const cost::Rounds* rounds(const collectives::Algorithm&, std::int32_t num_ranks);
     /// @throws InvalidInput  for an algorithm that sends too many messages
     Ordered ordered(const collectives::Algorithm&, std::span<const Rank> members, std::vector<Rank> order);
+    Ordered ordered(const collectives::Algorithm&, const cost::Rounds&, std::span<const Rank> members,
+                    std::vector<Rank> order) const;
     /// Every algorithm in every order, those that are too large for a schedule too: natively they may be in use.
     std::vector<Ordered> candidates(Collective, std::span<const Rank> members);
     /// Orders worth trying: that of the ranks, and along the network.

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,7 +17,8 @@
 /// What the rules of a Plan and its reader refuse, and their messages.
 namespace hocket::plan {
 
-constexpr std::string_view format = "hocket.plan/2", format_before = "hocket.plan/1";
+constexpr std::string_view format = "hocket.plan/3";
+constexpr std::array<std::string_view, 2> formats_before = {"hocket.plan/2", "hocket.plan/1"};
 
 constexpr std::string_view remake = "write a new plan with `hocket advise` or `hocket tune`";
 constexpr std::string_view both_given = "it has both segments and segment_bytes; give one";

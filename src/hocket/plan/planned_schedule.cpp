@@ -13,8 +13,13 @@
 namespace hocket {
 
 PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t segments,
-                                 std::optional<std::int64_t> segment_bytes, std::vector<Rank> order)
-    : algorithm_(&algorithm), num_ranks_(num_ranks), segment_bytes_(segment_bytes), order_(std::move(order)) {
+                                 std::optional<std::int64_t> segment_bytes, std::vector<Rank> order,
+                                 std::vector<std::int32_t> starts)
+    : algorithm_(&algorithm),
+      num_ranks_(num_ranks),
+      segment_bytes_(segment_bytes),
+      order_(std::move(order)),
+      starts_(std::move(starts)) {
     plan::require_within("segments", segments, plan::positive);
     segments_ = static_cast<std::int32_t>(segments);
     if (segment_bytes_) {
@@ -22,7 +27,7 @@ PlannedSchedule::PlannedSchedule(const collectives::Algorithm& algorithm, std::i
         if (segments_ != 1) throw InvalidInput(std::string(plan::both_given));
     }
     // Now, not inside a call. What is too much for one size is so for all: segments_of_size() keeps to the limit.
-    static_cast<void>(collectives::segments_for(algorithm, {num_ranks, segments_}));
+    static_cast<void>(collectives::segments_for(algorithm, shape(segments_)));
     in_order_ = algorithm.preserves_order || num_ranks == 1;
     if (order_.empty()) return;
     std::vector<std::int32_t> ranks;
@@ -47,34 +52,36 @@ PlannedSchedule::PlannedSchedule(Schedule custom)
 bool PlannedSchedule::operator==(const PlannedSchedule& other) const {
     const bool same_custom = custom_ == other.custom_ || (custom_ && other.custom_ && *custom_ == *other.custom_);
     return same_custom && algorithm_ == other.algorithm_ && num_ranks_ == other.num_ranks_ &&
-           segments_ == other.segments_ && segment_bytes_ == other.segment_bytes_ && order_ == other.order_;
+           segments_ == other.segments_ && segment_bytes_ == other.segment_bytes_ && order_ == other.order_ &&
+           starts_ == other.starts_;
 }
 
 std::int32_t segments_of(const PlannedSchedule& planned, std::int64_t bytes) {
     if (!planned.segment_bytes()) return planned.segments();
-    return collectives::segments_of_size(*planned.algorithm(), planned.num_ranks(), bytes, *planned.segment_bytes());
+    return collectives::segments_of_size(*planned.algorithm(), planned.shape(1), bytes, *planned.segment_bytes());
 }
 
 std::int32_t schedule_segments(const PlannedSchedule& planned, std::int32_t asked) {
     if (planned.custom() != nullptr) return planned.custom()->segments;
-    return collectives::segments_for(*planned.algorithm(), {planned.num_ranks(), asked});
+    return collectives::segments_for(*planned.algorithm(), planned.shape(asked));
 }
 
 PlannedPart part_of(const PlannedSchedule& planned, Rank root, Rank self, std::int32_t asked) {
     if (const Schedule* const custom = planned.custom()) return {custom->segments, custom->ranks[self.at()]};
     const collectives::Algorithm& algorithm = *planned.algorithm();
-    const collectives::Shape shape{planned.num_ranks(), asked};
+    const collectives::Shape shape = planned.shape(asked);
     return {segments_for(algorithm, shape), emit_rank(algorithm, shape, {root, planned.order()}, self)};
 }
 
 Schedule whole_schedule(const PlannedSchedule& planned, Rank root, std::int32_t asked) {
     if (planned.custom() != nullptr) return *planned.custom();
-    return collectives::emit(*planned.algorithm(), {planned.num_ranks(), asked}, {root, planned.order()});
+    return collectives::emit(*planned.algorithm(), planned.shape(asked), {root, planned.order()});
 }
 
 std::string describe(const PlannedSchedule& planned) {
     if (planned.custom() != nullptr) return "a schedule found by search";
-    const std::string name(planned.algorithm()->name);
+    std::string name(planned.algorithm()->name);
+    if (!planned.starts().empty()) name += " of " + std::to_string(planned.starts().size()) + " stretches";
     if (planned.segment_bytes()) return name + ", segments of " + std::to_string(*planned.segment_bytes()) + " B";
     return name + (planned.segments() > 1 ? ", " + std::to_string(planned.segments()) + " segments" : "");
 }

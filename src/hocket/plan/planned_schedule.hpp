@@ -14,13 +14,15 @@
 
 namespace hocket {
 
-/// How the schedule of a call is made: by a textbook algorithm, or it is carried whole. Checked when it is made.
+/// How the schedule of a call is made: by an algorithm with a name, or it is carried whole. Checked when it is made.
 class PlannedSchedule {
 public:
     /// Of `segments` as the algorithm is asked for them, or of as many as no segment above `segment_bytes` needs.
+    /// `starts`: as in collectives::Shape.
     /// @throws InvalidInput  for numbers out of range, both of these, or an order that is not empty and no permutation
     PlannedSchedule(const collectives::Algorithm& algorithm, std::int32_t num_ranks, std::int64_t segments = 1,
-                    std::optional<std::int64_t> segment_bytes = {}, std::vector<Rank> order = {});
+                    std::optional<std::int64_t> segment_bytes = {}, std::vector<Rank> order = {},
+                    std::vector<std::int32_t> starts = {});
     /// @throws InvalidInput  if validate() finds that it is wrong
     explicit PlannedSchedule(Schedule custom);
 
@@ -33,6 +35,12 @@ public:
     [[nodiscard]] std::optional<std::int64_t> segment_bytes() const { return segment_bytes_; }
     /// Empty: 0, 1, ...
     [[nodiscard]] const std::vector<Rank>& order() const { return order_; }
+    /// Positions in the order at which a stretch of ranks begins. Empty: each, or the algorithm has none.
+    [[nodiscard]] const std::vector<std::int32_t>& starts() const { return starts_; }
+    /// What the algorithm is asked for with so many segments; as long as this lives.
+    [[nodiscard]] collectives::Shape shape(std::int32_t asked_segments) const {
+        return {num_ranks_, asked_segments, starts_};
+    }
     /// The whole schedule; null if an algorithm makes it.
     [[nodiscard]] const Schedule* custom() const { return custom_.get(); }
     /// Whether a non-commutative operator gives the right result. No for an algorithm that keeps the order of ranks
@@ -48,6 +56,7 @@ private:
     std::int32_t segments_ = 1;
     std::optional<std::int64_t> segment_bytes_;
     std::vector<Rank> order_;
+    std::vector<std::int32_t> starts_;
     bool in_order_ = false;  ///< combines in the order of ranks, an algorithm with root 0
 };
 

@@ -97,25 +97,46 @@ std::vector<std::int32_t> ranks_of(const json& value, const std::string& key, st
     return ranks;
 }
 
+/// The earlier entry that `{"entry": N}` names; null for any other value.
+const PlanEntry* earlier_entry(const json& value, const std::vector<PlanEntry>& earlier) {
+    if (!value.is_object() || !value.contains("entry")) return nullptr;
+    require_object(value, {"entry"});
+    if (earlier.empty()) throw InvalidInput("entry: there is no earlier entry");
+    const std::int64_t of = integer_of(value, "entry", {0, static_cast<std::int64_t>(earlier.size()) - 1});
+    return &earlier[static_cast<std::size_t>(of)];
+}
+
+std::vector<std::int32_t> read_members(const json& value, std::int32_t ranks, const std::vector<PlanEntry>& earlier) {
+    const PlanEntry* const same = within("members", [&] { return earlier_entry(value, earlier); });
+    return same != nullptr ? same->members : ranks_of(value, "members", ranks);
+}
+
+std::vector<Rank> read_order(const json& value, std::int32_t num_ranks, const std::vector<PlanEntry>& earlier) {
+    if (const PlanEntry* const same = within("order", [&] { return earlier_entry(value, earlier); })) {
+        if (same->schedule.order().empty())
+            throw InvalidInput("order: entry is " + shown(value["entry"]) + ", which has no order");
+        return same->schedule.order();
+    }
+    std::vector<Rank> order;
+    for (const std::int32_t rank : ranks_of(value, "order", num_ranks)) order.emplace_back(rank);
+    return order;
+}
+
 PlannedSchedule read_schedule(const json& value, Collective collective, std::int32_t num_ranks,
                               const std::vector<PlanEntry>& earlier) {
     if (value.is_object() && value.contains("custom")) {
         require_object(value, {"custom"});
         return PlannedSchedule(hocket::read_schedule(value["custom"], "custom"));
     }
-    if (value.is_object() && value.contains("entry")) {
-        require_object(value, {"entry"});
-        if (earlier.empty()) throw InvalidInput("entry: there is no earlier entry");
-        const std::int64_t of = integer_of(value, "entry", {0, static_cast<std::int64_t>(earlier.size()) - 1});
-        const PlannedSchedule& schedule = earlier[static_cast<std::size_t>(of)].schedule;
-        if (schedule.custom() == nullptr)
-            throw InvalidInput("entry is " + std::to_string(of) + ", which has no custom schedule");
-        return schedule;
+    if (const PlanEntry* const same = earlier_entry(value, earlier)) {
+        if (same->schedule.custom() == nullptr)
+            throw InvalidInput("entry is " + shown(value["entry"]) + ", which has no custom schedule");
+        return same->schedule;
     }
     // "pieces" is the key of earlier versions.
     const bool is_former = value.is_object() && value.contains("pieces") && !value.contains("segments");
     const char* const key = is_former ? "pieces" : "segments";
-    require_object(value, {"algorithm"}, {"order", key, "segment_bytes"});
+    require_object(value, {"algorithm"}, {"order", key, "segment_bytes", "starts"});
     const auto& algorithm = plan::algorithm_named(collective, text_of(value["algorithm"], "algorithm", "text"));
     const bool has_segments = value.contains(key), has_segment_bytes = value.contains("segment_bytes");
     if (has_segments && has_segment_bytes) throw InvalidInput(std::string(plan::both_given));
@@ -123,9 +144,10 @@ PlannedSchedule read_schedule(const json& value, Collective collective, std::int
     std::optional<std::int64_t> segment_bytes;
     if (has_segment_bytes) segment_bytes = integer_of(value, "segment_bytes", plan::segment_sizes);
     std::vector<Rank> order;
-    if (value.contains("order"))
-        for (const std::int32_t rank : ranks_of(value["order"], "order", num_ranks)) order.emplace_back(rank);
-    return PlannedSchedule(algorithm, num_ranks, segments, segment_bytes, std::move(order));
+    if (value.contains("order")) order = read_order(value["order"], num_ranks, earlier);
+    std::vector<std::int32_t> starts;
+    if (value.contains("starts")) starts = ranks_of(value["starts"], "starts", num_ranks);
+    return PlannedSchedule(algorithm, num_ranks, segments, segment_bytes, std::move(order), std::move(starts));
 }
 
 Evidence read_evidence(const json& value) {
@@ -140,10 +162,13 @@ Evidence read_evidence(const json& value) {
             {end(0), end(1)}};
 }
 
-std::vector<std::vector<std::int32_t>> read_other_members(const json& entry, std::int32_t ranks) {
+std::vector<std::vector<std::int32_t>> read_other_members(const json& entry, std::int32_t ranks,
+                                                          const std::vector<PlanEntry>& earlier) {
     std::vector<std::vector<std::int32_t>> found;
     if (!entry.contains("other_members")) return found;
     const json& value = entry["other_members"];
+    if (const PlanEntry* const same = within("other_members", [&] { return earlier_entry(value, earlier); }))
+        return same->other_members;
     if (!value.is_array()) plan::refuse("other_members", shown(value), "a list of lists of ranks");
     for (const json& item : value)
         found.push_back(ranks_of(item, "other_members[" + std::to_string(found.size()) + "]", ranks));
@@ -156,7 +181,7 @@ PlanEntry read_entry(const json& value, std::int32_t ranks, const std::vector<Pl
         {"calls", "evidence", "lower_bound_s", "native_s", "other_members", "predicted_s", "reproducible", "tuned_s"});
     const Collective collective =
         plan::collective_named(text_of(value["collective"], "collective", plan::accepted_collectives()));
-    std::vector<std::int32_t> members = ranks_of(value["members"], "members", ranks);
+    std::vector<std::int32_t> members = read_members(value["members"], ranks, earlier);
     const auto size = static_cast<std::int32_t>(members.size());
     const std::int64_t bytes_min = integer_of(value, "bytes_min", plan::sizes);
     const std::int64_t bytes_max = integer_of(value, "bytes_max", {bytes_min, plan::sizes.high});
@@ -166,7 +191,7 @@ PlanEntry read_entry(const json& value, std::int32_t ranks, const std::vector<Pl
         collective, std::move(members),
         bytes_min,  bytes_max,
         root,       within("schedule", [&] { return read_schedule(value["schedule"], collective, size, earlier); })};
-    entry.other_members = read_other_members(value, ranks);
+    entry.other_members = read_other_members(value, ranks, earlier);
     entry.predicted_s = seconds_of(value, "predicted_s");
     entry.lower_bound_s = seconds_of(value, "lower_bound_s");
     entry.native_s = seconds_of(value, "native_s");
@@ -214,10 +239,13 @@ void require_format(const json& document) {
     if (!document.is_object()) return;
     const bool has_format = document.contains("format");
     const auto* const name = has_format ? document["format"].get_ptr<const std::string*>() : nullptr;
-    if (name != nullptr && (*name == plan::format || *name == plan::format_before)) return;
-    throw InvalidInput("format is " + (has_format ? shown(document["format"]) : std::string("missing")) +
-                           "; accepted: " + base::json_text(plan::format) + ", " + base::json_text(plan::format_before),
-                       base::hint_for_format(name != nullptr ? *name : "", plan::format, plan::remake));
+    const auto is = [&](std::string_view format) { return name != nullptr && *name == format; };
+    if (is(plan::format) || std::ranges::any_of(plan::formats_before, is)) return;
+    std::string accepted = base::json_text(plan::format);
+    for (const std::string_view format : plan::formats_before) accepted += ", " + base::json_text(format);
+    throw InvalidInput(
+        "format is " + (has_format ? shown(document["format"]) : std::string("missing")) + "; accepted: " + accepted,
+        base::hint_for_format(name != nullptr ? *name : "", plan::format, plan::remake));
 }
 
 /// The head of the document and its entries, each of which is right.

@@ -34,9 +34,32 @@ std::string on_one_line(const Schedule& schedule) {
     return text;
 }
 
-/// A schedule that is carried whole is written once; `first_with` is the entry that has it.
-void write_schedule(JsonWriter& json, const PlannedSchedule& schedule, std::size_t entry,
-                    std::map<std::string, std::size_t>& first_with) {
+using Ranks = std::vector<std::int32_t>;
+
+constexpr std::size_t short_list = 16;  ///< ranks, which are written again and again: easier to read
+
+/// The first entries that have what is written once.
+struct FirstWith {
+    std::map<std::string, std::size_t> custom{};  ///< schedules that are carried whole
+    std::map<Ranks, std::size_t> members{}, order{};
+    std::map<std::vector<Ranks>, std::size_t> other_members{};
+};
+
+/// The value, or where it stands.
+template <class Value>
+void write_once(JsonWriter& json, const Value& value, bool is_short, std::size_t entry,
+                std::map<Value, std::size_t>& first_with) {
+    const std::size_t first = first_with.try_emplace(value, entry).first->second;
+    if (is_short || first == entry) {
+        json.value(value);
+    } else {
+        json.begin_object();
+        json.field("entry", first);
+        json.end_object();
+    }
+}
+
+void write_schedule(JsonWriter& json, const PlannedSchedule& schedule, std::size_t entry, FirstWith& first_with) {
     json.begin_object();
     if (schedule.custom() == nullptr) {
         json.field("algorithm", schedule.algorithm()->name);
@@ -46,13 +69,14 @@ void write_schedule(JsonWriter& json, const PlannedSchedule& schedule, std::size
             json.field("segments", schedule.segments());
         }
         if (!schedule.order().empty()) {
-            json.key("order").begin_list();
-            for (const Rank rank : schedule.order()) json.value(rank.value);
-            json.end_list();
+            Ranks order;
+            for (const Rank rank : schedule.order()) order.push_back(rank.value);
+            write_once(json.key("order"), order, order.size() <= short_list, entry, first_with.order);
         }
+        if (!schedule.starts().empty()) json.field("starts", schedule.starts());
     } else {
         const std::string whole = on_one_line(*schedule.custom());
-        const std::size_t first = first_with.try_emplace(whole, entry).first->second;
+        const std::size_t first = first_with.custom.try_emplace(whole, entry).first->second;
         if (first == entry) {
             json.key("custom").raw(whole);
         } else {
@@ -73,14 +97,17 @@ void write_evidence(JsonWriter& json, const Evidence& evidence) {
 }
 
 void write_entries(JsonWriter& json, const std::vector<PlanEntry>& entries) {
-    std::map<std::string, std::size_t> first_with;
+    FirstWith first_with;
     json.key("entries").begin_list(Layout::lines);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const PlanEntry& entry = entries[i];
         json.begin_object(Layout::lines);
         json.field("collective", name_of(entry.collective));
-        json.field("members", entry.members);
-        if (!entry.other_members.empty()) json.field("other_members", entry.other_members);
+        write_once(json.key("members"), entry.members, entry.members.size() <= short_list, i, first_with.members);
+        if (!entry.other_members.empty()) {
+            const bool is_short = entry.other_members.size() * entry.members.size() <= short_list;
+            write_once(json.key("other_members"), entry.other_members, is_short, i, first_with.other_members);
+        }
         json.field("bytes_min", entry.bytes_min);
         json.field("bytes_max", entry.bytes_max);
         json.key("root");

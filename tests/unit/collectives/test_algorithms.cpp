@@ -146,7 +146,7 @@ TEST_CASE("no schedule has fewer messages than its algorithm states") {
                 for (const RankSchedule& rank : emit(algorithm, {p, segments}, {}).ranks)
                     num_ops += static_cast<std::int64_t>(rank.ops.size());
                 INFO(name_of(algorithm.collective), " ", algorithm.name, " p ", p, " segments ", segments);
-                CHECK(2 * segments * algorithm.least_messages(p) <= num_ops);
+                CHECK(2 * segments * algorithm.least_messages({p}) <= num_ops);
             }
 }
 
@@ -181,14 +181,14 @@ TEST_CASE("bad requests are refused with what was found and what is accepted") {
 TEST_CASE("segments in bytes become a number of segments that similar sizes share") {
     const Algorithm& chain = find_algorithm(Collective::bcast, "pipelined_chain");
     const Algorithm& ring = find_algorithm(Collective::allreduce, "ring");
-    CHECK(segments_of_size(chain, 4, 100'000, 8192) == 14);
-    CHECK(segments_of_size(ring, 4, 100'000, 8192) == 4);
-    CHECK(segments_of_size(chain, 4, 0, 8192) == 1);
-    CHECK(segments_of_size(chain, 4, 8192, 8192) == 1);
-    CHECK(segments_of_size(chain, 4, 8193, 8192) == 2);
-    CHECK(segments_of_size(find_algorithm(Collective::allreduce, "recursive_doubling"), 4, 1 << 20, 8192) == 1);
-    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, 4, -1, 8192)), InvalidInput);
-    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, 4, 100, 0)), InvalidInput);
+    CHECK(segments_of_size(chain, {4}, 100'000, 8192) == 14);
+    CHECK(segments_of_size(ring, {4}, 100'000, 8192) == 4);
+    CHECK(segments_of_size(chain, {4}, 0, 8192) == 1);
+    CHECK(segments_of_size(chain, {4}, 8192, 8192) == 1);
+    CHECK(segments_of_size(chain, {4}, 8193, 8192) == 2);
+    CHECK(segments_of_size(find_algorithm(Collective::allreduce, "recursive_doubling"), {4}, 1 << 20, 8192) == 1);
+    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, {4}, -1, 8192)), InvalidInput);
+    CHECK_THROWS_AS(static_cast<void>(segments_of_size(chain, {4}, 100, 0)), InvalidInput);
 }
 
 TEST_CASE("no segment is larger than asked for unless there were too many chunks") {
@@ -198,13 +198,13 @@ TEST_CASE("no segment is larger than asked for unless there were too many chunks
         for (const std::int32_t p : {1, 2, 3, 8, 13}) {
             std::int32_t before = 1;
             for (std::int64_t bytes = 1; bytes < 10'000'000; bytes = bytes * 3 / 2 + 1) {
-                const std::int32_t segments = segments_of_size(algorithm, p, bytes, segment);
-                const std::int64_t cuts = algorithm.cuts(p);
+                const std::int32_t segments = segments_of_size(algorithm, {p}, bytes, segment);
+                const std::int64_t cuts = algorithm.cuts({p});
                 CHECK(segment * segments * cuts >= bytes);
                 CHECK(segments >= before);
                 before = segments;
             }
-            const std::int32_t most = segments_of_size(algorithm, p, std::int64_t{1} << 62, 1);
+            const std::int32_t most = segments_of_size(algorithm, {p}, std::int64_t{1} << 62, 1);
             CHECK_NOTHROW(static_cast<void>(segments_for(algorithm, {p, most})));
         }
     }

@@ -24,7 +24,7 @@ std::string refusal(const std::string& text) {
 
 // Has every key. What Python wrote before the core did, byte for byte.
 const std::string good = R"({
- "format": "hocket.plan/2",
+ "format": "hocket.plan/3",
  "ranks": 4,
  "network": "two \u00e9 clusters",
  "created_by": "hocket 0.1.0",
@@ -91,16 +91,20 @@ TEST_CASE("a plan is written as it was read, schedules that are shared once") {
     CHECK(plan_from_json(to_json(plan), "p.json") == plan);
     CHECK(plan.entries()[1].schedule == plan.entries()[2].schedule);
     CHECK(plan.entries()[0].evidence->ratio_interval == std::pair{1.4, 1.6});
-    CHECK(plan_from_json(with("plan/2", "plan/1"), "p.json") == plan);
+    CHECK(plan_from_json(with("plan/3", "plan/1"), "p.json") == plan);
+    CHECK(plan_from_json(with("plan/3", "plan/2"), "p.json") == plan);
     CHECK(to_json(Plan(1, "n", {})) ==
-          "{\n \"format\": \"hocket.plan/2\",\n \"ranks\": 1,\n \"network\": \"n\",\n \"entries\": [\n ]\n}\n");
+          "{\n \"format\": \"hocket.plan/3\",\n \"ranks\": 1,\n \"network\": \"n\",\n \"entries\": [\n ]\n}\n");
 }
 
 TEST_CASE("what is refused is named by file, place, key, found and accepted") {
     CHECK(refusal("[1]") == "p.json: expected an object, found [1]");
-    CHECK(refusal("{}") == "p.json: format is missing; accepted: \"hocket.plan/2\", \"hocket.plan/1\"");
-    CHECK(refusal(with("plan/2", "plan/3")) ==
-          "p.json: format is \"hocket.plan/3\"; accepted: \"hocket.plan/2\", \"hocket.plan/1\"");
+    CHECK(refusal("{}") ==
+          "p.json: format is missing; accepted: \"hocket.plan/3\", \"hocket.plan/2\", "
+          "\"hocket.plan/1\"");
+    CHECK(refusal(with("plan/3", "plan/4")) ==
+          "p.json: format is \"hocket.plan/4\"; accepted: \"hocket.plan/3\", \"hocket.plan/2\", "
+          "\"hocket.plan/1\"");
     CHECK(refusal(with("\"ranks\"", "\"colour\": 1, \"ranks\"")) ==
           "p.json: unknown key \"colour\"; accepted: created_by, entries, format, hosts, network, progress, ranks");
     CHECK(refusal(with("\"calls\"", "\"speed\": 1, \"calls\"")) ==
@@ -133,6 +137,37 @@ TEST_CASE("what is refused is named by file, place, key, found and accepted") {
     CHECK(refusal(with("[2,3]", "[0,1]")) == "p.json: entries[2] serves calls that entries[1] serves too");
     CHECK(refusal("format = \"hocket.network/1\"\n") == "p.json: this is a network file, not a plan");
     CHECK(refusal("\xff\xfe") == "p.json: cannot read the plan: it is not UTF-8 text");
+}
+
+TEST_CASE("starts are kept, and long lists of ranks are written once") {
+    constexpr std::int32_t ranks = 4096, stretch = 64;
+    std::vector<std::int32_t> world, starts;
+    std::vector<Rank> order;
+    for (std::int32_t r = 0; r < ranks; ++r) {
+        world.push_back(r);
+        order.emplace_back((r * 1021) % ranks);
+        if (r % stretch == 0) starts.push_back(r);
+    }
+    const auto& ring = collectives::find_algorithm(Collective::allreduce, "uneven_ring");
+    std::vector<PlanEntry> entries;
+    for (std::int64_t i = 0; i < 20; ++i)
+        entries.push_back({Collective::allreduce, world, 1000 * i, 1000 * i + 999, std::nullopt,
+                           PlannedSchedule(ring, ranks, 1, 4096 << (i % 3), order, starts)});
+    const Plan plan(ranks, "cluster", entries);
+    const std::string text = to_json(plan);
+    CHECK(text.size() < 64 << 10);
+    CHECK(plan_from_json(text, "p.json") == plan);
+    const std::string again = "\"members\": {\"entry\":0}", once = "\"order\":{\"entry\":0}";
+    CHECK(text.find(again) != std::string::npos);
+    std::string wrong = text;
+    wrong.replace(wrong.find(again), again.size(), "\"members\": {\"entry\":7}");
+    CHECK(refusal(wrong) == "p.json: entries[1]: members: entry is 7; accepted: a whole number from 0 to 0");
+    wrong = text;
+    wrong.replace(wrong.find(once), once.size(), "\"order\":{\"entries\":0}");
+    CHECK(refusal(wrong).starts_with("p.json: entries[1]: schedule: order is {\"entries\":0}; accepted: "));
+    wrong = good;
+    wrong.replace(wrong.find("\"order\":[1,0]"), 13, "\"starts\":[0]");
+    CHECK(refusal(wrong) == "p.json: entries[0]: schedule: pipelined_chain has no starts, but some are given");
 }
 
 TEST_CASE("candidates may serve the same calls, and a plan may not") {

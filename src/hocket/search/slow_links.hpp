@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hocket/network/network.hpp"
+
+namespace hocket::search {
+
+/// Positions in `order` whose message from the rank before takes as long per byte as the slowest (to 1 %): the starts
+/// of algorithm "uneven_ring".
+std::vector<std::int32_t> behind_slow_links(const Network&, std::span<const Rank> members, std::span<const Rank> order);
+
+}  // namespace hocket::search
