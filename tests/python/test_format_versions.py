@@ -53,6 +53,18 @@ def test_plan_1() -> None:
     assert plan.hosts is None or not plan.hosts
 
 
+def test_plan_2() -> None:
+    """A ring that spares slow links is carried whole, and a later entry has the same."""
+    plan = Plan.from_file(SAMPLES / "plan-2.json")
+    assert [(one.collective, one.algorithm, one.bytes_min) for one in plan.entries] == [
+        ("bcast", "pipelined_chain", 1000000),
+        ("allreduce", "custom", 5793),
+        ("allreduce", "custom", 23171),
+    ]
+    assert plan.hosts is not None
+    assert len(plan.hosts) == 8
+
+
 def test_schedule_1_with_pieces() -> None:
     text = (SAMPLES / "schedule-1-pieces.json").read_text()
     assert '"pieces"' in text
@@ -81,7 +93,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 NEWER: dict[str, Callable[[Path], Any]] = {
-    "plan": lambda folder: Plan.from_text('{"format": "hocket.plan/3"}'),
+    "plan": lambda folder: Plan.from_text('{"format": "hocket.plan/4"}'),
     "schedule": lambda folder: Schedule.from_json('{"format": "hocket.schedule/2"}'),
     "network": lambda folder: Network.from_text('format = "hocket.network/2"\n'),
     "campaign": lambda folder: read_campaign(written(folder, "c.toml", 'format = "hocket.campaign/2"\n')),

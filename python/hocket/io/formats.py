@@ -14,7 +14,9 @@ def is_newer(found: object, newest: str) -> bool:
     if not isinstance(found, str):
         return False
     other, _, version = found.rpartition("/")
-    return other == name and version.isascii() and version.isdecimal() and int(version) > int(number)
+    if other != name or not version.isascii() or not version.isdecimal():
+        return False
+    return len(version) > 9 or int(version) > int(number)  # int() refuses thousands of digits
 
 
 def hint(found: object, newest: str, otherwise: str) -> str:

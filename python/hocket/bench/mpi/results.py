@@ -139,5 +139,5 @@ def _format_of(line: str) -> object:
     """Of the first record, which a later version may have with other keys."""
     try:
         return json.loads(line)["format"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
