@@ -185,7 +185,8 @@ TEST_CASE("damage is refused with file, offset, what was found and what is accep
           "of 256 bytes");
     CHECK(message_of(patched(good, 0, 'X')).find("accepted: \"HOCKETTR\"") != std::string::npos);
     CHECK(message_of(patched(good, 8, std::uint32_t{4})) ==
-          "rank-000001.bin: byte 8: found format version 4; accepted: 1 to 3, the versions that this hocket reads");
+          "rank-000001.bin: byte 8: found format version 4; accepted: 1 to 3, the versions that this hocket reads; "
+          "made by a newer hocket; update this one");
     CHECK(message_of(patched(good, offsetof(hocket_trace_header, rank), std::int32_t{4})).find("rank 4 of 4") !=
           std::string::npos);
     CHECK(message_of(patched(good, 256, std::uint32_t{12}))
