@@ -9,7 +9,7 @@ import pytest
 
 from hocket import CostModel, Network
 from hocket.plan import Plan, PlanEntry
-from hocket.tune.native_model import native_models
+from hocket.tune.native_model import native_models, textbook_entry
 
 NETWORK = Network.generate("star:4", bandwidth="8 Mbit/s", latency="0")  # 1 MB/s
 WIRE = CostModel(rendezvous_bytes=None)
@@ -36,3 +36,10 @@ def test_what_no_bytes_explain_stays_with_the_textbook() -> None:
     costs = CostModel(5e-3, 5e-3, rendezvous_bytes=None)
     for size, native_s in ((50_000, None), (50_000, 1e-3), (0, 0.1), (1, 0.1)):
         assert native_models(Plan(4, "test", (entry("bcast", (0, 2), size, native_s),)), NETWORK, costs) == []
+
+
+def test_the_textbook_algorithm_of_a_ring_that_spares_slow_links() -> None:
+    ring = PlanEntry("allreduce", list(range(8)), 10**6, 10**6, "uneven_ring", segments=4, starts=(0, 4))
+    textbook = textbook_entry(ring)
+    assert textbook.algorithm != "uneven_ring"
+    assert textbook.starts == ()

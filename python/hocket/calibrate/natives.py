@@ -146,7 +146,7 @@ def fit(samples: Sequence[Sample], decider: Decider, mpi: str) -> NativeTimes:
 
 
 def _predicted_s(entry: PlanEntry, algorithm: str, segment_bytes: int | None, decider: Decider) -> float:
-    like_native = entry.replace(algorithm=algorithm, segments=1, segment_bytes=segment_bytes, order=None)
+    like_native = entry.replace(algorithm=algorithm, segments=1, segment_bytes=segment_bytes, order=None, starts=())
     return decider.predicted_s(like_native, list(entry.members), entry.bytes_max)
 
 

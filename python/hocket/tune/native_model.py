@@ -36,7 +36,7 @@ def textbook_entry(entry: PlanEntry) -> PlanEntry:
     from hocket._core import textbook_algorithm
 
     name = textbook_algorithm(entry.collective, len(entry.members), entry.bytes_max)
-    return entry.replace(algorithm=name, segments=1, segment_bytes=None, order=None, custom=None)
+    return entry.replace(algorithm=name, segments=1, segment_bytes=None, order=None, custom=None, starts=())
 
 
 def _scale(textbook: PlanEntry, native_s: float, network: Network, costs: CostModel) -> float | None:
