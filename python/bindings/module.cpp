@@ -6,8 +6,10 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include "hocket/base/error.hpp"
+#include "hocket/base/format_version.hpp"
 
 namespace nb = nanobind;
 
@@ -60,6 +62,10 @@ void translate(const std::exception_ptr& pointer, void* /*payload*/) {
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core of hocket.";
     nb::register_exception_translator(translate);
+    module.def("is_newer_format", &hocket::base::is_newer_format, nb::arg("found"), nb::arg("newest"),
+               "Whether NAME/4 is a later version than NAME/3 of the same format.");
+    module.def("hint_for_format", &hocket::base::hint_for_format, nb::arg("found"), nb::arg("newest"),
+               nb::arg("otherwise"), "What to do about a file whose format is refused.");
 #ifdef HOCKET_HAVE_BLUEPRINT
     bind_blueprint(module);
 #endif

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from bench_files import suite
 
 from hocket.bench.mpi.results import read_results
 from hocket.mpi.discover import Mpi
@@ -20,24 +21,15 @@ from hocket.sweep.alone import on_host
 from mpis import LIMIT_S
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
-SUITE = """
-format = "hocket.suite/1"
-name = "small"
-bytes = ["8 B", "1 KiB"]
-launches = 1
-rounds = 1
-samples = 3
-budget_s = 0.01
-items = [{ use = "p2p.pingpong.send" }]
-"""
+ITEMS = 'bytes = ["8 B", "1 KiB"]\nitems = [{ use = "p2p.pingpong.send" }]\n'
 
 
 def campaign(folder: Path, mpi: Mpi, more: str = "") -> Path:
     (folder / "files").mkdir()
-    (folder / "files/small.toml").write_text(SUITE)
+    suite(folder / "files", ITEMS)
     path = folder / "files/c.toml"
     path.write_text(
-        'format = "hocket.campaign/1"\nrequest = "bench-run"\n[fixed]\nsuite = "small.toml"\n'
+        'format = "hocket.campaign/1"\nrequest = "bench-run"\n[fixed]\nsuite = "suite.toml"\n'
         f'command = ["{mpi.mpiexec}", "-n", "2"]\n{more}\n[product]\nlaunches = [1, 2]\n'
     )
     return path

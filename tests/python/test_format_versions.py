@@ -15,7 +15,7 @@ import pytest
 
 from hocket import InvalidInput, Network, Schedule
 from hocket.bench.mpi.results import read_results
-from hocket.io.formats import is_newer
+from hocket.formats import is_newer
 from hocket.plan import Plan
 from hocket.report.result import read_result
 from hocket.report.timeline import read_timeline

@@ -51,7 +51,7 @@ GENERATED = "pmpi/"
 PYTHON_LEVELS: Levels = (
     ("errors",),
     ("_core", "io", "reporter"),
-    ("networks", "plan", "requests"),
+    ("formats", "networks", "plan", "requests"),
     ("schedules", "traces"),
     ("circuits", "interop.programs", "interop.sources"),
     ("interop.schedules", "search", "simulation"),

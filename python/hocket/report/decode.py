@@ -13,8 +13,8 @@ import typing
 from pathlib import Path
 from typing import Any, TypeVar
 
+from hocket import formats
 from hocket.errors import InvalidInput
-from hocket.io import formats
 from hocket.io.json_input import refuse_duplicates, with_current_names
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hocket import formats
 from hocket.errors import InvalidInput
-from hocket.io import formats
 from hocket.io.files import write_whole
 from hocket.mpi.launch import SITE_LIBRARY
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hocket import __version__
+from hocket import __version__, formats
 from hocket.cost.source import CostSource
 from hocket.errors import InvalidInput
-from hocket.io import formats
 from hocket.networks.source import NetworkSource
 from hocket.networks.variation import VariedNetwork
 from hocket.requests import KINDS, class_of, hints_of, to_json

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hocket import _core
+from hocket import _core, formats
 from hocket.errors import InvalidInput
-from hocket.io import formats
 from hocket.traces.rank_summary import RankEnd, RankSummary, Summing, filters, shortfalls
 from hocket.traces.traced_rank import CALL, COMPLETION, TracedRank
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <charconv>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace hocket::base {
 
@@ -20,7 +22,8 @@ inline bool is_newer_format(std::string_view found, std::string_view newest) {
         const auto digits = format.substr(name.size());
         int value = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc{} && end == digits.data() + digits.size() ? value : 0;
+        if (end != digits.data() + digits.size()) return 0;
+        return error == std::errc::result_out_of_range ? std::numeric_limits<int>::max() : value;
     };
     return number(found) > number(newest);
 }

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hocket import formats
 from hocket.bench.mpi.record_schema import read_record
 from hocket.errors import InvalidInput
-from hocket.io import formats
 
 FORMAT = "hocket.bench/1"
 
