@@ -120,7 +120,7 @@ def test_truncated(hocket_cli: Callable, folder: Path) -> None:
 def test_another_version(hocket_cli: Callable, folder: Path) -> None:
     path = folder / "result.json"
     path.write_text(path.read_text().replace("hocket.result/1", "hocket.result/9"))
-    _error(hocket_cli("report", folder), '"format" is "hocket.result/9", expected "hocket.result/1"', "another version")
+    _error(hocket_cli("report", folder), '"format" is "hocket.result/9", expected "hocket.result/1"', "made by a newer")
 
 
 def test_no_network(hocket_cli: Callable, folder: Path) -> None:

@@ -31,6 +31,8 @@ pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=f"no Slurm here: {missing()}"),
     pytest.mark.skipif(not AVAILABLE, reason=f"no testbed here: {REASON}"),
     pytest.mark.skipif(os.geteuid() != 0, reason="the daemons of Slurm need root"),
+    # On a busy machine slurmstepd 22.05 at times refuses a long request of MPICH 5.0, as if it had read a part of it.
+    pytest.mark.flaky(reruns=2, only_rerun="mpi/pmi2: invalid client request"),
 ]
 all_of_them = pytest.mark.skipif(
     not (LONG or os.environ.get("HOCKET_SLURM_TESTS")), reason="takes long: `make slurm-tests` runs it"
