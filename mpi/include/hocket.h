@@ -112,7 +112,8 @@ typedef struct hocket_operation_arguments {
     const MPI_Datatype* recv_types;
 } hocket_operation_arguments;
 
-/* Collective and blocking. */
+/* Collective and blocking. What is pending in engines without a thread moves on meanwhile; not in a native operation
+ * on a communicator on which no request was started before: that is the MPI's blocking function. */
 HOCKET_API hocket_status hocket_operation_execute(hocket_operation* operation,
                                                   const hocket_operation_arguments* arguments);
 

@@ -122,11 +122,13 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
         const hocket_status status = read_arguments(*operation, *arguments, given, blocks);
         if (status != HOCKET_OK) return status;
         const Role& role = operation->role;
-        // MPI matches native calls by their order, and blocking ones with blocking ones alone.
         bool helps = needs_help();
-        if (operation->is_native() && communicator.has_started_native) {
-            helps = !communicator.native_by_queue;
-            if (!helps && communicator.num_native_requests > 0) drain(*communicator.native_engine);
+        // MPI matches native calls by their order, and blocking ones with blocking ones alone: what is pending on this
+        // rank may have ended on others, so that it cannot decide.
+        if (operation->is_native()) {
+            helps = communicator.has_started && !communicator.native_by_queue;
+            if (communicator.native_by_queue && communicator.num_native_requests > 0)
+                drain(*communicator.native_engine);
         }
         if (helps) {
             require(execute_helping(*operation, given, blocks, call));

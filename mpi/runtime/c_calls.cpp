@@ -66,9 +66,9 @@ hocket_status hocket::runtime::read_arguments(const hocket_operation& operation,
 
 std::uint64_t hocket::runtime::number_call(const hocket_operation& operation, const hocket_engine* engine) {
     hocket_communicator& communicator = operation.communicator;
-    if (operation.is_native() && engine != nullptr) {
-        communicator.has_started_native = true;
-        communicator.native_by_queue = engine->is_queue;
+    if (engine != nullptr) {
+        communicator.has_started = true;
+        if (operation.is_native()) communicator.native_by_queue = engine->is_queue;
     }
     return ++communicator.num_calls;
 }

@@ -26,8 +26,8 @@ struct hocket_communicator {
     std::uint64_t num_calls;
     hocket_engine* native_engine = nullptr;  ///< that the requests of native operations are bound to
     int num_native_requests = 0;             ///< that are bound to it
-    bool has_started_native = false;         ///< alike on all ranks, as the order of starts is
-    bool native_by_queue = false;            ///< so that they were the blocking functions
+    bool has_started = false;                ///< a request in an engine; alike on all ranks, as the order of starts is
+    bool native_by_queue = false;            ///< native requests were, so that they were the blocking functions
 };
 
 struct hocket_engine {

@@ -113,6 +113,36 @@ inline void restart(MPI_Comm comm, Operations& operations, hocket_engine* engine
     }
 }
 
+/// A native operation carried out while a request is pending on some ranks and has ended on others, and then native
+/// requests. All ranks must call the same function of the MPI.
+inline void execute_beside_pending(MPI_Comm comm, hocket_engine* engine) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    Operations operations(comm);  // on which nothing was started before
+    int number = rank == 0 ? 7 : 0;
+    const hocket_operation_arguments with = {sizeof with, nullptr, 0, MPI_DATATYPE_NULL, &number, 1, MPI_INT};
+    hocket_request* request = nullptr;
+    if (rank == 0) usleep(50000);  // the others wait for this rank, where it has ended at once
+    expect(hocket_operation_start(operations.get({"bcast", "binomial"}, 0, 1), &with, engine, &request) == HOCKET_OK,
+           "start beside");
+    hocket_operation* const sum = operations.get({"allreduce", "native"}, 0, 1);
+    const int ones[4] = {1, 1, 1, 1};
+    int sums[4] = {};
+    hocket_request* more[3] = {};
+    for (int i = 0; i < 4; ++i) {
+        const hocket_operation_arguments one = {sizeof one, &ones[i], 1, MPI_INT, &sums[i], 1, MPI_INT, MPI_SUM};
+        expect((i == 0 ? hocket_operation_execute(sum, &one)
+                       : hocket_operation_start(sum, &one, engine, &more[i - 1])) == HOCKET_OK,
+               "native beside");
+    }
+    expect(hocket_request_wait_all(3, more) == HOCKET_OK && hocket_request_wait(request) == HOCKET_OK, "wait beside");
+    for (const int found : sums) expect(found == size, "sum beside");
+    expect(number == 7, "bcast beside");
+    for (hocket_request* one : more) expect(hocket_request_free(one) == HOCKET_OK, "free beside");
+    expect(hocket_request_free(request) == HOCKET_OK, "free beside");
+}
+
 /// Reductions that are started together, of which the small ones become one; some are freed and made again in between.
 inline void together(MPI_Comm comm, Operations& operations, hocket_engine* engine, std::mt19937& shared, int times) {
     int rank, size;

@@ -168,6 +168,7 @@ int main(int argc, char** argv) {
             std::mt19937 shared(seed * 8 + static_cast<unsigned>(c == 2 ? 2 + rank % 2 : c));
             Operations operations(comm);
             if (c == 0) misuse(comm, operations, engine);
+            execute_beside_pending(comm, engine);
             for (int i = 0; i < num_rounds; ++i)
                 round(comm, operations, engine, algorithms, shared, own, types, native);
             restart(comm, operations, engine, 20);
