@@ -5,6 +5,8 @@
 
 perf/sweep.py speed    simulations of 256 ranks, some times in turns: a loop in one process, a campaign on several
                        numbers of workers, and GNU parallel, which starts `hocket simulate` for each of fewer tasks
+perf/sweep.py overhead the same loop and the same campaign in turns within one process: CPU time, from reading the file
+                       to the last row on the disk, with batches and rows sent through a pipe's form
 perf/sweep.py kills    a campaign of small simulations whose command is killed at random times, then compared with
                        the rows of one that was not
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import random
 import shutil
 import statistics
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 HOCKET = [sys.executable, "-m", "hocket"]
 ALGORITHMS = (
@@ -33,6 +37,7 @@ LARGE, SMALL = "fat-tree:8x8x4", "star:16"
 
 
 def campaign(folder: Path, network: str, tasks: int) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / "perf.toml"
     path.write_text(
         f'format = "hocket.campaign/1"\nrequest = "simulate"\n[fixed]\nnetwork = "{network}"\n'
@@ -103,12 +108,80 @@ def speed(tasks: int, rounds: int, workers: list[int], of_parallel: int) -> None
             print("GNU parallel is not installed")
 
 
-def kills(tasks: int, number: int, seed: int, workers: int) -> None:
+class Inline:
+    """An engine of the sweep that runs batches at once in this process, sent to and from itself as to a worker."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Any, Any]] = []
+
+    @property
+    def room(self) -> int:
+        return 1 - len(self.found)
+
+    def submit(self, batch: Any) -> None:
+        from hocket.sweep.worker import run_batch
+
+        self.found.append((batch, pickle.loads(pickle.dumps(run_batch(pickle.loads(pickle.dumps(batch)))))))
+
+    def ended(self, timeout_s: float) -> list[tuple[Any, Any]]:
+        found, self.found = self.found, []
+        return found
+
+
+def campaign_here(path: Path) -> None:
+    """All of `hocket sweep run` but the start of processes and the table at the end."""
+    from hocket.sweep.campaign import read_campaign
+    from hocket.sweep.request import _Run
+    from hocket.sweep.store import Store
+    from hocket.sweep.worker import take_networks
+
+    folder = path.with_suffix(".sweep")
+    shutil.rmtree(folder, ignore_errors=True)
+    read = read_campaign(path)
+    take_networks(read.networks)
+    store = Store(folder, read, False)
+    run = _Run(Inline(), store, list(read.tasks), 1, lambda _: None)
+    run.run()
+    store.close()
+    if run.done != len(read.tasks):
+        sys.exit(f"{len(read.tasks) - run.done} tasks failed")
+
+
+def overhead(tasks: int, rounds: int) -> None:
+    from hocket.simulation.parallel import use_one_core
+
+    use_one_core()
+    with tempfile.TemporaryDirectory() as name:
+        path = campaign(Path(name), LARGE, tasks)
+        few = campaign(Path(name) / "few", LARGE, len(ALGORITHMS))
+        campaign_here(few)  # imports
+        loop(LARGE, len(ALGORITHMS))
+        found = []
+        for number in range(rounds):
+            ways = [lambda: loop(LARGE, tasks), lambda: campaign_here(path)]
+            spent = [0.0, 0.0]
+            for way in (0, 1) if number % 2 == 0 else (1, 0):
+                begin_s = time.process_time()
+                ways[way]()
+                spent[way] = (time.process_time() - begin_s) / tasks
+            found.append(spent)
+        ratios = sorted(campaign_s / loop_s for loop_s, campaign_s in found)
+        loops, campaigns = (statistics.median(times) for times in zip(*found, strict=True))
+        print(f"{tasks} simulations of 256 ranks, {rounds} rounds; CPU time of a task, medians: "
+              f"loop {1e3 * loops:.3f} ms, campaign {1e3 * campaigns:.3f} ms")  # fmt: skip
+        lower, middle, upper = statistics.quantiles(ratios, n=4) if rounds > 1 else ratios * 3
+        print(f"campaign over loop: {middle:.3f}; quartiles {lower:.3f} to {upper:.3f}, all {ratios[0]:.3f} to "
+              f"{ratios[-1]:.3f}")  # fmt: skip
+
+
+def kills(tasks: int, number: int, seed: int, workers: int, network: str) -> None:
     from hocket.sweep import frame
 
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
-        path = campaign(Path(name), SMALL, tasks)
+        path = campaign(Path(name), network, tasks)
         _, whole_s = sweep(path, workers)
         expected = frame(path.with_suffix(".sweep"))
         folder = Path(name) / "killed"
@@ -146,17 +219,20 @@ def kills(tasks: int, number: int, seed: int, workers: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "kills"])
+    parser.add_argument("what", choices=["speed", "overhead", "kills"])
     parser.add_argument("--tasks", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--network", default=SMALL, help="of the campaign whose command is killed")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     given = parser.parse_args()
     if given.what == "speed":
         speed(given.tasks or 2800, given.rounds, given.workers, 40)
+    elif given.what == "overhead":
+        overhead(given.tasks or 400, given.rounds)
     else:
-        kills(given.tasks or 10_000, given.kills, given.seed, given.workers[-1])
+        kills(given.tasks or 10_000, given.kills, given.seed, given.workers[-1], given.network)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def key(request: Any) -> str:
 
 def to_json(request: Any) -> str:
     """One line, which `from_json` makes an equal request of. Values that have their default are left out."""
-    own = f"{type(request).__module__}:{type(request).__name__}"
-    kind = next((kind for kind, where in KINDS.items() if where == own), None)
+    cls: Any = type(request)
+    kind = _kind_of(cls)
     if kind is None:
         raise TypeError(f"{type(request).__name__} is not a request that has a form in JSON")
     return json.dumps({"request": kind, **_encoded(request)}, allow_nan=False)
@@ -106,12 +106,25 @@ def hints_of(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
+@cache
+def _kind_of(cls: Any) -> str | None:
+    own = f"{cls.__module__}:{cls.__name__}"
+    return next((kind for kind, where in KINDS.items() if where == own), None)
+
+
+@cache
+def _defaults(cls: Any) -> list[tuple[str, Any]]:
+    return [(field.name, field.default) for field in dataclasses.fields(cls)]
+
+
 def _encoded(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            field.name: _encoded(given)
-            for field in dataclasses.fields(value)
-            if (given := getattr(value, field.name)) != field.default
+            name: _encoded(given)
+            for name, default in _defaults(type(value))
+            if (given := getattr(value, name)) is not default and given != default
         }
     if isinstance(value, tuple):
         return [_encoded(item) for item in value]
@@ -119,7 +132,7 @@ def _encoded(value: Any) -> Any:
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if isinstance(value, float):
         return value
     return {name: _encoded(one) for name, one in value.to_dict().items()}  # a CostModel
 

@@ -34,7 +34,9 @@ class CostSource:
             "receive_overhead_s": self.receive_overhead_s,
             "rendezvous_bytes": self.rendezvous_bytes,
         }
-        return self._base(network).replace(**{name: value for name, value in given.items() if value is not None})
+        changes = {name: value for name, value in given.items() if value is not None}
+        base = self._base(network)
+        return base.replace(**changes) if changes else base
 
     def _base(self, network: Network) -> CostModel:
         if self.base is not None:

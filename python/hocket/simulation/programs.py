@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,10 +171,11 @@ def simulate_what(
     Algorithms that fail are beside them. @raises InvalidInput if all fail, or there is only one.
     """
     options = options or ProgramOptions()
-    if kind_of(what) == "trace" and not options.record and options.circuits is None and costs.cores == 0:
+    kind = kind_of(what)
+    if kind == "trace" and not options.record and options.circuits is None and costs.cores == 0:
         return [_simulated_trace(what, network, costs, plan, options)], []
     read = None
-    if kind_of(what) != "collective":
+    if kind != "collective":
         read = program_of(what, request, costs, plan)
         programs = [(what, options.what_if.changed(read.program))]
     else:
@@ -251,14 +254,17 @@ def kind_of(what: str) -> str:
     """ "trace", "schedule", "program" or "collective", which is what no file or folder has the name of."""
     if not what:
         raise InvalidInput("WHAT is empty", ACCEPTED)
-    path = Path(what)
     try:
-        if path.is_dir():
-            return "trace" if _program_in(path) is None else "program"
-        if not path.is_file():
-            return "collective"
+        mode = os.stat(what).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # a ValueError: a null byte in the name
+        return "collective"
     except OSError as error:  # such as too long a name
         raise InvalidInput(f"{what}: {error.strerror}", ACCEPTED) from None
+    path = Path(what)
+    if stat.S_ISDIR(mode):
+        return "trace" if _program_in(path) is None else "program"
+    if not stat.S_ISREG(mode):
+        return "collective"
     start = start_of(path)
     return "schedule" if recognise(start) is None and start.lstrip().startswith(b"{") else "program"
 
@@ -315,17 +321,28 @@ def program_of(what: str, request: Request, costs: CostModel, plan: Plan | None 
     return ReadProgram(Program.from_goal(text, what))
 
 
+@cache
+def _algorithms() -> dict[str, dict[str, bool]]:
+    """Of each collective its algorithms, and whether they pipeline segments."""
+    from hocket import algorithms
+
+    found: dict[str, dict[str, bool]] = {}
+    for one in algorithms():
+        found.setdefault(one.collective, {})[one.name] = one.pipelines
+    return found
+
+
 def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedule]:
-    from hocket import Schedule, algorithms
+    from hocket import Schedule
 
     collective, _, wanted = what.partition(":")
-    known = {a.collective for a in algorithms()}
+    known = _algorithms()
     if collective not in known:
         raise InvalidInput(
             f"{what}: no such file, folder, pattern or collective",
             hint=f"{ACCEPTED}; collectives: {', '.join(sorted(known))}",
         )
-    names = {a.name: a.pipelines for a in algorithms() if a.collective == collective}
+    names = known[collective]
     if ":" in what and wanted not in names:
         raise InvalidInput(
             f"{what}: {collective} has no algorithm {wanted!r}", f"accepted algorithms: {', '.join(names)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,15 +102,21 @@ class Simulation:
 def run(request: SimulateRequest, reporter: Reporter = SILENT) -> Simulation:
     """@raises InvalidInput if a value of the request does not fit what is simulated, or is out of range."""
     kind = request.kind
-    defaults = {field.name: field.default for field in fields(request)}
-    for name in sorted(_CONDITIONAL - APPLICABLE[kind]):
-        if getattr(request, name) != defaults[name]:
+    for name, default in _without_meaning(kind):
+        if getattr(request, name) != default:
             raise InvalidInput(f"{name} does not apply to {kind}", "leave it out")
     if kind not in PARAMETERS:
         return _of_program(request, reporter)
     if request.costs != CostSource(sharing=request.costs.sharing):
         raise InvalidInput(f"costs beside sharing do not apply to {kind}", "leave them out")
     return _of_pattern(request, reporter)
+
+
+@cache
+def _without_meaning(kind: str) -> list[tuple[str, Any]]:
+    """Values that mean nothing for what is simulated, and their defaults."""
+    defaults = {field.name: field.default for field in fields(SimulateRequest)}
+    return [(name, defaults[name]) for name in sorted(_CONDITIONAL - APPLICABLE[kind])]
 
 
 def _of_pattern(request: SimulateRequest, reporter: Reporter) -> Simulation:

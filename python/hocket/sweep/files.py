@@ -62,6 +62,8 @@ def unpacked(files: Packed, under: str | None = None) -> dict[str, str]:
 
 def with_places(request: Any, places: dict[str, str]) -> Any:
     """The request with the files where they are here."""
+    if not places:
+        return request
     changed = {
         field.name: type(value)(places[str(value)])
         for field in dataclasses.fields(request)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import Error, InvalidInput
 from hocket.networks.source import give_network
 from hocket.networks.variation import VariedNetwork
+from hocket.sweep.alone import measures, on_host
 from hocket.sweep.files import Packed, unpacked, with_places
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def limit_memory(num_bytes: int) -> None:
 
 
 def run_batch(tasks: Sequence[Task]) -> Ran:
-    from hocket.sweep.alone import measures, on_host
-
     with on_host(alone=measures(tasks[0].request)):
         return _run(tasks)
 
@@ -112,8 +111,6 @@ def _run(tasks: Sequence[Task]) -> Ran:
 
 def _place(task: Task) -> dict[str, Any]:
     """Where a task that measures has its own results."""
-    from hocket.sweep.alone import measures
-
     output = getattr(task.request, "output", None)
     return {"results": task.key[:16]} if output is not None and measures(task.request) else {}
 
