@@ -9,10 +9,10 @@
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/depth_first.hpp"
+#include "hocket/network/slow_links.hpp"
 #include "hocket/search/orders.hpp"
 #include "hocket/search/phases.hpp"
 #include "hocket/search/rank_tree.hpp"
-#include "hocket/search/slow_links.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -122,7 +122,7 @@ void bind_collective_search(nb::module_& module) {
     module.def(
         "behind_slow_links",
         [](const Network& network, const Ranks& members, const Ranks& order) {
-            return search::behind_slow_links(network, ranks_from(members), ranks_from(order));
+            return network::behind_slow_links(network, ranks_from(members), ranks_from(order));
         },
         "network"_a, "members"_a, "order"_a, ReleaseGil(),
         "Positions in `order` whose message from the rank before takes as long per byte as the slowest.");

@@ -11,7 +11,7 @@ import random
 import pytest
 
 from hocket import CostModel, Network, algorithms, lower, simulate, validate
-from hocket._core import Decider, depth_first_order, place, textbook_algorithm
+from hocket._core import Decider, behind_slow_links, depth_first_order, place, textbook_algorithm
 from hocket.plan import ROOTED, PlanEntry
 
 COSTS = CostModel.usual()
@@ -39,7 +39,16 @@ def candidates(network: Network, members: list[int], collective: str, size: int)
         tuple(depth_first_order(network, members, 0, "fastest_first")),
     }
     return [
-        PlanEntry(collective, tuple(members), size, size, algorithm.name, order=order, segment_bytes=segment)
+        PlanEntry(
+            collective,
+            tuple(members),
+            size,
+            size,
+            algorithm.name,
+            order=order,
+            segment_bytes=segment,
+            starts=behind_slow_links(network, members, order or places) if algorithm.has_starts else (),
+        )
         for algorithm in algorithms()
         if algorithm.collective == collective
         for order in orders - {places}

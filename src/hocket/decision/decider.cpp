@@ -15,6 +15,7 @@
 #include "hocket/decision/large_rounds.hpp"
 #include "hocket/network/depth_first.hpp"
 #include "hocket/network/members.hpp"
+#include "hocket/network/slow_links.hpp"
 
 namespace hocket::decision {
 
@@ -67,8 +68,8 @@ double mean_s(const std::vector<RoundTimes>& of_roots, std::int64_t bytes, std::
 }
 
 /// Whether schedules of it can be made.
-bool fits(const Algorithm& algorithm, std::int32_t num_ranks) {
-    const std::int64_t chunks = std::int64_t{algorithm.cuts({num_ranks})} * num_blocks(algorithm.collective, num_ranks);
+bool fits(const Algorithm& algorithm, const collectives::Shape& shape) {
+    const std::int64_t chunks = std::int64_t{algorithm.cuts(shape)} * num_blocks(algorithm.collective, shape.num_ranks);
     return chunks <= (algorithm.pipelines ? most_pipelined : std::int64_t{std::numeric_limits<std::int32_t>::max()});
 }
 
@@ -170,9 +171,9 @@ Decider::Ordered Decider::ordered(const Algorithm& algorithm, std::span<const Ra
 }
 
 Decider::Ordered Decider::ordered(const Algorithm& algorithm, const cost::Rounds& rounds, std::span<const Rank> members,
-                                  std::vector<Rank> order) const {
+                                  std::vector<Rank> order, std::vector<std::int32_t> starts) const {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
-    Ordered found{&algorithm, std::move(order), {}};
+    Ordered found{&algorithm, std::move(order), std::move(starts), {}};
     std::vector<Rank> walked(members.size());
     for (const std::int32_t first : roots_for(algorithm.collective, num_ranks)) {
         for (std::int32_t v = 0; v < num_ranks; ++v) {
@@ -212,11 +213,12 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
                               std::int64_t bytes) const {
     std::vector<Choice> choices;
     for (const Ordered& candidate : candidates) {
-        if (!fits(*candidate.algorithm, num_ranks)) continue;
+        const collectives::Shape shape{num_ranks, 1, candidate.starts};
+        if (!fits(*candidate.algorithm, shape)) continue;
         choices.push_back({&candidate, {}, 1, mean_s(candidate.of_roots, bytes, 1, true)});
         if (!candidate.algorithm->pipelines) continue;
         for (const std::int64_t size : segment_bytes_) {
-            const auto segments = collectives::segments_of_size(*candidate.algorithm, {num_ranks}, bytes, size);
+            const auto segments = collectives::segments_of_size(*candidate.algorithm, shape, bytes, size);
             if (segments > 1 && segments <= most_segments)
                 choices.push_back({&candidate, size, segments, mean_s(candidate.of_roots, bytes, segments, true)});
         }
@@ -234,11 +236,35 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
     std::vector<Ordered> found;
     const auto tried = orders(members);
     for (const Algorithm& algorithm : collectives::all_algorithms()) {
-        if (algorithm.collective != collective || algorithm.has_starts) continue;
+        if (algorithm.collective != collective) continue;
+        if (algorithm.has_starts) {
+            add_sparing(algorithm, members, tried, found);
+            continue;
+        }
         if (rounds(algorithm, static_cast<std::int32_t>(members.size())) == nullptr) continue;
         for (const auto& order : tried) found.push_back(ordered(algorithm, members, order));
     }
     return found;
+}
+
+void Decider::add_sparing(const Algorithm& algorithm, std::span<const Rank> members,
+                          const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const {
+    const auto num_ranks = static_cast<std::int32_t>(members.size());
+    if (num_ranks > most_emitted) return;
+    for (const auto& order : orders) {
+        std::vector<Rank> walked = order;
+        for (std::int32_t v = 0; order.empty() && v < num_ranks; ++v) walked.emplace_back(v);
+        std::vector<std::int32_t> starts = network::behind_slow_links(network_, members, walked);
+        const collectives::Shape shape{num_ranks, 1, starts};
+        if (starts.size() < 2 || starts.size() == members.size()) continue;
+        if (algorithm.least_messages(shape) > most_messages) continue;
+        const cost::Rounds rounds = emitted_rounds(algorithm, shape);
+        found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
+    }
+}
+
+PlannedSchedule Decider::Ordered::schedule(std::int32_t num_ranks, std::optional<std::int64_t> segment_bytes) const {
+    return PlannedSchedule(*algorithm, num_ranks, 1, segment_bytes, order, starts);
 }
 
 std::pair<PlannedSchedule, double> Decider::fastest(Collective collective, std::span<const Rank> members,
@@ -251,8 +277,7 @@ std::pair<PlannedSchedule, double> Decider::fastest(Collective collective, std::
         throw InvalidInput(std::string(name_of(collective)) + " on " + std::to_string(num_ranks) +
                                " ranks: every algorithm sends too many messages",
                            "use fewer ranks");
-    return {PlannedSchedule(*choice.ordered->algorithm, num_ranks, 1, choice.segment_bytes, choice.ordered->order),
-            choice.time_s};
+    return {choice.ordered->schedule(num_ranks, choice.segment_bytes), choice.time_s};
 }
 
 std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Rank> members) {
@@ -282,8 +307,7 @@ std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Ra
         }
         last = choice;
         found.push_back(
-            {collective, values, low, high, std::nullopt,
-             PlannedSchedule(*choice.ordered->algorithm, num_ranks, 1, choice.segment_bytes, choice.ordered->order)});
+            {collective, values, low, high, std::nullopt, choice.ordered->schedule(num_ranks, choice.segment_bytes)});
     }
     return found;
 }

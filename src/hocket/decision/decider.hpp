@@ -64,8 +64,11 @@ private:
     /// An algorithm on the members in one order, for each root tried.
     struct Ordered {
         const collectives::Algorithm* algorithm;
-        std::vector<Rank> order;  ///< empty: 0, 1, ...
+        std::vector<Rank> order;           ///< empty: 0, 1, ...
+        std::vector<std::int32_t> starts;  ///< of collectives::Shape
         std::vector<cost::RoundTimes> of_roots;
+
+        [[nodiscard]] PlannedSchedule schedule(std::int32_t num_ranks, std::optional<std::int64_t> segment_bytes) const;
     };
     /// What is taken for a size.
     struct Choice {
@@ -97,9 +100,12 @@ private:
     /// @throws InvalidInput  for an algorithm that sends too many messages
     Ordered ordered(const collectives::Algorithm&, std::span<const Rank> members, std::vector<Rank> order);
     Ordered ordered(const collectives::Algorithm&, const cost::Rounds&, std::span<const Rank> members,
-                    std::vector<Rank> order) const;
+                    std::vector<Rank> order, std::vector<std::int32_t> starts = {}) const;
     /// Every algorithm in every order, those that are too large for a schedule too: natively they may be in use.
     std::vector<Ordered> candidates(Collective, std::span<const Rank> members);
+    /// An algorithm with starts, in each order in which some ways between neighbours are slower than others.
+    void add_sparing(const collectives::Algorithm&, std::span<const Rank> members,
+                     const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const;
     /// Orders worth trying: that of the ranks, and along the network.
     [[nodiscard]] std::vector<std::vector<Rank>> orders(std::span<const Rank> members) const;
     [[nodiscard]] Choice best(const std::vector<Ordered>& candidates, std::int32_t num_ranks, std::int64_t bytes) const;

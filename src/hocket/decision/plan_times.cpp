@@ -28,9 +28,10 @@ std::vector<network::NativeTimes> times_of(const Plan& plan, const Network& clus
         const std::vector<Rank> members(entry.members.begin(), entry.members.end());
         const std::int64_t bytes = entry.bytes_max;
         const double native_s = decider.native_s(entry.collective, members, bytes);
-        // Other schedules say nothing of the algorithms that are decided on.
-        const bool is_decided_on = entry.schedule.algorithm() != nullptr && !entry.schedule.algorithm()->has_starts;
-        const double schedule_s = is_decided_on ? decider.predicted_s(entry.schedule, members, bytes) : *entry.tuned_s;
+        // Schedules without a name say nothing of the algorithms that are decided on.
+        const double schedule_s = entry.schedule.algorithm() != nullptr
+                                      ? decider.predicted_s(entry.schedule, members, bytes)
+                                      : *entry.tuned_s;
         if (!(native_s > 0) || !(schedule_s > 0) || !(*entry.native_s > 0) || !(*entry.tuned_s > 0)) continue;
         found.push_back({std::string(mpi),
                          std::string(name_of(entry.collective)),

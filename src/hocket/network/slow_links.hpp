@@ -9,10 +9,10 @@
 
 #include "hocket/network/network.hpp"
 
-namespace hocket::search {
+namespace hocket::network {
 
 /// Positions in `order` whose message from the rank before takes as long per byte as the slowest (to 1 %): the starts
 /// of algorithm "uneven_ring".
 std::vector<std::int32_t> behind_slow_links(const Network&, std::span<const Rank> members, std::span<const Rank> order);
 
-}  // namespace hocket::search
+}  // namespace hocket::network

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-#include "hocket/search/slow_links.hpp"
+#include "hocket/network/slow_links.hpp"
 
 #include <algorithm>
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/members.hpp"
 
-namespace hocket::search {
+namespace hocket::network {
 
 std::vector<std::int32_t> behind_slow_links(const Network& network, std::span<const Rank> members,
                                             std::span<const Rank> order) {
-    network::check_members(network, members, order.size());
+    check_members(network, members, order.size());
     std::vector<double> s_per_byte;
     for (std::size_t v = 0; v < order.size(); ++v) {
         const Rank before = order[(v + order.size() - 1) % order.size()];
@@ -30,4 +30,4 @@ std::vector<std::int32_t> behind_slow_links(const Network& network, std::span<co
     return positions;
 }
 
-}  // namespace hocket::search
+}  // namespace hocket::network
