@@ -115,6 +115,10 @@ def test_force_with_what_hocket_bench_refuses_keeps_the_results(mpi: Mpi, hocket
     assert refused.returncode == 2
     assert 'there is no item "p2p.shout"' in refused.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["results.jsonl"]
+    (tmp_path / "newer.toml").write_text(right.replace("suite/1", "suite/2") + "items = []\n")
+    refused = run("newer.toml")
+    assert refused.returncode == 2
+    assert "made by a newer hocket; update this one" in refused.stderr
     assert (tmp_path / "out/results.jsonl").read_text() == "earlier\n"
     assert run("right.toml").returncode == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", "results.jsonl"]
