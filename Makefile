@@ -85,11 +85,11 @@ unit-tests-locked:
 	@$(VENV)/bin/cmake --build build/dev
 	@$(VENV)/bin/ctest --preset dev
 
-# More random calls, and all MPIs where `make test` takes one of each family: see tests/mpis.py.
-test-long: build  ## run the tests of MPI and of the command with more random calls and every version of each MPI
+# More random calls, all MPIs where `make test` takes one of each family, and all cases: see tests/mpis.py.
+test-long: build  ## run pytest with more random calls, all cases and every version of each MPI
 	@$(LOCKED) second-mpi-locked
 	@$(PYTHON) tests/mpis.py
-	@HOCKET_LONG_TESTS=1 $(PYTHON) -m pytest $(SIDE_BY_SIDE) tests/mpi tests/cli
+	@HOCKET_LONG_TESTS=1 $(PYTHON) -m pytest $(SIDE_BY_SIDE)
 
 slurm-tests: build  ## run the tests in jobs of a real Slurm, those that take long too; needs Slurm and root
 	@$(LOCKED) second-mpi-locked

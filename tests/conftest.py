@@ -4,7 +4,7 @@
 """The MPIs of this machine as fixtures: every test that takes `mpi` runs once for each of them, or, where it is marked
 `one_of_each_family`, with one Open MPI and one MPICH: what it tests does not depend on the version. With
 `usually=True` that is so in `make test`, and `make test-long` runs it with all. Where it is marked `in_turns`, each of
-its cases runs in `make test` with every second of its MPIs, and the next case with the others."""
+its cases runs in `make test` with one of its MPIs, and the next case with the next one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import signal
 import subprocess
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from forked_cli import ForkedCommands
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, LIMIT_S, LONG, MPIS, ONE_OF_EACH_FAMILY, ROOT, MpiRunner
+from mpis import ALL_MPIS, LIMIT_S, LONG, MPIS, ONE_OF_EACH_FAMILY, ROOT, TURNS, MpiRunner
 
 # A suite that nohup or a shell's background started has these ignored, and so would be all that the tests start.
 for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
@@ -55,22 +56,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def not_their_turn(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Of each case of a test that is marked `in_turns`, every second MPI; the name of the case says which begins.
+    """What is left out of the tests that are marked `in_turns`: each case keeps one MPI, the next case the next one.
 
-    So every case runs, and every MPI runs about half of the cases. What is there with one MPI alone stays.
+    So a test of four cases runs with four MPIs, and one of two cases with both families. A test of one case keeps half
+    of its MPIs. What is there with one MPI alone stays.
     """
-    cases: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
+    tests: dict[str, dict[str, dict[str, pytest.Item]]] = defaultdict(lambda: defaultdict(dict))
     for item in items:
         callspec, marker = getattr(item, "callspec", None), item.get_closest_marker("in_turns")
         mpi = callspec.params.get("mpi") if callspec and marker and marker.args != (False,) else None
         if mpi is not None:
-            cases[item.nodeid.replace(mpi.label, "")][mpi.label] = item
+            tests[item.nodeid.partition("[")[0]][item.nodeid.replace(mpi.label, "")][mpi.label] = item
     left_out = []
-    for name, of_mpis in cases.items():
-        labels = sorted(of_mpis)
-        if len(labels) > 1:
-            left_out += [of_mpis[label] for label in labels[zlib.crc32(name.encode()) % 2 :: 2]]
+    for test, cases in tests.items():
+        # In the order of a checksum, so that no parameter goes along with the turns.
+        for turn, name in enumerate(sorted(cases, key=_checksum), _checksum(test)):
+            labels = [mpi.label for mpi in TURNS if mpi.label in cases[name]]
+            half = len(labels) // 2
+            kept = labels[turn % len(labels) :][:1]
+            if len(cases) == 1 < len(labels):
+                kept = labels[half:] if turn % 2 else labels[:half]
+            left_out += [item for label, item in cases[name].items() if label not in kept]
     return left_out
+
+
+def _checksum(name: str) -> int:
+    return zlib.crc32(name.encode())
 
 
 @pytest.fixture(autouse=True)
@@ -100,24 +111,21 @@ def runner(mpi: Mpi, tmp_path: Path, compiled: Path) -> MpiRunner:
     return MpiRunner(mpi, tmp_path, compiled)
 
 
+@pytest.fixture(scope="session")
+def forked_commands() -> Iterator[ForkedCommands]:
+    commands = ForkedCommands()
+    yield commands
+    commands.close()
+
+
 @pytest.fixture
-def hocket_cli(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def hocket_cli(tmp_path: Path, forked_commands: ForkedCommands) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command `hocket` in a folder of its own."""
 
     def call(
         *arguments: str | Path, env: Mapping[str, str] | None = None, timeout: float = LIMIT_S, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        import sys
-
-        return subprocess.run(
-            [str(Path(sys.executable).with_name("hocket")), *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout,
-            cwd=tmp_path,
-            input=stdin,
-            env={**os.environ, **(env or {})},
-        )
+        words = [str(word) for word in arguments]
+        return forked_commands.run(words, tmp_path, {**os.environ, **(env or {})}, timeout, stdin)
 
     return call

@@ -31,6 +31,8 @@ _wanted = os.environ.get("HOCKET_TEST_MPIS", "").split()
 ALL_MPIS = find_mpis()
 MPIS = [mpi for mpi in ALL_MPIS if not _wanted or mpi.label in _wanted]
 ONE_OF_EACH_FAMILY = list({mpi.family: mpi for mpi in MPIS}.values())
+# One of each family, then the next of each: the order in which cases take them.
+TURNS = sorted(MPIS, key=lambda mpi: [other for other in MPIS if other.family == mpi.family].index(mpi))
 
 # `make test-long`: as many random calls as a test names, not a third, with all MPIs what is `usually` with one of each
 # family, and each case with all that have turns.
@@ -142,9 +144,10 @@ def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> t
 
 
 if __name__ == "__main__":
-    from hocket.mpi.build import build_mpi_parts, build_probe
+    from hocket.mpi.build import build_bench, build_mpi_parts, build_probe
 
     for found in MPIS:
         build_mpi_parts(found, report=print)
         build_probe(found, "hocket-circuits", report=print)
         build_probe(found, "hocket-overlap", report=print)
+        build_bench(found, report=print)

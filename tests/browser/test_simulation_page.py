@@ -19,6 +19,7 @@ from hocket.simulation.patterns import Pattern
 from hocket.simulation.programs import ProgramOptions, Request, simulate_what
 from hocket.simulation.record import recorded_program, recorded_traffic
 from hocket.simulation.traffic import RunOptions, simulate_pattern
+from mpis import LONG
 
 HOSTILE = """<b>&amp;"'</script><img src=x onerror=alert(1)>%{x}{{ 7*7 }}"""
 CHARTS = ["heat", "utilisation", "finish", "load", "gantt"]
@@ -27,6 +28,9 @@ OPTICAL = (
     'accounting = "hidden"\n'
 )
 MAX_FILE_BYTES = 5_000_000
+NAMES = ("small", "large", "program", "stopped", "circuits")
+WINDOWS = ((1280, False), (1280, True), (400, False))
+PAGES = [(name, *window) for name in NAMES for window in WINDOWS if LONG or name == "circuits" or window == WINDOWS[0]]
 
 
 def _pattern_page(folder: Path, network: str, pattern: Pattern, stop: bool = False) -> Path:
@@ -68,8 +72,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (400, False)])
-@pytest.mark.parametrize("name", ["small", "large", "program", "stopped", "circuits"])
+@pytest.mark.parametrize(("name", "width", "dark"), PAGES)
 def test_nothing_is_logged_or_requested(
     browser: Browser, pages: dict[str, Path], name: str, width: int, dark: bool
 ) -> None:

@@ -5,26 +5,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import hocket
-from mpis import LIMIT_S
-
-HOCKET = str(Path(sys.executable).with_name("hocket"))
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
+@pytest.fixture
+def run(hocket_cli: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.partial(hocket_cli, "schedule")
 
 
-def test_list_json_and_goal(tmp_path):
+def test_list_json_and_goal(run, tmp_path):
     listed = run("bcast", "--ranks", "3", "--algorithm", "pipelined_chain", "--segments", "2", "--order", "0,2,1")
     assert listed.returncode == 0
     assert "  1  send to 1  chunks 0  after 0" in listed.stdout
@@ -42,13 +38,13 @@ def test_list_json_and_goal(tmp_path):
     assert (summary["messages"], summary["chunks_sent"]) == (24, 24)  # 2 (p-1) messages of one block from each of 4
 
 
-def test_algorithms_are_listed():
+def test_algorithms_are_listed(run):
     assert "rabenseifner" in run("allreduce").stdout
     names = [entry["name"] for entry in json.loads(run("barrier", "--json").stdout)["algorithms"]]
     assert names == ["dissemination"]
 
 
-def test_a_wrong_schedule_ends_with_one_and_says_where(tmp_path):
+def test_a_wrong_schedule_ends_with_one_and_says_where(run, tmp_path):
     document = json.loads(hocket.Schedule.build("bcast", "linear", 3).to_json())
     document["ranks"][2] = []
     file = tmp_path / "wrong.json"
@@ -76,7 +72,7 @@ def test_a_wrong_schedule_ends_with_one_and_says_where(tmp_path):
         (["absent.json"], "absent.json: No such file or directory"),
     ],
 )
-def test_wrong_input_is_one_message(arguments, message):
+def test_wrong_input_is_one_message(run, arguments, message):
     result = run(*arguments)
     assert result.returncode == 2
     assert message in result.stderr

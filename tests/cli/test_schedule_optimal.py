@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -13,7 +14,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,10 +29,9 @@ NETWORKS = Path(__file__).resolve().parents[2] / "networks"
 F14 = ("--network", str(NETWORKS / "hourai-f14.toml"), "--bytes", "1MB", "--optimal")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [HOCKET, "schedule", *arguments], capture_output=True, text=True, timeout=LIMIT_S, check=False
-    )
+@pytest.fixture
+def run(hocket_cli: Callable[..., Any]) -> Callable[..., Any]:
+    return functools.partial(hocket_cli, "schedule")
 
 
 @pytest.mark.parametrize(("name", "optimum_s"), [("f12", 22.4e-3), ("f13", 32.5e-3), ("f14", 184.3e-3)])
@@ -46,7 +48,7 @@ def test_the_published_optima(name: str, optimum_s: float, collective: str) -> N
         assert hocket.simulate(program, network, sharing="reserve").makespan_s == pytest.approx(optimum_s, rel=1e-4)
 
 
-def test_one_json_object() -> None:
+def test_one_json_object(run: Callable[..., Any]) -> None:
     done = run("bcast", *F14, "--json")
     result = json.loads(done.stdout)
     assert result["status"] == "optimal"
@@ -59,7 +61,7 @@ def test_one_json_object() -> None:
     assert first["end_s"] == pytest.approx(0.086, rel=1e-4)
 
 
-def test_formats(tmp_path: Path) -> None:
+def test_formats(run: Callable[..., Any], tmp_path: Path) -> None:
     assert "184 ms, the least among all schedules in one segment" in run("bcast", *F14).stdout
     written = run("bcast", *F14, "--format", "json").stdout
     schedule = hocket.Schedule.from_json(written)
@@ -78,7 +80,7 @@ BOTH = ["two-clusters:3+3", "torus:2x3"]
     ("collective", "network"),
     list(itertools.product(COLLECTIVES, BOTH) if LONG else zip(COLLECTIVES, itertools.cycle(BOTH), strict=False)),
 )
-def test_found_schedules(collective: str, network: str, tmp_path: Path) -> None:
+def test_found_schedules(run: Callable[..., Any], collective: str, network: str, tmp_path: Path) -> None:
     where = (collective, "--network", network, "--bytes", "64KiB")
     result = json.loads(run(*where, "--json").stdout)
     assert result["makespan_s"] >= result["lower_bound_s"] * (1 - 1e-9)
@@ -91,7 +93,7 @@ def test_found_schedules(collective: str, network: str, tmp_path: Path) -> None:
     assert collective in run(*where).stdout
 
 
-def test_small_messages_go_in_one_piece_and_large_ones_in_many() -> None:
+def test_small_messages_go_in_one_piece_and_large_ones_in_many(run: Callable[..., Any]) -> None:
     where = ("bcast", "--network", "star:16", "--latency", "50 us", "--json")
     small, large = (json.loads(run(*where, "--bytes", size).stdout) for size in ("1kB", "10MB"))
     assert small["chunks"] <= 2
@@ -99,7 +101,7 @@ def test_small_messages_go_in_one_piece_and_large_ones_in_many() -> None:
     assert json.loads(run(*where, "--bytes", "10MB", "--chunks", "7").stdout)["chunks"] == 7
 
 
-def test_crossover() -> None:
+def test_crossover(run: Callable[..., Any]) -> None:
     where = ("bcast", "--network", "star:8", "--latency", "50 us", "--crossover")
     found = json.loads(run(*where, "--json").stdout)
     assert 1024 < found["bytes"] < 4194304
@@ -109,7 +111,7 @@ def test_crossover() -> None:
     assert run("allgather", *where[1:]).returncode == 2
 
 
-def test_exports() -> None:
+def test_exports(run: Callable[..., Any]) -> None:
     where = ("allgather", "--network", "two-clusters:2+2", "--bytes", "1kB")
     assert run(*where, "--format", "ranks").stdout.split() == ["0", "1", "2", "3"]
     assert run(*where, "--format", "openmpi-rankfile").stdout.startswith("rank 0=a0 slot=0\n")
@@ -119,7 +121,7 @@ def test_exports() -> None:
 
 
 @pytest.mark.parametrize(("suffix", "head"), [("html", b"<!doctype html>"), ("png", b"\x89PNG"), ("svg", b"<?xml")])
-def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
+def test_drawings(run: Callable[..., Any], tmp_path: Path, suffix: str, head: bytes) -> None:
     path = tmp_path / f"schedule.{suffix}"
     done = run("bcast", *F14, "--draw", str(path))
     assert done.returncode == 0, done.stderr
@@ -128,7 +130,7 @@ def test_drawings(tmp_path: Path, suffix: str, head: bytes) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["html", "png"])
-def test_what_was_found_is_not_lost_with_the_drawing(tmp_path: Path, suffix: str) -> None:
+def test_what_was_found_is_not_lost_with_the_drawing(run: Callable[..., Any], tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"full.{suffix}"
     path.symlink_to("/dev/full")
     done = run("bcast", *F14, "--draw", str(path), "--json")
@@ -137,7 +139,7 @@ def test_what_was_found_is_not_lost_with_the_drawing(tmp_path: Path, suffix: str
     assert "No space left on device" in done.stderr
 
 
-def test_a_picture_that_cannot_be_written_leaves_the_old(tmp_path: Path) -> None:
+def test_a_picture_that_cannot_be_written_leaves_the_old(run: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "schedule.png"
     path.write_text("old")
     limited = f"ulimit -f 8; exec {HOCKET} schedule bcast --network star:4 --bytes 1kB --draw {path}"
@@ -156,7 +158,7 @@ def named(folder: Path, network: str, host: str) -> str:
 
 
 @pytest.mark.parametrize("suffix", ["html", "png", "svg"])
-def test_names_are_drawn_as_they_are(tmp_path: Path, suffix: str) -> None:
+def test_names_are_drawn_as_they_are(run: Callable[..., Any], tmp_path: Path, suffix: str) -> None:
     # matplotlib would read $...$ as a formula; a long title would make a picture without end.
     network = named(tmp_path, "$\\frac$" + "x" * 100_000, "$_{$<script>alert(1)</script>")
     path = tmp_path / f"drawn.{suffix}"
@@ -167,14 +169,16 @@ def test_names_are_drawn_as_they_are(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("host", ["a b", "a\nb", "a=c slot=0", "a:7", "-n", "#a", "<a>"])
 @pytest.mark.parametrize("form", ["openmpi-rankfile", "hydra-hosts"])
-def test_names_that_launchers_would_read_otherwise(tmp_path: Path, host: str, form: str) -> None:
+def test_names_that_launchers_would_read_otherwise(
+    run: Callable[..., Any], tmp_path: Path, host: str, form: str
+) -> None:
     done = run("allgather", "--network", named(tmp_path, "x", host), "--bytes", "1kB", "--format", form)
     assert done.returncode == 2
     assert done.stdout == ""
     assert f"{host!r} is not a name of a host" in done.stderr
 
 
-def test_no_bound_is_no_proof() -> None:
+def test_no_bound_is_no_proof(run: Callable[..., Any]) -> None:
     barrier = json.loads(run("barrier", "--network", "star:5", "--json").stdout)
     assert (barrier["lower_bound_s"], barrier["gap"], barrier["status"]) == (0, None, "feasible")
     assert barrier["makespan_s"] > 0
@@ -184,13 +188,13 @@ def test_no_bound_is_no_proof() -> None:
     assert (stopped.status, stopped.lower_bound_s, stopped.gap) == ("feasible", 0, float("inf"))
 
 
-def test_links_that_the_search_of_one_piece_cannot_count(tmp_path: Path) -> None:
+def test_links_that_the_search_of_one_piece_cannot_count(run: Callable[..., Any], tmp_path: Path) -> None:
     where = ("bcast", "--network", named(tmp_path, "slow", "a"), "--bytes", "1kB")
     assert json.loads(run(*where, "--json").stdout)["makespan_s"] == pytest.approx(8000)
     assert "below 1 byte/s" in run(*where, "--optimal").stderr
 
 
-def test_bytes_of_transfers() -> None:
+def test_bytes_of_transfers(run: Callable[..., Any]) -> None:
     where = ("bcast", "--network", "star:4", "--bytes", "1001B")
     whole = json.loads(run(*where, "--optimal", "--json").stdout)["transfers"]
     assert [t["bytes"] for t in whole] == [1001] * 3
@@ -258,7 +262,7 @@ def wait_for_thread(pid: int) -> None:
         (("bcast", "--network", "star:4", "--optimal", "-b", "8PB", "--bandwidth", "8 bit/s"), "cannot count"),
     ],
 )
-def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input(run: Callable[..., Any], arguments: tuple[str, ...], said: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -268,7 +272,7 @@ def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
     assert second.startswith("hint: ")
 
 
-def test_fewer_threads_than_asked_for_are_enough(tmp_path: Path) -> None:
+def test_fewer_threads_than_asked_for_are_enough(run: Callable[..., Any], tmp_path: Path) -> None:
     """400 stacks of 8 MiB do not fit into the memory allowed: the search goes on with the threads that it got."""
     limit = 2 << 30
     text = 'format = "hocket.network/1"\n'

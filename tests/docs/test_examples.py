@@ -9,14 +9,14 @@ import dataclasses
 import re
 import shlex
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 from hocket.cli.main import cli
-from mpis import LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -76,12 +76,10 @@ def test_every_command_parses(page: str, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", CHEAP)
-def test_cheap_commands_run(command: str, tmp_path: Path) -> None:
+def test_cheap_commands_run(command: str, hocket_cli: Callable[..., Any], tmp_path: Path) -> None:
     for folder in ("networks", "examples"):  # what a command writes stays out of the project
         (tmp_path / folder).symlink_to(ROOT / folder)
-    words = shlex.split(command)
-    words[0] = str(Path(sys.executable).with_name("hocket"))
-    result = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    result = hocket_cli(*shlex.split(command)[1:])
     assert result.returncode == 0, result.stderr
     assert result.stdout
 

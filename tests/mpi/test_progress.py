@@ -174,6 +174,10 @@ int main(int argc, char **argv) {
 def test_an_error_comes_up_in_the_programs_wait(runner: MpiRunner, parts: MpiParts) -> None:
     if runner.mpi.label.startswith("mpich-5"):
         pytest.skip(f"{runner.mpi.name} tells it in whatever call moves the collective on, of any request")
+    if runner.mpi.label.startswith("openmpi-4"):
+        pytest.skip(
+            f"{runner.mpi.name} ends a program whose collective fails, crashes, or, in 2 of 25 runs, goes on waiting"
+        )
     program = runner.compile(FAILS)
     native = runner.run(2, program, check=False)
     if native.returncode != 0:
