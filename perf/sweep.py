@@ -6,7 +6,7 @@
 perf/sweep.py speed    simulations of 256 ranks, some times in turns: a loop in one process, a campaign on several
                        numbers of workers, and GNU parallel, which starts `hocket simulate` for each of fewer tasks
 perf/sweep.py overhead the same loop and the same campaign in turns within one process: CPU time, from reading the file
-                       to the last row on the disk, with batches and rows sent through a pipe's form
+                       to the last row on the disk, with batches and rows pickled as for a worker
 perf/sweep.py kills    a campaign of small simulations whose command is killed at random times, then compared with
                        the rows of one that was not
 """

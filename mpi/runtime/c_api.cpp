@@ -122,14 +122,12 @@ hocket_status hocket_operation_execute(hocket_operation* operation, const hocket
         const hocket_status status = read_arguments(*operation, *arguments, given, blocks);
         if (status != HOCKET_OK) return status;
         const Role& role = operation->role;
-        bool helps = needs_help();
         // MPI matches native calls by their order, and blocking ones with blocking ones alone: what is pending on this
         // rank may have ended on others, so that it cannot decide.
-        if (operation->is_native()) {
-            helps = communicator.has_started && !communicator.native_by_queue;
-            if (communicator.native_by_queue && communicator.num_native_requests > 0)
-                drain(*communicator.native_engine);
-        }
+        const bool helps =
+            operation->is_native() ? communicator.has_started && !communicator.native_by_queue : needs_help();
+        if (operation->is_native() && communicator.native_by_queue && communicator.num_native_requests > 0)
+            drain(*communicator.native_engine);
         if (helps) {
             require(execute_helping(*operation, given, blocks, call));
             return HOCKET_OK;

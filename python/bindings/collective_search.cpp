@@ -125,7 +125,8 @@ void bind_collective_search(nb::module_& module) {
             return network::behind_slow_links(network, ranks_from(members), ranks_from(order));
         },
         "network"_a, "members"_a, "order"_a, ReleaseGil(),
-        "Positions in `order` whose message from the rank before takes as long per byte as the slowest.");
+        "Positions in `order` whose message from the rank before takes as long per byte as the slowest; none where "
+        "that is a single one, or all.");
     module.def(
         "one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
         "The same bcast or scatter, but each send of a rank begins when the receiver of the one before has answered.");

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <deque>

@@ -74,11 +74,11 @@ def sparing_families(collective: str, network: Network, members: Sequence[int], 
     from hocket._core import behind_slow_links, depth_first_order
 
     of_collective = [one for one in algorithms() if one.collective == collective and one.has_starts]
-    if not of_collective or len(members) < 3:
+    if not of_collective:
         return []
     order = tuple(depth_first_order(network, list(members), root))
     slow = tuple(behind_slow_links(network, list(members), list(order)))
-    if not 1 < len(slow) < len(members):
+    if not slow:
         return []
     return [family for one in of_collective if (family := family_if_possible(one, order, slow)) is not None]
 

@@ -256,8 +256,7 @@ void Decider::add_sparing(const Algorithm& algorithm, std::span<const Rank> memb
         for (std::int32_t v = 0; order.empty() && v < num_ranks; ++v) walked.emplace_back(v);
         std::vector<std::int32_t> starts = network::behind_slow_links(network_, members, walked);
         const collectives::Shape shape{num_ranks, 1, starts};
-        if (starts.size() < 2 || starts.size() == members.size()) continue;
-        if (algorithm.least_messages(shape) > most_messages) continue;
+        if (starts.empty() || algorithm.least_messages(shape) > most_messages) continue;
         const cost::Rounds rounds = emitted_rounds(algorithm, shape);
         found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
     }

@@ -27,6 +27,7 @@ std::vector<std::int32_t> behind_slow_links(const Network& network, std::span<co
     std::vector<std::int32_t> positions;
     for (std::size_t v = 0; v < order.size(); ++v)
         if (s_per_byte[v] >= 0.99 * most) positions.push_back(static_cast<std::int32_t>(v));
+    if (positions.size() < 2 || positions.size() == order.size()) return {};
     return positions;
 }
 

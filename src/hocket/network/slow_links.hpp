@@ -12,7 +12,7 @@
 namespace hocket::network {
 
 /// Positions in `order` whose message from the rank before takes as long per byte as the slowest (to 1 %): the starts
-/// of algorithm "uneven_ring".
+/// of algorithm "uneven_ring". None where that is a single one, or all: then there is nothing to spare.
 std::vector<std::int32_t> behind_slow_links(const Network&, std::span<const Rank> members, std::span<const Rank> order);
 
 }  // namespace hocket::network
