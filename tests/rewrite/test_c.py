@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hocket.errors import InvalidInput
 from hocket.rewrite.c_rewriter import rewrite_c
 from hocket.rewrite.c_source import mpi_options, read_c_source
 from hocket.rewrite.outcomes import Rewritten
@@ -64,6 +65,15 @@ def test_what_cannot_be_proved_stays(name: str) -> None:
     for one in result.outcomes:
         codes = [refusal.code for refusal in one.refusals]
         assert any(code.startswith(expected[one.line]) for code in codes), (one.line, one.refusals)
+
+
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+    def added(terms: int) -> Rewritten:
+        return small(tmp_path, f"  BCAST\n  LOOP\n  w[0] = {' + '.join(['w[0]'] * terms)};")
+
+    assert added(900).outcomes[0].is_rewritten
+    with pytest.raises(InvalidInput, match="f: expressions, blocks or calls are nested more deeply"):
+        added(9000)
 
 
 def test_statements_are_annotated(tmp_path: Path) -> None:
@@ -120,7 +130,6 @@ def test_wrong_input_ends_with_one_message(tmp_path: Path, hocket_cli) -> None:
         (["wrong.c", "a.f90"], "files of C and of Fortran cannot be rewritten together"),
         (["wrong.c", "--compile", "'"], "No closing quotation"),
         (["a.f90", "--compile", "-I."], "--compile is for C and C++"),
-        (["wrong.c", "--trace", "t"], "--trace works for Fortran only"),
     ):
         done = hocket_cli("rewrite", *arguments)
         assert done.returncode == 2, done.stdout + done.stderr

@@ -11,17 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from made_traces import traced
 
 from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.call_order import call_order, states_in
+from hocket.rewrite.call_order import states_in
 from hocket.rewrite.call_times import CallTimes
 from hocket.rewrite.costs import START_AND_WAIT_S, in_parts
+from hocket.rewrite.fortran_order import call_order
+from hocket.rewrite.outcomes import Outcome
 from hocket.rewrite.part_counts import at_once, num_parts
 from hocket.rewrite.program import build_program
-from hocket.rewrite.rewriter import Outcome, rewrite
+from hocket.rewrite.rewriter import rewrite
 from hocket.rewrite.syntax import Source
 from hocket.traces.trace import Trace
-from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
 BCAST = "call MPI_Bcast({}, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)"
 WALK = f"""module m
@@ -185,23 +187,6 @@ end module
 
 def loop(name: str) -> str:
     return f"do i = 1, n\n  {name}(i) = {name}(i) + 1\nend do\n"
-
-
-def traced(folder: Path, calls: list[tuple[str, float]], gaps: list[float], repeats: int = 5) -> Trace:
-    """Of two ranks; the calls take these seconds, and computation `gaps` stands behind each."""
-    functions = ["MPI_Init", "MPI_Finalize", *dict.fromkeys(name for name, _ in calls)]
-    both = [("MPI_Init", 0.001), *calls * repeats, ("MPI_Finalize", 0.001)]
-    behind = [0.0, *gaps * repeats, 0.0]
-    rows = new_calls(len(both))
-    at = 0.0
-    for row, ((name, seconds), gap) in enumerate(zip(both, behind, strict=True)):
-        rows["function"][row] = functions.index(name)
-        rows["enter_ns"][row], rows["exit_ns"][row] = round(1e9 * at), round(1e9 * (at + seconds))
-        rows["bytes"][row] = 1_000_000
-        at += seconds + gap
-    rows["communicator"] = 0
-    Trace.create(folder, [TracedRank(rows, functions, [OwnCommunicator(range(2))])] * 2)
-    return Trace.open(folder)
 
 
 def outcomes(text: str, trace: Trace) -> tuple[str, list[Outcome]]:

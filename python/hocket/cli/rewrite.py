@@ -132,15 +132,13 @@ def command(
         part_bytes=_part_bytes(part_bytes, network_text),
         trusts_compiler=trust_compiler,
     )
-    if is_c:
-        refuse_given(("trace_folder",), "works for Fortran only, so far", "leave it out")
-    else:
+    if not is_c:
         refuse_given(("compile_options",), "is for C and C++", "leave it out")
     trace = _open_trace(trace_folder)
     measured = _open_trace(rewritten_trace)
     with progress("analysing") as advance:
         if is_c:
-            result = _rewrite_c(paths, options, compile_options, request, advance)
+            result = _rewrite_c(paths, options, compile_options, request, advance, trace)
         else:
             result = rewrite([read_source(path) for path in paths], options, lambda name: advance(""), trace)
     if measured is not None:
@@ -186,7 +184,12 @@ def _is_c(paths: list[Path]) -> bool:
 
 
 def _rewrite_c(
-    paths: list[Path], options: Options, text: str, request: VerifyRequest | None, advance: Callable[[str], None]
+    paths: list[Path],
+    options: Options,
+    text: str,
+    request: VerifyRequest | None,
+    advance: Callable[[str], None],
+    trace: Trace | None,
 ) -> Rewritten:
     import shlex
 
@@ -203,7 +206,8 @@ def _rewrite_c(
         words += mpi_options(compiler_of(request, paths))
     elif "mpi.h" not in " ".join(words):
         words += mpi_options("mpicc")
-    return rewrite_c([read_c_source(path, options=words) for path in paths], options, words, lambda name: advance(""))
+    sources = [read_c_source(path, options=words) for path in paths]
+    return rewrite_c(sources, options, words, lambda name: advance(""), trace)
 
 
 def _open_trace(folder: Path | None) -> Trace | None:

@@ -9,38 +9,30 @@ The planner of the windows is that of Fortran. Only statements of the call's own
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, Refusal
+from hocket.rewrite.c_calls import CCall, calls_of, check
 from hocket.rewrite.c_effects import CCollector, CProgram
-from hocket.rewrite.c_items import CItem, items_of
-from hocket.rewrite.c_names import OTHERS, Names
-from hocket.rewrite.c_source import (
-    CFunction,
-    CSource,
-    Cursor,
-    c_walk,
-    is_of_the_system,
-    kind,
-    read_c_source,
-)
+from hocket.rewrite.c_judge import CJudge
+from hocket.rewrite.c_order import c_call_order
+from hocket.rewrite.c_source import CSource, read_c_source
 from hocket.rewrite.c_uniform import Uniform
+from hocket.rewrite.call_times import trace_times
 from hocket.rewrite.change import Edit, Piece, with_edits
+from hocket.rewrite.costs import Costs, cost_refusal
 from hocket.rewrite.effects import Effects
-from hocket.rewrite.mpi_procedures import EXACT_OPERATIONS, ORDERED_OPERATIONS, MpiProcedure, mpi_procedures
+from hocket.rewrite.nesting import deep_nesting
 from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.sites import Options
 from hocket.rewrite.syntax import own_names
 from hocket.rewrite.text import names_not_in
-from hocket.rewrite.windows import Window, find_window, item_of
-
-_EXACT_DATATYPES = frozenset(
-    "MPI_CHAR MPI_SHORT MPI_INT MPI_LONG MPI_LONG_LONG MPI_UNSIGNED MPI_UNSIGNED_LONG MPI_INT8_T MPI_INT16_T"
-    " MPI_INT32_T MPI_INT64_T MPI_UINT8_T MPI_UINT16_T MPI_UINT32_T MPI_UINT64_T".split()
-)
+from hocket.rewrite.windows import find_window, item_of
+from hocket.traces.trace import Trace
 
 
 class _NoSplitter:
@@ -54,39 +46,44 @@ class _NoSplitter:
         return None
 
 
-@dataclass
-class _Call:
-    """A blocking collective that is a statement."""
-
-    function: CFunction
-    items: list[CItem]
-    index: int
-    procedure: MpiProcedure
-    texts: dict[str, str]  # of the arguments
-    actuals: dict[str, Cursor]
-    collector: CCollector
-    refusals: list[Refusal] = field(default_factory=list)
-    obligations: list[Obligation] = field(default_factory=list)
-    window: Window | None = None
-
-    @property
-    def item(self) -> CItem:
-        return self.items[self.index]
-
-
 def rewrite_c(
     sources: Sequence[CSource],
     options: Options,
     compiler_options: Sequence[str] = (),
     report: Callable[[str], None] = lambda _: None,
+    trace: Trace | None = None,
 ) -> Rewritten:
-    """One call after the other, the last of a function first, until nothing is left to rewrite."""
+    """One call after the other, the last of a function first, until nothing is left to rewrite.
+
+    With a `trace` of the program only what is predicted to gain, that which saves most of a function first.
+
+    Raises InvalidInput for a program that is nested too deeply.
+    """
+    at = "the declarations"
+
+    def report_next(name: str) -> None:
+        nonlocal at
+        at = name
+        report(name)
+
+    with deep_nesting(lambda: at):
+        return _rewrite(sources, options, compiler_options, report_next, trace)
+
+
+def _rewrite(
+    sources: Sequence[CSource],
+    options: Options,
+    compiler_options: Sequence[str],
+    report: Callable[[str], None],
+    trace: Trace | None,
+) -> Rewritten:
     result = Rewritten({one.path: one.text for one in sources}, {})
     current = {one.path: one for one in sources}
     origins = {one.path: list(range(len(one.lines))) for one in sources}
+    costs = _costs_of(trace, CProgram(sources), origins, result) if trace is not None else None
     refused: dict[tuple[str, int], Outcome] = {}
     while True:
-        change = _next_change(list(current.values()), origins, options, refused, report)
+        change = _next_change(list(current.values()), origins, options, refused, report, costs)
         if change is None:
             break
         outcome, edits = change
@@ -97,39 +94,78 @@ def rewrite_c(
         origins[path] = [origins[path][line] if line >= 0 else -1 for line in lines]
         current[path] = read_c_source(path, text, compiler_options)
     result.new = {path: one.text for path, one in current.items()}
+    result.c_sources, result.origins = list(current.values()), origins
     result.outcomes += refused.values()
     result.outcomes.sort(key=lambda one: (str(one.path), one.line))
     return result
 
 
+def _costs_of(trace: Trace, program: CProgram, origins: dict[Path, list[int]], result: Rewritten) -> Costs:
+    result.times = trace_times(trace, c_call_order(program, trace.functions))
+    judge = CJudge(Costs(result.times), program, origins)
+    for function in program.all:
+        for call in calls_of(function, program):
+            judge.remember(function, call.item.cursor)
+    return judge.costs
+
+
 def _next_change(
     sources: Sequence[CSource],
-    origins: dict[Any, list[int]],
+    origins: dict[Path, list[int]],
     options: Options,
     refused: dict[tuple[str, int], Outcome],
     report: Callable[[str], None],
+    costs: Costs | None,
 ) -> tuple[Outcome, list[Edit]] | None:
     program = CProgram(sources)
     uniform = Uniform(program)
     problem = _problem_of(program)
+    judge = CJudge(costs, program, origins) if costs is not None else None
     for function in program.all:
         report(function.name)
-        for call in reversed(list(_calls_of(function, program))):
+        found: list[tuple[Outcome, CCall]] = []
+        for call in reversed(list(calls_of(function, program))):
             if not call.refusals:
-                _check(call, program, uniform, options, problem)
+                check(call, program, uniform, options, problem)
             if not call.refusals:
                 _find_window(call)
-            old = origins[function.source.path]
-            line = old[call.item.line - 1] + 1
-            outcome = Outcome(function.source.path, line, function.name, call.procedure.name, not call.refusals)
-            lines = _old_lines(old)
+            if not call.refusals and judge is not None:
+                _predict(call, judge)
+            outcome = _outcome(call, origins[function.source.path])
             if call.refusals:
-                some = tuple(replace(one, reason=lines(one.reason)) for one in dict.fromkeys(call.refusals))
-                refused[str(function.source.path), line] = replace(outcome, refusals=some)
+                refused[str(function.source.path), outcome.line] = outcome
                 continue
-            proofs = tuple(Obligation(lines(one.claim), lines(one.proof)) for one in call.obligations)
-            return replace(outcome, obligations=proofs), [_edit(call)]
+            found.append((outcome, call))
+            if judge is None:
+                break
+        if found:
+            best, call = max(found, key=lambda one: one[1].prediction.saved_s if one[1].prediction is not None else 0.0)
+            return best, [_edit(call)]
     return None
+
+
+def _predict(call: CCall, judge: CJudge) -> None:
+    assert call.window is not None
+    if not judge.knows(call.function, call.item.cursor):
+        call.refusals.append(Refusal("cost", "the trace has no call of it", "record a run that comes here"))
+        return
+    call.prediction = judge.of_window(call.function, call.item.cursor, call.window)
+    if (refusal := cost_refusal(call.prediction)) is not None:
+        call.refusals.append(refusal)
+
+
+def _outcome(call: CCall, origins: list[int]) -> Outcome:
+    line, lines = origins[call.item.line - 1] + 1, _old_lines(origins)
+    return Outcome(
+        call.function.source.path,
+        line,
+        call.function.name,
+        call.procedure.name,
+        not call.refusals,
+        () if call.refusals else tuple(Obligation(lines(one.claim), lines(one.proof)) for one in call.obligations),
+        tuple(replace(one, reason=lines(one.reason)) for one in dict.fromkeys(call.refusals)),
+        call.prediction,
+    )
 
 
 def _old_lines(origins: list[int]) -> Callable[[str], str]:
@@ -156,137 +192,7 @@ def _problem_of(program: CProgram) -> Refusal | None:
     return None
 
 
-def _calls_of(function: CFunction, program: CProgram) -> Iterator[_Call]:
-    """In the order of the text."""
-    names = Names(function, known=program.known)
-    for block in (one for one in c_walk(function.body) if kind(one) == "COMPOUND_STMT"):
-        statements = list(block.get_children())
-        wanted = [i for i, one in enumerate(statements) if _procedure_of(one, function.source) is not None]
-        if not wanted:
-            continue
-        items = items_of(block, statements, function, program, names)
-        for index in wanted:
-            procedure = _procedure_of(statements[index], function.source)
-            assert procedure is not None
-            arguments = list(statements[index].get_arguments())
-            texts = _argument_texts(function.source.of(statements[index]))
-            keys = [one.name for one in procedure.arguments]
-            collector = CCollector(function, program, names)
-            if len(texts) == len(arguments) == len(keys):
-                pairs = dict(zip(keys, texts, strict=True)), dict(zip(keys, arguments, strict=True))
-                yield _Call(function, items, index, procedure, *pairs, collector)
-            else:
-                reason = Refusal("layout", "a macro makes its arguments", "write them out")
-                yield _Call(function, items, index, procedure, {}, {}, collector, [reason])
-
-
-def _procedure_of(cursor: Cursor, source: CSource) -> MpiProcedure | None:
-    """Of a statement that is a blocking collective in plain sight."""
-    found = mpi_procedures().get(str(cursor.spelling).lower()) if kind(cursor) == "CALL_EXPR" else None
-    if found is None or found.role != "blocking" or not found.starts or found.name != cursor.spelling:
-        return None
-    called = cursor.referenced
-    if called is None or kind(called) != "FUNCTION_DECL" or not is_of_the_system(called):
-        return None
-    is_collective = not {one.name for one in found.arguments} & {"dest", "source", "tag"}
-    return found if is_collective and source.of(cursor).startswith(found.name) else None
-
-
-def _argument_texts(call: str) -> list[str]:
-    """Divided at the commas of the outermost parentheses."""
-    found, depth, at = [""], 0, call.index("(")
-    for letter in re.findall(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|.", call[at + 1 : call.rindex(")")], re.DOTALL):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [" ".join(one.split()) for one in found]
-
-
-def _check(call: _Call, program: CProgram, uniform: Uniform, options: Options, problem: Refusal | None) -> None:
-    refusals, item, function = call.refusals, call.item, call.function
-    if problem is not None:
-        refusals.append(problem)
-    if item.annotation("keep"):
-        refusals.append(Refusal("keep", "// hocket keep stands before it"))
-    if line := function.directive_line:
-        refusals.append(Refusal("directive", f"line {line}: a directive of the preprocessor stands in the function"))
-    if function.name not in program.functions:
-        refusals.append(Refusal("unknown-call", f"{function.name} is defined twice, or may be replaced by the linker"))
-    labels = (
-        "LABEL_STMT",
-        "GOTO_STMT",
-        "INDIRECT_GOTO_STMT",
-        "SWITCH_STMT",
-        "LAMBDA_EXPR",
-        "CXX_TRY_STMT",
-        "ASM_STMT",
-        "StmtExpr",
-    )
-    for one in c_walk(function.body):
-        if kind(one) in (*labels, "GCC_ASM_STMT", "MS_ASM_STMT"):
-            reason = f"line {one.extent.start.line}: {kind(one).lower().replace('_', ' ')} is not analysed"
-            refusals.append(Refusal("unknown", reason))
-            break
-    refusals += [Refusal(one.code, one.reason, one.hint) for one in item.effects.barriers]
-    if "//" in function.source.of(item.cursor) or "/*" in function.source.of(item.cursor):
-        refusals.append(Refusal("layout", "a comment stands inside the call", "take it out"))
-    if line := item.annotation("uniform"):
-        call.obligations.append(Obligation("all ranks run this call", f"stated by line {line}"))
-    elif reason := uniform.reason(function, item.cursor):
-        hint = "let all ranks run the same call, or state that they do with // hocket uniform before it"
-        refusals.append(Refusal("divergence", reason, hint))
-    else:
-        proof = "no condition around it, or around calls of its function, may differ between ranks"
-        call.obligations.append(Obligation("all ranks run the same call", proof))
-    _check_buffers(call)
-    _check_reduction(call, options)
-
-
-def _check_buffers(call: _Call) -> None:
-    seen: dict[str, str] = {}
-    for argument in call.procedure.arguments:
-        text = call.texts[argument.name]
-        if not (argument.is_buffer or argument.use == "kept") or text == "MPI_IN_PLACE":
-            continue
-        symbol = call.collector.names.pointee(call.actuals[argument.name])
-        if symbol is OTHERS:
-            reason = f"other names may reach {text}"
-            hint = "declare it restrict, or state that with // hocket restrict NAME in the function"
-            call.refusals.append(Refusal("pointer", reason, hint))
-        elif argument.is_buffer and symbol.key in seen:
-            call.refusals.append(
-                Refusal("aliasing", f"{seen[symbol.key]} and {text} are one object", "use MPI_IN_PLACE")
-            )
-        else:
-            seen[symbol.key] = text
-            line = call.collector.names.stated.get(symbol.key.lstrip("*"))
-            proof = f"stated by line {line}" if line else "restrict (C17, 6.7.3.1), or its address goes nowhere else"
-            call.obligations.append(Obligation(f"no other name reaches {text}", proof))
-
-
-def _check_reduction(call: _Call, options: Options) -> None:
-    operation, datatype = call.texts.get("op"), call.texts.get("datatype", "")
-    if operation is None:
-        return
-    claim = "the result does not depend on the order of the reduction"
-    if operation.lower() in EXACT_OPERATIONS:
-        call.obligations.append(Obligation(claim, f"{operation} is exact"))
-    elif operation.lower() not in ORDERED_OPERATIONS:
-        call.refusals.append(Refusal("unknown-call", f"{operation} is an operation of the program's own"))
-    elif datatype in _EXACT_DATATYPES:
-        call.obligations.append(Obligation(claim, f"{operation} of {datatype} is exact"))
-    elif (line := call.item.annotation("reassociate")) or options.allows_rounding:
-        by = f"// hocket reassociate in line {line}" if line else "the option --reassociate"
-        call.obligations.append(Obligation("another order of the reduction is accepted", f"stated by {by}"))
-    else:
-        reason = f"{operation} of {datatype} may round differently in the non-blocking form"
-        hint = "accept that with --reassociate, or with // hocket reassociate in the line before the call"
-        call.refusals.append(Refusal("rounding", reason, hint))
-
-
-def _find_window(call: _Call) -> None:
+def _find_window(call: CCall) -> None:
     waited = CCollector(call.function, call.collector.program, call.collector.names)
     for argument in call.procedure.arguments:
         text, actual = call.texts[argument.name], call.actuals[argument.name]
@@ -319,7 +225,7 @@ def _find_window(call: _Call) -> None:
         call.obligations.append(Obligation(claim, "their accesses were compared"))
 
 
-def _edit(call: _Call) -> Edit:
+def _edit(call: CCall) -> Edit:
     """The statements from the first to the last that changes its place, in their new order."""
     window, source, item = call.window, call.function.source, call.item
     assert window is not None

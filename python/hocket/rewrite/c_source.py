@@ -17,11 +17,14 @@ from typing import Any
 
 from hocket.errors import Error, InvalidInput
 from hocket.rewrite.libraries import clang
+from hocket.rewrite.nesting import too_deep
 
 CXX_SUFFIXES = (".cc", ".cpp", ".cxx")
 SUFFIXES = (".c", *CXX_SUFFIXES)
 Cursor = Any  # of libclang
 _ERROR = 3  # severity
+#: Of a function's tree: a few frames each are far from `deep_nesting`'s.
+_MOST_LEVELS = 1000
 
 
 @dataclass
@@ -107,7 +110,21 @@ def read_c_source(path: Path, text: bytes | None = None, options: Sequence[str] 
             raise InvalidInput(
                 f"{path}: line {one.location.line}: {one.spelling}", "compile it; --compile gives options such as -I"
             )
-    return CSource(path, text, unit)
+    source = CSource(path, text, unit)
+    for function in functions_of(source):
+        if _is_deeper(function.body, _MOST_LEVELS):
+            raise too_deep(f"{path}: {function.name}")
+    return source
+
+
+def _is_deeper(cursor: Cursor, levels: int) -> bool:
+    """An error of too many frames would be lost in libclang's callbacks."""
+    level = [cursor]
+    for _ in range(levels):
+        level = [inner for one in level for inner in one.get_children()]
+        if not level:
+            return False
+    return True
 
 
 def _system_options() -> list[str]:
@@ -193,6 +210,10 @@ def c_walk(cursor: Cursor) -> Iterator[Cursor]:
         one = stack.pop()
         yield one
         stack.extend(list(one.get_children())[::-1])
+
+
+def children_of(cursor: Cursor) -> list[Cursor]:
+    return list(cursor.get_children())
 
 
 def first_child(cursor: Cursor) -> Cursor:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hocket.rewrite.analysis import Analysis
-from hocket.rewrite.call_order import CallOrder, Site, call_order, states_in
+from hocket.rewrite.call_order import CallOrder, Site, states_in
 from hocket.traces.time_split import is_collective
 from hocket.traces.trace import Trace
 
@@ -53,8 +52,8 @@ class TraceTimes:
     span_s: float = 0.0  # of the recorded run: from the first return to the last entry, the longest of the ranks
 
 
-def trace_times(trace: Trace, analysis: Analysis) -> TraceTimes:
-    order = call_order(analysis, trace.functions)
+def trace_times(trace: Trace, order: CallOrder) -> TraceTimes:
+    """`order`: of the recorded program."""
     found: dict[int, list[_Calls]] = {}
     shared: dict[int, list[_Calls]] = {}  # calls that may be those of several statements
     result = TraceTimes()
@@ -77,9 +76,8 @@ def trace_times(trace: Trace, analysis: Analysis) -> TraceTimes:
     return result
 
 
-def measured_spans(trace: Trace, analysis: Analysis, windows: Iterable[tuple[Site, Site]]) -> dict[Site, float]:
+def measured_spans(trace: Trace, order: CallOrder, windows: Iterable[tuple[Site, Site]]) -> dict[Site, float]:
     """Seconds from the start in the first statement of a window until the wait in the second is over: medians."""
-    order = call_order(analysis, trace.functions)
     by_site: dict[Site, list[_Calls | None]] = {}
     for rank in range(min(trace.ranks, MOST_RANKS)):
         calls = _calls_of(trace, rank)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from hocket.rewrite.blocks import Item
+from hocket.rewrite.buffers import Refusal
 from hocket.rewrite.call_order import Site
 from hocket.rewrite.call_times import CallTimes, TraceTimes
 from hocket.rewrite.part_counts import at_once, num_parts
@@ -22,6 +23,10 @@ from hocket.rewrite.part_counts import at_once, num_parts
 START_AND_WAIT_S = 3e-6
 #: A gain below this share of the time is not to be told from none.
 LEAST_SHARE = 0.05
+#: Iterations of a loop, and elements of an array operation, of which nothing is known.
+USUAL_COUNT = 100.0
+#: For the computation around a procedure's calls, callers of callers are looked at so far.
+MOST_LEVELS = 4
 _TINY_S = 1e-12
 
 
@@ -50,6 +55,15 @@ class Prediction:
     @property
     def is_worth_while(self) -> bool:
         return self.saved_s > LEAST_SHARE * self.original_s
+
+
+def cost_refusal(prediction: Prediction | None) -> Refusal | None:
+    """None where costs are not known, or the rewrite gains."""
+    if prediction is None or prediction.is_worth_while:
+        return None
+    times = [f"{1e6 * one:.3g} us" for one in (prediction.communication_s, prediction.computation_s)]
+    reason = f"nothing would be gained: in the trace the call takes {times[0]}, the computation beside it {times[1]}"
+    return Refusal("cost", reason, "record a larger run, or leave out --trace")
 
 
 def side_by_side(times: Sequence[CallTimes], computation_s: float) -> Prediction:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Item, blocks_of
 from hocket.rewrite.buffers import Obligation
+from hocket.rewrite.costs import cost_refusal
 from hocket.rewrite.half_text import is_free
 from hocket.rewrite.halves import Halves, actuals_of, calls_a_function, calls_of_halves, find_halves, may_stay_in_use
 from hocket.rewrite.judge import Judge
@@ -19,7 +20,7 @@ from hocket.rewrite.sites import Habits, Options, Site, check_call, check_surrou
 from hocket.rewrite.splitting import Splitter
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node
-from hocket.rewrite.ways import cost_refusal, window_obligations
+from hocket.rewrite.ways import window_obligations
 from hocket.rewrite.windows import find_window
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Block, Item, blocks_of
 from hocket.rewrite.call_order import Site as CallSite
-from hocket.rewrite.costs import Costs, Prediction, in_parts, side_by_side, up_to_communication
+from hocket.rewrite.costs import MOST_LEVELS, Costs, Prediction, in_parts, side_by_side, up_to_communication
 from hocket.rewrite.pipelines import Pipeline
 from hocket.rewrite.sites import Site
 from hocket.rewrite.strips import Strip
@@ -20,9 +20,6 @@ from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import children, line_of, text_of
 from hocket.rewrite.weights import Weights
 from hocket.rewrite.windows import Parts, Window
-
-#: Callers of callers are looked at so far.
-_MOST_LEVELS = 4
 
 
 @dataclass
@@ -123,7 +120,7 @@ class Judge:
             outer = self.analysis.items(block.parent)[0]
             at = next(i for i, one in enumerate(outer) if one.node.id == owner)
             return weight + self._beside(block.parent, at, is_above, level)
-        if level == _MOST_LEVELS:
+        if level == MOST_LEVELS:
             return weight
         callers = [self._beside(*one, is_above, level + 1) for one in self._calls_of(block.procedure)]
         return weight + max(callers, default=0.0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hocket.rewrite.buffers import Obligation, Refusal
+from hocket.rewrite.c_source import CSource
 from hocket.rewrite.call_times import TraceTimes
 from hocket.rewrite.costs import Prediction
 from hocket.rewrite.syntax import Source
@@ -39,6 +40,7 @@ class Rewritten:
     warnings: list[str] = field(default_factory=list)  # of parts of files that are in no procedure
     times: TraceTimes | None = None  # of the trace, where one was given
     sources: list[Source] = field(default_factory=list)  # the new text, as it was analysed
+    c_sources: list[CSource] = field(default_factory=list)  # the same of C and C++
     origins: dict[Path, list[int]] = field(default_factory=dict)  # of each of its lines (from 0) that of the old text
 
     @property

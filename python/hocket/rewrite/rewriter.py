@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hocket.errors import InvalidInput
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.call_times import trace_times
 from hocket.rewrite.change import Change, change_of, with_changes
 from hocket.rewrite.costs import Costs
 from hocket.rewrite.fixed_form import to_fixed
+from hocket.rewrite.fortran_order import call_order
 from hocket.rewrite.half_sites import HalfSites
 from hocket.rewrite.judge import Judge
+from hocket.rewrite.nesting import deep_nesting
 from hocket.rewrite.outcomes import Outcome, Rewritten
 from hocket.rewrite.program import build_program
 from hocket.rewrite.sites import Options, Site, blocking_calls, habits_of, sites_of
@@ -30,8 +30,6 @@ from hocket.rewrite.ways import examine
 from hocket.traces.trace import Trace
 
 NO_OPTIONS = Options()
-# Some thousand nested operators. With half a KiB of stack for each frame this is far from the usual 8 MiB.
-_MAX_FRAMES = 8000
 
 
 def rewrite(
@@ -46,23 +44,15 @@ def rewrite(
 
     Raises InvalidInput for a program that is nested too deeply.
     """
-    at, limit = "the declarations", sys.getrecursionlimit()
+    at = "the declarations"
 
     def report_next(name: str) -> None:
         nonlocal at
         at = name
         report(name)
 
-    sys.setrecursionlimit(max(limit, _MAX_FRAMES))
-    try:
+    with deep_nesting(lambda: at):
         return _rewrite(sources, options, report_next, trace)
-    except RecursionError:
-        raise InvalidInput(
-            f"{at}: expressions, blocks or calls are nested more deeply than hocket can follow",
-            "divide the expression or the procedure, or leave its file out",
-        ) from None
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def _rewrite(
@@ -71,7 +61,7 @@ def _rewrite(
     result = Rewritten({one.path: one.original or one.text for one in sources}, {})
     costs: Costs | None = None
     if trace is not None:
-        result.times = trace_times(trace, Analysis(build_program(sources)))
+        result.times = trace_times(trace, call_order(Analysis(build_program(sources)), trace.functions))
         costs = Costs(result.times)
     for source in sources:
         _report_what_is_in_no_procedure(source, result)

@@ -9,7 +9,7 @@ from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Obligation, Refusal
 from hocket.rewrite.collector import Collector
-from hocket.rewrite.costs import Prediction
+from hocket.rewrite.costs import cost_refusal
 from hocket.rewrite.effects import Effects
 from hocket.rewrite.judge import Judge
 from hocket.rewrite.mpi_arguments import is_collective
@@ -113,15 +113,6 @@ def _take_strip(site: Site, strip: Strip | None, judge: Judge | None) -> None:
     prediction = judge.of_strip(site, strip, site.part_bytes)
     if site.prediction is None or (prediction is not None and prediction.saved_s > site.prediction.saved_s):
         site.strip, site.prediction = strip, prediction
-
-
-def cost_refusal(prediction: Prediction | None) -> Refusal | None:
-    """None where costs are not known, or the rewrite gains."""
-    if prediction is None or prediction.is_worth_while:
-        return None
-    times = [f"{1e6 * one:.3g} us" for one in (prediction.communication_s, prediction.computation_s)]
-    reason = f"nothing would be gained: in the trace the call takes {times[0]}, the computation beside it {times[1]}"
-    return Refusal("cost", reason, "record a larger run, or leave out --trace")
 
 
 def _pipeline_of(site: Site, analysis: Analysis) -> Pipeline | None:

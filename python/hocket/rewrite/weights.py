@@ -12,14 +12,12 @@ from hocket.rewrite.affine import known_value
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.collector import Collector, loop_body
+from hocket.rewrite.costs import USUAL_COUNT
 from hocket.rewrite.fission import Fission
 from hocket.rewrite.splitting import Split
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, child_of, children, named, text_of, walk
 from hocket.rewrite.values import Place, loop_control
-
-#: Iterations of a loop, and elements of an array operation, of which nothing is known.
-USUAL_COUNT = 100.0
 
 
 @dataclass
