@@ -60,7 +60,8 @@ class MpiParts:
 
     @property
     def workarounds(self) -> tuple[Path, ...]:
-        """Libraries to preload last into every program over several hosts, also a native one: they mend this MPI."""
+        """Libraries to preload last into every program over several hosts, also a native one: they mend this MPI
+        (mpi/workaround)."""
         library = self.folder / "lib/libhocket_workaround.so"
         return (library,) if library.exists() else ()
 
@@ -92,7 +93,7 @@ class MpiParts:
 
 
 def workarounds_for(mpi: Mpi, report: Callable[[str], None] | None = None) -> tuple[Path, ...]:
-    """`MpiParts.workarounds` of this MPI; builds the parts only for an MPI that has one (mpi/workaround)."""
+    """`MpiParts.workarounds` of an MPI that needs them with its own launcher; builds the parts for no other."""
     if mpi.family != "mpich" or tuple(map(int, re.findall(r"\d+", mpi.version)[:2])) >= (4, 2):
         return ()
     return build_mpi_parts(mpi, report=report).workarounds
