@@ -50,9 +50,16 @@ class Browser:
         self._driver = driver
         self.script = driver.execute_script
         self.script_until_done = driver.execute_async_script  # which calls its last argument
+        self._shown: tuple[Path, int, bool] | None = None
+
+    def show(self, path: Path, width: int = 1280, dark: bool = False) -> None:
+        """For tests that only look: loads the page unless it was the last one. Drawing it takes seconds."""
+        if self._shown != (path, width, dark):
+            self.open(path, width, dark)
 
     def open(self, path: Path, width: int = 1280, dark: bool = False) -> None:
         """Loads the page and draws all its charts."""
+        self._shown = None
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self._driver.get("about:blank")
@@ -72,8 +79,10 @@ class Browser:
             wait();
             """
         )
+        self._shown = (path, width, dark)
 
     def set_dark(self, dark: bool) -> None:
+        self._shown = None
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 

@@ -34,7 +34,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
+@pytest.mark.parametrize(("width", "dark"), [(400, True), (1280, False)])
 def test_nothing_is_logged_or_requested(browser: Browser, page: Path, width: int, dark: bool) -> None:
     browser.open(page, width, dark)
     assert browser.console() == []
@@ -47,7 +47,7 @@ def test_nothing_is_logged_or_requested(browser: Browser, page: Path, width: int
 
 
 def test_lines_points_and_intervals_of_the_figures(browser: Browser, page: Path) -> None:
-    browser.open(page)
+    browser.show(page)
     # Lines of each figure: series of the paper, twice, as there are two results of each suite.
     lines = {"figure-3": 4, "figure-4": 4, "figure-5": 2, "figure-6": 3, "figure-7": 3, "figure-8": 2}
     for name, count in lines.items():
@@ -59,7 +59,7 @@ def test_lines_points_and_intervals_of_the_figures(browser: Browser, page: Path)
 
 
 def test_tables_and_comparisons(browser: Browser, page: Path) -> None:
-    browser.open(page)
+    browser.show(page)
     for number in range(1, 5):
         assert browser.script(f"return document.querySelectorAll('#table-{number} tbody tr').length") > 0
     assert browser.script("return document.querySelectorAll('.comparison').length") == 2  # of a suite each

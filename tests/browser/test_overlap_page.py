@@ -49,7 +49,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (400, False)])
+@pytest.mark.parametrize(("width", "dark"), [(400, False), (1280, True), (1280, False)])
 def test_nothing_is_logged_or_requested(browser: Browser, page: Path, width: int, dark: bool) -> None:
     browser.open(page, width, dark)
     assert browser.console() == []
@@ -61,7 +61,7 @@ def test_nothing_is_logged_or_requested(browser: Browser, page: Path, width: int
 
 
 def test_a_bar_for_each_mode_and_mpi(browser: Browser, page: Path) -> None:
-    browser.open(page)
+    browser.show(page)
     for chart in CHARTS:
         bars = f"return document.querySelectorAll('[data-chart={chart}] .barlayer .point').length"
         assert browser.script(bars) == 2 * len(MODES)

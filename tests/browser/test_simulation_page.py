@@ -29,8 +29,8 @@ OPTICAL = (
 )
 MAX_FILE_BYTES = 5_000_000
 NAMES = ("small", "large", "program", "stopped", "circuits")
-WINDOWS = ((1280, False), (1280, True), (400, False))
-PAGES = [(name, *window) for name in NAMES for window in WINDOWS if LONG or name == "circuits" or window == WINDOWS[0]]
+WINDOWS = ((400, False), (1280, True), (1280, False))
+PAGES = [(name, *window) for name in NAMES for window in WINDOWS if LONG or name == "circuits" or window == WINDOWS[-1]]
 
 
 def _pattern_page(folder: Path, network: str, pattern: Pattern, stop: bool = False) -> Path:
@@ -87,7 +87,7 @@ def test_nothing_is_logged_or_requested(
 
 
 def test_ports_are_drawn_with_set_up_transfer_teardown_and_waiting(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["circuits"])
+    browser.show(pages["circuits"])
     kinds = "return document.querySelector('[data-chart=ports]').data.map((trace) => [trace.name, trace.x.length])"
     bars = dict(browser.script(kinds))
     # 56 messages, each with a circuit, on two ports; with both directions of a port at once one bar.
@@ -126,7 +126,7 @@ def test_each_link_of_a_small_network_has_a_row(browser: Browser, pages: dict[st
 
 
 def test_links_of_a_large_network_are_shown_by_level_and_load(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["large"])
+    browser.show(pages["large"])
     heat = _heat(browser)
     assert 24 <= len(heat["z"]) <= 96
     assert heat["names"][0].startswith("hosts → level 1: links 1 to ")
@@ -143,7 +143,7 @@ def test_links_of_a_large_network_are_shown_by_level_and_load(browser: Browser, 
 
 
 def test_time_axes_have_units_and_begin_at_zero(browser: Browser, pages: dict[str, Path]) -> None:
-    browser.open(pages["large"])
+    browser.show(pages["large"])
     for chart in ("heat", "utilisation", "gantt"):
         axis = browser.script(
             "const axis = document.querySelector(`[data-chart=${arguments[0]}]`)._fullLayout.xaxis;"
