@@ -36,8 +36,11 @@ def _instance(
 def test_broadcast_of_one_piece_is_the_least(rules: tuple[str, str, str, str]) -> None:
     print(f"seed {_SEED}")
     chance = random.Random(_SEED)
+    of_four = _rules().index(rules) % 3 + 1  # in `make test` one case of four nodes, in turns: each takes a second
     for p, k in [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)]:
         one = _instance(chance, "bcast", p, k, rules)
+        if p == 4 and k != of_four and not LONG:
+            continue
         answer = solve(one, time_limit_s=20)
         assert check_answer(answer.values) == ()
         # Found again, so that nothing passes because the reference finds nothing.

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from hocket.bench.mpi.comparison import compare, holm, launches_needed, least_p, rank_test, ratio_interval
 from hocket.bench.mpi.results import Chunk, Point, Results, add_record
@@ -29,6 +28,8 @@ def chunk(samples_ns: list[int], launch: int = 1, round_: int = 0, **changed: in
 
 
 def test_the_interval_is_between_the_right_order_statistics() -> None:
+    from scipy.stats import binom  # here: importing it takes a second in every worker that collects this file
+
     for n in range(1, 41):
         blocks = list(range(n))
         # Ten launches or more are a block each, whatever their number.

@@ -10,7 +10,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap, poisson
 
 from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
@@ -47,6 +46,8 @@ def test_the_ratio_is_that_of_the_medians_and_lies_in_its_interval():
 
 
 def test_one_launch_agrees_with_the_bootstrap_of_scipy():
+    from scipy.stats import bootstrap  # here: importing it takes a second in every worker that collects this file
+
     (only,) = launches(3, 1.5, num=1, pairs=40)
     ratio = ratio_of([only])
 
@@ -83,6 +84,8 @@ def test_an_early_look_asks_for_more():
 @pytest.mark.parametrize("num", [2, 3, 5])
 def test_launches_that_differ_do_not_pass_for_evidence(num):
     """Where launches differ as much as calls, no more than 2.5 % may pass, for any number of launches."""
+    from scipy.stats import poisson
+
     many = rounds(150)
     passed = sum(ratio_of(launches(seed, 1.0, num, 20, 0.05, 0.05)).is_faster for seed in range(many))
     assert passed <= poisson.ppf(0.999, 0.025 * many)  # more comes less than once in a thousand
