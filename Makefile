@@ -14,6 +14,8 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+# Whoever has set it waits for the same modules to be compiled in each of thousands of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 # One lock for all that writes to the virtual environment and the build folders: parallel callers wait for each other.
 LOCKED = mkdir -p build && flock build/.lock $(MAKE) --no-print-directory

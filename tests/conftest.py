@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -95,6 +96,17 @@ def without_a_second_of_sleep(request: pytest.FixtureRequest, monkeypatch: pytes
         monkeypatch.setenv("OMPI_MCA_mca_base_param_files", str(ROOT / "tests/openmpi-mca-params.conf"))
     elif mpi is not None and mpi.family == "openmpi":
         monkeypatch.setenv("OMPI_MCA_odls_base_sigkill_timeout", "0")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """$TMPDIR: what launchers and tools leave there goes with pytest's own folders. hocket leaves no folder."""
+    folder = tmp_path_factory.mktemp("tmp")
+    with pytest.MonkeyPatch.context() as changes:
+        changes.setenv("TMPDIR", str(folder))
+        changes.setattr(tempfile, "tempdir", None)
+        yield folder
+    assert [path.name for path in folder.glob("*hocket-*") if path.is_dir()] == []
 
 
 @pytest.fixture(scope="session")

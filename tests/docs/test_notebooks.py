@@ -21,12 +21,13 @@ def test_there_are_notebooks() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs(path: Path, tmp_path: Path) -> None:
+def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if path.stem == "tune-a-program" and not MPIS:
         pytest.skip("no MPI was found on this machine")
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code"), "clear the outputs"
     resources = {"metadata": {"path": str(tmp_path)}}
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # where it leaves what it has made, to be looked at
     NotebookClient(notebook, timeout=int(LIMIT_S), kernel_name="python3", resources=resources).execute()
     assert any(cell.outputs for cell in notebook.cells if cell.cell_type == "code")
