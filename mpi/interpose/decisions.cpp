@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "hocket/base/error.hpp"
 #include "hocket/decision/plan_times.hpp"
@@ -27,6 +28,14 @@ namespace hocket::interpose {
 
 Decisions& decisions = *new Decisions;
 
+/// Where a rank is.
+struct Seat {
+    std::int64_t has_network;  ///< not 0: it could read the network
+    std::int64_t host;         ///< in the network; -1: it has no such host
+    std::int64_t machine;      ///< a hash. Hosts may be emulated: a machine is what was booted.
+    std::int64_t cores;        ///< of the machine
+};
+
 namespace {
 
 std::string machine_name() {
@@ -35,49 +44,48 @@ std::string machine_name() {
     return name.data();
 }
 
-/// Cores that all ranks share, or 0 where each can have its own. Hosts may be emulated: a machine is what was booted.
-/// Collective over the world.
-std::int32_t shared_cores(int world_size) {
+Seat own_seat(const Network* cluster) {
     std::string machine;
     if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), machine)) machine = machine_name();
-    const std::array<std::uint64_t, 2> mine{std::hash<std::string>{}(machine),
-                                            static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_ONLN))};
-    std::vector<std::array<std::uint64_t, 2>> found(static_cast<std::size_t>(world_size));
-    next.Allgather(mine.data(), 2, MPI_UINT64_T, found.data(), 2, MPI_UINT64_T, MPI_COMM_WORLD);
-    std::map<std::array<std::uint64_t, 2>, std::uint64_t> ranks_on;
-    for (const auto& one : found) ++ranks_on[one];
-    std::uint64_t cores = 0;
+    const auto host = cluster != nullptr ? network::find_host(*cluster, machine_name()) : std::nullopt;
+    return {cluster != nullptr ? 1 : 0, host ? host->value : -1,
+            static_cast<std::int64_t>(std::hash<std::string>{}(machine)), sysconf(_SC_NPROCESSORS_ONLN)};
+}
+
+/// Of each rank. Collective over the world.
+std::vector<Seat> seats_of_all(const Seat& mine) {
+    constexpr int num_values = sizeof(Seat) / sizeof(std::int64_t);
+    int world_size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    std::vector<Seat> found(static_cast<std::size_t>(world_size));
+    next.Allgather(&mine, num_values, MPI_INT64_T, found.data(), num_values, MPI_INT64_T, MPI_COMM_WORLD);
+    return found;
+}
+
+/// Cores that all ranks share, or 0 where each can have its own.
+std::int32_t shared_cores(const std::vector<Seat>& seats) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ranks_on;
+    for (const Seat& one : seats) ++ranks_on[{one.machine, one.cores}];
+    std::int64_t cores = 0;
     bool are_shared = false;
-    for (const auto& [one, ranks] : ranks_on) {
-        cores += one[1];
-        are_shared = are_shared || ranks > one[1];
+    for (const auto& [machine, ranks] : ranks_on) {
+        cores += machine.second;
+        are_shared = are_shared || ranks > machine.second;
     }
     return are_shared ? static_cast<std::int32_t>(cores) : 0;
 }
 
-/// As network files name it: "Open MPI 4.1.4", "MPICH 5.0.2". That of rank 0, for all ranks decide alike also where
-/// their libraries differ. Collective over the world.
-std::string mpi_name() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    PMPI_Get_library_version(text.data(), &length);
-    next.Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-    const std::string version = text.data();
-    constexpr std::array<std::pair<const char*, const char*>, 3> families{
-        {{"Open MPI v", "Open MPI "}, {"MPICH Version:", "MPICH "}, {"Intel(R) MPI Library ", "Intel MPI "}}};
-    for (const auto& [title, name] : families) {
-        const std::size_t at = version.find(title);
-        if (at == std::string::npos) continue;
-        const std::size_t begin = version.find_first_of("0123456789", at);
-        if (begin == std::string::npos) break;
-        return name + version.substr(begin, version.find_first_of(", \t\n", begin) - begin);
-    }
-    return {};
+void report_unknown_hosts(const std::vector<Seat>& seats, const std::string& source, int world_rank) {
+    const auto unknown = std::count_if(seats.begin(), seats.end(), [](const Seat& one) { return one.host < 0; });
+    if (world_rank != 0 || unknown == 0) return;
+    log_line(std::to_string(unknown) + " of " + std::to_string(seats.size()) + " ranks are on hosts that " + source +
+             " does not have" + (seats.front().host < 0 ? ", such as " + machine_name() : "") +
+             ": collectives with them stay native; the file must name hosts as `hostname` does");
 }
 
 }  // namespace
 
-void Decisions::start(const std::string& text, const std::string& source, int world_rank) {
+void Decisions::start(const std::string& text, const std::string& source, const std::string& mpi, int world_rank) {
     std::optional<Network> cluster;
     std::string why;
     try {
@@ -85,16 +93,16 @@ void Decisions::start(const std::string& text, const std::string& source, int wo
     } catch (const std::exception& error) {
         why = error.what();
     }
+    const std::vector<Seat> seats = seats_of_all(own_seat(cluster ? &*cluster : nullptr));
     // A rank without memory for the network must not be alone without decisions.
-    const int failed = why.empty() ? 0 : 1;
-    int any_failed = 0;
-    next.Allreduce(&failed, &any_failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (any_failed == 0) {
+    if (std::all_of(seats.begin(), seats.end(), [](const Seat& one) { return one.has_network != 0; })) {
         try {
-            return place(*cluster, source, world_rank);
+            report_unknown_hosts(seats, source, world_rank);
+            place(*cluster, seats, mpi);
+            is_on_ = true;
+            return;
         } catch (const InvalidInput& error) {  // on all ranks alike
             why = source + ": " + error.what();
-            is_on_ = false;
         }
     }
     if (world_rank == 0)
@@ -102,31 +110,19 @@ void Decisions::start(const std::string& text, const std::string& source, int wo
                  "; every call that no plan serves stays native");
 }
 
-void Decisions::place(const Network& cluster, const std::string& source, int world_rank) {
-    const std::string machine = machine_name();
-    const auto host = network::find_host(cluster, machine);
-    const std::int32_t mine = host ? host->value : -1;
-    int world_size = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    std::vector<std::int32_t> found(static_cast<std::size_t>(world_size));
-    next.Allgather(&mine, 1, MPI_INT32_T, found.data(), 1, MPI_INT32_T, MPI_COMM_WORLD);
-
-    is_on_ = true;
-    const auto num_known = world_size - std::count(found.begin(), found.end(), -1);
-    if (world_rank == 0 && num_known < world_size)
-        log_line(std::to_string(world_size - num_known) + " of " + std::to_string(world_size) +
-                 " ranks are on hosts that " + source + " does not have" + (mine < 0 ? ", such as " + machine : "") +
-                 ": collectives with them stay native; the file must name hosts as `hostname` does");
-    for (const std::int32_t node : found) is_known_.push_back(node >= 0);
-    if (num_known == 0) return;
+void Decisions::place(const Network& cluster, const std::vector<Seat>& seats, const std::string& mpi) {
+    for (const Seat& one : seats) is_known_.push_back(one.host >= 0);
     // Those of unknown hosts sit anywhere, and are never asked for.
-    const std::int32_t anywhere = *std::max_element(found.begin(), found.end());
-    for (const std::int32_t node : found) hosts_.emplace_back(node >= 0 ? node : anywhere);
+    const std::int64_t anywhere = std::max_element(seats.begin(), seats.end(), [](const Seat& a, const Seat& b) {
+                                      return a.host < b.host;
+                                  })->host;
+    if (anywhere < 0) return;
+    for (const Seat& one : seats) hosts_.emplace_back(static_cast<std::int32_t>(one.host >= 0 ? one.host : anywhere));
     network_.emplace(network::placed(cluster, hosts_));
     CostParameters costs = *CostModel::of(*network_);
-    costs.cores = shared_cores(world_size);
+    costs.cores = shared_cores(seats);
     costs_ = costs;
-    mpi_ = mpi_name();
+    mpi_ = mpi;
     decider_ = std::make_unique<decision::Decider>(*network_, costs_, mpi_);
 }
 

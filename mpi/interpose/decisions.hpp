@@ -19,6 +19,8 @@
 
 namespace hocket::interpose {
 
+struct Seat;
+
 /// Entries that no plan has, decided on in the running program from the network of the cluster and the hosts that its
 /// ranks are on. Those of a communicator are the same on all of its ranks, which exchange nothing for that.
 class Decisions {
@@ -29,9 +31,10 @@ public:
     };
     using Entries = std::deque<Entry>;  // a count cannot move
 
-    /// Reads the text of a network file, named `source` in messages, and finds the host of each rank. Collective over
-    /// the world. Without a network that can be read it stays off.
-    void start(const std::string& text, const std::string& source, int world_rank);
+    /// Reads the text of a network file, named `source` in messages, and finds the host of each rank. `mpi`: as
+    /// library_name() has it, the same on all ranks. Collective over the world. Without a network that can be read it
+    /// stays off.
+    void start(const std::string& text, const std::string& source, const std::string& mpi, int world_rank);
     /// Takes what a plan has measured for what the network says nothing of. Before the first entries().
     void learn(const Plan&);
     [[nodiscard]] bool is_on() const { return is_on_; }
@@ -51,7 +54,7 @@ public:
     }
 
 private:
-    void place(const Network& cluster, const std::string& source, int world_rank);
+    void place(const Network& cluster, const std::vector<Seat>&, const std::string& mpi);
 
     bool is_on_ = false;
     std::optional<Network> network_;  // with the ranks of the world; none if it has no host of theirs

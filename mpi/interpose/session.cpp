@@ -123,7 +123,8 @@ void Session::start(int program_level) {
     settings = read_settings(world_rank);
     const std::string plan_text = std::exchange(settings.plan_text, {});
     const std::string network_text = std::exchange(settings.network_text, {});
-    if (!network_text.empty()) decisions.start(network_text, "network " + settings.network_path, world_rank);
+    if (!network_text.empty())
+        decisions.start(network_text, "network " + settings.network_path, settings.mpi, world_rank);
     if (!plan_text.empty() || decisions.is_on()) start_plan(world_rank, plan_text);
     if (settings.progress != ProgressMode::off) start_progress(world_rank, program_level);
 }

@@ -5,13 +5,17 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <numeric>
 #include <system_error>
 
 #include "hocket/base/error.hpp"
 #include "hocket/network/file.hpp"
 #include "hocket/plan/file.hpp"
+#include "interpose/library_name.hpp"
 #include "interpose/log.hpp"
 #include "interpose/next.hpp"
 
@@ -80,29 +84,43 @@ Settings from_environment() {
     return read;
 }
 
-void share(std::string& text) {
-    long long length = static_cast<long long>(text.size());
-    next.Bcast(&length, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-    text.resize(static_cast<std::size_t>(length));
-    next.Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+/// One exchange for the lengths of the texts and the numbers, and one for the texts if there are any: with thousands of
+/// ranks each takes time. Collective over the world.
+template <std::size_t num_texts, std::size_t num_numbers>
+void share(const std::array<std::string*, num_texts>& texts, std::array<long long, num_numbers>& numbers) {
+    std::array<long long, num_texts + num_numbers> first{};
+    const auto begin_of_numbers = std::transform(texts.begin(), texts.end(), first.begin(),
+                                                 [](const auto* text) { return static_cast<long long>(text->size()); });
+    std::copy(numbers.begin(), numbers.end(), begin_of_numbers);
+    next.Bcast(first.data(), static_cast<int>(first.size()), MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+    std::copy(begin_of_numbers, first.end(), numbers.begin());
+
+    std::string all;
+    for (const std::string* text : texts) all += *text;
+    all.resize(static_cast<std::size_t>(std::accumulate(first.begin(), begin_of_numbers, 0LL)));
+    if (all.empty()) return;
+    next.Bcast(all.data(), static_cast<int>(all.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < num_texts; ++i) {
+        *texts[i] = all.substr(at, static_cast<std::size_t>(first[i]));
+        at += texts[i]->size();
+    }
 }
 
 }  // namespace
 
 Settings read_settings(int world_rank) {
     Settings shared = world_rank == 0 ? from_environment() : Settings{};
-    share(shared.plan_text);
-    share(shared.network_text);
-    share(shared.network_path);
-    int numbers[] = {shared.checks_itself, shared.ignores_evidence,           shared.logs,
-                     shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
-    next.Bcast(numbers, static_cast<int>(std::size(numbers)), MPI_INT, 0, MPI_COMM_WORLD);
+    if (!shared.network_text.empty()) shared.mpi = library_name();
+    std::array<long long, 6> numbers{shared.checks_itself, shared.ignores_evidence,           shared.logs,
+                                     shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
+    share(std::array{&shared.plan_text, &shared.network_text, &shared.network_path, &shared.mpi}, numbers);
     shared.checks_itself = numbers[0] != 0;
     shared.ignores_evidence = numbers[1] != 0;
     shared.logs = numbers[2] != 0;
     shared.reports = numbers[3] != 0;
     shared.progress = static_cast<ProgressMode>(numbers[4]);
-    shared.progress_core = numbers[5];
+    shared.progress_core = static_cast<int>(numbers[5]);
     return shared;
 }
 

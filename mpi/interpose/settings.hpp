@@ -27,6 +27,7 @@ struct Settings {
     std::string plan_text;     ///< empty: no plan, or none that can be read
     std::string network_text;  ///< the same of a network
     std::string network_path;
+    std::string mpi;  ///< that of rank 0: all ranks decide alike also where their libraries differ
     bool checks_itself = true;
     bool ignores_evidence = false;
     bool logs = false;     ///< lines for people
