@@ -222,9 +222,9 @@ def test_files_go_to_workers_that_do_not_have_them(tmp_path: Path) -> None:
     read = campaign(tmp_path, text)
     assert list(read.files) == [str(folder / "p.goal")]
     sent = packed(read.files)
-    assert unpacked(sent) == {}
+    assert unpacked(sent, str(tmp_path)) == {}
     (folder / "p.goal").unlink()
-    places = unpacked(sent)
+    places = unpacked(sent, str(tmp_path))
     assert Path(places[str(folder / "p.goal")]).read_text().startswith("num_ranks 2")
     moved = with_places(read.tasks[0].request, places)
     assert moved.what == places[str(folder / "p.goal")]

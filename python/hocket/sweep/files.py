@@ -47,7 +47,7 @@ def packed(digests: dict[str, str]) -> Packed:
     return found
 
 
-def unpacked(files: Packed, under: str | None = None) -> dict[str, str]:
+def unpacked(files: Packed, under: str) -> dict[str, str]:
     """Places of the files that are not here, or hold something else here: in new folders under this one."""
     places: dict[str, str] = {}
     for path, (digest, content) in files.items():
@@ -55,7 +55,10 @@ def unpacked(files: Packed, under: str | None = None) -> dict[str, str]:
             continue
         folder = tempfile.mkdtemp(prefix="hocket-sweep-", dir=under)
         with tarfile.open(fileobj=BytesIO(content)) as archive:
-            archive.extractall(folder, filter="data")
+            if hasattr(tarfile, "data_filter"):
+                archive.extractall(folder, filter="data")
+            else:  # Python before 3.11.4. Who sends tasks to a worker may do anything there, with or without a filter.
+                archive.extractall(folder)
         places[path] = str(Path(folder, Path(path).name))
     return places
 
