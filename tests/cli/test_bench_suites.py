@@ -16,6 +16,7 @@ import pytest
 from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.suites import shipped_suites
 from hocket.mpi.discover import Mpi
+from mpis import MPIS
 
 RECORDED = Path(__file__).parents[1] / "samples/bench-launches.jsonl.gz"
 
@@ -71,11 +72,11 @@ def test_a_slower_result_ends_with_status_3(recorded: Path, hocket_cli, tmp_path
 def test_what_is_refused(hocket_cli, tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text('{"type": "shopping list"}\n')
     (tmp_path / "taken").write_text("mine")
-    suites = ", ".join(shipped_suites())
+    suites, launcher = ", ".join(shipped_suites()), str(MPIS[0].mpiexec)
     for arguments, message in (
-        (["run", "mbl3", "--", "mpiexec", "-n", "2"], f"name a file, or one of {suites}"),
+        (["run", "mbl3", "--", launcher, "-n", "2"], f"name a file, or one of {suites}"),
         (["run", "mbl2-rma", "--", "ls"], "ls is not an MPI launcher"),
-        (["run", "mbl2-rma", "-o", "taken", "--", "mpiexec", "-n", "2"], "taken: is no folder"),
+        (["run", "mbl2-rma", "-o", "taken", "--", launcher, "-n", "2"], "taken: is no folder"),
         (["show", "nothing"], "nothing: cannot be read"),
         (["show", "mine.jsonl"], "mine.jsonl:1: no record of hocket.bench/1"),
         (["compare", "nothing", "nothing"], "nothing: cannot be read"),
@@ -91,7 +92,7 @@ def test_force_keeps_the_results_until_a_measurement_begins(hocket_cli, tmp_path
     (tmp_path / "out").mkdir()
     (tmp_path / "out/results.jsonl").write_text("earlier\n")
     (tmp_path / "out/against-1").write_text("mine")
-    launcher = "mpiexec -n 2"
+    launcher = f"{MPIS[0].mpiexec} -n 2"
     result = hocket_cli(
         "bench", "run", "mbl2-rma", "-o", "out", "--force", "--against", launcher, "--", *launcher.split()
     )

@@ -192,10 +192,14 @@ def _rewrite_c(
     trace: Trace | None,
 ) -> Rewritten:
     import shlex
+    import shutil
 
+    from hocket.mpi.discover import default_mpi
     from hocket.rewrite.c_rewriter import rewrite_c
     from hocket.rewrite.c_source import mpi_options, read_c_source
+    from hocket.rewrite.libraries import clang
 
+    clang()  # that it is missing comes before what else is
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -205,7 +209,7 @@ def _rewrite_c(
 
         words += mpi_options(compiler_of(request, paths))
     elif "mpi.h" not in " ".join(words):
-        words += mpi_options("mpicc")
+        words += mpi_options("mpicc" if shutil.which("mpicc") else str(default_mpi().mpicc))
     sources = [read_c_source(path, options=words) for path in paths]
     return rewrite_c(sources, options, words, lambda name: advance(""), trace)
 
