@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from hocket.rewrite.outcomes import Outcome
 from hocket.traces.trace import Trace
 from hocket.traces.traced_rank import OwnCommunicator, TracedRank, new_calls
 
@@ -26,3 +29,11 @@ def traced(folder: Path, calls: list[tuple[str, float]], gaps: list[float], repe
     rows["communicator"] = 0
     Trace.create(folder, [TracedRank(rows, functions, [OwnCommunicator(range(2))])] * 2)
     return Trace.open(folder)
+
+
+def assert_predicted(one: Outcome, call_s: float, computation_s: float, rel: float) -> None:
+    """Of a call of `call_s` and about `computation_s` beside it, which is less."""
+    assert one.prediction is not None
+    assert one.prediction.communication_s == pytest.approx(call_s)
+    assert one.prediction.computation_s == pytest.approx(computation_s, rel=rel)
+    assert one.prediction.rewritten_s == pytest.approx(call_s, rel=0.01)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made_traces import traced
+from made_traces import assert_predicted, traced
 
 from hocket.rewrite.analysis import Analysis
 from hocket.rewrite.call_order import states_in
@@ -201,10 +201,7 @@ def test_what_gains_nothing_stays(tmp_path: Path, call_s: float, gap_s: float, g
     assert one.is_rewritten == gains
     if gains:
         # Two of the three statements behind the call do not need it: loops of two of about five parts of the work.
-        assert one.prediction is not None
-        assert one.prediction.communication_s == pytest.approx(call_s)
-        assert one.prediction.computation_s == pytest.approx(gap_s * 4 / 5, rel=0.15)
-        assert one.prediction.rewritten_s == pytest.approx(call_s, rel=0.01)
+        assert_predicted(one, call_s, gap_s * 4 / 5, rel=0.15)
     else:
         assert [refusal.code for refusal in one.refusals] == ["cost"]
         assert new == text

@@ -33,11 +33,8 @@ def called_function(call: Cursor, program: CProgram) -> CFunction | None:
 class _Graph(CallGraph):
     program: CProgram = field(kw_only=True)
 
-    def of(self, function: CFunction) -> tuple[int, int]:
-        if id(function) not in self.ends:
-            self.ends[id(function)] = self.place(), self.place()
-            _Body(self, function).build()
-        return self.ends[id(function)]
+    def build(self, procedure: CFunction) -> None:
+        _Body(self, procedure).build()
 
 
 @dataclass
@@ -157,8 +154,7 @@ class _Body:
         known = called_function(call, self.graph.program)
         if known is None:
             return at
-        self.graph.of(known)
-        return self.graph.call_known(id(known), at)
+        return self.graph.call_known(known, at)
 
 
 _STATEMENTS: dict[str, Callable[[_Body, Cursor, Sequence[Cursor], int], int]] = {
@@ -178,5 +174,5 @@ def c_call_order(program: CProgram, functions: Iterable[str]) -> CallOrder:
     """Of all functions of the files. `functions`: those that the trace has."""
     graph = _Graph(CallGraph.names(functions), program=program)
     for function in program.all:
-        graph.of(function)
+        graph.add(function)
     return graph.order()

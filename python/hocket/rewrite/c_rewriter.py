@@ -59,14 +59,7 @@ def rewrite_c(
 
     Raises InvalidInput for a program that is nested too deeply.
     """
-    at = "the declarations"
-
-    def report_next(name: str) -> None:
-        nonlocal at
-        at = name
-        report(name)
-
-    with deep_nesting(lambda: at):
+    with deep_nesting(report) as report_next:
         return _rewrite(sources, options, compiler_options, report_next, trace)
 
 

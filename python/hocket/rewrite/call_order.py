@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 Site = tuple[Path, int]  # the file and the line of a statement that calls MPI
 
@@ -69,8 +70,8 @@ class CallGraph:
     functions: frozenset[str]  # that the trace has, as `names` gives them
     edges: list[set[int]] = field(default_factory=list)
     sites: dict[int, tuple[Site, str]] = field(default_factory=dict)
-    ends: dict[int, tuple[int, int]] = field(default_factory=dict)  # procedure -> first and last place
-    called: set[int] = field(default_factory=set)  # procedures that another one, or itself, calls
+    ends: dict[int, tuple[int, int]] = field(default_factory=dict)  # id of a procedure -> first and last place
+    called: set[int] = field(default_factory=set)  # ids of procedures that another one, or itself, calls
 
     @staticmethod
     def names(functions: Iterable[str]) -> frozenset[str]:
@@ -91,10 +92,21 @@ class CallGraph:
         self.edges[at].add(place)
         return place
 
-    def call_known(self, procedure: int, at: int) -> int:
-        """The place behind a call of a procedure that has its `ends`."""
-        self.called.add(procedure)
-        first, last = self.ends[procedure]
+    def build(self, procedure: Any) -> None:
+        """Adds the places between the `ends` of a procedure."""
+        raise NotImplementedError
+
+    def add(self, procedure: Any) -> tuple[int, int]:
+        """Its first and last place."""
+        if id(procedure) not in self.ends:
+            self.ends[id(procedure)] = self.place(), self.place()
+            self.build(procedure)
+        return self.ends[id(procedure)]
+
+    def call_known(self, procedure: Any, at: int) -> int:
+        """The place behind a call of a procedure of the files."""
+        first, last = self.add(procedure)
+        self.called.add(id(procedure))
         behind = self.place()
         self.edges[at].add(first)
         self.edges[last].add(behind)

@@ -19,11 +19,8 @@ from hocket.rewrite.syntax import Node, children, line_of, text_of, walk
 class _Graph(CallGraph):
     analysis: Analysis = field(kw_only=True)
 
-    def of(self, procedure: Procedure) -> tuple[int, int]:
-        if id(procedure) not in self.ends:
-            self.ends[id(procedure)] = self.place(), self.place()
-            _Body(self, procedure).build()
-        return self.ends[id(procedure)]
+    def build(self, procedure: Procedure) -> None:
+        _Body(self, procedure).build()
 
 
 @dataclass
@@ -130,8 +127,7 @@ class _Body:
                 continue
             known = self.graph.analysis.procedure(name, self.procedure) if name else None
             if known is not None:
-                self.graph.of(known)
-                at = self.graph.call_known(id(known), at)
+                at = self.graph.call_known(known, at)
         return at
 
 
@@ -143,5 +139,5 @@ def call_order(analysis: Analysis, functions: Iterable[str]) -> CallOrder:
     """Of all procedures of the files. `functions`: those that the trace has."""
     graph = _Graph(CallGraph.names(functions), analysis=analysis)
     for procedure in analysis.program.procedures:
-        graph.of(procedure)
+        graph.add(procedure)
     return graph.order()

@@ -16,14 +16,23 @@ _MAX_FRAMES = 8000
 
 
 @contextmanager
-def deep_nesting(place: Callable[[], str]) -> Iterator[None]:
-    """`place`: what is being looked at. Raises InvalidInput for a program that is nested too deeply."""
-    limit = sys.getrecursionlimit()
+def deep_nesting(report: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """Gives what takes the place of `report`, which is told the name of each procedure that is looked at.
+
+    Raises InvalidInput for a program that is nested too deeply.
+    """
+    at, limit = "the declarations", sys.getrecursionlimit()
+
+    def report_next(name: str) -> None:
+        nonlocal at
+        at = name
+        report(name)
+
     sys.setrecursionlimit(max(limit, _MAX_FRAMES))
     try:
-        yield
+        yield report_next
     except RecursionError:
-        raise too_deep(place()) from None
+        raise too_deep(at) from None
     finally:
         sys.setrecursionlimit(limit)
 
