@@ -12,7 +12,7 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
 from hocket.reporter import Messages
-from hocket.tune import launcher, tune
+from hocket.tune import budget, launcher, tune
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
 pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
@@ -151,6 +151,17 @@ def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(run
     done = hocket_cli("run", "--plan", folder / "plan.json", "--", *runner.command(2, program), "a 'b\" c")
     assert (done.returncode, done.stdout) == (0, "a 'b\" c\n"), done.stderr
     assert left_behind(tmp_path) == []
+
+
+# Which MPI starts the program makes no difference to when no more is started.
+@pytest.mark.one_of_each_family
+def test_where_the_time_is_over_the_program_runs_three_times_each_way(runner, tmp_path, monkeypatch):
+    monkeypatch.setattr(budget, "USUAL_S", 0.0)
+    monkeypatch.setattr(budget, "USUAL_RUNS", 1)
+    command = runner.command(2, runner.compile(ONE_BROADCAST), "words")
+    options = tune.TuneOptions(timeout_s=200, fit=False, progress="auto")  # progress makes a tuned run of any plan
+    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
+    assert (len(result.program.native_s), len(result.program.tuned_s)) == (3, 3)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ import pytest
 from hocket import CostModel, Network
 from hocket.advise import CallGroup, advise
 from hocket.measure.compare import Launch
-from hocket.tune.budget import USUAL_S, Budget
+from hocket.tune import budget
+from hocket.tune.budget import USUAL_S, Budget, TimeLimit, unlimited
 from hocket.tune.trial import CALLS_BESIDE, LEAST_TIMES, measure_choices
 
 NETWORK = Network.generate("two-clusters:4+4", bandwidth="100 Mbit/s", latency="50 us")
@@ -58,16 +60,45 @@ class Measuring:
         return Launch(tuple(noise[0]), tuple(noise[1] / speed)), self.equal(entry)
 
 
-def measured(some, speed, budget=60.0, program_s=PROGRAM_S, launches=3, **more):
-    measuring = Measuring(Budget(budget), speed, **more)
+def measured(some, speed, limit_s=60.0, program_s=PROGRAM_S, launches=3, **more):
+    measuring = Measuring(Budget(limit_s), speed, **more)
     chosen, found = measure_choices(some, program_s, launches, measuring.budget, measuring)
     assert len(chosen) == len(found) == len(some)
     return chosen, found, measuring
 
 
-def test_the_usual_budget():
-    assert Budget.usual(0.5).limit_s == USUAL_S
-    assert Budget.usual(100).limit_s == 1000
+@pytest.fixture
+def clock(monkeypatch):
+    clock = types.SimpleNamespace(now=100.0)
+    monkeypatch.setattr(budget, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+def test_the_time_for_tuning_is_a_minute_or_ten_runs_and_three_runs_of_each_kind_are_kept(clock):
+    limit = TimeLimit.usual(5.0)
+    assert (limit.limit_s, limit.left_s) == (USUAL_S, USUAL_S - 5.0)
+    assert limit.for_measuring_s == pytest.approx(55.0 - 3 * (5.0 + 4.0))
+    long = TimeLimit.usual(100.0)
+    assert (long.limit_s, long.left_s) == (1000.0, 900.0)
+    clock.now += 800
+    assert long.for_measuring_s == 250.0  # what simulations took before leaves at least a quarter
+
+
+@pytest.mark.parametrize(
+    ("passed_s", "made", "runs"),
+    [(0, 1, 5), (15, 1, 5), (16, 1, 4), (25, 1, 3), (34, 1, 3), (54, 1, 3), (40, 3, 4), (50, 3, 3), (90, 4, 4)],
+)
+def test_there_are_five_runs_of_each_kind_or_as_many_as_there_is_time_for_but_three(clock, passed_s, made, runs):
+    limit = TimeLimit.usual(5.0)
+    clock.now += passed_s
+    assert limit.runs(5, made, pair_s=9.0, beside_s=4.0) == runs
+
+
+def test_without_a_limit_all_runs_are_made(clock):
+    limit = unlimited(5.0)
+    clock.now += 1e6
+    assert limit.runs(2, 1, pair_s=9.0, beside_s=4.0) == 2
+    assert limit.has_time_for(1e9)
 
 
 def test_what_is_clear_after_two_launches_is_not_measured_in_a_third():
@@ -101,7 +132,7 @@ def test_time_goes_to_what_may_save_most():
     some[0] = dataclasses.replace(some[0], group=dataclasses.replace(some[0].group, calls=1000))
     (of_one,) = {cost_s(one, LEAST_TIMES) // 1 for one in some}  # all take about as long
     # In each of three launches there is time for one.
-    _, found, measuring = measured(some, lambda entry: 1.2, noise=0.3, budget=3 * (of_one + 1))
+    _, found, measuring = measured(some, lambda entry: 1.2, noise=0.3, limit_s=3 * (of_one + 1))
     assert measuring.asked[0] == [1_000_000]
     assert [len(sizes) for sizes in measuring.asked] == [1, 1, 1]
     assert set(measuring.least) == {LEAST_TIMES}
@@ -112,7 +143,7 @@ def test_time_goes_to_what_may_save_most():
 
 def test_long_calls_are_measured_once_in_each_launch_where_time_is_short():
     alone = choices()[:1]
-    _, (found,), measuring = measured(alone, lambda entry: 2.0, noise=1e-3, budget=3 * cost_s(alone[0], 1) + 1)
+    _, (found,), measuring = measured(alone, lambda entry: 2.0, noise=1e-3, limit_s=3 * cost_s(alone[0], 1) + 1)
     assert set(measuring.least) == {1}
     assert found.reason == ""
 
@@ -126,7 +157,7 @@ def test_two_times_are_no_evidence():
 
 
 def test_without_time_nothing_is_used():
-    _, found, measuring = measured(choices(), lambda entry: 2.0, budget=0.1)
+    _, found, measuring = measured(choices(), lambda entry: 2.0, limit_s=0.1)
     assert measuring.asked == []
     assert {one.reason for one in found} == {"no time to measure it: the 0 s for measuring were over (--measure-time)"}
     # A launch that took all the time, and whose own time was over before the last entry.
@@ -179,13 +210,13 @@ def test_looking_early_shows_no_more_of_what_is_not_faster(between):
     random = np.random.default_rng(4)
     alone = choices()[:1]
     for _ in range(tries):
-        budget = Budget(1e9)
+        plenty = Budget(1e9)
 
         def measure(entries, within_s, least, what):
             bias = np.exp(random.normal(0, between))
             native, tuned = np.exp(random.normal(0, 0.05, (2, 10)))
             return [(Launch(tuple(native), tuple(tuned * bias)), True) for _ in entries]
 
-        _, (found,) = measure_choices(alone, PROGRAM_S, 3, budget, measure)
+        _, (found,) = measure_choices(alone, PROGRAM_S, 3, plenty, measure)
         passed += not found.reason
     assert passed <= 0.07 * tries  # 4 are expected at most: 9 and more come in a hundredth of all runs

@@ -18,7 +18,7 @@ from hocket.cli.reporter import TerminalReporter
 @click.option(
     "--mpi", "mpi_name", metavar="NAME", help="The MPI to use, as `hocket doctor` calls it: mpich-4.0.2, openmpi."
 )
-@result_options("hocket-demo", least_repetitions=1)
+@result_options("hocket-demo", least_repetitions=1, repetitions=5)
 @click.option("--keep", is_flag=True, help="Keep the trace and the program too.")
 @json_option
 def command(mpi_name: str | None, output: Path, repetitions: int, keep: bool, as_json: bool) -> None:

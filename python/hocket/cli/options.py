@@ -132,7 +132,7 @@ def routing_options(function: F) -> F:
     )(function)
 
 
-def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
+def result_options(folder: str, least_repetitions: int, repetitions: int | None) -> Callable[[F], F]:
     """-o/--output and --repetitions, for what `hocket.tune.tune` writes and runs."""
 
     def decorate(function: F) -> F:
@@ -140,9 +140,10 @@ def result_options(folder: str, least_repetitions: int) -> Callable[[F], F]:
             click.option(
                 "--repetitions",
                 type=click.IntRange(least_repetitions),
-                default=5,
-                show_default=True,
-                help="Runs with the plan, and without.",
+                default=repetitions,
+                show_default=repetitions is not None,
+                metavar="N",
+                help="Runs with the plan, and without." + ("" if repetitions else "  [default: 3 to 5, by time]"),
             ),
             click.option(
                 "-o",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.command()
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
-@result_options("hocket-result", least_repetitions=5)
+@result_options("hocket-result", least_repetitions=5, repetitions=None)
 @click.option("--timeout", "timeout_s", type=Duration(1), metavar="TIME", help="End a run that takes longer.")
 @click.option(
     "--launches",
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     type=Duration(1),
     metavar="TIME",
     help="For the measuring of collectives, which counts those first that take most of the program's time: 5min, 90s "
-    "or 90.  [default: 60 s or 10 runs of the program, whichever is more]",
+    "or 90.  [default: what the runs of the program leave of the time, see above]",
 )
 @click.option(
     "--no-fit",
@@ -69,7 +69,7 @@ def command(
     network_text: str,
     testbed: bool,
     output: Path,
-    repetitions: int,
+    repetitions: int | None,
     timeout_s: float | None,
     launches: int,
     measure_s: float | None,
@@ -91,6 +91,9 @@ def command(
     Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the
     schedules, keeps those that are faster, and runs the program with and without them in turns. Writes a folder with
     the plan (for `hocket run`) and a report. Standard input is read first, to its end, for each run of the program.
+
+    Takes at most 60 s or as long as 10 runs of the program, whichever is more, unless --repetitions or --measure-time
+    asks for more.
 
     \b
     Examples:

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from hocket.calibrate.costs import Fit
     from hocket.mpi.build import MpiParts
 
-# Of the collectives that show what messages cost: starts of the program that measures them, and in each the time after
-# which no call of one begins, but for the least.
+# Of the collectives that show what messages cost: starts of the program that measures them, if there is time for so
+# long ones, or else a single one; and in each the time after which no call of one begins, but for the least.
 TRAINING_LAUNCHES = 2
+TRAINING_LAUNCH_S = 8.0
 TRAINING_S = 0.15
 LEAST_TRAININGS = 3
 TRAINING_TIMEOUT_S = 120.0
 # The part of the budget that they may take.
-TRAINING_SHARE = 0.5
+TRAINING_SHARE = 1 / 3
 
 
 @dataclass
@@ -52,7 +53,11 @@ class Launcher:
 
     def fit_costs(self, network: Network, ranks: int, known: CostModel) -> Fit:
         """What messages cost between the ranks. Raises Error if that fails or takes too long."""
-        within_s = self.budget.for_launch(TRAINING_LAUNCHES, TRAINING_SHARE)
+        launches = TRAINING_LAUNCHES
+        within_s = self.budget.for_launch(launches, TRAINING_SHARE)
+        if within_s < TRAINING_LAUNCH_S:
+            launches = 1
+            within_s = self.budget.for_launch(launches, TRAINING_SHARE)
         if within_s <= 0:
             raise Error(self.budget.over)
 
@@ -61,7 +66,7 @@ class Launcher:
                 ranks, network, entries, within_s, self._training_timeout_s, TRAINING_S, LEAST_TRAININGS, True
             )
 
-        return measure_costs(network, training_members(network, ranks), known, measure, TRAINING_LAUNCHES)
+        return measure_costs(network, training_members(network, ranks), known, measure, launches)
 
     def compare(
         self, ranks: int, network: Network, entries: Sequence[PlanEntry], within_s: float, least: int

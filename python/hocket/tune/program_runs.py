@@ -19,6 +19,7 @@ from hocket.traces.recording import nothing_recorded, trace_environment
 if TYPE_CHECKING:
     from hocket.measure.runner import Run, Runner
     from hocket.traces.trace import Trace
+    from hocket.tune.budget import TimeLimit
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,24 @@ class ProgramRuns:
     def native(self, i: int = 0) -> Run:
         return self._run(f"native-{i}", "the program")
 
-    def both(self, repetitions: int) -> tuple[list[Run], list[Run]]:
-        """Native and tuned runs in turns, so that a change of the machine's load meets both."""
+    def both(self, repetitions: int, limit: TimeLimit) -> tuple[list[Run], list[Run]]:
+        """Native and tuned runs in turns, so that a change of the machine's load meets both.
+
+        So many of each, or fewer, at least LEAST_RUNS, where the limit leaves no time for them and for a recorded run.
+        """
         native: list[Run] = []
         tuned: list[Run] = []
-        for i in range(repetitions):
+        runs = repetitions
+        while (i := len(tuned)) < runs:
             native.append(self.native(i))
             tuned.append(self._run(f"tuned-{i}", "the program with the plan", *self._with_plan))
             times = f"native {native[-1].wall_s:.2f} s, tuned {tuned[-1].wall_s:.2f} s"
-            left_s = (repetitions - i - 1) * statistics.fmean(
-                a.wall_s + b.wall_s for a, b in zip(native, tuned, strict=True)
-            )
+            tuned_s = statistics.fmean(run.wall_s for run in tuned)
+            pair_s = statistics.fmean(run.wall_s for run in native) + tuned_s
+            runs = limit.runs(repetitions, i + 1, pair_s, tuned_s)
+            left_s = (runs - i - 1) * pair_s
             left = f"; about {left_s:.0f} s more" if left_s > 0 else ""
-            self.reporter.message(f"run {i + 1} of {repetitions}: {times}{left}")
+            self.reporter.message(f"run {i + 1} of {runs}: {times}{left}")
         return native, tuned
 
     def outputs(self, count: int) -> tuple[list[Path], list[Path]]:

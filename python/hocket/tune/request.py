@@ -30,9 +30,9 @@ class TuneRequest:
     costs: CostSource = OF_NETWORK
     fit: bool = True  #: measure what messages cost, unless `costs` say it
     testbed: bool = False  #: emulate the network on this machine
-    repetitions: int = 5  #: runs of the program with the plan, and without
+    repetitions: int | None = None  #: runs of the program with the plan, and without; None = as there is time for
     launches: int = 3  #: of the program that measures the collectives, at most
-    measure_s: float | None = None  #: for that; None = as long as suits the program
+    measure_s: float | None = None  #: for that; None = as there is time for
     timeout_s: float | None = None  #: of a run
     progress: str = "off"  #: in the background: one of hocket.plan.PROGRESS
     force: bool = False  #: replace an earlier result

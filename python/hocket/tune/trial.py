@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # The part of the time that the trial of the candidates may take; the rest is for the evidence.
 TRIAL_SHARE = 1 / 4
+# Where time is short there are fewer launches, at least LEAST_LAUNCHES: the start of each takes this part at most.
+MOST_START_SHARE = 1 / 5
 # Times of each kind that an entry gets in a launch: as few as are of use, in the trial and for evidence.
 LEAST_TRIALS = 2
 LEAST_TIMES = 3
@@ -73,6 +75,9 @@ def measure_choices(
             calls = one.choice.group.calls_in_turn
             one.verdict = Measurement(reason=f"too little to gain: its {calls} calls could save at most {most}")
     _try_candidates(_open(trials), program_s, budget, measure)
+    if budget.start_s > 0:
+        worthwhile = int(MOST_START_SHARE * budget.left_s / budget.start_s)
+        launches = min(launches, max(LEAST_LAUNCHES, worthwhile))
     for number in range(launches):
         _gather_evidence(_open(trials), program_s, number, launches, budget, measure)
     return [one.choice for one in trials], [one.verdict or _last_word(one, launches, budget) for one in trials]

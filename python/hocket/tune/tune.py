@@ -32,7 +32,7 @@ from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.report.costs import describe_costs
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
-from hocket.tune.budget import Budget
+from hocket.tune.budget import MOST_RUNS, Budget, TimeLimit, unlimited, usual_s
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
 from hocket.tune.folder import result_folder
@@ -65,9 +65,9 @@ TRACE_FOLDER = "trace"
 
 @dataclass(frozen=True)
 class TuneOptions:
-    repetitions: int = 5  # runs of the program with the plan, and without
+    repetitions: int | None = None  # runs of the program with the plan, and without; None = as of TimeLimit
     launches: int = 3  # of the program that measures the collectives, at most
-    measure_s: float | None = None  # for the measuring of collectives; None = as of Budget.usual
+    measure_s: float | None = None  # for the measuring of collectives; None = as of TimeLimit, or usual_s
     compare_repetitions: int = 5  # of each collective, with and without, in each launch
     testbed: bool = False  # emulate the network on this machine
     timeout_s: float | None = None  # of one run
@@ -150,7 +150,7 @@ class _Job:
         started = datetime.datetime.now(datetime.UTC)
         trace, recorded = self.runs.record(self.folder / TRACE_FOLDER)
         self.notes += trace.shortfalls()
-        self.launcher = self._launcher(recorded.wall_s)
+        self._set_limits(recorded.wall_s)
         groups = group_calls(trace, self._in_background, self.network)
         self._find_costs(trace.ranks, bool(groups))
         self.reporter.message("choosing schedules by simulation")
@@ -183,10 +183,16 @@ class _Job:
         self._write(result)
         return result
 
-    def _launcher(self, program_s: float) -> Launcher:
+    def _set_limits(self, program_s: float) -> None:
+        """Of the whole job, unless more is asked for, and of the measuring."""
         options = self.options
-        budget = Budget.usual(program_s) if options.measure_s is None else Budget(options.measure_s)
-        return Launcher(
+        if options.repetitions is None and options.measure_s is None:
+            self.limit = TimeLimit.usual(program_s)
+            budget = Budget(self.limit.for_measuring_s)
+        else:
+            self.limit = unlimited(program_s)
+            budget = Budget(options.measure_s or usual_s(program_s))
+        self.launcher = Launcher(
             self.command, self.folder / PLAN_FILE, self.runner, self.parts, options.compare_repetitions,
             options.timeout_s, budget,
         )  # fmt: skip
@@ -247,6 +253,7 @@ class _Job:
             return advice, []
         what = f"measuring {len(tried)} collective(s)"
         budget = self.launcher.budget
+        budget.limit_s = min(budget.limit_s, budget.spent_s + self.limit.for_measuring_s)
         with self.reporter.stage(what, budget.left_s) as advance:
 
             def measure(
@@ -265,8 +272,12 @@ class _Job:
         """Native and tuned runs, and the calls of another tuned one. Native ones alone where nothing would differ."""
         if not (planned or self._in_background):
             return [self.runs.native()], [], None
-        native, tuned = self.runs.both(self.options.repetitions)
-        with_plan, why_not = self.runs.record_with_plan()
+        repetitions = self.options.repetitions or MOST_RUNS
+        native, tuned = self.runs.both(repetitions, self.limit)
+        if self._in_background or self.limit.has_time_for(statistics.median(run.wall_s for run in tuned)):
+            with_plan, why_not = self.runs.record_with_plan()
+        else:
+            with_plan, why_not = None, f"the run with the plan was not recorded: {self.limit.over}"
         self.notes += [why_not] if why_not else []
         return native, tuned, with_plan
 
