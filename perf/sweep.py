@@ -5,8 +5,9 @@
 
 perf/sweep.py speed    simulations of 256 ranks, some times in turns: a loop in one process, a campaign on several
                        numbers of workers, and GNU parallel, which starts `hocket simulate` for each of fewer tasks
-perf/sweep.py overhead the same loop and the same campaign in turns within one process: CPU time, from reading the file
-                       to the last row on the disk, with batches and rows pickled as for a worker
+perf/sweep.py overhead the same loop and the same campaign within one process, in turns for each task, so that both
+                       have the same machine: CPU time, from reading the file to the last row on the disk, with
+                       batches and rows pickled as for a worker
 perf/sweep.py kills    a campaign of small simulations whose command is killed at random times, then compared with
                        the rows of one that was not
 """
@@ -25,6 +26,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 HOCKET = [sys.executable, "-m", "hocket"]
 ALGORITHMS = (
@@ -109,112 +111,138 @@ def speed(tasks: int, rounds: int, workers: list[int], of_parallel: int) -> None
 
 
 class Inline:
-    """An engine of the sweep that runs batches at once in this process, sent to and from itself as to a worker."""
+    """An engine of the sweep that runs batches at once in this process, sent to and from itself as to a worker.
+
+    What the loop does for the same task comes before it or after it, in turns.
+    """
 
     workers = 1
 
     def __init__(self) -> None:
+        from hocket import CostModel, Network
+
+        begin_s = time.process_time()
+        self.network = Network.generate(LARGE)
+        self.costs = CostModel.of(self.network)
+        self.loop_s = time.process_time() - begin_s
         self.found: list[tuple[Any, Any]] = []
+        self.times: list[float] = []
 
     @property
     def room(self) -> int:
         return 1 - len(self.found)
 
     def submit(self, batch: Any) -> None:
+        from hocket import requests
         from hocket.sweep.worker import run_batch
 
-        self.found.append((batch, pickle.loads(pickle.dumps(run_batch(pickle.loads(pickle.dumps(batch)))))))
+        def run_beside(request: Any, run: Any = requests.run) -> Any:
+            loop_first = len(self.times) % 2 == 0
+            if loop_first:
+                self.loop(request)
+            found = run(request)
+            if not loop_first:
+                self.loop(request)
+            return found
+
+        with mock.patch.object(requests, "run", run_beside):
+            self.found.append((batch, pickle.loads(pickle.dumps(run_batch(pickle.loads(pickle.dumps(batch)))))))
 
     def ended(self, timeout_s: float) -> list[tuple[Any, Any]]:
         found, self.found = self.found, []
         return found
 
+    def loop(self, request: Any) -> None:
+        from hocket import Schedule, lower, simulate
 
-def campaign_here(path: Path) -> None:
-    """All of `hocket sweep run` but the start of processes and the table at the end."""
+        begin_s = time.process_time()
+        schedule = Schedule.build(*request.what.split(":"), self.network.num_ranks)
+        self.times.append(simulate(lower(schedule, request.bytes), self.network, self.costs).makespan_s)
+        self.loop_s += time.process_time() - begin_s
+
+
+def loop_and_campaign(path: Path) -> tuple[float, float]:
+    """CPU time of the loop; and of `hocket sweep run` but for the start of processes and the table at the end."""
     from hocket.sweep.campaign import read_campaign
-    from hocket.sweep.request import _Run
+    from hocket.sweep.runner import Runner
     from hocket.sweep.store import Store
     from hocket.sweep.worker import take_networks
 
     folder = path.with_suffix(".sweep")
     shutil.rmtree(folder, ignore_errors=True)
+    begin_s = time.process_time()
     read = read_campaign(path)
     take_networks(read.networks)
     store = Store(folder, read, False)
-    run = _Run(Inline(), store, list(read.tasks), 1, lambda _: None)
-    run.run()
+    engine = Inline()
+    runner = Runner(engine, store, list(read.tasks), 1, lambda _: None)
+    runner.run()
     store.close()
-    if run.done != len(read.tasks):
-        sys.exit(f"{len(read.tasks) - run.done} tasks failed")
+    whole_s = time.process_time() - begin_s
+    if runner.done != len(read.tasks):
+        sys.exit(f"{len(read.tasks) - runner.done} tasks failed")
+    return engine.loop_s, whole_s - engine.loop_s
 
 
-def overhead(tasks: int, rounds: int) -> None:
+def overhead(tasks: int, rounds: int, kept: Path | None) -> None:
     from hocket.simulation.parallel import use_one_core
 
     use_one_core()
     with tempfile.TemporaryDirectory() as name:
         path = campaign(Path(name), LARGE, tasks)
-        few = campaign(Path(name) / "few", LARGE, len(ALGORITHMS))
-        campaign_here(few)  # imports
-        loop(LARGE, len(ALGORITHMS))
-        found = []
-        for number in range(rounds):
-            ways = [lambda: loop(LARGE, tasks), lambda: campaign_here(path)]
-            spent = [0.0, 0.0]
-            for way in (0, 1) if number % 2 == 0 else (1, 0):
-                begin_s = time.process_time()
-                ways[way]()
-                spent[way] = (time.process_time() - begin_s) / tasks
-            found.append(spent)
-        ratios = sorted(campaign_s / loop_s for loop_s, campaign_s in found)
-        loops, campaigns = (statistics.median(times) for times in zip(*found, strict=True))
-        print(f"{tasks} simulations of 256 ranks, {rounds} rounds; CPU time of a task, medians: "
-              f"loop {1e3 * loops:.3f} ms, campaign {1e3 * campaigns:.3f} ms")  # fmt: skip
-        lower, middle, upper = statistics.quantiles(ratios, n=4) if rounds > 1 else ratios * 3
-        print(f"campaign over loop: {middle:.3f}; quartiles {lower:.3f} to {upper:.3f}, all {ratios[0]:.3f} to "
-              f"{ratios[-1]:.3f}")  # fmt: skip
+        loop_and_campaign(campaign(Path(name) / "few", LARGE, len(ALGORITHMS)))  # imports
+        kept = kept or Path(name) / "rounds"
+        for _ in range(rounds):
+            spent = [seconds / tasks for seconds in loop_and_campaign(path)]
+            with kept.open("a") as file:
+                file.write(json.dumps([tasks, *spent]) + "\n")
+        found = [times for line in kept.read_text().splitlines() for of, *times in [json.loads(line)] if of == tasks]
+    ratios = sorted(campaign_s / loop_s for loop_s, campaign_s in found)
+    loops, campaigns = (statistics.median(times) for times in zip(*found, strict=True))
+    print(f"{tasks} simulations of 256 ranks, {len(found)} rounds; CPU time of a task, medians: "
+          f"loop {1e3 * loops:.3f} ms, campaign {1e3 * campaigns:.3f} ms")  # fmt: skip
+    chance = random.Random(len(found))
+    medians = sorted(statistics.median(chance.choices(ratios, k=len(ratios))) for _ in range(10_000))
+    print(f"campaign over loop: median {statistics.median(ratios):.3f}, 95 % interval by bootstrap {medians[250]:.3f} "
+          f"to {medians[9749]:.3f}, all {ratios[0]:.3f} to {ratios[-1]:.3f}")  # fmt: skip
 
 
-def kills(tasks: int, number: int, seed: int, workers: int, network: str) -> None:
+def kills(tasks: int, number: int, seed: int, workers: int, network: str, folder: Path) -> None:
+    """What was done before in the same folder counts: a run that is stopped goes on."""
     from hocket.sweep import frame
 
-    chance = random.Random(seed)
-    with tempfile.TemporaryDirectory() as name:
-        path = campaign(Path(name), network, tasks)
-        _, whole_s = sweep(path, workers)
-        expected = frame(path.with_suffix(".sweep"))
-        folder = Path(name) / "killed"
-        command = [
-            *HOCKET,
-            "sweep",
-            "run",
-            str(path),
-            "-o",
-            str(folder),
-            "--workers",
-            str(workers),
-            "--resume",
-            "--json",
-        ]
-        counts = []
-        for _ in range(number):
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            before = len(list(folder.glob("rows/part-*")))
-            while process.poll() is None and len(list(folder.glob("rows/part-*"))) == before:
-                time.sleep(0.005)
-            time.sleep(chance.random() * whole_s / number)
-            process.kill()
-            process.wait()
-            counts.append(len(frame(folder)) if (folder / "tasks.parquet").exists() else 0)
-        done = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        same = frame(folder).equals(expected)
-        print(f"seed {seed}: rows after each of {number} kills: {counts}")
-        print(
-            f"then {done['kept']} kept, {done['ran']} run, {len(done['failed'])} failed; rows as without kills: {same}"
-        )
-        if not same or counts != sorted(counts):
-            sys.exit(1)
+    path = campaign(folder, network, tasks)
+    alone, killed, state = folder / "alone", folder / "killed", folder / "state.json"
+
+    def command(rows: Path) -> list[str]:
+        return [*HOCKET, "sweep", "run", str(path), "-o", str(rows), "--workers", str(workers), "--resume", "--json"]
+
+    def ended(rows: Path) -> dict[str, Any]:
+        values: dict[str, Any] = json.loads(subprocess.run(command(rows), check=True, capture_output=True).stdout)
+        return values
+
+    known = json.loads(state.read_text()) if state.exists() else {"seed": seed, "whole_s": 0.0, "counts": []}
+    if not known["whole_s"]:
+        done = ended(alone)
+        known["whole_s"] = done["seconds"] * tasks / max(1, done["ran"])
+        state.write_text(json.dumps(known))
+    while len(counts := known["counts"]) < number:
+        chance = random.Random(known["seed"] + len(counts))
+        process = subprocess.Popen(command(killed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = len(list(killed.glob("rows/part-*")))
+        while process.poll() is None and len(list(killed.glob("rows/part-*"))) == before:
+            time.sleep(0.005)
+        time.sleep(chance.random() * known["whole_s"] / number)
+        process.kill()
+        process.wait()
+        counts.append(len(frame(killed)))
+        state.write_text(json.dumps(known))
+    done = ended(killed)
+    same = frame(killed).equals(frame(alone))
+    print(f"{tasks} simulations on {network}, seed {known['seed']}: rows after each of {number} kills: {counts}")
+    print(f"then {done['kept']} kept, {done['ran']} run, {len(done['failed'])} failed; rows as without kills: {same}")
+    if not same or counts != sorted(counts):
+        sys.exit(1)
 
 
 def main() -> None:
@@ -226,13 +254,19 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--network", default=SMALL, help="of the campaign whose command is killed")
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument(
+        "--folder", type=Path, help="of the campaign that is killed: a run that is stopped goes on there"
+    )
+    parser.add_argument("--keep", type=Path, help="rounds of overhead: new ones are added, and all are reported")
     given = parser.parse_args()
     if given.what == "speed":
         speed(given.tasks or 2800, given.rounds, given.workers, 40)
     elif given.what == "overhead":
-        overhead(given.tasks or 400, given.rounds)
+        overhead(given.tasks or 1000, given.rounds, given.keep)
     else:
-        kills(given.tasks or 10_000, given.kills, given.seed, given.workers[-1], given.network)
+        with tempfile.TemporaryDirectory() as name:
+            folder = given.folder or Path(name)
+            kills(given.tasks or 10_000, given.kills, given.seed, given.workers[-1], given.network, folder)
 
 
 if __name__ == "__main__":

@@ -38,11 +38,13 @@ class Batches:
         return self._mean_s.get(task.group, self.task_s or LONGEST_S)
 
     def take(self) -> list[Task]:
-        """The next batch; shorter ones near the end, so that all workers end together."""
+        """The next batch; with several workers shorter ones near the end, so that all end together."""
         if self._alone and not self._left:
             return [self._alone.popleft()]
-        rest_s = len(self._left) * (self.task_s or LONGEST_S)
-        longest_s = min(LONGEST_S, max(SHORTEST_S, rest_s / (4 * self._workers)))
+        longest_s = LONGEST_S
+        if self._workers > 1:
+            rest_s = len(self._left) * (self.task_s or LONGEST_S)
+            longest_s = min(LONGEST_S, max(SHORTEST_S, rest_s / (2 * self._workers)))
         batch: list[Task] = []
         batch_s = 0.0
         while self._left and len(batch) < MOST_TASKS:

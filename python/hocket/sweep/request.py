@@ -8,22 +8,18 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hocket.errors import InvalidInput
 from hocket.reporter import SILENT, Reporter
 from hocket.simulation.parallel import available_cores
 from hocket.sweep.alone import MEASURES, is_busy
-from hocket.sweep.batches import Batches
 from hocket.sweep.campaign import Campaign, Task, read_campaign
 from hocket.sweep.engine import Engine, LocalEngine
-from hocket.sweep.store import RESULTS, Store, bytes_to_rows
-
-if TYPE_CHECKING:
-    from hocket.sweep.worker import Ran
+from hocket.sweep.runner import FailedTask, Runner
+from hocket.sweep.store import RESULTS, Store
 
 ATTEMPTS = 3
-_REPORT_EVERY_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -41,14 +37,6 @@ class SweepRequest:
     @property
     def folder(self) -> Path:
         return self.output or Path(self.campaign.with_suffix(".sweep").name)
-
-
-@dataclass(frozen=True)
-class FailedTask:
-    task: int
-    parameters: dict[str, Any]
-    message: str
-    attempts: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ class Swept:
 
 
 def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
-    """Rows are on the disk as soon as a batch ends. @raises InvalidInput if the campaign or the folder is wrong."""
+    """Runs what has no rows yet. @raises InvalidInput if the campaign or the folder is wrong."""
     campaign = read_campaign(request.campaign)
     memory = _memory(request, campaign)
     if request.dry_run:
@@ -99,7 +87,7 @@ def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
         begin_s = time.monotonic()
         try:
             with reporter.steps("running", len(missing)) as advance:
-                ran = _Run(engine, store, missing, campaign.run.get("attempts", ATTEMPTS), advance)
+                ran = Runner(engine, store, missing, campaign.run.get("attempts", ATTEMPTS), advance)
                 ran.run()
         finally:
             engine.close()
@@ -157,68 +145,3 @@ def _engine(
     from hocket.sweep.dask_engine import DaskEngine
 
     return DaskEngine.connect(campaign, scheduler, slurm, reporter)
-
-
-class _Run:
-    def __init__(self, engine: Engine, store: Store, tasks: list[Task], attempts: int, advance: Any) -> None:
-        self.engine, self.store, self.attempts, self.advance = engine, store, attempts, advance
-        self.by_index = {task.index: task for task in tasks}
-        self.batches = Batches(tasks, engine.workers)
-        self.tried: dict[int, int] = {}
-        self.failed: dict[int, FailedTask] = {}
-        self.done, self.running = 0, 0
-        self.begin_s = self.reported_s = time.monotonic()
-
-    def run(self) -> None:
-        while len(self.batches) or self.running:
-            while self.engine.room > 0 and len(self.batches):
-                batch = self.batches.take()
-                self.running += 1
-                self.engine.submit(batch)
-            for ended, found in self.engine.ended(1.0):
-                self.running -= 1
-                if isinstance(found, str):
-                    self._died(ended, found)
-                else:
-                    self._ended(found)
-
-    def _ended(self, found: Ran) -> None:
-        if found.rows:
-            self.store.add(bytes_to_rows(found.rows))
-        for index, seconds in found.seconds:
-            self.batches.ended(self.by_index[index], seconds)
-            self.done += 1
-            self.failed.pop(index, None)
-            self.advance(self._progress())
-        for failure in found.failures:
-            self._failed(self.by_index[failure.index], failure.message, failure.again)
-
-    def _died(self, batch: Any, reason: str) -> None:
-        if len(batch) == 1:
-            self._failed(batch[0], reason, True)
-        else:  # any of them may be the reason
-            self.batches.put_back(batch)
-
-    def _failed(self, task: Task, message: str, again: bool) -> None:
-        tried = self.tried[task.index] = self.tried.get(task.index, 0) + 1
-        if again and tried < self.attempts:
-            self.batches.put_back([task])
-            return
-        self.failed[task.index] = FailedTask(task.index, task.parameters, message, tried)
-        self.advance(self._progress())
-
-    def _progress(self) -> str:
-        """Now and then how long the rest will take; else nothing new."""
-        now_s = time.monotonic()
-        if now_s - self.reported_s < _REPORT_EVERY_S or not self.done:
-            return ""
-        self.reported_s = now_s
-        ended = self.done + len(self.failed)
-        left_s = (now_s - self.begin_s) / ended * (len(self.by_index) - ended)
-        return f"{ended:,} of {len(self.by_index):,} tasks; {_duration(left_s)} left"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

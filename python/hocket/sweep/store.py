@@ -89,11 +89,11 @@ class Store:
         """Keys of tasks that have rows."""
         return {key for path in _parts(self.folder) for key in _read(path, [_KEY]).column(_KEY).to_pylist()}
 
-    def add(self, rows: pyarrow.Table) -> None:
-        """When it returns they are on the disk."""
-        _, parquet = import_arrow()
+    def add(self, rows: list[pyarrow.Table]) -> None:
+        """As one file. When it returns they are on the disk."""
+        pyarrow, parquet = import_arrow()
         with whole_file(self.folder / _ROWS / f"part-{self._next:06}.parquet") as aside:
-            parquet.write_table(rows, aside)
+            parquet.write_table(_together(pyarrow, rows), aside)
             with aside.open("rb") as file:
                 os.fsync(file.fileno())
         self._next += 1
