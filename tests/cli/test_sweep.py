@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,11 +22,13 @@ from typing import Any
 import pandas
 import psutil
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from filelock import FileLock
 
 from hocket import CostModel, Network, Schedule, lower, simulate
 from hocket.sweep import frame
+from hocket.sweep.dask_engine import inputs_plugin
+from hocket.sweep.files import digest_of_path, packed
 from mpis import LIMIT_S, LONG
 
 HOCKET = str(Path(sys.executable).with_name("hocket"))
@@ -93,15 +97,17 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 
 def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tmp_path: Path) -> None:
-    """Of the command, at random times; and once of a worker."""
+    """Of the command, at random times; and once of a worker. Temporary files do not stay either."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     chance = random.Random(seed)
-    folder = tmp_path / "killed"
+    folder, temporary = tmp_path / "killed", Path(tempfile.mkdtemp(dir="/tmp"))  # short: of sockets
+    environment = {**os.environ, "TMPDIR": str(temporary)}
     workers: list[psutil.Process] = []
     for kill in range(4):
         before = parts(folder)
-        with running(HOCKET, "sweep", campaign, "-o", folder, "--resume", "--workers", "2") as process:
+        command = (HOCKET, "sweep", campaign, "-o", folder, "--resume", "--workers", "2")
+        with running(*command, env=environment) as process:
             wait_until(lambda before=before, process=process: parts(folder) > before or process.poll() is not None)
             time.sleep(chance.random() * 0.3)
             if process.poll() is not None:
@@ -119,6 +125,8 @@ def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tm
     assert values["ran"] + values["kept"] == TASKS
     pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
     wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in workers))
+    assert [one.name for one in temporary.iterdir() if one.suffix not in (".turn", ".tasks")] == []
+    shutil.rmtree(temporary)
 
 
 def test_only_what_changed_runs_again(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
@@ -300,10 +308,31 @@ def test_dask_gives_the_same_rows_also_after_kills(
             before = parts(folder)
             wait_until(lambda: parts(folder) > before or process.poll() is not None)
         done = subprocess.run([*map(str, command), "--json"], check=True, capture_output=True, timeout=LIMIT_S)
+        with Client(address, set_as_default=False) as client:
+            kept = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.worker_plugins))
+    assert [name for name in kept if "hocket" in name] == []
     values = json.loads(done.stdout)
     assert values["failed"] == []
     assert values["ran"] + values["kept"] == TASKS
     pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
+
+
+def test_files_stay_on_a_dask_worker_no_longer_than_their_campaign(tmp_path: Path) -> None:
+    file = tmp_path / "p.goal"
+    file.write_text("num_ranks 1\nrank 0 {\n}\n")
+    sent = packed({str(file): digest_of_path(file)})
+    file.unlink()  # as on another machine
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path, silence_logs="CRITICAL"
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        for _ in range(2):  # the second one replaces the first, as that of --resume does after a kill
+            client.register_plugin(inputs_plugin({}, sent), name="inputs")
+            assert len(list(tmp_path.rglob("p.goal"))) == 1
+        client.unregister_worker_plugin("inputs")
+        assert list(tmp_path.rglob("p.goal")) == []
 
 
 def test_no_scheduler_is_one_message(campaign: Path, tmp_path: Path) -> None:

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import socket
 import time
+from contextlib import suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +31,13 @@ _AHEAD = 2  #: batches of a worker: the next one is there when one ends
 
 
 class DaskEngine:
-    def __init__(self, client: Any, campaign: Campaign, start_s: float = CONNECT_S) -> None:
+    def __init__(self, client: Any, campaign: Campaign, folder: Path, start_s: float = CONNECT_S) -> None:
         self._client, self._cluster = client, None
+        self._inputs = _name_of_inputs(folder)
         self._patience_s, self._seen_s = max(start_s, PATIENCE_S), time.monotonic()
         try:
             client.wait_for_workers(1, timeout=start_s)
-            client.register_plugin(_inputs_plugin(campaign.networks, packed(campaign.files)), name="hocket-inputs")
+            client.register_plugin(inputs_plugin(campaign.networks, packed(campaign.files)), name=self._inputs)
         except (TimeoutError, OSError) as error:
             raise Error(
                 "the Dask cluster has no worker", f"start one: dask worker ADDRESS, where hocket is installed ({error})"
@@ -43,7 +48,7 @@ class DaskEngine:
 
     @classmethod
     def connect(
-        cls, campaign: Campaign, scheduler: str | None, slurm: dict[str, Any] | None, reporter: Reporter
+        cls, campaign: Campaign, folder: Path, scheduler: str | None, slurm: dict[str, Any] | None, reporter: Reporter
     ) -> tuple[DaskEngine, str]:
         """The engine, and where its workers are."""
         try:
@@ -61,11 +66,11 @@ class DaskEngine:
                     f"--scheduler {scheduler}: no Dask scheduler answers: {reason}",
                     "as in: --scheduler tcp://host:8786",
                 ) from None
-            return cls(client, campaign), scheduler
+            return cls(client, campaign, folder), scheduler
         assert slurm is not None
         cluster = _slurm_cluster(slurm, campaign)
         reporter.message("waiting for the first worker from Slurm")
-        engine = cls(Client(cluster, set_as_default=False), campaign, START_S)
+        engine = cls(Client(cluster, set_as_default=False), campaign, folder, START_S)
         engine._cluster = cluster
         return engine, "slurm"
 
@@ -109,13 +114,21 @@ class DaskEngine:
 
     def close(self) -> None:
         self._client.cancel(list(self._running), force=True)
+        if self._client.status == "running":
+            with suppress(OSError, ValueError, TimeoutError):  # it may go at any moment
+                self._client.unregister_worker_plugin(self._inputs)
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
 
 
-def _inputs_plugin(networks: dict[str, VariedNetwork], files: Packed) -> Any:
-    """Sent once to each worker, also to those that come later."""
+def _name_of_inputs(folder: Path) -> str:
+    """Of one campaign at a time; with --resume the same, so that what was left at a kill is replaced."""
+    return "hocket-inputs-" + hashlib.sha256(f"{socket.gethostname()}:{folder.resolve()}".encode()).hexdigest()[:16]
+
+
+def inputs_plugin(networks: dict[str, VariedNetwork], files: Packed) -> Any:
+    """Sent once to each worker, also to those that come later, until it is unregistered or replaced."""
     from distributed import WorkerPlugin
 
     class Inputs(WorkerPlugin):  # type: ignore[misc]
@@ -125,7 +138,12 @@ def _inputs_plugin(networks: dict[str, VariedNetwork], files: Packed) -> Any:
 
             use_one_core()
             take_networks(networks)
-            take_files(files, worker.local_directory)  # which goes with the worker
+            self.places = take_files(files, worker.local_directory)
+
+        def teardown(self, worker: Any) -> None:
+            from hocket.sweep.worker import drop_files
+
+            drop_files(self.places)
 
     return Inputs()
 

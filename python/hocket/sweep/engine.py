@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.util import get_temp_dir
 from typing import TYPE_CHECKING, Protocol
 
 from hocket.networks.variation import VariedNetwork
@@ -85,7 +87,8 @@ class LocalEngine:
 
     def _start(self) -> tuple[ForkServerProcess, Connection]:
         own, other = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(other, self._networks, self._memory_bytes), daemon=True)
+        given = other, self._networks, self._memory_bytes, get_temp_dir()
+        process = self._context.Process(target=_serve, args=given, daemon=True)
         process.start()
         other.close()
         return process, own
@@ -97,8 +100,8 @@ def _end_of(status: int | None) -> str:
     return f"the worker ended with status {status}"
 
 
-def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: int | None) -> None:
-    """Until the other end of the pipe is closed."""
+def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: int | None, sockets: str) -> None:
+    """Until the other end of the pipe is closed. `sockets`: the folder of those by which processes are started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the command ends its workers itself
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     from hocket.simulation.parallel import use_one_core
@@ -112,4 +115,7 @@ def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: i
         while True:
             pipe.send(run_batch(pipe.recv()))
     except (EOFError, OSError):
+        parent = multiprocessing.parent_process()
+        if parent is not None and wait([parent.sentinel], 1.0):  # it was killed, and could not remove this itself
+            shutil.rmtree(sockets, ignore_errors=True)
         os._exit(0)

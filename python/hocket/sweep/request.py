@@ -144,4 +144,4 @@ def _engine(
         raise InvalidInput(f"{campaign.kind} measures: its tasks run one at a time, on this machine", "leave out Dask")
     from hocket.sweep.dask_engine import DaskEngine
 
-    return DaskEngine.connect(campaign, scheduler, slurm, reporter)
+    return DaskEngine.connect(campaign, request.folder, scheduler, slurm, reporter)

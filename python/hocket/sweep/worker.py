@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hocket.errors import Error, InvalidInput
@@ -64,9 +66,18 @@ def take_networks(networks: dict[str, VariedNetwork]) -> None:
 _places: dict[str, str] = {}  # of files that were sent
 
 
-def take_files(files: Packed, under: str) -> None:
-    """Once for each worker on another machine."""
-    _places.update(unpacked(files, under))
+def take_files(files: Packed, under: str) -> dict[str, str]:
+    """Once for each worker on another machine. What `drop_files` takes."""
+    places = unpacked(files, under)
+    _places.update(places)
+    return places
+
+
+def drop_files(places: dict[str, str]) -> None:
+    for path, place in places.items():
+        if _places.get(path) == place:
+            del _places[path]
+        shutil.rmtree(Path(place).parent, ignore_errors=True)
 
 
 def limit_memory(num_bytes: int) -> None:
