@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 
 #include "interpose/communicators.hpp"
@@ -15,13 +16,15 @@
 #include "interpose/next.hpp"
 #include "interpose/nonblocking/planned_calls.hpp"
 #include "interpose/plan_in_force.hpp"
+#include "interpose/private_communicators.hpp"
 
 namespace {
 
 using hocket::interpose::next;
 
 template <class... Arguments>
-int make_communicator(int (*call)(Arguments...), Arguments... arguments) {
+int make_communicator(std::string_view name, int (*call)(Arguments...), Arguments... arguments) {
+    if (hocket::interpose::depth == 0) hocket::interpose::note_maker(name == "Comm_create_group");
     const int code = call(arguments...);
     if (hocket::interpose::depth > 0 || !hocket::interpose::plan_is_in_background.load(std::memory_order_relaxed))
         return code;
@@ -44,7 +47,7 @@ int free_communicator(int (*call)(MPI_Comm*), MPI_Comm* comm) {
 }  // namespace
 
 #define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
-    HOCKET_DEFINE(name, parameters) { return make_communicator(next.name, HOCKET_UNBRACKETED arguments); }
+    HOCKET_DEFINE(name, parameters) { return make_communicator(#name, next.name, HOCKET_UNBRACKETED arguments); }
 #include "pmpi/maker.inc"
 
 HOCKET_DEFINE(Comm_free, (MPI_Comm * comm)) { return free_communicator(next.Comm_free, comm); }

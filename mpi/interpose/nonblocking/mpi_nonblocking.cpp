@@ -17,6 +17,7 @@
 #include "interpose/nonblocking/progress.hpp"
 #include "interpose/nonblocking/sizes.hpp"
 #include "interpose/plan_in_force.hpp"
+#include "interpose/private_communicators.hpp"
 
 using hocket::interpose::Block;
 using hocket::interpose::Blocks;
@@ -31,6 +32,7 @@ using hocket::interpose::is_active;
 using hocket::interpose::is_progress_on;
 using hocket::interpose::next;
 using hocket::interpose::NoBlock;
+using hocket::interpose::note_maker;
 using hocket::interpose::OwnBlock;
 using hocket::interpose::plan_call;
 using hocket::interpose::plan_is_in_background;
@@ -134,6 +136,7 @@ int start_file(int (*call)(Arguments...), Arguments... arguments) {
 template <class... Arguments>
 int make_later(int (*call)(Arguments...), Arguments... arguments) {
     if (depth > 0) return call(arguments...);
+    note_maker(false);
     MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
     return progress.start_alone(TrackedRequest::duplicate, [&] { return call(arguments...); }, request);
 }
