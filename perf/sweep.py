@@ -24,9 +24,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+from hocket import CostModel, Network, Schedule, lower, simulate
 
 HOCKET = [sys.executable, "-m", "hocket"]
 ALGORITHMS = (
@@ -49,18 +53,23 @@ def campaign(folder: Path, network: str, tasks: int) -> Path:
     return path
 
 
+def one_by_the_engine(
+    what: str, num_bytes: int, network: Network, costs: CostModel, build: Callable[..., Schedule] = Schedule.build
+) -> float:
+    """The time that it simulates, in seconds."""
+    schedule = build(*what.split(":"), network.num_ranks)
+    return simulate(lower(schedule, num_bytes), network, costs).makespan_s
+
+
 def loop(network_name: str, tasks: int) -> float:
     """Seconds of a loop that calls the engine and keeps the times."""
-    from hocket import CostModel, Network, Schedule, lower, simulate
-
     begin_s = time.perf_counter()
     network = Network.generate(network_name)
     costs = CostModel.of(network)
     found = []
     for what in ALGORITHMS:
         for number in range(tasks // len(ALGORITHMS)):
-            program = lower(Schedule.build(*what.split(":"), network.num_ranks), 1000 * (number + 1))
-            found.append(simulate(program, network, costs).makespan_s)
+            found.append(one_by_the_engine(what, 1000 * (number + 1), network, costs))
     return time.perf_counter() - begin_s
 
 
@@ -118,10 +127,9 @@ class Inline:
 
     workers = 1
 
-    def __init__(self) -> None:
-        from hocket import CostModel, Network
-
+    def __init__(self, build: Callable[..., Schedule]) -> None:
         begin_s = time.process_time()
+        self.build = build
         self.network = Network.generate(LARGE)
         self.costs = CostModel.of(self.network)
         self.loop_s = time.process_time() - begin_s
@@ -153,15 +161,12 @@ class Inline:
         return found
 
     def loop(self, request: Any) -> None:
-        from hocket import Schedule, lower, simulate
-
         begin_s = time.process_time()
-        schedule = Schedule.build(*request.what.split(":"), self.network.num_ranks)
-        self.times.append(simulate(lower(schedule, request.bytes), self.network, self.costs).makespan_s)
+        self.times.append(one_by_the_engine(request.what, request.bytes, self.network, self.costs, self.build))
         self.loop_s += time.process_time() - begin_s
 
 
-def loop_and_campaign(path: Path) -> tuple[float, float]:
+def loop_and_campaign(path: Path, build: Callable[..., Schedule]) -> tuple[float, float]:
     """CPU time of the loop; and of `hocket sweep run` but for the start of processes and the table at the end."""
     from hocket.sweep.campaign import read_campaign
     from hocket.sweep.runner import Runner
@@ -174,7 +179,7 @@ def loop_and_campaign(path: Path) -> tuple[float, float]:
     read = read_campaign(path)
     take_networks(read.networks)
     store = Store(folder, read, False)
-    engine = Inline()
+    engine = Inline(build)
     runner = Runner(engine, store, list(read.tasks), 1, lambda _: None)
     runner.run()
     store.close()
@@ -184,16 +189,17 @@ def loop_and_campaign(path: Path) -> tuple[float, float]:
     return engine.loop_s, whole_s - engine.loop_s
 
 
-def overhead(tasks: int, rounds: int, kept: Path | None) -> None:
+def overhead(tasks: int, rounds: int, kept: Path | None, builds_once: bool) -> None:
     from hocket.simulation.parallel import use_one_core
 
     use_one_core()
     with tempfile.TemporaryDirectory() as name:
         path = campaign(Path(name), LARGE, tasks)
-        loop_and_campaign(campaign(Path(name) / "few", LARGE, len(ALGORITHMS)))  # imports
+        build = cache(Schedule.build) if builds_once else Schedule.build
+        loop_and_campaign(campaign(Path(name) / "few", LARGE, len(ALGORITHMS)), build)  # imports
         kept = kept or Path(name) / "rounds"
         for _ in range(rounds):
-            spent = [seconds / tasks for seconds in loop_and_campaign(path)]
+            spent = [seconds / tasks for seconds in loop_and_campaign(path, build)]
             with kept.open("a") as file:
                 file.write(json.dumps([tasks, *spent]) + "\n")
         found = [times for line in kept.read_text().splitlines() for of, *times in [json.loads(line)] if of == tasks]
@@ -258,11 +264,12 @@ def main() -> None:
         "--folder", type=Path, help="of the campaign that is killed: a run that is stopped goes on there"
     )
     parser.add_argument("--keep", type=Path, help="rounds of overhead: new ones are added, and all are reported")
+    parser.add_argument("--build-once", action="store_true", help="the loop builds the schedule of an algorithm once")
     given = parser.parse_args()
     if given.what == "speed":
         speed(given.tasks or 2800, given.rounds, given.workers, 40)
     elif given.what == "overhead":
-        overhead(given.tasks or 1000, given.rounds, given.keep)
+        overhead(given.tasks or 1000, given.rounds, given.keep, given.build_once)
     else:
         with tempfile.TemporaryDirectory() as name:
             folder = given.folder or Path(name)

@@ -34,6 +34,7 @@ ACCEPTED = (
 )
 
 MOST_FILE_BYTES = 2**32  #: of a schedule or a program
+_MOST_KEPT = 2**18  # messages of a schedule that is kept; as many as there may be, one a pair of ranks and segment
 
 
 @dataclass(frozen=True)
@@ -333,8 +334,6 @@ def _algorithms() -> dict[str, dict[str, bool]]:
 
 
 def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedule]:
-    from hocket import Schedule
-
     collective, _, wanted = what.partition(":")
     known = _algorithms()
     if collective not in known:
@@ -347,19 +346,29 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
         raise InvalidInput(
             f"{what}: {collective} has no algorithm {wanted!r}", f"accepted algorithms: {', '.join(names)}"
         )
-    order = list(network.depth_first_order(request.root)) if request.depth_first else None
+    order = tuple(network.depth_first_order(request.root)) if request.depth_first else None
     return [
-        Schedule.build(
-            collective,
-            name,
-            network.num_ranks,
-            root=request.root,
-            segments=request.segments if pipelines else 1,
-            order=order,
-        )
+        _schedule(collective, name, network.num_ranks, request.root, request.segments if pipelines else 1, order)
         for name, pipelines in names.items()
         if not wanted or name == wanted
     ]
+
+
+_last: tuple[Any, Schedule] | None = None  # what `_schedule` was called with, and has made
+
+
+def _schedule(*given: Any) -> Schedule:
+    """As Schedule.build. A small one is kept: the next simulation of a process is often one of another size."""
+    from hocket import Schedule
+
+    global _last
+    last = _last  # other threads change it
+    if last is not None and last[0] == given:
+        return last[1]
+    collective, algorithm, num_ranks, root, segments, order = given
+    schedule = Schedule.build(collective, algorithm, num_ranks, root, segments, order and list(order))
+    _last = (given, schedule) if num_ranks * num_ranks * segments <= _MOST_KEPT else None
+    return schedule
 
 
 def _lowered(schedule: Schedule, request: Request) -> Program:
