@@ -3,8 +3,9 @@
 
 """Campaigns: what `hocket sweep` costs beside a loop that calls the engine and beside GNU parallel; and kills.
 
-perf/sweep.py speed    simulations of 256 ranks, some times in turns: a loop in one process, a campaign on several
-                       numbers of workers, and GNU parallel, which starts `hocket simulate` for each of fewer tasks
+perf/sweep.py speed    simulations of 256 ranks, some times in turns: a loop in one process, the whole command
+                       `hocket sweep` with several numbers of workers, and GNU parallel, which starts `hocket simulate`
+                       for each of fewer tasks
 perf/sweep.py overhead the same loop and the same campaign within one process, in turns for each task, so that both
                        have the same machine: CPU time, from reading the file to the last row on the disk, with
                        batches and rows pickled as for a worker
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import pickle
 import random
 import shutil
@@ -73,50 +75,54 @@ def loop(network_name: str, tasks: int) -> float:
     return time.perf_counter() - begin_s
 
 
-def sweep(path: Path, workers: int) -> tuple[float, float]:
-    """Seconds of the campaign while it runs, and of the whole command."""
+def sweep(path: Path, workers: int) -> float:
+    """Seconds of the whole command."""
     folder = path.with_suffix(".sweep")
     shutil.rmtree(folder, ignore_errors=True)
     begin_s = time.perf_counter()
     command = [*HOCKET, "sweep", "run", str(path), "-o", str(folder), "--workers", str(workers), "--json"]
-    done = subprocess.run(command, check=True, capture_output=True)
-    return json.loads(done.stdout)["seconds"], time.perf_counter() - begin_s
+    done = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    if done["failed"]:
+        sys.exit(f"{len(done['failed'])} tasks failed")
+    return time.perf_counter() - begin_s
 
 
-def parallel(tasks: int) -> float | None:
-    if shutil.which("parallel") is None:
-        return None
+def parallel(tasks: int, jobs: int) -> float:
     sizes = [str(1000 * (number + 1)) for number in range(tasks // len(ALGORITHMS))]
     begin_s = time.perf_counter()
     subprocess.run(
-        ["parallel", "-j2", *HOCKET, "simulate", "{1}", "--network", LARGE, "--bytes", "{2}B", "--json",
+        ["parallel", f"-j{jobs}", *HOCKET, "simulate", "{1}", "--network", LARGE, "--bytes", "{2}B", "--json",
          ":::", *ALGORITHMS, ":::", *sizes],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return time.perf_counter() - begin_s
 
 
-def speed(tasks: int, rounds: int, workers: list[int], of_parallel: int) -> None:
+def speed(tasks: int, ways: list[str], rounds: int, workers: list[int], of_parallel: int, kept: Path | None) -> None:
+    """A table of rounds, new ones and those of before."""
     with tempfile.TemporaryDirectory() as name:
-        few = campaign(Path(name), LARGE, len(ALGORITHMS)).rename(Path(name) / "few.toml")
         path = campaign(Path(name), LARGE, tasks)
-        times: dict[str, list[float]] = {}
+        kept = kept or Path(name) / "rounds"
+        measures: dict[str, Callable[[], list[tuple[str, int, int, float]]]] = {
+            "loop": lambda: [("Python loop", 1, tasks, loop(LARGE, tasks))],
+            "sweep": lambda: [("hocket sweep", number, tasks, sweep(path, number)) for number in workers],
+            "parallel": lambda: [("GNU parallel", workers[-1], of_parallel, parallel(of_parallel, workers[-1]))],
+        }
         for _ in range(rounds):
-            times.setdefault("loop", []).append(loop(LARGE, tasks))
-            times.setdefault("start", []).append(sweep(few, 1)[0])  # of a worker, and four tasks
-            for number in workers:
-                run_s, whole_s = sweep(path, number)
-                times.setdefault(f"{number} workers", []).append(run_s)
-                times.setdefault(f"{number}, whole command", []).append(whole_s)
-        loop_s = statistics.median(times["loop"])
-        print(f"{tasks} simulations of 256 ranks; medians of {rounds} rounds")
-        for key, found in times.items():
-            middle = statistics.median(found)
-            print(f"{key:>18}: {middle:7.2f} s, {tasks / middle:7.1f} tasks/s, {loop_s / middle:.3f} times the loop")
-        if (seconds := parallel(of_parallel)) is not None:
-            print(f"GNU parallel -j2: {of_parallel} tasks in {seconds:.2f} s, {of_parallel / seconds:.1f} tasks/s")
-        else:
-            print("GNU parallel is not installed")
+            for way in ways:
+                with kept.open("a") as file:
+                    file.writelines(json.dumps(line) + "\n" for line in measures[way]())
+        found: dict[tuple[str, int, int], list[float]] = {}
+        for way, processes, of, seconds in map(json.loads, kept.read_text().splitlines()):
+            found.setdefault((way, processes, of), []).append(seconds)
+    loop_s = statistics.median(found.get(("Python loop", 1, tasks), [math.nan])) / tasks
+    print("Simulations of 256 ranks; medians\n")
+    print("| way | processes | tasks | rounds | s | tasks/s | processes x time of a task, over the loop's |")
+    print("|---|---|---|---|---|---|---|")
+    for (way, processes, of), times in found.items():
+        middle = statistics.median(times)
+        over = processes * middle / of / loop_s
+        print(f"| {way} | {processes} | {of:,} | {len(times)} | {middle:.1f} | {of / middle:.3g} | {over:.3f} |")
 
 
 class Inline:
@@ -263,11 +269,14 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, help="of the campaign that is killed: a run that is stopped goes on there"
     )
-    parser.add_argument("--keep", type=Path, help="rounds of overhead: new ones are added, and all are reported")
+    parser.add_argument("--keep", type=Path, help="rounds of speed or overhead: new ones are added, all are reported")
+    ways = ["loop", "sweep", "parallel"]
+    parser.add_argument("--ways", nargs="+", choices=ways, default=ways, help="of speed")
+    parser.add_argument("--of-parallel", type=int, default=100, help="tasks of GNU parallel")
     parser.add_argument("--build-once", action="store_true", help="the loop builds the schedule of an algorithm once")
     given = parser.parse_args()
     if given.what == "speed":
-        speed(given.tasks or 2800, given.rounds, given.workers, 40)
+        speed(given.tasks or 10_000, given.ways, given.rounds, given.workers, given.of_parallel, given.keep)
     elif given.what == "overhead":
         overhead(given.tasks or 1000, given.rounds, given.keep, given.build_once)
     else:
