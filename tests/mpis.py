@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from hocket.mpi import launch
 from hocket.mpi.discover import Mpi, find_mpis
@@ -80,15 +81,28 @@ class MpiRunner:
         command = [str(wrapper), "-g", "-O1", str(source), "-o", str(program), *flags]
         key = hashlib.sha256(repr((wrapper, source.read_bytes(), source.suffix, flags)).encode()).hexdigest()
         kept = self.compiled / key[:32]
-        if kept.exists():
-            shutil.copy(kept, program)
-            return program
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-        assert result.returncode == 0, f"{shlex.join(command)}\n{result.stderr}"
-        aside = kept.with_suffix(f".{os.getpid()}")
-        shutil.copy(program, aside)
-        aside.rename(kept)  # another worker may look for it
+        with FileLock(kept.with_suffix(".lock"), timeout=LIMIT_S):  # another worker may need it too
+            if not kept.exists():
+                result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+                assert result.returncode == 0, f"{shlex.join(command)}\n{result.stderr}"
+                shutil.copy(program, kept)
+        shutil.copy(kept, program)
         return program
+
+    def yielding(self) -> list[Path]:
+        """Libraries with which ranks that wait leave their cores to others; but in `make test-long`, by naps: naps.c.
+
+        Open MPI's ranks that wait give their cores away of themselves.
+        """
+        yields = [preload.library()] if self.mpi.family == "mpich" else []
+        if LONG:
+            return yields
+        naps = self.compiled / "naps.so"
+        with FileLock(naps.with_suffix(".lock"), timeout=LIMIT_S):
+            if not naps.exists():
+                command = ["cc", "-O1", "-shared", "-fPIC", str(ROOT / "tests/mpi/naps.c"), "-o", str(naps)]
+                subprocess.run(command, check=True)
+        return [*yields, naps]
 
     def command(self, num_ranks: int, *program: str | Path) -> list[str]:
         return [str(self.mpi.mpiexec), "-n", str(num_ranks), *map(str, program)]
@@ -107,9 +121,10 @@ class MpiRunner:
         cores = len(os.sched_getaffinity(0))
         if self.mpi.family == "mpich" and num_ranks > cores:
             env = {**MPICH_SHARING_CORES, **env}
-        # Open MPI's ranks that wait give their cores away of themselves. Tests that run beside this one need some too.
-        if self.mpi.family == "mpich" and num_ranks * NUM_WORKERS > cores:
-            libraries = [*libraries, preload.library()]
+        # Tests that run beside this one need cores too.
+        if num_ranks * NUM_WORKERS > cores:
+            libraries = [*libraries, *self.yielding()]
+            env = {"OMPI_MCA_mpi_yield_when_idle": "1", **env}  # where all ranks have cores it does not
         libraries, env = _sanitized(self.mpi, libraries, env)
         command, needed = launch.with_preload(self.command(num_ranks, *program), self.mpi, libraries, env)
         for attempts_left in (1, 0):

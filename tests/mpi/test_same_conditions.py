@@ -32,7 +32,7 @@ PROGRAM = """
 int main(int argc, char **argv) {
     char *data = calloc(1, 1000000);
     MPI_Init(&argc, &argv);
-    for (int i = 0; i < 20; ++i) MPI_Bcast(data, 1000000, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < 4; ++i) MPI_Bcast(data, 1000000, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
 }
