@@ -116,6 +116,15 @@ def test_environment_folder_status_and_streams_of_a_command(bed: Testbed, tmp_pa
 
 
 @needs_namespaces
+def test_the_machine_needs_no_ssh(bed: Testbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for program in ("sh", "nsenter", "hostname"):
+        (tmp_path / program).symlink_to(str(shutil.which(program)))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert shutil.which("ssh") is None
+    assert bed.run(["ssh", "h2", "hostname"]).stdout == "h2\n"
+
+
+@needs_namespaces
 def test_a_time_limit_may_be_of_months(bed: Testbed) -> None:
     """One call of poll(2) waits 24 days at most."""
     assert bed.run(["sh", "-c", "echo ended"], timeout=100 * 86400.0).stdout == "ended\n"

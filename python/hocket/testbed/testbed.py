@@ -154,8 +154,8 @@ class Testbed:
         @throws Error  the command cannot be started, or did not end within `timeout` seconds
         """
         environment = self._environment(command, mpi, env)
-        program = shutil.which(command[0], path=environment["PATH"])
-        if program is None:
+        # `ssh` is the testbed's own, in a folder that is there inside only.
+        if command[0] != "ssh" and shutil.which(command[0], path=environment["PATH"]) is None:
             raise Error(f"command not found: {command[0]!r}", "give its path, or put its folder into PATH")
         request = {
             "do": "run",
