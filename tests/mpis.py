@@ -90,9 +90,9 @@ class MpiRunner:
         return program
 
     def yielding(self) -> list[Path]:
-        """Libraries with which ranks that wait leave their cores to others; but in `make test-long`, by naps: naps.c.
+        """Libraries with which ranks that wait leave their cores to others: by naps (naps.c), but in `make test-long`.
 
-        Open MPI's ranks that wait give their cores away of themselves.
+        There Open MPI's ranks yield of themselves.
         """
         yields = [preload.library()] if self.mpi.family == "mpich" else []
         if LONG:
