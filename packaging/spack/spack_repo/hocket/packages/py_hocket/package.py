@@ -21,7 +21,7 @@ class PyHocket(PythonPackage):
 
     depends_on("cxx", type="build")
     depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-scikit-build-core@1.0:", type="build")
+    depends_on("py-scikit-build-core@0.11:", type="build")
     depends_on("py-nanobind@2.9:", type="build")
     depends_on("cmake@3.21:", type=("build", "run"))
     depends_on("mpi", type="run")  # the MPI parts are built on first use, once for each MPI
