@@ -276,6 +276,9 @@ def main() -> None:
     parser.add_argument("--build-once", action="store_true", help="the loop builds the schedule of an algorithm once")
     given = parser.parse_args()
     if given.what == "speed":
+        if "parallel" in given.ways and shutil.which("parallel") is None:
+            print("GNU parallel is not installed (Debian: parallel), and is left out", file=sys.stderr)
+            given.ways = [way for way in given.ways if way != "parallel"]
         speed(given.tasks or 10_000, given.ways, given.rounds, given.workers, given.of_parallel, given.keep)
     elif given.what == "overhead":
         overhead(given.tasks or 1000, given.rounds, given.keep, given.build_once)
