@@ -317,6 +317,18 @@ def test_a_reader_that_leaves(tmp_path: Path, redirected: str, more: tuple[str, 
     assert done.returncode == 2
 
 
+def test_a_table_behind_other_output_does_not_end_the_process_where_the_reader_has_left() -> None:
+    program = "import os; from hocket.cli.common import print_table; print('before'); print_table(['a'], [['b']])"
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; os._exit(7)"], stdout=writer, stderr=subprocess.PIPE, env=env, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (7, b"")
+
+
 def test_a_full_disk(tmp_path: Path) -> None:
     command = f"{Path(sys.executable).with_name('hocket')} simulate {' '.join(RING)} > /dev/full"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)

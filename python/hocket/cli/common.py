@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -43,13 +44,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
+    is_terminal = sys.stdout.isatty()
+    printed = io.StringIO()  # on standard output rich itself would end the process when a reader leaves
     # A pipe has no width: never fold what another program reads.
-    console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False)
-    with console.capture() as printed:  # rich itself would end the process when a reader leaves
-        if title:  # not as the table's title, which would be folded to the width of the table
-            console.print(title, style="table.title", soft_wrap=True)
-        console.print(table)
-    print(printed.get(), end="")
+    console = Console(
+        file=printed, force_terminal=is_terminal or None, width=None if is_terminal else 200, markup=False,
+        highlight=False,
+    )  # fmt: skip
+    if title:  # not as the table's title, which would be folded to the width of the table
+        console.print(title, style="table.title", soft_wrap=True)
+    console.print(table)
+    print(printed.getvalue(), end="")
 
 
 def import_numpy() -> None:
