@@ -10,10 +10,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+
 import hocket.bench.mpi as package
 from hocket.bench.mpi.suites import shipped_suites
 
 SCHEMA = json.loads((Path(package.__file__).parent / "records.schema.json").read_text())
+# Made once: jsonschema.validate checks the schema too, which takes fifty times as long as a record.
+jsonschema.Draft202012Validator.check_schema(SCHEMA)
+RECORD = jsonschema.Draft202012Validator(SCHEMA)
 HEAD = 'format = "hocket.suite/1"\nname = "test"\nlaunches = 1\nrounds = 1\nsamples = 3\nbudget_s = 0.01\n'
 
 

@@ -10,9 +10,8 @@ import random
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
-from bench_files import HEAD, SCHEMA, outcomes, records, small, suite
+from bench_files import HEAD, RECORD, outcomes, records, small, suite
 
 from hocket.bench.mpi.results import read_results
 from hocket.bench.mpi.suites import shipped_suites
@@ -93,7 +92,7 @@ def check_all(path: Path, allowed: dict[str, str] | None = None) -> None:
     other outcomes, by patterns of variants.
     """
     for record in records(path):
-        jsonschema.validate(record, SCHEMA)
+        RECORD.validate(record)
     found = outcomes(path)
     wrong = {}
     for variant, (status, message) in found.items():
