@@ -116,7 +116,9 @@ def of_imb(status: int, output: str) -> str:
     """Compiled with -DCHECK it counts what is wrong in a last column, `defects`."""
     rows = [line.split() for line in output.splitlines() if re.fullmatch(r"\s*[\d.]+(\s+[\d.]+)+\s*", line)]
     defects = "defects" in output and any(float(row[-1]) != 0 for row in rows)
-    return results(status, len(rows), defects or bool(re.search(r"(?i)\berror\b(?! code)", output)))
+    # Lines that begin with [HOST:PID] are Open MPI's, which calls a way that it does not take an error, too.
+    errors = re.search(r"(?im)^(?!\[).*\berror\b(?! code)", output)
+    return results(status, len(rows), defects or errors is not None)
 
 
 def of_osu(status: int, output: str) -> str:

@@ -143,6 +143,12 @@ Ran 12 tests in 0.101s
         (of_imb, 0, IMB_TABLE.format("1.00"), FAILS),
         (of_imb, 1, IMB_TABLE.format("0.00"), FAILS),
         (of_imb, 0, "0: Error Allreduce, size = 4", FAILS),
+        (
+            of_imb,
+            0,
+            "[vm:7] osc_ucx_component.c:375  Error: query failed\n" + IMB_TABLE.format("0.00"),
+            "passes: 2 results",
+        ),
         (of_osu, 0, OSU_TABLE.format("Pass"), "passes: 2 results"),
         (of_osu, 0, OSU_TABLE.format("Fail"), "fails: wrong data of 8 bytes"),
         (of_osu, 1, OSU_TABLE.format("Pass"), FAILS),
