@@ -244,7 +244,7 @@ def kills(tasks: int, number: int, seed: int, workers: int, network: str, folder
         before = len(list(killed.glob("rows/part-*")))
         while process.poll() is None and len(list(killed.glob("rows/part-*"))) == before:
             time.sleep(0.005)
-        time.sleep(chance.random() * known["whole_s"] / number)
+        time.sleep(chance.random() * max(known["whole_s"] / number, 6.0))  # a kill costs up to three seconds
         process.kill()
         process.wait()
         counts.append(len(frame(killed)))
