@@ -89,20 +89,20 @@ class MpiRunner:
         shutil.copy(kept, program)
         return program
 
-    def yielding(self) -> list[Path]:
+    def yielding(self, naps: bool = True) -> list[Path]:
         """Libraries with which ranks that wait leave their cores to others: by naps (naps.c), but in `make test-long`.
 
         There Open MPI's ranks yield of themselves.
         """
         yields = [preload.library()] if self.mpi.family == "mpich" else []
-        if LONG:
+        if LONG or not naps:
             return yields
-        naps = self.compiled / "naps.so"
-        with FileLock(naps.with_suffix(".lock"), timeout=LIMIT_S):
-            if not naps.exists():
-                command = ["cc", "-O1", "-shared", "-fPIC", str(ROOT / "tests/mpi/naps.c"), "-o", str(naps)]
+        library = self.compiled / "naps.so"
+        with FileLock(library.with_suffix(".lock"), timeout=LIMIT_S):
+            if not library.exists():
+                command = ["cc", "-O1", "-shared", "-fPIC", str(ROOT / "tests/mpi/naps.c"), "-o", str(library)]
                 subprocess.run(command, check=True)
-        return [*yields, naps]
+        return [*yields, library]
 
     def command(self, num_ranks: int, *program: str | Path) -> list[str]:
         return [str(self.mpi.mpiexec), "-n", str(num_ranks), *map(str, program)]
@@ -115,15 +115,19 @@ class MpiRunner:
         env: Mapping[str, str] | None = None,
         timeout: float = LIMIT_S,
         check: bool = True,
+        naps: bool = True,
     ) -> launch.Completed:
-        """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only."""
+        """Runs `program` with its arguments; `env` and the preloaded libraries reach the program's processes only.
+
+        `naps`: see yielding(); not for what depends on the time of a message.
+        """
         env = env or {}
         cores = len(os.sched_getaffinity(0))
         if self.mpi.family == "mpich" and num_ranks > cores:
             env = {**MPICH_SHARING_CORES, **env}
         # Tests that run beside this one need cores too.
         if num_ranks * NUM_WORKERS > cores:
-            libraries = [*libraries, *self.yielding()]
+            libraries = [*libraries, *self.yielding(naps)]
             env = {"OMPI_MCA_mpi_yield_when_idle": "1", **env}  # where all ranks have cores it does not
         libraries, env = _sanitized(self.mpi, libraries, env)
         command, needed = launch.with_preload(self.command(num_ranks, *program), self.mpi, libraries, env)

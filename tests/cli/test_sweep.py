@@ -103,7 +103,7 @@ def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tm
     chance = random.Random(seed)
     folder, temporary = tmp_path / "killed", Path(tempfile.mkdtemp(dir="/tmp"))  # short: of sockets
     environment = {**os.environ, "TMPDIR": str(temporary)}
-    workers: list[psutil.Process] = []
+    processes: list[psutil.Process] = []
     for kill in range(4):
         before = parts(folder)
         command = (HOCKET, "sweep", campaign, "-o", folder, "--resume", "--workers", "2")
@@ -112,9 +112,11 @@ def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tm
             time.sleep(chance.random() * 0.3)
             if process.poll() is not None:
                 break
-            workers += psutil.Process(process.pid).children(recursive=True)
-            if kill == 1 and workers:
-                workers[-1].kill()
+            started = psutil.Process(process.pid).children()  # that forks the workers, and a tracker of Python's
+            processes += (below := psutil.Process(process.pid).children(recursive=True))
+            forked = [one for one in below if one not in started]
+            if kill == 1 and forked:
+                forked[-1].kill()
                 time.sleep(0.1)
     done = subprocess.run(
         [HOCKET, "sweep", str(campaign), "-o", str(folder), "--resume", "--json"],
@@ -124,7 +126,7 @@ def test_nothing_is_lost_at_kills(campaign: Path, expected: pandas.DataFrame, tm
     assert values["failed"] == []
     assert values["ran"] + values["kept"] == TASKS
     pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
-    wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in workers))
+    wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes))
     assert [one.name for one in temporary.iterdir() if one.suffix not in (".turn", ".tasks")] == []
     shutil.rmtree(temporary)
 

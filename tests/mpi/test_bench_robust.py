@@ -236,7 +236,7 @@ def test_ranks_whose_clocks_have_other_steps(mpi: Mpi, runner: MpiRunner, progra
     clock = runner.compile(COARSE_CLOCK, "-shared", "-fPIC", "-ldl", name="clock.so")
     path = runner.folder / "results.jsonl"
     given = suite(runner.folder, MESSAGES)
-    runner.run(2, program, "--quiet", "--timeout", "20", "-o", path, given, libraries=[clock])
+    runner.run(2, program, "--quiet", "--timeout", "20", "-o", path, given, libraries=[clock], naps=False)
     found = records(path)
     assert {record["status"] for record in found if record["type"] == "outcome"} == {"ok"}
     assert max(record["runs"] for record in found if record["type"] == "chunk") > 1

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import signal
 from collections.abc import Sequence
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.util import get_temp_dir
 from typing import TYPE_CHECKING, Protocol
 
 from hocket.networks.variation import VariedNetwork
+from hocket.sweep.sockets import FOLDER
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerProcess
@@ -49,7 +50,14 @@ class LocalEngine:
         self.workers = workers
         self._networks, self._memory_bytes = networks, memory_bytes
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["hocket._core", "hocket.sweep.worker", "pyarrow.parquet"])
+        self._context.set_forkserver_preload(
+            ["hocket.sweep.sockets", "hocket._core", "hocket.sweep.worker", "pyarrow.parquet"]
+        )
+        os.environ[FOLDER] = get_temp_dir()
+        try:
+            forkserver.ensure_running()
+        finally:
+            del os.environ[FOLDER]
         self._idle: list[tuple[ForkServerProcess, Connection]] = []
         self._busy: dict[Connection, tuple[ForkServerProcess, Batch]] = {}
 
@@ -87,7 +95,7 @@ class LocalEngine:
 
     def _start(self) -> tuple[ForkServerProcess, Connection]:
         own, other = self._context.Pipe()
-        given = other, self._networks, self._memory_bytes, get_temp_dir()
+        given = other, self._networks, self._memory_bytes
         process = self._context.Process(target=_serve, args=given, daemon=True)
         process.start()
         other.close()
@@ -100,8 +108,8 @@ def _end_of(status: int | None) -> str:
     return f"the worker ended with status {status}"
 
 
-def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: int | None, sockets: str) -> None:
-    """Until the other end of the pipe is closed. `sockets`: the folder of those by which processes are started."""
+def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: int | None) -> None:
+    """Until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the command ends its workers itself
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     from hocket.simulation.parallel import use_one_core
@@ -115,7 +123,4 @@ def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: i
         while True:
             pipe.send(run_batch(pipe.recv()))
     except (EOFError, OSError):
-        parent = multiprocessing.parent_process()
-        if parent is not None and wait([parent.sentinel], 1.0):  # it was killed, and could not remove this itself
-            shutil.rmtree(sockets, ignore_errors=True)
         os._exit(0)
