@@ -195,7 +195,7 @@ bool restart_numbers(Communicator& communicator) {
         for (Route& route : routes) route.operations.clear();
     }
     communicator.call = 0;
-    note_maker(false);
+    note_maker();
     if (!renew_private(communicator)) return false;
     inherit(communicator);
     return true;

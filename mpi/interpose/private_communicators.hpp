@@ -11,7 +11,7 @@ namespace hocket::interpose {
 
 /// To be called by a thread before it makes a communicator for the program, or the first call on one. `from_group`: by
 /// MPI_Comm_create_group.
-void note_maker(bool from_group);
+void note_maker(bool from_group = false);
 
 /// Private communicators, which hocket makes beside those of the program. There are few: MPICH has 2048 in all, most of
 /// which are left to the program.

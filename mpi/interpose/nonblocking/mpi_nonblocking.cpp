@@ -136,7 +136,7 @@ int start_file(int (*call)(Arguments...), Arguments... arguments) {
 template <class... Arguments>
 int make_later(int (*call)(Arguments...), Arguments... arguments) {
     if (depth > 0) return call(arguments...);
-    note_maker(false);
+    note_maker();
     MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
     return progress.start_alone(TrackedRequest::duplicate, [&] { return call(arguments...); }, request);
 }

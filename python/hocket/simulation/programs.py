@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -347,28 +347,25 @@ def _schedules(what: str, network: Network, request: Request) -> Sequence[Schedu
             f"{what}: {collective} has no algorithm {wanted!r}", f"accepted algorithms: {', '.join(names)}"
         )
     order = tuple(network.depth_first_order(request.root)) if request.depth_first else None
+    # A small one is kept: the next simulation of a process is often one of another size.
+    is_small = network.num_ranks**2 * request.segments <= _MOST_KEPT
+    build = _last_schedule if is_small else _schedule
     return [
-        _schedule(collective, name, network.num_ranks, request.root, request.segments if pipelines else 1, order)
+        build(collective, name, network.num_ranks, request.root, request.segments if pipelines else 1, order)
         for name, pipelines in names.items()
         if not wanted or name == wanted
     ]
 
 
-_last: tuple[Any, Schedule] | None = None  # what `_schedule` was called with, and has made
-
-
-def _schedule(*given: Any) -> Schedule:
-    """As Schedule.build. A small one is kept: the next simulation of a process is often one of another size."""
+def _schedule(
+    collective: str, algorithm: str, num_ranks: int, root: int, segments: int, order: tuple[int, ...] | None
+) -> Schedule:
     from hocket import Schedule
 
-    global _last
-    last = _last  # other threads change it
-    if last is not None and last[0] == given:
-        return last[1]
-    collective, algorithm, num_ranks, root, segments, order = given
-    schedule = Schedule.build(collective, algorithm, num_ranks, root, segments, order and list(order))
-    _last = (given, schedule) if num_ranks * num_ranks * segments <= _MOST_KEPT else None
-    return schedule
+    return Schedule.build(collective, algorithm, num_ranks, root, segments, order and list(order))
+
+
+_last_schedule = lru_cache(maxsize=1)(_schedule)
 
 
 def _lowered(schedule: Schedule, request: Request) -> Program:

@@ -12,5 +12,5 @@ import shutil
 
 FOLDER = "HOCKET_SWEEP_SOCKETS"
 
-if folder := os.environ.get(FOLDER):
+if folder := os.environ.pop(FOLDER, None):  # what workers start has no part in it
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # workers, which are forked, do not end by Python's way
