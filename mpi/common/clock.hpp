@@ -19,4 +19,11 @@ inline std::int64_t now_ns() {
 /// The same in seconds.
 inline double now_s() { return 1e-9 * static_cast<double>(now_ns()); }
 
+/// CPU time of this thread in seconds.
+inline double thread_cpu_s() {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 }  // namespace hocket

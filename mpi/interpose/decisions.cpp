@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/clock.hpp"
 #include "hocket/base/error.hpp"
 #include "hocket/decision/plan_times.hpp"
 #include "hocket/network/file.hpp"
@@ -159,11 +160,14 @@ std::vector<bool> Decisions::ranks_on(const std::vector<std::string>& hosts) con
 
 Decisions::Entries& Decisions::entries(Collective collective, const std::vector<int>& members) {
     const std::lock_guard lock(mutex_);
+    const double begin_s = thread_cpu_s();
     const std::vector<Rank> ranks(members.begin(), members.end());
     const std::vector<PlanEntry>& decided = decider_->entries(collective, ranks);
     const auto [place, is_new] = found_.try_emplace(&decided);
     if (is_new)
         for (const PlanEntry& entry : decided) place->second.emplace_back(&entry);
+    ++cost_.times;
+    cost_.cpu_s += thread_cpu_s() - begin_s;
     return place->second;
 }
 

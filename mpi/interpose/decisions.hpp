@@ -45,6 +45,16 @@ public:
     /// For communicators whose members it knows. Stays where it is.
     Entries& entries(Collective collective, const std::vector<int>& members);
 
+    /// What entries() cost so far.
+    struct Cost {
+        std::int64_t times = 0;
+        double cpu_s = 0;  ///< of the threads that asked
+    };
+    [[nodiscard]] Cost cost() {
+        const std::lock_guard lock(mutex_);
+        return cost_;
+    }
+
     /// Calls `visit` with each entry so far.
     template <class Visit>
     void each(const Visit& visit) {
@@ -64,6 +74,7 @@ private:
     std::vector<bool> is_known_;  // [world rank]
     std::vector<NodeId> hosts_;   // the same
     std::mutex mutex_;            // guards the rest, and what decider_ keeps
+    Cost cost_;
     std::map<const std::vector<PlanEntry>*, Entries> found_;
 };
 

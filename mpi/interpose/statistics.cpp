@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -165,6 +166,21 @@ std::string report_entries(int world_rank) {
     return entries.text();
 }
 
+/// What decisions for the network cost the rank for which they cost most. Collective over the world.
+std::string report_decisions(int world_rank) {
+    const Decisions::Cost cost = decisions.cost();
+    const std::array<double, 2> mine{static_cast<double>(cost.times), cost.cpu_s};
+    std::array<double, 2> most{};
+    next.Reduce(mine.data(), most.data(), 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (world_rank != 0) return {};
+    JsonWriter json;
+    json.begin_object();
+    json.field("decisions", std::llround(most[0]));
+    json.field("cpu_s", most[1]);
+    json.end_object();
+    return json.text();
+}
+
 std::string report_progress(int world_rank) {
     struct Calls {
         long long calls, in_background;
@@ -214,9 +230,10 @@ std::string report_progress(int world_rank) {
 }  // namespace
 
 void report_statistics(int world_rank) {
-    std::string entries, calls, of_progress;
+    std::string entries, calls, of_decisions, of_progress;
     if (!plan_in_force.entries().empty() || decisions.is_on()) entries = report_entries(world_rank);
     if (served.counts_calls()) calls = served.report(world_rank, settings.logs_summary);
+    if (decisions.is_on()) of_decisions = report_decisions(world_rank);
     if (settings.progress != ProgressMode::off) of_progress = report_progress(world_rank);
     if (world_rank != 0) return;
     const std::string& path = settings.statistics_path;
@@ -232,6 +249,7 @@ void report_statistics(int world_rank) {
     json.field("ranks", world_size);
     json.key("entries").raw(entries.empty() ? "[]" : entries);
     if (!calls.empty()) json.key("calls").raw(calls);
+    if (!of_decisions.empty()) json.key("decided").raw(of_decisions);
     if (!of_progress.empty()) json.key("progress").raw(of_progress);
     json.end_object();
     file << json.text() << '\n';

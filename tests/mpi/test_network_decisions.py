@@ -174,6 +174,9 @@ def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Pat
     assert calls["allreduce"]["predicted"] > 0
     assert set(calls["barrier"]) == {"predicted"}
     assert statistics["network"] == str(path)
+    # The world and its duplicate, a half and its duplicates, a pair: each collective once for each communicator.
+    assert statistics["decided"]["decisions"] == (2 + 1 + 40 + 1) * 9
+    assert 0 < statistics["decided"]["cpu_s"] < 60
     assert "hocket: hocket served " in done.stderr
     assert "no schedule is predicted to be faster on this network" in done.stderr
 
