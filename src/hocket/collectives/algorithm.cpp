@@ -4,6 +4,7 @@
 #include "hocket/collectives/algorithm.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "hocket/base/error.hpp"
@@ -88,8 +89,8 @@ std::int32_t segments_of_size(const Algorithm& algorithm, const Shape& shape, st
     const auto rounded_up = [](std::int64_t n, std::int64_t unit) { return n / unit + (n % unit != 0 ? 1 : 0); };
     const std::int64_t block = rounded_up(bytes, algorithm.cuts(shape));
     std::int64_t segments = std::clamp<std::int64_t>(rounded_up(block, segment_bytes), 1, most);
-    std::int64_t unit = 1;
-    while (segments / unit >= 8) unit *= 2;
+    const int digits = std::bit_width(static_cast<std::uint64_t>(segments));
+    const std::int64_t unit = std::int64_t{1} << std::max(0, digits - 3);
     segments = rounded_up(segments, unit) * unit;
     return static_cast<std::int32_t>(std::min(segments, most));
 }

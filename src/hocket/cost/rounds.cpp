@@ -242,8 +242,17 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
         const double overhead_s = std::max(now.send_s.largest() + now.receive_s.largest(), on_cores(work_s));
         all_work_s += times * work_s;
         const double reduce_s_per_byte = now.combined.largest() / costs->reduce_bytes_per_s;
-        terms_.push_back({times, overhead_s + latency_s, 2 * latency_s + overhead_s,
-                          now.link_s_per_byte.largest() + reduce_s_per_byte, largest, largest_pair});
+        const Term term{times,
+                        overhead_s + latency_s,
+                        2 * latency_s + overhead_s,
+                        now.link_s_per_byte.largest() + reduce_s_per_byte,
+                        largest,
+                        largest_pair};
+        if (!terms_.empty() && terms_.back().takes_as_long_as(term)) {
+            terms_.back().times += times;
+        } else {
+            terms_.push_back(term);
+        }
     }
     stage_fixed_s_ = std::max(largest_sum(all.send_s, all.receive_s), on_cores(all_work_s));
     stage_s_per_byte_ = std::max(all.link_s_per_byte.largest(), all.combined.largest() / costs->reduce_bytes_per_s);

@@ -60,11 +60,19 @@ public:
     /// size do, else they are taken to send both ways at once.
     [[nodiscard]] double seconds(double block_bytes, std::int32_t segments, bool takes_turns) const;
 
+    bool operator==(const RoundTimes&) const = default;
+
 private:
     struct Term {
         double times, fixed_s, handshake_s, s_per_byte;
         double largest;       // message, in blocks
         double largest_pair;  // the same of two ranks that send each other one; 0 = none
+
+        bool operator==(const Term&) const = default;
+        [[nodiscard]] bool takes_as_long_as(Term other) const {
+            other.times = times;
+            return *this == other;
+        }
     };
     std::vector<Term> terms_;
     double stage_fixed_s_ = 0, stage_s_per_byte_ = 0;

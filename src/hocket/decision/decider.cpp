@@ -212,12 +212,14 @@ std::vector<std::vector<Rank>> Decider::orders(std::span<const Rank> members) co
 Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32_t num_ranks,
                               std::int64_t bytes) const {
     std::vector<Choice> choices;
+    choices.reserve(candidates.size() * (1 + segment_bytes_.size()));
     for (const Ordered& candidate : candidates) {
         const collectives::Shape shape{num_ranks, 1, candidate.starts};
         if (!fits(*candidate.algorithm, shape)) continue;
         choices.push_back({&candidate, {}, 1, mean_s(candidate.of_roots, bytes, 1, true)});
         if (!candidate.algorithm->pipelines) continue;
         for (const std::int64_t size : segment_bytes_) {
+            if (bytes <= size) continue;  // in one segment
             const auto segments = collectives::segments_of_size(*candidate.algorithm, shape, bytes, size);
             if (segments > 1 && segments <= most_segments)
                 choices.push_back({&candidate, size, segments, mean_s(candidate.of_roots, bytes, segments, true)});
@@ -242,7 +244,13 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
             continue;
         }
         if (rounds(algorithm, static_cast<std::int32_t>(members.size())) == nullptr) continue;
-        for (const auto& order : tried) found.push_back(ordered(algorithm, members, order));
+        for (const auto& order : tried) {
+            Ordered candidate = ordered(algorithm, members, order);
+            const bool is_known = std::any_of(found.begin(), found.end(), [&](const Ordered& other) {
+                return other.algorithm == &algorithm && other.of_roots == candidate.of_roots;
+            });
+            if (!is_known) found.push_back(std::move(candidate));
+        }
     }
     return found;
 }
