@@ -36,7 +36,8 @@ module hocket_handles
         integer(c_size_t) :: struct_size
         type(c_ptr) :: collective, algorithm
         integer(c_int) :: root, segments
-        type(c_ptr) :: order
+        type(c_ptr) :: order, starts
+        integer(c_int) :: num_starts
     end type
     type, bind(c) :: engine_parameters
         integer(c_size_t) :: struct_size
@@ -204,22 +205,23 @@ contains
     end subroutine
 
     subroutine hocket_operation_create(communicator, collective, algorithm, operation, root, segments, order, status, &
-                                       pieces)
+                                       pieces, starts)
         type(hocket_communicator), intent(in) :: communicator
         character(*), intent(in) :: collective, algorithm
         type(hocket_operation), intent(out) :: operation
         integer, optional, intent(in) :: root, segments, order(:)
+        integer, optional, intent(in) :: starts(:) ! positions in the order, from 0
         integer, optional, intent(in) :: pieces ! the name of `segments` in earlier versions
         integer, optional, intent(out) :: status
         type(schedule_parameters) :: parameters
         character(len_trim(collective) + 1, c_char), target :: collective_c
         character(len_trim(algorithm) + 1, c_char), target :: algorithm_c
-        integer(c_int), allocatable, target :: order_c(:)
+        integer(c_int), allocatable, target :: order_c(:), starts_c(:)
         integer(c_int) :: order_size
         collective_c = trim(collective)//c_null_char
         algorithm_c = trim(algorithm)//c_null_char
         parameters = schedule_parameters(c_sizeof(parameters), c_loc(collective_c), c_loc(algorithm_c), 0, 1, &
-                                         c_null_ptr)
+                                         c_null_ptr, c_null_ptr, 0)
         order_size = 0
         if (present(root)) parameters%root = int(root, c_int)
         if (present(pieces)) parameters%segments = int(pieces, c_int)
@@ -229,6 +231,12 @@ contains
             order_size = size(order, kind=c_int)
             order_c(:order_size) = int(order, c_int)
             parameters%order = c_loc(order_c)
+        end if
+        if (present(starts)) then
+            allocate (starts_c(max(size(starts), 1)))
+            parameters%num_starts = size(starts, kind=c_int)
+            starts_c(:parameters%num_starts) = int(starts, c_int)
+            parameters%starts = c_loc(starts_c)
         end if
         call hocket_conclude(c_operation_create(communicator%handle, parameters, order_size, operation), status)
     end subroutine

@@ -78,6 +78,9 @@ typedef struct hocket_schedule_parameters {
     int root;         /* of bcast, reduce, scatter, gather; else 0 */
     int segments;     /* how fine to cut for pipelining, >= 1 */
     const int* order; /* a cyclic order of all ranks; NULL = 0 .. p-1 */
+    /* Of "uneven_ring": increasing positions in the order, each of which lies behind a slow link; NULL = each. */
+    const int* starts;
+    int num_starts;
 } hocket_schedule_parameters;
 
 /* A collective operation, ready to be executed any number of times with any buffers. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,7 +72,8 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
     return guarded([&] {
         require_argument(communicator != nullptr && parameters != nullptr && operation != nullptr,
                          "an argument is NULL");
-        require_argument(parameters->struct_size >= sizeof(hocket_schedule_parameters), "struct_size is too small");
+        require_argument(parameters->struct_size >= offsetof(hocket_schedule_parameters, starts),
+                         "struct_size is too small");
         require_argument(parameters->collective != nullptr && parameters->algorithm != nullptr,
                          "collective or algorithm is NULL");
         const auto native = native_collective_from(parameters->collective);
@@ -85,7 +87,13 @@ hocket_status hocket_operation_create(hocket_communicator* communicator, const h
         for (int i = 0; parameters->order != nullptr && i < communicator->num_ranks; ++i) {
             order.emplace_back(parameters->order[i]);
         }
-        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->segments, {}, std::move(order));
+        std::vector<std::int32_t> starts;
+        if (parameters->struct_size >= sizeof *parameters && parameters->starts != nullptr) {
+            require_argument(parameters->num_starts > 0, "num_starts is not positive");
+            starts.assign(parameters->starts, parameters->starts + parameters->num_starts);
+        }
+        PlannedSchedule schedule(algorithm, communicator->num_ranks, parameters->segments, {}, std::move(order),
+                                 std::move(starts));
         *operation = make(*communicator, std::move(schedule), Rank{parameters->root});
         return HOCKET_OK;
     });

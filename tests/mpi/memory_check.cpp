@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
         again = 1;
         for (long long place = 0; again != 0; ++place) {
             // An operation that has never run has all its memory still to get.
-            hocket_schedule_parameters what = {sizeof what, collective, "pipelined_chain", root, segments, nullptr};
+            hocket_schedule_parameters what = {sizeof what, collective, "pipelined_chain", root,
+                                               segments,    nullptr,    nullptr,           0};
             hocket_operation* operation = nullptr;
             if (hocket_operation_create(ours, &what, &operation) != HOCKET_OK) return 1;
             for (int call = 0; call < 3; ++call) {

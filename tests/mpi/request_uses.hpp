@@ -66,7 +66,7 @@ public:
     hocket_operation* get(const Algorithm& algorithm, int root, int segments) {
         hocket_operation*& operation = made_[{algorithm.collective, algorithm.name, root, segments}];
         const hocket_schedule_parameters what = {
-            sizeof what, algorithm.collective.c_str(), algorithm.name.c_str(), root, segments, nullptr};
+            sizeof what, algorithm.collective.c_str(), algorithm.name.c_str(), root, segments, nullptr, nullptr, 0};
         if (operation == nullptr && hocket_operation_create(communicator_, &what, &operation) != HOCKET_OK)
             fail(algorithm.name);
         return operation;

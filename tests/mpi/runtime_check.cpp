@@ -37,11 +37,21 @@ void check(hocket_communicator* ours, MPI_Comm comm, const char* collective, con
     std::iota(order.begin(), order.end(), 0);
     const bool ordered = shared() % 3 == 0;
     if (!ordered) std::shuffle(order.begin(), order.end(), shared);
-    hocket_schedule_parameters what = {sizeof what, collective, algorithm,
-                                       root,        segments,   ordered ? nullptr : order.data()};
+    std::vector<int> starts;
+    if (algorithm == std::string("uneven_ring"))
+        for (int position = 0; position < size; ++position)
+            if (shared() % 2 == 0) starts.push_back(position);
+    hocket_schedule_parameters what = {sizeof what,
+                                       collective,
+                                       algorithm,
+                                       root,
+                                       segments,
+                                       ordered ? nullptr : order.data(),
+                                       starts.empty() ? nullptr : starts.data(),
+                                       static_cast<int>(starts.size())};
     hocket_operation* operation = nullptr;
-    const std::string place =
-        std::string(algorithm) + ", " + std::to_string(segments) + " segments, " + (ordered ? "in order" : "shuffled");
+    const std::string place = std::string(algorithm) + ", " + std::to_string(segments) + " segments, " +
+                              (ordered ? "in order" : "shuffled") + ", " + std::to_string(starts.size()) + " starts";
     if (hocket_operation_create(ours, &what, &operation) != HOCKET_OK) return fail(place, Call{});
     for (int i = 0; i < num_calls; ++i) {
         Call call = make_call(kind, shared, types, comm, root);
