@@ -52,16 +52,24 @@ std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, st
     return {{first * segments, before_wrap * segments}, {0, (count - before_wrap) * segments}};
 }
 
+/// In the step of a distance d a rank, which has the blocks of d ranks from itself on, gets those of the ranks d, 2 d,
+/// ... (radix - 1) d behind it, at once.
+template <std::int32_t radix>
 RankSchedule bruck(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
     RankSchedule part;
     std::vector<std::int32_t> received;
-    for (std::int64_t distance = 1; distance < p; distance *= 2) {
-        const auto d = static_cast<std::int32_t>(distance);
-        const std::int32_t count = std::min(d, p - d);
-        const std::int32_t source = around(v, d, p);
-        part.add(OpKind::send, Rank{around(v, -d, p)}, blocks_around(v, count, p, shape.segments), received);
-        received.push_back(part.add(OpKind::recv, Rank{source}, blocks_around(source, count, p, shape.segments), {}));
+    for (std::int64_t unit = 1; unit < p; unit *= radix) {
+        const std::vector<std::int32_t> received_before = received;
+        for (std::int64_t far = unit; far < std::min<std::int64_t>(radix * unit, p); far += unit) {
+            const auto distance = static_cast<std::int32_t>(far);
+            const std::int32_t count = std::min(static_cast<std::int32_t>(unit), p - distance);
+            const std::int32_t source = around(v, distance, p);
+            part.add(OpKind::send, Rank{around(v, -distance, p)}, blocks_around(v, count, p, shape.segments),
+                     received_before);
+            received.push_back(
+                part.add(OpKind::recv, Rank{source}, blocks_around(source, count, p, shape.segments), {}));
+        }
     }
     return part;
 }
@@ -96,7 +104,8 @@ constexpr std::array algorithms = {
     Algorithm{Collective::allgather, "ring", "Thakur05", true, false, whole_message, one_for_each_pair, ring},
     Algorithm{Collective::allgather, "recursive_doubling", "Thakur05", false, false, whole_message, one_for_each_rank,
               recursive_doubling},
-    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
+    Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<2>},
+    Algorithm{Collective::allgather, "bruck_4", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<4>},
     Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, one_for_half_the_pairs,
               neighbor_exchange},
     Algorithm{Collective::allgather, "uneven_ring", "Patarasuk09", true, false, whole_message, one_for_each_pair,

@@ -46,25 +46,31 @@ RankSchedule pairwise(std::int32_t v, const Shape& shape) {
     return part;
 }
 
-/// The block from s to d travels d - s mod p in powers of two, the smallest first: in the step of a bit, rank v sends
-/// on each block whose distance has the bit, and which came to v by the smaller bits of its distance.
+/// The block from s to d travels d - s mod p in steps whose lengths are the digits of this distance, to the base
+/// `radix`, times their place values, the smallest first: in the messages of a digit, rank v sends on each block whose
+/// distance has the digit, and which came to v by the lower digits. Those of one place value travel at once.
+template <std::int32_t radix>
 RankSchedule bruck(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
-    const auto passing = [&](std::int32_t holder, std::int32_t bit) {
+    const auto passing = [&](std::int32_t holder, std::int64_t unit, std::int64_t digit) {
         std::vector<ChunkRange> chunks;
-        for (std::int32_t distance = bit; distance < p; ++distance) {
-            if ((distance & bit) == 0) continue;
-            const std::int32_t source = around(holder, -(distance & (bit - 1)), p);
-            chunks.push_back(block(source, around(source, distance, p), shape));
-        }
+        for (std::int64_t first = digit * unit; first < p; first += radix * unit)
+            for (std::int64_t far = first; far < std::min<std::int64_t>(first + unit, p); ++far) {
+                const std::int32_t source = around(holder, -static_cast<std::int32_t>(far % unit), p);
+                chunks.push_back(block(source, around(source, static_cast<std::int32_t>(far), p), shape));
+            }
         return chunks;
     };
     RankSchedule part;
     std::vector<std::int32_t> received;
-    for (std::int32_t bit = 1; bit < p; bit *= 2) {
-        const std::int32_t source = around(v, -bit, p);
-        part.add(OpKind::send, Rank{around(v, bit, p)}, passing(v, bit), received);
-        received.push_back(part.add(OpKind::recv, Rank{source}, passing(source, bit), {}));
+    for (std::int64_t unit = 1; unit < p; unit *= radix) {
+        const std::vector<std::int32_t> received_before = received;
+        for (std::int64_t digit = 1; digit < radix && digit * unit < p; ++digit) {
+            const auto step = static_cast<std::int32_t>(digit * unit);
+            const std::int32_t source = around(v, -step, p);
+            part.add(OpKind::send, Rank{around(v, step, p)}, passing(v, unit, digit), received_before);
+            received.push_back(part.add(OpKind::recv, Rank{source}, passing(source, unit, digit), {}));
+        }
     }
     return part;
 }
@@ -72,7 +78,8 @@ RankSchedule bruck(std::int32_t v, const Shape& shape) {
 constexpr std::array algorithms = {
     Algorithm{Collective::alltoall, "linear", "Thakur05", true, false, whole_message, one_for_each_pair, linear},
     Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, one_for_each_pair, pairwise},
-    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck},
+    Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<2>},
+    Algorithm{Collective::alltoall, "bruck_4", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<4>},
 };
 
 }  // namespace

@@ -29,8 +29,9 @@ RankSchedule down_tree(const TreePlace& place, std::int32_t segments, std::int32
 RankSchedule linear(std::int32_t v, const Shape& shape) {
     return down_tree(place_in_star(v, shape.num_ranks), shape.segments, 1);
 }
-RankSchedule binomial(std::int32_t v, const Shape& shape) {
-    TreePlace place = place_in_binomial_tree(v, shape.num_ranks);
+template <std::int32_t radix>
+RankSchedule knomial(std::int32_t v, const Shape& shape) {
+    TreePlace place = place_in_knomial_tree(v, shape.num_ranks, radix);
     std::reverse(place.children.begin(), place.children.end());  // the largest subtree first
     return down_tree(place, shape.segments, shape.segments);
 }
@@ -125,7 +126,9 @@ RankSchedule scatter_recursive_doubling(std::int32_t v, const Shape& shape) {
 
 constexpr std::array algorithms = {
     Algorithm{Collective::bcast, "linear", "Thakur05", false, false, whole_message, one_for_each_rank, linear},
-    Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, one_for_each_rank, binomial},
+    Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, one_for_each_rank, knomial<2>},
+    Algorithm{Collective::bcast, "knomial_4", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<4>},
+    Algorithm{Collective::bcast, "knomial_8", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<8>},
     Algorithm{Collective::bcast, "chain", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::bcast, "pipelined_chain", "Patarasuk08", true, false, whole_message, one_for_each_rank,
               pipelined_chain},

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "hocket/collectives/algorithm.hpp"
@@ -71,8 +72,19 @@ inline TreePlace place_in_star(std::int32_t v, std::int32_t p) {
     for (std::int32_t child = 1; v == 0 && child < p; ++child) place.children.push_back(child);
     return place;
 }
-inline TreePlace place_in_binomial_tree(std::int32_t v, std::int32_t p) {
-    return {v == 0 ? -1 : binomial_parent(v), binomial_children(v, p)};
+/// The k-nomial tree: with digits of base `radix` in place of the bits of the binomial tree. The subtree of v is the
+/// radix^i ranks from v on, where digit i is the lowest of v that is not 0.
+inline TreePlace place_in_knomial_tree(std::int32_t v, std::int32_t p, std::int32_t radix) {
+    TreePlace place{-1, {}};
+    for (std::int64_t unit = 1; unit < p; unit *= radix) {
+        if (const std::int64_t digit = v / unit % radix; digit != 0) {
+            place.parent = static_cast<std::int32_t>(v - digit * unit);
+            break;
+        }
+        for (std::int64_t child = v + unit; child < std::min<std::int64_t>(v + radix * unit, p); child += unit)
+            place.children.push_back(static_cast<std::int32_t>(child));
+    }
+    return place;
 }
 inline TreePlace place_in_chain(std::int32_t v, std::int32_t p) {
     TreePlace place{v - 1, {}};

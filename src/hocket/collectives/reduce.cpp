@@ -30,8 +30,9 @@ RankSchedule up_tree(const TreePlace& place, std::int32_t segments, std::int32_t
 RankSchedule linear(std::int32_t v, const Shape& shape) {
     return up_tree(place_in_star(v, shape.num_ranks), shape.segments, 1);
 }
-RankSchedule binomial(std::int32_t v, const Shape& shape) {
-    return up_tree(place_in_binomial_tree(v, shape.num_ranks), shape.segments, shape.segments);
+template <std::int32_t radix>
+RankSchedule knomial(std::int32_t v, const Shape& shape) {
+    return up_tree(place_in_knomial_tree(v, shape.num_ranks, radix), shape.segments, shape.segments);
 }
 RankSchedule chain(std::int32_t v, const Shape& shape) {
     return up_tree(place_in_chain(v, shape.num_ranks), shape.segments, 1);
@@ -46,7 +47,9 @@ RankSchedule split_tree(std::int32_t v, const Shape& shape) {
 
 constexpr std::array algorithms = {
     Algorithm{Collective::reduce, "linear", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, linear},
-    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, one_for_each_rank, binomial},
+    Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, one_for_each_rank, knomial<2>},
+    Algorithm{Collective::reduce, "knomial_4", "Wilkins23", true, true, whole_message, one_for_each_rank, knomial<4>},
+    Algorithm{Collective::reduce, "knomial_8", "Wilkins23", true, true, whole_message, one_for_each_rank, knomial<8>},
     Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
               pipelined_chain},

@@ -35,6 +35,20 @@ double one_after_another(const Arguments& a) { return (a.p - 1) * a.message(a.n)
 /// A rank with ceil(log2 p) children serves them all with a segment before it turns to the next segment.
 double binomial(const Arguments& a) { return a.rounds() * a.k * a.message(a.n / a.k); }
 
+/// Messages of one rank, one after another, that take the p ranks' digits to the base `radix` through all their values:
+/// radix - 1 for each digit, fewer for the highest.
+double digit_turns(std::int64_t p, std::int64_t radix) {
+    std::int64_t turns = 0, unit = 1;
+    for (; unit * radix < p; unit *= radix) turns += radix - 1;
+    return static_cast<double>(turns + (p - 1) / unit);
+}
+
+/// As binomial().
+template <std::int64_t radix>
+double knomial(const Arguments& a) {
+    return digit_turns(a.ranks, radix) * a.k * a.message(a.n / a.k);
+}
+
 /// The last segment starts after the k-1 before it and passes p-1 links.
 double pipelined_chain(const Arguments& a) { return (a.p - 2 + a.k) * a.message(a.n / a.k); }
 
@@ -62,6 +76,9 @@ double ring(const Arguments& a) { return (a.p - 1) * a.k * a.message(a.n / a.k);
 
 /// Blocks that double or halve: p-1 blocks in ceil(log2 p) messages.
 double doubling_blocks(const Arguments& a) { return a.rounds() * a.alpha + (a.p - 1) * a.n * a.beta; }
+
+/// The same with several messages in each step.
+double allgather_bruck_4(const Arguments& a) { return digit_turns(a.ranks, 4) * a.alpha + (a.p - 1) * a.n * a.beta; }
 
 /// Scatter of n/p to each rank, then the ring.
 double bcast_scatter_allgather(const Arguments& a) {
@@ -103,13 +120,16 @@ double allgather_neighbor_exchange(const Arguments& a) {
     return a.ranks % 2 == 0 ? a.p / 2 * a.alpha + (a.p - 1) * a.n * a.beta : one_after_another(a);
 }
 
-/// The message of a bit carries the blocks whose distance has that bit.
+/// The message of a digit carries the blocks whose distance has this digit at this place.
+template <std::int64_t radix>
 double alltoall_bruck(const Arguments& a) {
     double time = 0;
-    for (std::int64_t bit = 1; bit < a.ranks; bit *= 2) {
-        const std::int64_t whole = a.ranks / (2 * bit) * bit, rest = a.ranks % (2 * bit);
-        time += a.message(static_cast<double>(whole + std::max<std::int64_t>(0, rest - bit)) * a.n);
-    }
+    for (std::int64_t unit = 1; unit < a.ranks; unit *= radix)
+        for (std::int64_t digit = 1; digit < radix && digit * unit < a.ranks; ++digit) {
+            const std::int64_t whole = a.ranks / (radix * unit) * unit, rest = a.ranks % (radix * unit);
+            time +=
+                a.message(static_cast<double>(whole + std::clamp<std::int64_t>(rest - digit * unit, 0, unit)) * a.n);
+        }
     return time;
 }
 
@@ -119,7 +139,10 @@ double reduce_scatter_recursive_halving(const Arguments& a) {
     return within + (a.is_power() ? 0 : a.message(a.p * a.n) + a.message(a.n));
 }
 
-double barrier_dissemination(const Arguments& a) { return a.rounds() * a.alpha; }
+template <std::int64_t radix>
+double barrier_dissemination(const Arguments& a) {
+    return digit_turns(a.ranks, radix) * a.alpha;
+}
 
 struct Form {
     Collective collective;
@@ -130,6 +153,8 @@ struct Form {
 constexpr std::array forms{
     Form{Collective::bcast, "linear", one_after_another},
     Form{Collective::bcast, "binomial", binomial},
+    Form{Collective::bcast, "knomial_4", knomial<4>},
+    Form{Collective::bcast, "knomial_8", knomial<8>},
     Form{Collective::bcast, "chain", one_after_another},
     Form{Collective::bcast, "pipelined_chain", pipelined_chain},
     Form{Collective::bcast, "binary_tree", split_tree<2>},
@@ -138,6 +163,8 @@ constexpr std::array forms{
     Form{Collective::bcast, "scatter_recursive_doubling", bcast_scatter_recursive_doubling},
     Form{Collective::reduce, "linear", one_after_another},
     Form{Collective::reduce, "binomial", binomial},
+    Form{Collective::reduce, "knomial_4", knomial<4>},
+    Form{Collective::reduce, "knomial_8", knomial<8>},
     Form{Collective::reduce, "chain", one_after_another},
     Form{Collective::reduce, "pipelined_chain", pipelined_chain},
     Form{Collective::reduce, "binary_tree", split_tree<2>},
@@ -151,17 +178,20 @@ constexpr std::array forms{
     Form{Collective::allgather, "uneven_ring", ring},
     Form{Collective::allgather, "recursive_doubling", allgather_recursive_doubling},
     Form{Collective::allgather, "bruck", doubling_blocks},
+    Form{Collective::allgather, "bruck_4", allgather_bruck_4},
     Form{Collective::allgather, "neighbor_exchange", allgather_neighbor_exchange},
     Form{Collective::alltoall, "linear", one_after_another},
     Form{Collective::alltoall, "pairwise", one_after_another},
-    Form{Collective::alltoall, "bruck", alltoall_bruck},
+    Form{Collective::alltoall, "bruck", alltoall_bruck<2>},
+    Form{Collective::alltoall, "bruck_4", alltoall_bruck<4>},
     Form{Collective::reduce_scatter_block, "ring", ring},
     Form{Collective::reduce_scatter_block, "recursive_halving", reduce_scatter_recursive_halving},
     Form{Collective::scatter, "linear", one_after_another},
     Form{Collective::scatter, "binomial", doubling_blocks},
     Form{Collective::gather, "linear", one_after_another},
     Form{Collective::gather, "binomial", doubling_blocks},
-    Form{Collective::barrier, "dissemination", barrier_dissemination},
+    Form{Collective::barrier, "dissemination", barrier_dissemination<2>},
+    Form{Collective::barrier, "dissemination_4", barrier_dissemination<4>},
 };
 
 }  // namespace

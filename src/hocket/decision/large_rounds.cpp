@@ -48,22 +48,34 @@ std::vector<Distance> distances(std::int32_t p) {
     return found;
 }
 
-std::vector<Round> alltoall(std::string_view name, std::int32_t p) {
+/// Bruck's: the blocks whose distance has a digit at a place, for each digit at once.
+std::vector<Round> alltoall_by_digits(std::int32_t p, std::int64_t radix) {
     std::vector<Round> rounds;
-    if (name == "pairwise") {
-        for (const auto [distance, times] : distances(p)) rounds.push_back(shift(p, distance, 1, false, times));
-    } else if (name == "linear") {
+    for (std::int64_t unit = 1; unit < p; unit *= radix) {
         rounds.push_back({{}, 1});
-        for (const auto [distance, copies] : distances(p))
-            add_shift(rounds.back().messages, p, distance, 1, false, copies);
-    } else {  // bruck: the blocks whose distance has the bit
-        for (std::int64_t bit = 1; bit < p; bit *= 2) {
-            const std::int64_t rest = p % (2 * bit);
-            const std::int64_t blocks = p / (2 * bit) * bit + std::max<std::int64_t>(0, rest - bit);
-            rounds.push_back(shift(p, static_cast<std::int32_t>(bit), static_cast<double>(blocks), false, 1));
+        const std::int64_t whole = p / (radix * unit) * unit, rest = p % (radix * unit);
+        for (std::int64_t step = unit; step < std::min<std::int64_t>(radix * unit, p); step += unit) {
+            const auto blocks = static_cast<double>(whole + std::clamp<std::int64_t>(rest - step, 0, unit));
+            add_shift(rounds.back().messages, p, static_cast<std::int32_t>(step), blocks, false);
         }
     }
     return rounds;
+}
+
+std::optional<cost::Rounds> alltoall(std::string_view name, std::int32_t p) {
+    if (name == "bruck") return cost::Rounds{p, alltoall_by_digits(p, 2)};
+    if (name == "bruck_4") return cost::Rounds{p, alltoall_by_digits(p, 4)};
+    cost::Rounds found{p, {}};
+    if (name == "pairwise") {
+        for (const auto [distance, times] : distances(p)) found.rounds.push_back(shift(p, distance, 1, false, times));
+    } else if (name == "linear") {
+        found.rounds.push_back({{}, 1});
+        for (const auto [distance, copies] : distances(p))
+            add_shift(found.rounds.back().messages, p, distance, 1, false, copies);
+    } else {
+        return std::nullopt;
+    }
+    return found;
 }
 
 /// A binomial tree hands out blocks, each rank to all its children at once; then they go around the ring. That some of
@@ -87,7 +99,7 @@ std::optional<cost::Rounds> large_rounds(const collectives::Algorithm& algorithm
     if (p < 2) return std::nullopt;
     switch (algorithm.collective) {
         case Collective::alltoall:
-            return cost::Rounds{p, alltoall(algorithm.name, p)};
+            return alltoall(algorithm.name, p);
         case Collective::allgather:
         case Collective::reduce_scatter_block:
             if (is_ring) return cost::Rounds{p, {shift(p, 1, 1, algorithm.collective != Collective::allgather, p - 1)}};
