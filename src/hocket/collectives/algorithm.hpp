@@ -11,7 +11,7 @@
 #include "hocket/schedule/schedule.hpp"
 
 /// Textbook algorithms as index arithmetic. Each can emit the part of one rank alone, in time and memory proportional
-/// to that part.
+/// to that part, or to the number of ranks where a message has a block for each.
 namespace hocket::collectives {
 
 /// What an algorithm is asked for.

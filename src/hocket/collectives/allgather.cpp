@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
@@ -44,12 +44,6 @@ RankSchedule recursive_doubling(std::int32_t v, const Shape& shape) {
     }
     if (serves) part.add(OpKind::send, Rank{v + power}, but_own, received);
     return part;
-}
-
-/// Blocks first .. first+count-1 around the ring of p, as chunks.
-std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, std::int32_t p, std::int32_t segments) {
-    const std::int32_t before_wrap = std::min(count, p - first);
-    return {{first * segments, before_wrap * segments}, {0, (count - before_wrap) * segments}};
 }
 
 /// In the step of a distance d a rank, which has the blocks of d ranks from itself on, gets those of the ranks d, 2 d,
@@ -106,6 +100,8 @@ constexpr std::array algorithms = {
               recursive_doubling},
     Algorithm{Collective::allgather, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<2>},
     Algorithm{Collective::allgather, "bruck_4", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<4>},
+    Algorithm{Collective::allgather, "bine", "DeSensi25", false, false, whole_message, one_for_each_rank,
+              bine::allgather},
     Algorithm{Collective::allgather, "neighbor_exchange", "Chen05", false, false, whole_message, one_for_half_the_pairs,
               neighbor_exchange},
     Algorithm{Collective::allgather, "uneven_ring", "Patarasuk09", true, false, whole_message, one_for_each_pair,

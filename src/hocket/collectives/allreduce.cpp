@@ -5,17 +5,12 @@
 
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
 namespace allreduce {
 namespace {
-
-/// The partner's part is left of the own one if its number is smaller.
-constexpr OpKind reduce_from(std::int32_t partner, std::int32_t self) {
-    return partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
-}
 
 /// What a rank outside the power of two does: gives its part to its neighbour, gets the result.
 RankSchedule give_and_get(std::int32_t v, ChunkRange chunks) {
@@ -146,6 +141,8 @@ constexpr std::array algorithms = {
     Algorithm{Collective::allreduce, "ring", "Patarasuk09", true, false, block_for_each_rank, one_for_each_pair, ring},
     Algorithm{Collective::allreduce, "rabenseifner", "Rabenseifner04", false, true, block_for_each_of_power_of_two,
               one_for_each_rank, rabenseifner},
+    Algorithm{Collective::allreduce, "swing", "DeSensi24", false, false, bine::block_for_each_of_ring,
+              one_for_each_rank, bine::swing},
     Algorithm{Collective::allreduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message,
               one_for_each_rank, pipelined_chain},
     Algorithm{Collective::allreduce, "uneven_ring", "Patarasuk09", true, false, block_for_each_start,

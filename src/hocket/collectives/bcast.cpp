@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
@@ -34,6 +34,9 @@ RankSchedule knomial(std::int32_t v, const Shape& shape) {
     TreePlace place = place_in_knomial_tree(v, shape.num_ranks, radix);
     std::reverse(place.children.begin(), place.children.end());  // the largest subtree first
     return down_tree(place, shape.segments, shape.segments);
+}
+RankSchedule bine_tree(std::int32_t v, const Shape& shape) {
+    return down_tree(bine::tree_place(v, shape.num_ranks), shape.segments, shape.segments);
 }
 RankSchedule chain(std::int32_t v, const Shape& shape) {
     return down_tree(place_in_chain(v, shape.num_ranks), shape.segments, 1);
@@ -129,6 +132,7 @@ constexpr std::array algorithms = {
     Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, one_for_each_rank, knomial<2>},
     Algorithm{Collective::bcast, "knomial_4", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<4>},
     Algorithm{Collective::bcast, "knomial_8", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<8>},
+    Algorithm{Collective::bcast, "bine", "DeSensi25", true, false, whole_message, one_for_each_rank, bine_tree},
     Algorithm{Collective::bcast, "chain", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::bcast, "pipelined_chain", "Patarasuk08", true, false, whole_message, one_for_each_rank,
               pipelined_chain},

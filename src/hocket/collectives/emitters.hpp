@@ -132,6 +132,18 @@ struct Folding {
     [[nodiscard]] constexpr std::int32_t rank_of(std::int32_t n) const { return n < excess ? 2 * n : n + excess; }
 };
 
+/// The partner's part is left of the own one if its number is smaller.
+constexpr OpKind reduce_from(std::int32_t partner, std::int32_t self) {
+    return partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
+}
+
+/// Blocks first .. first+count-1 around the ring of p, as chunks.
+inline std::vector<ChunkRange> blocks_around(std::int32_t first, std::int32_t count, std::int32_t p,
+                                             std::int32_t segments) {
+    const std::int32_t before_wrap = std::min(count, p - first);
+    return {{first * segments, before_wrap * segments}, {0, (count - before_wrap) * segments}};
+}
+
 /// Each rank passes p - 1 blocks to the next rank of the ring, its `first_block` and then those that it has received,
 /// which are each one less; the segments of a block travel separately.
 inline RankSchedule once_around_ring(std::int32_t v, std::int32_t first_block, OpKind receive, const Shape& shape) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The hocket authors
 
-// Reduction of chunks 0 .. c-1 to rank 0. In each of these trees the ranks of a subtree are consecutive and children
-// come in rank order, so that own (op) received keeps the order of ranks.
+// Reduction of chunks 0 .. c-1 to rank 0. In each of these trees but Bine the ranks of a subtree are consecutive and
+// children come in rank order, so that own (op) received keeps the order of ranks.
 
+#include <algorithm>
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
@@ -34,6 +35,11 @@ template <std::int32_t radix>
 RankSchedule knomial(std::int32_t v, const Shape& shape) {
     return up_tree(place_in_knomial_tree(v, shape.num_ranks, radix), shape.segments, shape.segments);
 }
+RankSchedule bine_tree(std::int32_t v, const Shape& shape) {
+    TreePlace place = bine::tree_place(v, shape.num_ranks);
+    std::reverse(place.children.begin(), place.children.end());  // the smallest subtree first
+    return up_tree(place, shape.segments, shape.segments);
+}
 RankSchedule chain(std::int32_t v, const Shape& shape) {
     return up_tree(place_in_chain(v, shape.num_ranks), shape.segments, 1);
 }
@@ -50,6 +56,7 @@ constexpr std::array algorithms = {
     Algorithm{Collective::reduce, "binomial", "Thakur05", true, true, whole_message, one_for_each_rank, knomial<2>},
     Algorithm{Collective::reduce, "knomial_4", "Wilkins23", true, true, whole_message, one_for_each_rank, knomial<4>},
     Algorithm{Collective::reduce, "knomial_8", "Wilkins23", true, true, whole_message, one_for_each_rank, knomial<8>},
+    Algorithm{Collective::reduce, "bine", "DeSensi25", true, false, whole_message, one_for_each_rank, bine_tree},
     Algorithm{Collective::reduce, "chain", "PjesivacGrbovic07", false, true, whole_message, one_for_each_rank, chain},
     Algorithm{Collective::reduce, "pipelined_chain", "PjesivacGrbovic07", true, true, whole_message, one_for_each_rank,
               pipelined_chain},

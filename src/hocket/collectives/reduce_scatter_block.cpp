@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
@@ -43,8 +43,7 @@ RankSchedule recursive_halving(std::int32_t v, const Shape& shape) {
         const std::int32_t partner = self ^ bit;
         const Rank peer{folding.rank_of(partner)};
         part.add(OpKind::send, peer, {blocks_of(partner & -bit, bit)}, reduced);
-        const OpKind kind = partner < self ? OpKind::recv_reduce_left : OpKind::recv_reduce_right;
-        reduced = {part.add(kind, peer, {blocks_of(self & -bit, bit)}, reduced)};
+        reduced = {part.add(reduce_from(partner, self), peer, {blocks_of(self & -bit, bit)}, reduced)};
     }
     if (folding.takes(v)) part.add(OpKind::send, Rank{v + 1}, {{(v + 1) * segments, segments}}, reduced);
     return part;
@@ -55,6 +54,8 @@ constexpr std::array algorithms = {
               ring},
     Algorithm{Collective::reduce_scatter_block, "recursive_halving", "Thakur05", false, false, whole_message,
               one_for_each_rank, recursive_halving},
+    Algorithm{Collective::reduce_scatter_block, "bine", "DeSensi25", false, false, whole_message, one_for_each_rank,
+              bine::reduce_scatter_block},
 };
 
 }  // namespace

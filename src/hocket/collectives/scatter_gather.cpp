@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::collectives {
 
@@ -59,15 +59,43 @@ RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
     return part;
 }
 
+RankSchedule bine_scatter(std::int32_t v, const Shape& shape) {
+    const bine::Place place = bine::place_in_tree(v, shape.num_ranks);
+    const auto chunks = [&](bine::Stretch ranks) {
+        return blocks_around(ranks.first, ranks.count, shape.num_ranks, shape.segments);
+    };
+    RankSchedule part;
+    std::vector<std::int32_t> after;
+    if (v != 0) after = {part.add(OpKind::recv, Rank{place.parent}, chunks(place.subtree), {})};
+    for (const bine::Place::Child& child : place.children)
+        part.add(OpKind::send, Rank{child.rank}, chunks(child.subtree), after);
+    return part;
+}
+
+RankSchedule bine_gather(std::int32_t v, const Shape& shape) {
+    const bine::Place place = bine::place_in_tree(v, shape.num_ranks);
+    const auto chunks = [&](bine::Stretch ranks) {
+        return blocks_around(ranks.first, ranks.count, shape.num_ranks, shape.segments);
+    };
+    RankSchedule part;
+    std::vector<std::int32_t> received;
+    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
+        received.push_back(part.add(OpKind::recv, Rank{child->rank}, chunks(child->subtree), {}));
+    if (v != 0) part.add(OpKind::send, Rank{place.parent}, chunks(place.subtree), received);
+    return part;
+}
+
 constexpr std::array algorithms = {
     Algorithm{Collective::scatter, "linear", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank,
               linear_scatter},
     Algorithm{Collective::scatter, "binomial", "Thakur05", false, false, whole_message, one_for_each_rank,
               binomial_scatter},
+    Algorithm{Collective::scatter, "bine", "DeSensi25", false, false, whole_message, one_for_each_rank, bine_scatter},
     Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank,
               linear_gather},
     Algorithm{Collective::gather, "binomial", "Thakur05", false, false, whole_message, one_for_each_rank,
               binomial_gather},
+    Algorithm{Collective::gather, "bine", "DeSensi25", false, false, whole_message, one_for_each_rank, bine_gather},
 };
 
 }  // namespace

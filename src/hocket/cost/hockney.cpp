@@ -144,6 +144,17 @@ double barrier_dissemination(const Arguments& a) {
     return digit_turns(a.ranks, radix) * a.alpha;
 }
 
+/// On the largest even number of ranks; the last of an odd number sends p-1 blocks to all, and gets as many, meanwhile.
+double butterfly(const Arguments& a) {
+    const double even_rounds = std::bit_width(static_cast<std::uint32_t>(a.ranks - a.ranks % 2) - 1);
+    return std::max(even_rounds * a.alpha, a.ranks % 2 * (a.p - 1) * a.alpha) + (a.p - 1) * a.n * a.beta;
+}
+double allreduce_swing(const Arguments& a) {
+    const double ring = a.ranks - a.ranks % 2, rounds = std::bit_width(static_cast<std::uint32_t>(ring) - 1);
+    const double last = a.ranks % 2 * ring * a.message(a.n / ring);
+    return 2 * std::max(rounds * a.alpha + (ring - 1) / ring * a.n * a.beta, last);
+}
+
 struct Form {
     Collective collective;
     std::string_view algorithm;
@@ -155,6 +166,7 @@ constexpr std::array forms{
     Form{Collective::bcast, "binomial", binomial},
     Form{Collective::bcast, "knomial_4", knomial<4>},
     Form{Collective::bcast, "knomial_8", knomial<8>},
+    Form{Collective::bcast, "bine", binomial},
     Form{Collective::bcast, "chain", one_after_another},
     Form{Collective::bcast, "pipelined_chain", pipelined_chain},
     Form{Collective::bcast, "binary_tree", split_tree<2>},
@@ -165,6 +177,7 @@ constexpr std::array forms{
     Form{Collective::reduce, "binomial", binomial},
     Form{Collective::reduce, "knomial_4", knomial<4>},
     Form{Collective::reduce, "knomial_8", knomial<8>},
+    Form{Collective::reduce, "bine", binomial},
     Form{Collective::reduce, "chain", one_after_another},
     Form{Collective::reduce, "pipelined_chain", pipelined_chain},
     Form{Collective::reduce, "binary_tree", split_tree<2>},
@@ -173,12 +186,14 @@ constexpr std::array forms{
     Form{Collective::allreduce, "ring", allreduce_ring},
     Form{Collective::allreduce, "uneven_ring", allreduce_ring},  // starts everywhere
     Form{Collective::allreduce, "rabenseifner", allreduce_rabenseifner},
+    Form{Collective::allreduce, "swing", allreduce_swing},
     Form{Collective::allreduce, "pipelined_chain", allreduce_pipelined_chain},
     Form{Collective::allgather, "ring", ring},
     Form{Collective::allgather, "uneven_ring", ring},
     Form{Collective::allgather, "recursive_doubling", allgather_recursive_doubling},
     Form{Collective::allgather, "bruck", doubling_blocks},
     Form{Collective::allgather, "bruck_4", allgather_bruck_4},
+    Form{Collective::allgather, "bine", butterfly},
     Form{Collective::allgather, "neighbor_exchange", allgather_neighbor_exchange},
     Form{Collective::alltoall, "linear", one_after_another},
     Form{Collective::alltoall, "pairwise", one_after_another},
@@ -186,10 +201,13 @@ constexpr std::array forms{
     Form{Collective::alltoall, "bruck_4", alltoall_bruck<4>},
     Form{Collective::reduce_scatter_block, "ring", ring},
     Form{Collective::reduce_scatter_block, "recursive_halving", reduce_scatter_recursive_halving},
+    Form{Collective::reduce_scatter_block, "bine", butterfly},
     Form{Collective::scatter, "linear", one_after_another},
     Form{Collective::scatter, "binomial", doubling_blocks},
+    Form{Collective::scatter, "bine", doubling_blocks},
     Form{Collective::gather, "linear", one_after_another},
     Form{Collective::gather, "binomial", doubling_blocks},
+    Form{Collective::gather, "bine", doubling_blocks},
     Form{Collective::barrier, "dissemination", barrier_dissemination<2>},
     Form{Collective::barrier, "dissemination_4", barrier_dissemination<4>},
 };

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hocket/base/random.hpp"
-#include "hocket/collectives/emitters.hpp"
+#include "hocket/collectives/bine.hpp"
 
 namespace hocket::decision {
 
@@ -78,6 +78,50 @@ std::optional<cost::Rounds> alltoall(std::string_view name, std::int32_t p) {
     return found;
 }
 
+/// A butterfly, from near to far, of an even number of ranks. `block` is the size of one.
+std::vector<Round> reduce_scatter(std::int32_t p, double block) {
+    const collectives::bine::Butterfly butterfly(p - p % 2);
+    std::vector<Round> rounds;
+    for (std::int32_t step = 0; step < butterfly.num_steps(); ++step) {
+        rounds.push_back({{}, 1});
+        for (std::int32_t v = 0; v < butterfly.ring(); ++v)
+            rounds.back().messages.push_back(
+                {v, butterfly.partner(v, step), block * static_cast<double>(butterfly.num_blocks(step)), true});
+    }
+    return rounds;
+}
+
+/// The same back.
+std::vector<Round> allgather(std::vector<Round> rounds) {
+    std::reverse(rounds.begin(), rounds.end());
+    for (Round& round : rounds)
+        for (Message& message : round.messages) message.reduces = false;
+    return rounds;
+}
+
+/// The last of an odd number of ranks sends to each of the ring, or they send to it.
+void add_last(Round& round, std::int32_t p, double block, bool sends, bool reduces) {
+    for (std::int32_t v = 0; p % 2 != 0 && v < p - 1; ++v)
+        round.messages.push_back({sends ? p - 1 : v, sends ? v : p - 1, block, reduces});
+}
+
+std::vector<Round> swing(std::int32_t p) {
+    const double block = 1.0 / (p - p % 2);
+    std::vector<Round> rounds = reduce_scatter(p, block), back = allgather(rounds);
+    add_last(rounds.front(), p, block, true, true);
+    add_last(back.front(), p, block, false, false);
+    rounds.insert(rounds.end(), back.begin(), back.end());
+    return rounds;
+}
+
+std::vector<Round> bine(std::int32_t p, bool reduces) {
+    std::vector<Round> rounds = reduce_scatter(p, 1);
+    if (!reduces) rounds = allgather(std::move(rounds));
+    add_last(rounds.front(), p, 1, true, reduces);
+    add_last(rounds.front(), p, 1, false, reduces);
+    return rounds;
+}
+
 /// A binomial tree hands out blocks, each rank to all its children at once; then they go around the ring. That some of
 /// them need not is left out.
 std::vector<Round> scatter_allgather(std::int32_t p) {
@@ -103,10 +147,13 @@ std::optional<cost::Rounds> large_rounds(const collectives::Algorithm& algorithm
         case Collective::allgather:
         case Collective::reduce_scatter_block:
             if (is_ring) return cost::Rounds{p, {shift(p, 1, 1, algorithm.collective != Collective::allgather, p - 1)}};
+            if (algorithm.name == "bine")
+                return cost::Rounds{p, bine(p, algorithm.collective != Collective::allgather)};
             return std::nullopt;
         case Collective::allreduce:
             if (is_ring)
                 return cost::Rounds{p, {shift(p, 1, 1.0 / p, true, p - 1), shift(p, 1, 1.0 / p, false, p - 1)}};
+            if (algorithm.name == "swing") return cost::Rounds{p, swing(p)};
             return std::nullopt;
         case Collective::bcast:
             if (algorithm.name == "scatter_allgather") return cost::Rounds{p, scatter_allgather(p)};
