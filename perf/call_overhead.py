@@ -31,10 +31,12 @@ def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     for mpi in MPIS:
         parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
             plan = folder / "plan.json"
-            write_plan(Plan(1, "none", (PlanEntry("bcast", (0,), 1000, 2000, "linear", 1),)), plan)
+            served = (("bcast", "linear"), ("allgather", "ring"))
+            entries = [PlanEntry(collective, (0,), 1000, 2000, name, 1) for collective, name in served]
+            write_plan(Plan(1, "none", entries), plan)
             interpose = compile_with(mpi, "interpose_overhead", folder)
             record = compile_with(mpi, "record_overhead", folder)
             print(f"{mpi.name}: interposed")

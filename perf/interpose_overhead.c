@@ -8,9 +8,9 @@
  *   mpicc -O2 perf/interpose_overhead.c -o overhead -ldl
  *   HOCKET_PLAN=plan.json HOCKET_SELF_CHECK=off LD_PRELOAD=libhocket_interpose.so ./overhead
  *
- * with a plan for 1 rank that has an entry for bcast of members [0] with 1000 to 2000 bytes and none for allreduce. The
- * self-check would let the calls that the plan serves fall back. The last two rows are of non-blocking calls, with
- * HOCKET_PROGRESS=off, on or auto. */
+ * with a plan for 1 rank that has entries for bcast and allgather of members [0] with 1000 to 2000 bytes and none for
+ * allreduce. The self-check would let the calls that the plan serves fall back. The last two rows are of non-blocking
+ * calls, with HOCKET_PROGRESS=off, on or auto. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -23,6 +23,7 @@ enum { batches = 4000, calls = 100 };
 static int (*native_bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
 static int (*native_allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 static int (*native_iallreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
+static int (*native_allgatherv)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, MPI_Comm);
 static int (*native_isend)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 static int (*native_irecv)(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 static int (*native_wait)(MPI_Request*, MPI_Status*);
@@ -48,6 +49,13 @@ static void derived_native(int i) { (void)i, native_bcast(buffer, 1, derived, 0,
 static void derived_interposed(int i) { (void)i, MPI_Bcast(buffer, 1, derived, 0, comms[0]); }
 static void alternating_native(int i) { native_bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
 static void alternating_interposed(int i) { MPI_Bcast(buffer, 8, MPI_INT, 0, comms[i & 1]); }
+static const int gathered = 8, place = 0;
+static void uneven_native(int i) {
+    (void)i, native_allgatherv(buffer, 8, MPI_INT, result, &gathered, &place, MPI_INT, comms[0]);
+}
+static void uneven_interposed(int i) {
+    (void)i, MPI_Allgatherv(buffer, 8, MPI_INT, result, &gathered, &place, MPI_INT, comms[0]);
+}
 static void collective_native(int i) {
     MPI_Request request;
     (void)i, native_iallreduce(buffer, result, 1, MPI_INT, MPI_SUM, comms[0], &request);
@@ -101,6 +109,7 @@ int main(int argc, char** argv) {
     *(void**)&native_bcast = dlsym(library, "PMPI_Bcast");
     *(void**)&native_allreduce = dlsym(library, "PMPI_Allreduce");
     *(void**)&native_iallreduce = dlsym(library, "PMPI_Iallreduce");
+    *(void**)&native_allgatherv = dlsym(library, "PMPI_Allgatherv");
     *(void**)&native_isend = dlsym(library, "PMPI_Isend");
     *(void**)&native_irecv = dlsym(library, "PMPI_Irecv");
     *(void**)&native_wait = dlsym(library, "PMPI_Wait");
@@ -114,6 +123,7 @@ int main(int argc, char** argv) {
     measure("collective in the plan with other bytes", other_native, other_interposed);
     measure("the same with a derived datatype", derived_native, derived_interposed);
     measure("the same on two communicators in turn", alternating_native, alternating_interposed);
+    measure("Allgatherv, in the plan with other bytes", uneven_native, uneven_interposed);
     measure("collective that the plan serves", rerouted_native, rerouted_interposed);
     measure("Iallreduce and Wait, 2 calls", collective_native, collective_interposed);
     measure("Irecv, Isend and Waitall, 3 calls", message_native, message_interposed);

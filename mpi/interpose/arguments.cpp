@@ -19,8 +19,9 @@ using runtime::Buffer;
 
 MPI_Comm private_self = MPI_COMM_NULL;  // of this rank alone, so that its error handler is nobody else's
 bool refuses_aliases = false;
-bool demands_equal_blocks = false;  // of MPI_Alltoall
-bool forgives_root = false;         // where MPI_Gather, MPI_Reduce and MPI_Scatter have a buffer on the root alone
+bool refuses_aliases_of_uneven[2] = {false, false};  // of MPI_Allgatherv and MPI_Reduce_scatter
+bool demands_equal_blocks = false;                   // of MPI_Alltoall
+bool forgives_root = false;  // where MPI_Gather, MPI_Reduce and MPI_Scatter have a buffer on the root alone
 
 /// What no MPI objects to. To ask it takes as long as a small message does in shared memory.
 bool is_usual(const Buffer& buffer) {
@@ -70,8 +71,10 @@ bool is_empty(const Buffer& buffer) { return buffer.count == 0; }
 
 /// Whether a rank's block lies where its result goes, as far as an MPI that forbids it looks for that.
 bool is_block_aliased(const Call& call, int rank) {
-    const auto& [send, recv, op] = call.arguments;
-    if (is_empty(send) || is_empty(recv) || send.type != recv.type || send.count != recv.count) return false;
+    const auto& [send, recv, op, blocks] = call.arguments;
+    const std::int64_t received = blocks.given() ? blocks.count(rank) : recv.count;
+    if (is_empty(send) || received == 0 || send.type != recv.type || send.count != received) return false;
+    if (blocks.given()) return send.address == runtime::part_of(recv, blocks.displacement(rank), received).address;
     switch (call.collective) {
         case Collective::alltoall:
             return send.address == recv.address;
@@ -83,6 +86,11 @@ bool is_block_aliased(const Call& call, int rank) {
         default:
             return false;
     }
+}
+
+bool forbids_aliases(const Call& call) {
+    if (!call.arguments.blocks.given()) return refuses_aliases;
+    return refuses_aliases_of_uneven[call.collective == Collective::allgather ? 0 : 1];
 }
 
 std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * runtime::size_of(buffer.type); }
@@ -104,7 +112,7 @@ Verdict judge_bcast(const Call& call, int rank) {
 
 // Not inlined, nor is judge_moving: the registers that they need would be saved in every call of judge().
 __attribute__((noinline)) Verdict judge_combining(const Call& call, int rank) {
-    const auto& [send, recv, op] = call.arguments;
+    const auto& [send, recv, op, blocks] = call.arguments;
     const bool rooted = call.collective == Collective::reduce, has_result = !rooted || call.root == rank;
     if (!has_result && send.in_place()) return {Verdict::native};
     if (!combines_type(op, recv.type)) return {Verdict::native};
@@ -114,14 +122,13 @@ __attribute__((noinline)) Verdict judge_combining(const Call& call, int rank) {
     const int code = check_receive(recv);
     if (code != MPI_SUCCESS) return rooted ? judge_at_root(recv, code) : Verdict{Verdict::native};
     // Every MPI known refuses MPI_Reduce in one buffer.
-    const bool forbids_aliases = refuses_aliases || rooted;
     const bool is_aliased = !is_empty(send) && !is_empty(recv) && send.address == recv.address;
-    return {forbids_aliases && is_aliased ? Verdict::native : Verdict::serve};
+    return {is_aliased && (rooted || forbids_aliases(call)) ? Verdict::native : Verdict::serve};
 }
 
 // Each rank sends and receives; of those that are rooted, the root alone has the many blocks.
 __attribute__((noinline)) Verdict judge_moving(const Call& call, int rank) {
-    const auto& [send, recv, op] = call.arguments;
+    const auto& [send, recv, op, blocks] = call.arguments;
     const bool is_root = call.root == rank;
     const bool scatters = call.collective == Collective::scatter, gathers = call.collective == Collective::gather;
     const bool has_send = !scatters || is_root, has_recv = !gathers || is_root;
@@ -136,14 +143,31 @@ __attribute__((noinline)) Verdict judge_moving(const Call& call, int rank) {
     // here.
     const bool checked = demands_equal_blocks && call.collective == Collective::alltoall && !send.in_place();
     if (checked && bytes_of(send) != bytes_of(recv)) return {Verdict::native};
-    const bool is_aliased = refuses_aliases && has_send && has_recv && is_block_aliased(call, rank);
+    const bool is_aliased = has_send && has_recv && forbids_aliases(call) && is_block_aliased(call, rank);
     return {is_aliased ? Verdict::native : Verdict::serve};
+}
+
+/// What an MPI looks at beside counts and displacements is as of even blocks, in one buffer that has all of them.
+__attribute__((noinline)) Verdict judge_uneven(const Call& call, int rank, int size) {
+    const runtime::UnevenBlocks& blocks = call.arguments.blocks;
+    const bool gathers = call.collective == Collective::allgather;
+    if (!blocks.has_counts() || (gathers && !blocks.has_displacements())) return {Verdict::native};
+    for (int i = 0; i < size; ++i) {
+        if (blocks.count(i) < 0) return {Verdict::native};
+    }
+    Call whole = call;
+    Buffer &send = whole.arguments.send, &recv = whole.arguments.recv;
+    const std::int64_t total = blocks.total(size);
+    recv.count = gathers || send.in_place() ? total : blocks.count(rank);
+    if (!gathers) send.count = total;
+    return gathers ? judge_moving(whole, rank) : judge_combining(whole, rank);
 }
 
 }  // namespace
 
 Verdict judge(const Call& call, int rank, int size) {
     if (call.root < 0 || call.root >= size) return {Verdict::native};
+    if (call.arguments.blocks.given()) return judge_uneven(call, rank, size);
     switch (call.collective) {
         case Collective::barrier:
             return {Verdict::serve};
@@ -162,6 +186,11 @@ void prepare_arguments() {
     runtime::duplicate(MPI_COMM_SELF, &private_self);
     int value = 0, values[2] = {};
     refuses_aliases = next.Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, private_self) != MPI_SUCCESS;
+    const int one = 1, none = 0;
+    refuses_aliases_of_uneven[0] =
+        next.Allgatherv(&value, 1, MPI_INT, &value, &one, &none, MPI_INT, private_self) != MPI_SUCCESS;
+    refuses_aliases_of_uneven[1] =
+        next.Reduce_scatter(&value, &value, &one, MPI_INT, MPI_SUM, private_self) != MPI_SUCCESS;
     demands_equal_blocks = next.Alltoall(&value, 1, MPI_INT, values, 2, MPI_INT, private_self) != MPI_SUCCESS;
     MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
     PMPI_Type_contiguous(1, MPI_INT, &uncommitted);

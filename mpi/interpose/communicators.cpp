@@ -79,8 +79,10 @@ SelfCheck self_check(const std::vector<Route>& routes, std::size_t num_planned) 
     std::vector<SelfCheck::Entry> entries;
     for (const Route& route : routes) {
         // What a native call is known to lose is waited for.
-        const double lost = route.entry->evidence ? route.entry->evidence->ratio - 1 : 0;
-        SelfCheck::Entry entry = entries.size() < num_planned ? SelfCheck::Entry{} : SelfCheck::Entry::on_trial();
+        const bool is_measured = route.entry->evidence && !is_uneven(route.kind);
+        const double lost = is_measured ? route.entry->evidence->ratio - 1 : 0;
+        const bool is_known = entries.size() < num_planned && !is_uneven(route.kind);
+        SelfCheck::Entry entry = is_known ? SelfCheck::Entry{} : SelfCheck::Entry::on_trial();
         entry.watched = settings.checks_itself && !route.entry->reproducible;
         entry.wait = selection::Candidates::calls_that_pay(lost);
         entries.push_back(entry);
@@ -105,16 +107,17 @@ Communicator* make(MPI_Comm comm) {
         const auto& entries = plan_in_force.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (!serves_members(entries[i], members)) continue;
-            const auto collective = static_cast<std::size_t>(entries[i].collective);
             communicator->members = members;
-            communicator->planned |= 1U << collective;
-            communicator->routes[collective].push_back({&entries[i], &entry_counts[i], {}});
+            each_kind_served_by(entries[i].collective, [&](CallKind kind) {
+                communicator->planned |= bit_of(kind);
+                communicator->routes[place_of(kind)].push_back({kind, &entries[i], &entry_counts.of(kind, i), {}});
+            });
         }
         if (decisions.is_on()) {
             communicator->has_unknown_host = !decisions.knows(members);
             if (!communicator->has_unknown_host) communicator->members = members;
         }
-        for (std::size_t i = 0; i < num_collectives; ++i) {
+        for (std::size_t i = 0; i < num_served_kinds; ++i) {
             auto& routes = communicator->routes[i];
             // find_route takes the first that serves a call.
             std::stable_sort(routes.begin(), routes.end(),
@@ -139,22 +142,21 @@ bool renew_private(Communicator& communicator) {
 
 }  // namespace
 
-void add_decided(Communicator& communicator, Collective collective) {
-    const auto c = static_cast<std::size_t>(collective);
-    communicator.decided |= 1U << c;
+void add_decided(Communicator& communicator, CallKind kind) {
+    communicator.decided |= bit_of(kind);
     if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
-    auto& routes = communicator.routes[c];
+    auto& routes = communicator.routes[place_of(kind)];
     const std::size_t num_planned = routes.size();
-    for (Decisions::Entry& decided : decisions.entries(collective, communicator.members))
-        routes.push_back({decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
-    communicator.checks[c] = self_check(routes, num_planned);
+    for (Decisions::Entry& decided : decisions.entries(kind, communicator.members))
+        routes.push_back({kind, decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
+    communicator.checks[place_of(kind)] = self_check(routes, num_planned);
 }
 
 void inherit(Communicator& communicator) {
     if (!settings.checks_itself) return;
     std::vector<std::int64_t> mine;
     std::vector<std::size_t> begins;
-    for (std::size_t c = 0; c < num_collectives; ++c) {
+    for (std::size_t c = 0; c < num_served_kinds; ++c) {
         if (communicator.routes[c].empty() || (communicator.inherited >> c & 1U) != 0) continue;
         begins.push_back(c);
         for (const Route& route : communicator.routes[c]) mine.push_back(route.count->num_slower);

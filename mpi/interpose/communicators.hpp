@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hocket/plan/plan.hpp"
+#include "interpose/call_kinds.hpp"
 #include "interpose/nonblocking/choices.hpp"
 #include "interpose/nonblocking/collective_queue.hpp"
 #include "interpose/plan_in_force.hpp"
@@ -31,6 +32,7 @@ struct Prepared {
 
 /// An entry on a communicator that it serves.
 struct Route {
+    CallKind kind;  ///< what it serves there
     const PlanEntry* entry;
     EntryCount* count;
     std::vector<Prepared> operations;  ///< those used last; the last one at the end
@@ -49,9 +51,9 @@ struct Communicator {
     std::uint64_t sequence = 0;     ///< counts the communicators with the same members
     std::vector<int> members;       ///< world ranks; empty if no entry can serve it
     bool has_unknown_host = false;  ///< the network that decisions are for does not have it
-    std::array<std::vector<Route>, num_collectives> routes;
-    std::array<SelfCheck, num_collectives> checks;  ///< of the routes at the same place
-    // Bit c, for collective c:
+    std::array<std::vector<Route>, num_served_kinds> routes;
+    std::array<SelfCheck, num_served_kinds> checks;  ///< of the routes at the same place
+    // Bit k, for kind k:
     std::uint32_t decided = 0;    ///< decide_routes() was called
     std::uint32_t planned = 0;    ///< a plan has entries for it here
     std::uint32_t inherited = 0;  ///< what the checks of earlier communicators have found
@@ -60,19 +62,18 @@ struct Communicator {
     std::shared_ptr<Choices> choices;  ///< of its non-blocking collectives; made at the first
 };
 
-inline bool has(std::uint32_t collectives, Collective collective) {
-    return (collectives >> static_cast<unsigned>(collective) & 1U) != 0;
-}
+constexpr std::uint32_t bit_of(CallKind kind) { return 1U << static_cast<unsigned>(kind); }
+constexpr bool has(std::uint32_t kinds, CallKind kind) { return (kinds & bit_of(kind)) != 0; }
 
 /// Once, before find_communicator.
 void prepare_communicators();
 /// Null if MPI refuses the handle.
 Communicator* find_communicator(MPI_Comm comm);
-/// Adds the routes of decisions, once, at the first call of the collective on the communicator: all ranks come here
+/// Adds the routes of decisions, once, at the first call of the kind on the communicator: all ranks come here
 /// with the same call.
-void add_decided(Communicator&, Collective);
-inline void decide_routes(Communicator& communicator, Collective collective) {
-    if (!has(communicator.decided, collective)) add_decided(communicator, collective);
+void add_decided(Communicator&, CallKind);
+inline void decide_routes(Communicator& communicator, CallKind kind) {
+    if (!has(communicator.decided, kind)) add_decided(communicator, kind);
 }
 /// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
 /// many. The ranks agree on it, since threads may have made them in different orders. For the routes that it has now.

@@ -158,14 +158,14 @@ std::vector<bool> Decisions::ranks_on(const std::vector<std::string>& hosts) con
     return found;
 }
 
-Decisions::Entries& Decisions::entries(Collective collective, const std::vector<int>& members) {
+Decisions::Entries& Decisions::entries(CallKind kind, const std::vector<int>& members) {
     const std::lock_guard lock(mutex_);
     const double begin_s = thread_cpu_s();
     const std::vector<Rank> ranks(members.begin(), members.end());
-    const std::vector<PlanEntry>& decided = decider_->entries(collective, ranks);
-    const auto [place, is_new] = found_.try_emplace(&decided);
+    const std::vector<PlanEntry>& decided = decider_->entries(server_of(kind), ranks);
+    const auto [place, is_new] = found_.try_emplace({kind, &decided});
     if (is_new)
-        for (const PlanEntry& entry : decided) place->second.emplace_back(&entry);
+        for (const PlanEntry& entry : decided) place->second.emplace_back(kind, &entry);
     ++cost_.times;
     cost_.cpu_s += thread_cpu_s() - begin_s;
     return place->second;

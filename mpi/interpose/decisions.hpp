@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hocket/decision/decider.hpp"
@@ -26,6 +27,7 @@ struct Seat;
 class Decisions {
 public:
     struct Entry {
+        CallKind kind;
         const PlanEntry* entry;
         EntryCount count{};
     };
@@ -43,7 +45,7 @@ public:
     /// Of each rank of the world, whether it is on the host that `hosts` names; false where the network lacks that one.
     [[nodiscard]] std::vector<bool> ranks_on(const std::vector<std::string>& hosts) const;
     /// For communicators whose members it knows. Stays where it is.
-    Entries& entries(Collective collective, const std::vector<int>& members);
+    Entries& entries(CallKind kind, const std::vector<int>& members);
 
     /// What entries() cost so far.
     struct Cost {
@@ -75,7 +77,7 @@ private:
     std::vector<NodeId> hosts_;   // the same
     std::mutex mutex_;            // guards the rest, and what decider_ keeps
     Cost cost_;
-    std::map<const std::vector<PlanEntry>*, Entries> found_;
+    std::map<std::pair<CallKind, const std::vector<PlanEntry>*>, Entries> found_;
 };
 
 /// Not destroyed, since other threads may still run when the process ends.

@@ -14,14 +14,18 @@ namespace hocket::interpose {
 
 EntryCounts& entry_counts = *new EntryCounts;
 
-void log_fall_back(const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost) {
+std::string describe(CallKind kind, const PlanEntry& entry) {
+    return (is_uneven(kind) ? name_of(kind) + " by " : "") + describe(entry);
+}
+
+void log_fall_back(CallKind kind, const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost) {
     if (!settings.logs) return;
     std::array<char, 160> why{};
     std::snprintf(why.data(), why.size(),
                   "slower than the MPI's own in %d comparisons in a row, %.3g ms to %.3g ms in the last", num_lost,
                   1e-6 * static_cast<double>(count.schedule_ns.load()),
                   1e-6 * static_cast<double>(count.native_ns.load()));
-    log_line(describe(entry) + ": " + why.data() + "; native from its call " + std::to_string(call) + " on");
+    log_line(describe(kind, entry) + ": " + why.data() + "; native from its call " + std::to_string(call) + " on");
 }
 
 }  // namespace hocket::interpose

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "hocket/plan/plan.hpp"
+#include "interpose/call_kinds.hpp"
 
 namespace hocket::interpose {
 
@@ -24,13 +26,21 @@ struct EntryCount {
     std::atomic<std::int64_t> native_ns{0}, schedule_ns{0};  ///< of the last comparison
 };
 
+/// "allreduce of ...", or "allgatherv by allgather of ..."
+std::string describe(CallKind kind, const PlanEntry& entry);
+
 class EntryCounts {
 public:
-    void reset(std::size_t num_entries) { counts_ = std::make_unique<EntryCount[]>(num_entries); }
+    void reset(std::size_t num_entries) {
+        counts_ = std::make_unique<EntryCount[]>(num_entries);
+        uneven_ = std::make_unique<EntryCount[]>(num_entries);
+    }
     EntryCount& operator[](std::size_t entry) { return counts_[entry]; }
+    EntryCount& of(CallKind kind, std::size_t entry) { return (is_uneven(kind) ? uneven_ : counts_)[entry]; }
 
 private:
     std::unique_ptr<EntryCount[]> counts_;
+    std::unique_ptr<EntryCount[]> uneven_;  // of calls whose blocks differ
 };
 
 /// Of the plan in force. Not destroyed, since other threads may still run when the process ends.
@@ -38,6 +48,6 @@ extern EntryCounts& entry_counts;
 
 /// Writes that the entry is native from this call on, if lines for people are asked for. For one rank of the
 /// communicator.
-void log_fall_back(const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost);
+void log_fall_back(CallKind kind, const PlanEntry& entry, const EntryCount& count, std::int64_t call, int num_lost);
 
 }  // namespace hocket::interpose

@@ -4,18 +4,29 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "interpose/call.hpp"
 #include "interpose/communicators.hpp"
 
 namespace hocket::interpose {
 
-/// What all ranks see alike: bytes of the message, or of the block of one rank. Negative if there is no such size,
-/// which the MPI's own function will complain about.
-std::int64_t signature_bytes(const Call& call, const Communicator& communicator);
+/// What all ranks see alike of a call.
+struct Signature {
+    /// Of the message, or of the block of one rank; where blocks differ, their mean, rounded up. Negative if there is
+    /// no such size, which the MPI's own function will complain about, and where the blocks are too uneven.
+    std::int64_t bytes;
+    /// By how many quarters of the mean the largest block is larger than it.
+    std::int32_t unevenness = 0;
+    bool is_too_uneven = false;
+};
+/// What was predicted or measured of even blocks is taken to hold where no block is larger than so many times the mean
+/// (docs/explanation/plans.md).
+constexpr std::int64_t most_uneven = 2;
+Signature signature_of(const Call& call, const Communicator& communicator);
 
-/// The entry that serves a call of so many bytes, or null.
-Route* find_route(Communicator& communicator, const Call& call, std::int64_t bytes);
+/// The one of `routes` that serves a call of so many bytes, or null.
+Route* find_route(std::vector<Route>& routes, const Call& call, std::int64_t bytes);
 
 /// Whether the route's schedule may combine with the operator and datatype of a call whose arguments are good.
 bool may_combine(const Route& route, const Call& call);

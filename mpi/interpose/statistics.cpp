@@ -17,6 +17,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hocket/base/json_writer.hpp"
@@ -50,17 +51,31 @@ struct Row {
     Counts counts;
 };
 
-/// Of the plan's entries, on rank 0. Collective over the world.
+bool is_unused(const Counts& counts) {
+    return counts.rerouted + counts.kept_native + counts.self_check + counts.after_fall_back == 0;
+}
+
+/// Of the plan's entries, on rank 0, and of those among them that have served blocks that differ. Collective over the
+/// world.
 std::vector<Row> planned_rows(int world_rank) {
     const auto& entries = plan_in_force.entries();
-    std::vector<Counts> mine, most(entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) mine.push_back(counts_of(entry_counts[i]));
+    std::vector<std::pair<CallKind, std::size_t>> served;
+    for (std::size_t i = 0; i < entries.size(); ++i) served.emplace_back(kind_of(entries[i].collective), i);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        each_kind_served_by(entries[i].collective, [&](CallKind kind) {
+            if (is_uneven(kind)) served.emplace_back(kind, i);
+        });
+    std::vector<Counts> mine, most(served.size());
+    for (const auto& [kind, i] : served) mine.push_back(counts_of(entry_counts.of(kind, i)));
     // Rank 0 need not be a member of the communicators that an entry serves.
     next.Reduce(mine.data(), most.data(), static_cast<int>(numbers * mine.size()), MPI_LONG_LONG, MPI_MAX, 0,
                 MPI_COMM_WORLD);
     std::vector<Row> rows;
-    for (std::size_t i = 0; i < entries.size() && world_rank == 0; ++i)
-        rows.push_back({std::string(name_of(entries[i].collective)), describe(entries[i]), most[i]});
+    for (std::size_t row = 0; row < served.size() && world_rank == 0; ++row) {
+        const auto [kind, i] = served[row];
+        if (is_uneven(kind) && is_unused(most[row])) continue;
+        rows.push_back({name_of(kind), describe(kind, entries[i]), most[row]});
+    }
     return rows;
 }
 
@@ -73,7 +88,7 @@ std::string gathered(const std::string& mine, int world_rank) {
     next.Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
     std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
     std::string all(world_rank == 0 ? static_cast<std::size_t>(begins.back() + lengths.back()) : 0, ' ');
-    PMPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
+    next.Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), begins.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
     return all;
 }
 
@@ -83,8 +98,9 @@ std::vector<Row> decided_rows(int world_rank) {
     std::ostringstream mine;
     decisions.each([&](const Decisions::Entry& decided) {
         const Counts counts = counts_of(decided.count);
-        mine << name_of(decided.entry->collective) << '\t' << describe(*decided.entry) << '\t' << counts.rerouted << ' '
-             << counts.kept_native << ' ' << counts.self_check << ' ' << counts.after_fall_back << ' '
+        if (is_uneven(decided.kind) && is_unused(counts)) return;
+        mine << name_of(decided.kind) << '\t' << describe(decided.kind, *decided.entry) << '\t' << counts.rerouted
+             << ' ' << counts.kept_native << ' ' << counts.self_check << ' ' << counts.after_fall_back << ' '
              << counts.fell_back_at_call << '\n';
     });
     std::istringstream all(gathered(mine.str(), world_rank));
@@ -120,7 +136,9 @@ void log_row(const Row& row) {
 /// The most calls that one rank had rerouted. Collective over the world; on rank 0.
 long long most_rerouted() {
     long long mine = 0, most = 0;
-    for (std::size_t i = 0; i < plan_in_force.entries().size(); ++i) mine += entry_counts[i].rerouted;
+    for (std::size_t i = 0; i < plan_in_force.entries().size(); ++i)
+        each_kind_served_by(plan_in_force.entries()[i].collective,
+                            [&](CallKind kind) { mine += entry_counts.of(kind, i).rerouted; });
     decisions.each([&](const Decisions::Entry& decided) { mine += decided.count.rerouted; });
     next.Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     return most;

@@ -9,7 +9,6 @@
 #include <new>
 
 #include "hocket/base/error.hpp"
-#include "hocket/schedule/segments.hpp"
 
 namespace hocket::runtime {
 
@@ -40,6 +39,12 @@ std::vector<std::int64_t> relayed_blocks(const Role& role, const RankGraph& grap
     std::sort(blocks.begin(), blocks.end());
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
     return blocks;
+}
+
+/// The block of a rank in the buffer that has those of all.
+Buffer block_of(const Buffer& all, const UnevenBlocks& blocks, std::int32_t rank) {
+    return blocks.given() ? part_of(all, blocks.displacement(rank), blocks.count(rank))
+                          : part_of(all, rank * all.count, all.count);
 }
 
 std::int64_t bytes_of(const Buffer& buffer) { return buffer.count * size_of(buffer.type); }
@@ -96,7 +101,30 @@ char* Memory::view(const Buffer& buffer, Region& region) {
 
 void Memory::set_block_bytes(const Buffer& block) { block_elements_ = block.count * size_of(block.type); }
 
+void Memory::lay_out_evenly() {
+    if (uneven_.empty()) return;
+    uneven_.clear();
+    ++layout_;
+}
+
+std::int64_t Memory::lay_out(const UnevenBlocks& blocks, std::int64_t unit, bool in_buffer) {
+    bool changed = uneven_.empty();
+    uneven_.resize(static_cast<std::size_t>(role_.num_ranks));
+    std::int64_t total = 0;
+    for (std::int32_t rank = 0; rank < role_.num_ranks; ++rank) {
+        ElementRange& place = uneven_[static_cast<std::size_t>(rank)];
+        const std::int64_t size = blocks.count(rank) * unit;
+        const std::int64_t begin = in_buffer ? blocks.displacement(rank) * unit : total;
+        changed = changed || place.begin != begin || place.end != begin + size;
+        place = {begin, begin + size};
+        total += size;
+    }
+    if (changed) ++layout_;
+    return total;
+}
+
 int Memory::open(const Arguments& arguments, MPI_Comm comm) {
+    if (!arguments.blocks.given()) lay_out_evenly();
     switch (role_.collective) {
         case Collective::bcast:
             set_block_bytes(arguments.recv);
@@ -125,7 +153,8 @@ int Memory::open_reduction(const Arguments& arguments, MPI_Comm comm) {
     element_type_ = arguments.recv.type;
     element_ = describe(element_type_);
     block_elements_ = arguments.recv.count;
-    const std::int64_t count = block_elements_ * (scatters ? role_.num_ranks : 1);
+    const std::int64_t count = arguments.blocks.given() ? lay_out(arguments.blocks, 1, false)
+                                                        : block_elements_ * (scatters ? role_.num_ranks : 1);
     const bool has_result =
         role_.collective == Collective::allreduce || (role_.collective == Collective::reduce && role_.is_root());
     const Buffer own{arguments.send.in_place() ? arguments.recv.address : arguments.send.address, count, element_type_};
@@ -141,15 +170,21 @@ int Memory::open_reduction(const Arguments& arguments, MPI_Comm comm) {
 
 int Memory::open_allgather(const Arguments& arguments, MPI_Comm comm) {
     const Buffer& recv = arguments.recv;
-    set_block_bytes(recv);
-    home_ = view({recv.address, recv.count * role_.num_ranks, recv.type}, home_region_);
-    char* const own = home_ + role_.self.value * block_elements_;
-    if (!arguments.send.in_place()) {  // to itself a rank sends no message, which MPI would cut
-        const int code = pack(at_most(arguments.send, block_elements_), own, comm);
-        return code == MPI_SUCCESS ? fit(bytes_of(arguments.send), block_elements_) : code;
+    if (arguments.blocks.given()) {
+        const TypeInfo info = describe(recv.type);
+        const std::int64_t total = lay_out(arguments.blocks, info.size_bytes, info.contiguous);
+        home_ = info.contiguous ? static_cast<char*>(recv.address) : home_region_.at_least(total);
+    } else {
+        set_block_bytes(recv);
+        home_ = view({recv.address, recv.count * role_.num_ranks, recv.type}, home_region_);
     }
-    return home_ == recv.address ? MPI_SUCCESS
-                                 : pack(part_of(recv, role_.self.value * recv.count, recv.count), own, comm);
+    char* const own = block_address(role_.self.value);
+    const std::int64_t own_bytes = block_size(role_.self.value);
+    if (!arguments.send.in_place()) {  // to itself a rank sends no message, which MPI would cut
+        const int code = pack(at_most(arguments.send, own_bytes), own, comm);
+        return code == MPI_SUCCESS ? fit(bytes_of(arguments.send), own_bytes) : code;
+    }
+    return home_ == recv.address ? MPI_SUCCESS : pack(block_of(recv, arguments.blocks, role_.self.value), own, comm);
 }
 
 int Memory::open_alltoall(const Arguments& arguments, MPI_Comm comm) {
@@ -216,15 +251,21 @@ int Memory::close(const Arguments& arguments, MPI_Comm comm) {
         case Collective::bcast:
             return home_ == recv.address || role_.is_root() ? MPI_SUCCESS : unpack(home_, recv, comm);
         case Collective::reduce_scatter_block: {
-            const Buffer own = part_of({home_, 0, element_type_}, role_.self.value * block_elements_, block_elements_);
-            return copy(own, recv, comm);
+            const std::int64_t count = block_size(role_.self.value);
+            const Buffer own{block_address(role_.self.value), count, element_type_};
+            return copy(own, {recv.address, count, recv.type}, comm);
         }
         case Collective::allgather:
         case Collective::alltoall:
         case Collective::gather: {
             if (role_.collective == Collective::gather && !role_.is_root()) return MPI_SUCCESS;
-            const Buffer all{recv.address, recv.count * role_.num_ranks, recv.type};
-            return home_ == recv.address ? MPI_SUCCESS : unpack(home_, all, comm);
+            if (home_ == recv.address) return MPI_SUCCESS;
+            if (!arguments.blocks.given())
+                return unpack(home_, {recv.address, recv.count * role_.num_ranks, recv.type}, comm);
+            int code = MPI_SUCCESS;
+            for (std::int32_t rank = 0; rank < role_.num_ranks && code == MPI_SUCCESS; ++rank)
+                code = unpack(block_address(rank), block_of(recv, arguments.blocks, rank), comm);
+            return code;
         }
         case Collective::scatter: {
             if (role_.is_root()) return MPI_SUCCESS;
@@ -249,7 +290,14 @@ std::size_t Memory::relay_index(std::int64_t block) const {
     return static_cast<std::size_t>(found - relays_.begin());
 }
 
+std::int64_t Memory::block_size(std::int64_t block) const {
+    if (uneven_.empty()) return block_elements_;
+    const ElementRange& place = uneven_[static_cast<std::size_t>(block)];
+    return place.end - place.begin;
+}
+
 char* Memory::block_address(std::int64_t block) const {
+    if (!uneven_.empty()) return home_ + uneven_[static_cast<std::size_t>(block)].begin * element_.extent_bytes;
     const std::int64_t block_bytes = block_elements_ * element_.extent_bytes;
     if (role_.collective == Collective::alltoall) {
         const std::int64_t source = block / role_.num_ranks, target = block % role_.num_ranks;
@@ -272,8 +320,9 @@ std::int64_t Memory::find(std::span<const ChunkRange> chunks, std::vector<Segmen
             const std::int32_t first = chunk % role_.segments;
             const std::int32_t last = std::min(end - 1 - block * role_.segments, role_.segments - 1);
             chunk += last - first + 1;
-            const std::int64_t begin = segment_of(block_elements_, role_.segments, first).begin;
-            std::int64_t left = segment_of(block_elements_, role_.segments, last).end - begin;
+            const std::int64_t size = block_size(block);
+            const std::int64_t begin = segment_of(size, role_.segments, first).begin;
+            std::int64_t left = segment_of(size, role_.segments, last).end - begin;
             if (left == 0) continue;
             char* address = block_address(block) + begin * extent;
             total += left;

@@ -12,18 +12,21 @@
 #include <vector>
 
 #include "hocket/schedule/schedule.hpp"
+#include "hocket/schedule/segments.hpp"
 #include "runtime/datatype.hpp"
 #include "runtime/rank_graph.hpp"
+#include "runtime/uneven_blocks.hpp"
 
 namespace hocket::runtime {
 
 /// The arguments of a collective call as MPI has them; of those significant at the root only, the others may hold
 /// anything. The buffer of bcast is `recv`. Count and type of reduce, allreduce and reduce_scatter_block stand in
-/// `send` and `recv`.
+/// `send` and `recv`. With `blocks`, which allgather and reduce_scatter_block may have, the count of `recv` is unused.
 struct Arguments {
     Buffer send;
     Buffer recv;
     MPI_Op op = MPI_OP_NULL;
+    UnevenBlocks blocks{};
 };
 
 /// The place of a rank in a collective.
@@ -87,16 +90,20 @@ public:
     struct Places {
         char *home, *outgoing, *relay_home;
         std::int64_t block_elements;
+        std::uint64_t layout;
         MPI_Datatype element_type;
         bool operator==(const Places&) const = default;
     };
-    [[nodiscard]] Places places() const { return {home_, outgoing_, relay_home_, block_elements_, element_type_}; }
+    [[nodiscard]] Places places() const {
+        return {home_, outgoing_, relay_home_, block_elements_, layout_, element_type_};
+    }
 
     [[nodiscard]] MPI_Datatype element_type() const { return element_type_; }
     [[nodiscard]] const TypeInfo& element() const { return element_; }
 
 private:
     [[nodiscard]] char* block_address(std::int64_t block) const;
+    [[nodiscard]] std::int64_t block_size(std::int64_t block) const;
     [[nodiscard]] std::size_t relay_index(std::int64_t block) const;
     int open_reduction(const Arguments& arguments, MPI_Comm comm);
     int open_allgather(const Arguments& arguments, MPI_Comm comm);
@@ -106,6 +113,10 @@ private:
     /// The user's memory if it can be used as it is, else memory of our own.
     char* view(const Buffer& buffer, Region& region);
     void set_block_bytes(const Buffer& block);
+    /// Places blocks of different sizes, of `unit` elements each count: where they lie in the program's buffer, or one
+    /// behind another. Returns the elements of all.
+    std::int64_t lay_out(const UnevenBlocks& blocks, std::int64_t unit, bool in_buffer);
+    void lay_out_evenly();
     /// Room for the relayed blocks; the user's memory if there is none but this rank's own.
     void place_relays(const Buffer& own);
 
@@ -117,8 +128,10 @@ private:
     MPI_Datatype element_type_ = MPI_BYTE;
     TypeInfo element_{1, 1, 0, 1, true, true};
     std::int64_t block_elements_ = 0;
-    char* home_ = nullptr;      // block 0 of the collective, or of what this rank receives
-    char* outgoing_ = nullptr;  // alltoall: block 0 of what this rank sends
+    std::vector<ElementRange> uneven_;  // of each block from `home_` on; empty: all have `block_elements_`
+    std::uint64_t layout_ = 0;          // number of changes of these
+    char* home_ = nullptr;              // block 0 of the collective, or of what this rank receives
+    char* outgoing_ = nullptr;          // alltoall: block 0 of what this rank sends
     char* relay_home_ = nullptr;
     Region home_region_, outgoing_region_, relay_region_;
 };

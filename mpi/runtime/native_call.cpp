@@ -65,9 +65,14 @@ int call_large(NativeCollective, const Arguments&, int, MPI_Comm) { return MPI_E
 int start_large(NativeCollective, const Arguments&, int, MPI_Comm, MPI_Request*) { return MPI_ERR_COUNT; }
 #endif
 
+/// Of blocks for which there are ints the large functions know nothing.
+bool lacks_large(NativeCollective collective, const Arguments& arguments) {
+    return has_blocks(collective) && !arguments.blocks.is_large();
+}
+
 bool is_large(const Arguments& arguments) {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
-    return arguments.send.count > most || arguments.recv.count > most;
+    return arguments.send.count > most || arguments.recv.count > most || arguments.blocks.is_large();
 }
 
 }  // namespace
@@ -113,13 +118,16 @@ const char* missing_of(NativeCollective collective, const BlockArguments& blocks
 
 int call_native(NativeCollective collective, const Arguments& arguments, const BlockArguments& blocks, int root,
                 MPI_Comm comm) {
-    if (is_large(arguments)) return call_large(collective, arguments, root, comm);
+    if (is_large(arguments))
+        return lacks_large(collective, arguments) ? MPI_ERR_COUNT : call_large(collective, arguments, root, comm);
     return call(collective, arguments, blocks, root, comm);
 }
 
 int start_native(NativeCollective collective, const Arguments& arguments, const BlockArguments& blocks, int root,
                  MPI_Comm comm, MPI_Request* request) {
-    if (is_large(arguments)) return start_large(collective, arguments, root, comm, request);
+    if (is_large(arguments))
+        return lacks_large(collective, arguments) ? MPI_ERR_COUNT
+                                                  : start_large(collective, arguments, root, comm, request);
     return start(collective, arguments, blocks, root, comm, request);
 }
 

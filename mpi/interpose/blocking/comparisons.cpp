@@ -41,7 +41,7 @@ void count_after_fall_back(const Route& route, const SelfCheck::Entry& checked, 
     std::int64_t none = 0;
     const auto call = static_cast<std::int64_t>(checked.calls);
     const bool is_first = count.fell_back_at_call == 0 && count.fell_back_at_call.compare_exchange_strong(none, call);
-    if (is_first && communicator.rank == 0) log_fall_back(*route.entry, count, call, checked.num_slower());
+    if (is_first && communicator.rank == 0) log_fall_back(route.kind, *route.entry, count, call, checked.num_slower());
 }
 
 }  // namespace hocket::interpose

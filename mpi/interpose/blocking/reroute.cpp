@@ -35,32 +35,43 @@ Outcome why_without_routes(const Communicator& communicator) {
     return communicator.has_unknown_host ? Outcome::placement : Outcome::predicted;
 }
 
+/// Its communicator has routes for calls of the kind.
+Outcome why_without_route(const Communicator& communicator, CallKind kind, const Signature& signature) {
+    if (signature.is_too_uneven) return Outcome::uneven;
+    return has(communicator.planned, kind) ? Outcome::size : Outcome::predicted;
+}
+
 /// Collective over the call's communicator, where the plan serves it. All ranks decide alike: by collective, members,
 /// bytes of the signature, root, operator, and what the self-check has found.
 Decision decide(const Call& call) {
     Communicator* const found = find_communicator(call.comm);
     if (found == nullptr || found->has_none) return {Outcome::communicator};
     Communicator& communicator = *found;
-    decide_routes(communicator, call.collective);
-    auto& routes = communicator.routes[static_cast<std::size_t>(call.collective)];
+    const CallKind kind = kind_of(call);
+    decide_routes(communicator, kind);
+    auto& routes = communicator.routes[place_of(kind)];
     if (routes.empty()) return {why_without_routes(communicator)};
-    const std::int64_t bytes = signature_bytes(call, communicator);
-    Route* const route = find_route(communicator, call, bytes);
+    const Signature signature = signature_of(call, communicator);
+    const std::int64_t bytes = signature.bytes;
+    Route* const route = find_route(routes, call, bytes);
     // Most calls of most programs are such ones: nothing is counted, and nothing waits for other ranks.
-    if (route == nullptr && !has(communicator.planned, call.collective)) return {Outcome::predicted};
+    if (route == nullptr && (is_uneven(kind) || !has(communicator.planned, kind)))
+        return {why_without_route(communicator, kind, signature)};
     const Inside inside;
     if (!number_call(communicator)) return {Outcome::communicator};
-    if (!has(communicator.inherited, call.collective)) inherit(communicator);
+    if (!has(communicator.inherited, kind)) inherit(communicator);
 
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
-    SelfCheck& check = communicator.checks[static_cast<std::size_t>(call.collective)];
+    SelfCheck& check = communicator.checks[place_of(kind)];
     const bool has_root = call.root >= 0 && call.root < communicator.size;  // else the MPI refuses the call
-    const bool is_due = check.count(place, has_root ? call.root : 0);
+    // Calls are alike whose blocks differ as much.
+    const std::int32_t root = is_uneven(kind) ? signature.unevenness : call.root;
+    const bool is_due = check.count(place, has_root ? root : 0);
 
     const Verdict verdict = judge(call, communicator.rank, communicator.size);
     const bool serves = route != nullptr && verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
-    if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, call.root} : CallKey{});
+    if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, root} : CallKey{});
 
     if (verdict.action == Verdict::native) {
         // The MPI refuses it before its first message, and then it is not a call: where the other ranks are in it, it
@@ -79,7 +90,7 @@ Decision decide(const Call& call) {
         route->count->self_check.fetch_add(1, std::memory_order_relaxed);
         return {Outcome::comparison, &check};
     }
-    return {route->entry->evidence ? Outcome::measured : Outcome::derived,
+    return {route->entry->evidence && !is_uneven(kind) ? Outcome::measured : Outcome::derived,
             way == SelfCheck::Way::time_schedule ? &check : nullptr,
             &communicator,
             route,
@@ -105,9 +116,17 @@ int carry_out(const Call& call, const Native& native, Outcome& outcome) {
 int reroute(const Call& call, const Native& native) {
     if (depth > 0 || call.comm == MPI_COMM_NULL) return native();
     const auto run = [&](Outcome& outcome) { return carry_out(call, native, outcome); };
-    if (served.counts_calls()) return served.counted(call.collective, run);
+    if (served.counts_calls()) return served.counted(kind_of(call), run);
     Outcome outcome{};
     return run(outcome);
+}
+
+int count_native(CallKind kind, const Native& native) {
+    if (depth > 0) return native();
+    return served.counted(kind, [&](Outcome& outcome) {
+        outcome = Outcome::no_schedule;
+        return native();
+    });
 }
 
 }  // namespace hocket::interpose

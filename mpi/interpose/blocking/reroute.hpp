@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "interpose/call.hpp"
+#include "interpose/call_kinds.hpp"
 
 namespace hocket::interpose {
 
@@ -25,5 +25,8 @@ private:
 /// Carries the call out by the plan, or natively, and returns its MPI error code. What decides is the same on all ranks
 /// of the communicator: collective, members, bytes of the signature, root, operator, and what the self-check has found.
 int reroute(const Call& call, const Native& native);
+
+/// Makes a call of a kind that no schedule serves, and counts it.
+int count_native(CallKind kind, const Native& native);
 
 }  // namespace hocket::interpose

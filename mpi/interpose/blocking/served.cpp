@@ -25,9 +25,9 @@ namespace {
 constexpr std::int64_t short_ns = 5'000;
 constexpr std::uint64_t sparse = 32;
 
-constexpr std::array<const char*, num_outcomes> names{"measured",  "derived",   "collective", "communicator",
-                                                      "size",      "order",     "comparison", "slower",
-                                                      "arguments", "predicted", "placement"};
+constexpr std::array<const char*, num_outcomes> names{
+    "measured", "derived",   "collective", "communicator", "size",   "order",      "comparison",
+    "slower",   "arguments", "predicted",  "placement",    "uneven", "no_schedule"};
 constexpr std::array<const char*, num_outcomes> reasons{
     "",
     "",
@@ -40,12 +40,9 @@ constexpr std::array<const char*, num_outcomes> reasons{
     "arguments that schedules do not serve",
     "no schedule is predicted to be faster on this network",
     "hosts that the network does not have",
+    "blocks that differ too much from rank to rank",
+    "hocket has no schedule for them",
 };
-constexpr std::array collectives{Collective::bcast,     Collective::reduce,   Collective::allreduce,
-                                 Collective::allgather, Collective::alltoall, Collective::reduce_scatter_block,
-                                 Collective::scatter,   Collective::gather,   Collective::barrier};
-static_assert(collectives.size() == num_collectives);
-
 struct Sum {
     double calls = 0, seconds = 0;
     Sum& operator+=(const Sum& other) {
@@ -68,21 +65,20 @@ std::string text(const char* format, Numbers... numbers) {
 
 }  // namespace
 
-void Served::timed(Collective collective, Outcome outcome, std::int64_t duration_ns) {
-    Tally& of = tally(collective, outcome);
+void Served::timed(CallKind kind, Outcome outcome, std::int64_t duration_ns) {
+    Tally& of = tally(kind, outcome);
     of.calls.fetch_add(1, std::memory_order_relaxed);
     of.timed_calls.fetch_add(1, std::memory_order_relaxed);
     of.timed_ns.fetch_add(duration_ns, std::memory_order_relaxed);
     // A long call among short ones has the next ones timed too.
-    interval_[static_cast<std::size_t>(collective)].store(duration_ns < short_ns ? sparse : 1,
-                                                          std::memory_order_relaxed);
+    paces_[place_of(kind)].interval.store(duration_ns < short_ns ? sparse : 1, std::memory_order_relaxed);
 }
 
 std::string Served::report(int world_rank, bool logs) const {
-    constexpr std::size_t num = num_collectives * num_outcomes;
+    constexpr std::size_t num = num_kinds * num_outcomes;
     std::vector<double> mine, all(2 * num);
-    for (const auto& of_collective : tallies_) {
-        for (const Tally& of : of_collective) {
+    for (const auto& of_kind : tallies_) {
+        for (const Tally& of : of_kind) {
             const auto calls = static_cast<double>(of.calls), timed_calls = static_cast<double>(of.timed_calls);
             mine.push_back(calls);
             mine.push_back(timed_calls > 0 ? 1e-9 * static_cast<double>(of.timed_ns) * calls / timed_calls : 0);
@@ -102,7 +98,7 @@ std::string Served::report(int world_rank, bool logs) const {
         const std::size_t outcome = i % num_outcomes;
         const Sum sum{all[2 * i], all[2 * i + 1]};
         if (sum.calls == 0) continue;
-        const std::string name(name_of(collectives[i / num_outcomes]));
+        const std::string name = name_of(static_cast<CallKind>(i / num_outcomes));
         whole += sum;
         if (is_served(outcome)) by_plan += sum;
         if (static_cast<Outcome>(outcome) == Outcome::derived) derived += sum;

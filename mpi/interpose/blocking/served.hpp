@@ -10,8 +10,7 @@
 #include <string>
 
 #include "common/clock.hpp"
-#include "hocket/schedule/schedule.hpp"
-#include "interpose/plan_in_force.hpp"
+#include "interpose/call_kinds.hpp"
 
 namespace hocket::interpose {
 
@@ -28,10 +27,12 @@ enum class Outcome : std::uint8_t {
     arguments,     ///< native: wrong or unusual arguments
     predicted,     ///< native: on this network no schedule is predicted to be faster at this size
     placement,     ///< native: the network does not have the host of a member
+    uneven,        ///< native: the blocks of the ranks differ too much for what is known of even ones
+    no_schedule,   ///< native: hocket has no schedule for the collective
 };
-constexpr std::size_t num_outcomes = 11;
+constexpr std::size_t num_outcomes = 13;
 
-/// Counts the program's collective calls and their time by collective and outcome. Of short calls some are timed, and
+/// Counts the program's collective calls and their time by kind and outcome. Of short calls some are timed, and
 /// stand for the others.
 class Served {
 public:
@@ -41,19 +42,17 @@ public:
 
     /// Calls `run(outcome)`, which sets its argument and returns an MPI error code, and counts it.
     template <class Run>
-    int counted(Collective collective, const Run& run) {
+    int counted(CallKind kind, const Run& run) {
         Outcome outcome = Outcome::collective;
-        auto& calls = calls_[static_cast<std::size_t>(collective)];
-        if (calls.fetch_add(1, std::memory_order_relaxed) %
-                interval_[static_cast<std::size_t>(collective)].load(std::memory_order_relaxed) !=
-            0) {
+        Pace& pace = paces_[place_of(kind)];
+        if (pace.calls.fetch_add(1, std::memory_order_relaxed) % pace.interval.load(std::memory_order_relaxed) != 0) {
             const int code = run(outcome);
-            tally(collective, outcome).calls.fetch_add(1, std::memory_order_relaxed);
+            tally(kind, outcome).calls.fetch_add(1, std::memory_order_relaxed);
             return code;
         }
         const std::int64_t begin_ns = now_ns();
         const int code = run(outcome);
-        timed(collective, outcome, now_ns() - begin_ns);
+        timed(kind, outcome, now_ns() - begin_ns);
         return code;
     }
 
@@ -65,15 +64,15 @@ private:
     struct Tally {
         std::atomic<std::int64_t> calls{0}, timed_calls{0}, timed_ns{0};
     };
-    Tally& tally(Collective collective, Outcome outcome) {
-        return tallies_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(outcome)];
-    }
-    void timed(Collective collective, Outcome outcome, std::int64_t duration_ns);
+    struct Pace {
+        std::atomic<std::uint64_t> calls{0}, interval{1};  ///< one call in `interval` is timed
+    };
+    Tally& tally(CallKind kind, Outcome outcome) { return tallies_[place_of(kind)][static_cast<std::size_t>(outcome)]; }
+    void timed(CallKind kind, Outcome outcome, std::int64_t duration_ns);
 
     bool counts_ = false;
-    std::array<std::atomic<std::uint64_t>, num_collectives> calls_{};
-    std::array<std::atomic<std::uint64_t>, num_collectives> interval_{1, 1, 1, 1, 1, 1, 1, 1, 1};
-    std::array<std::array<Tally, num_outcomes>, num_collectives> tallies_{};
+    std::array<Pace, num_kinds> paces_{};
+    std::array<std::array<Tally, num_outcomes>, num_kinds> tallies_{};
 };
 
 /// Not destroyed, since other threads may still run when the process ends.

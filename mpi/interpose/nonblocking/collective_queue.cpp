@@ -44,16 +44,28 @@ Call significant(Call call, int rank) {
     return call;
 }
 
+runtime::NativeCollective native_collective(const Call& call) {
+    using runtime::NativeCollective;
+    switch (kind_of(call)) {
+        case CallKind::allgatherv:
+            return NativeCollective::allgatherv;
+        case CallKind::reduce_scatter:
+            return NativeCollective::reduce_scatter;
+        default:
+            return static_cast<NativeCollective>(call.collective);
+    }
+}
+
 }  // namespace
 
 void CollectiveQueue::enqueue(PlannedCall& call) {
     const std::lock_guard lock(mutex_);
-    turns_.push_back({call.key_, call.entry_, call.compares_, &call});
+    turns_.push_back({call.key_, kind_of(call.call_), call.entry_, call.compares_, &call});
 }
 
 void CollectiveQueue::pass_over(const PlannedCall& refused) {
     const std::lock_guard lock(mutex_);
-    turns_.push_back({refused.key_, refused.entry_, refused.compares_, nullptr});
+    turns_.push_back({refused.key_, kind_of(refused.call_), refused.entry_, refused.compares_, nullptr});
 }
 
 CollectiveQueue::Selection& CollectiveQueue::selection_of(const Turn& turn) {
@@ -61,7 +73,8 @@ CollectiveQueue::Selection& CollectiveQueue::selection_of(const Turn& turn) {
     if (found != selections_.end()) return found->second;
     // How many calls are in flight is for the ranks to find out.
     Selection& made = selections_.try_emplace(turn.key, Selection{Selector(2, native, 0)}).first->second;
-    made.selector.trust(schedule, turn.entry->evidence ? turn.entry->evidence->ratio : 0);
+    const bool is_measured = turn.entry->evidence && !is_uneven(turn.kind);
+    made.selector.trust(schedule, is_measured ? turn.entry->evidence->ratio : 0);
     return made;
 }
 
@@ -97,7 +110,7 @@ void CollectiveQueue::count(const Turn& turn, Arm arm) {
     if (!count.fell_back_at_call.compare_exchange_strong(none, call)) return;
     count.native_ns = selector.arm(native).agreed_ns;
     count.schedule_ns = selector.arm(schedule).agreed_ns;
-    if (rank_ == 0) log_fall_back(*turn.entry, count, call, Selector::policy.lost_comparisons);
+    if (rank_ == 0) log_fall_back(turn.kind, *turn.entry, count, call, Selector::policy.lost_comparisons);
 }
 
 CollectiveQueue::TaskKey CollectiveQueue::task_key(const PlannedCall& call, Arm arm) {
@@ -113,8 +126,7 @@ std::unique_ptr<CollectiveTask> CollectiveQueue::task_for(const PlannedCall& cal
         --num_idle_;
         return task;
     }
-    if (arm == native)
-        return runtime::make_native_task(static_cast<runtime::NativeCollective>(of.collective), of.root, private_comm_);
+    if (arm == native) return runtime::make_native_task(native_collective(of), of.root, private_comm_);
     const Rank root{of.root}, self{rank_};
     PlannedPart part = part_of(call.entry_->schedule, root, self, call.asked_segments_);
     auto graph = std::make_shared<const runtime::RankGraph>(std::move(part.schedule));
@@ -141,7 +153,7 @@ void CollectiveQueue::take_turns() noexcept {
         if (call.compares_) call.begun_ns_ = now_ns();
         try {
             call.task_ = task_for(call, arm);
-            call.error_ = call.task_->bind(call.held_.get());
+            call.error_ = call.task_->bind(call.held_.get(), call.own_blocks_.arguments());
             call.task_->arm(num_begun_);
             if (call.error_ == MPI_SUCCESS) {
                 call.is_over_ = call.task_->advance() == State::done;
@@ -193,7 +205,9 @@ PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry
       key_(&count, size_class_of(bytes), call.root),
       call_(significant(call, queue_->rank_)),
       // What must be combined in the same order every time, and what no int counts, is not for the MPI's own function.
-      compares_(settings.checks_itself && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {}
+      compares_(settings.checks_itself && !entry_->reproducible && bytes <= std::numeric_limits<int>::max()) {
+    own_blocks_.copy(call_.arguments.blocks, queue_->size_);
+}
 
 State PlannedCall::advance() noexcept {
     if (!has_begun_.load(std::memory_order_acquire)) {

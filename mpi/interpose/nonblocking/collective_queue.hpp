@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "hocket/plan/plan.hpp"
-#include "interpose/call.hpp"
+#include "interpose/call_kinds.hpp"
 #include "interpose/entry_counts.hpp"
 #include "interpose/next.hpp"
+#include "interpose/nonblocking/own_blocks.hpp"
 #include "runtime/collective_task.hpp"
 #include "selection/exchange.hpp"
 #include "selection/selector.hpp"
@@ -60,6 +61,7 @@ private:
     };
     struct Turn {
         Key key;
+        CallKind kind;
         const PlanEntry* entry;
         bool compares;
         PlannedCall* call;  ///< null: passed over
@@ -108,6 +110,7 @@ private:
     const std::int32_t asked_segments_;
     CollectiveQueue::Key key_;
     Call call_;
+    OwnBlocks own_blocks_;
     bool compares_;
     std::int64_t begun_ns_ = 0, ended_ns_ = 0;  // when its turn came, and when it was seen to be complete
     runtime::HeldArguments held_;

@@ -23,9 +23,12 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     if (call.comm == MPI_COMM_NULL) return nullptr;
     Communicator* const communicator = find_communicator(call.comm);
     if (communicator == nullptr || !communicator->queue) return nullptr;
-    decide_routes(*communicator, call.collective);
-    const std::int64_t bytes = signature_bytes(call, *communicator);
-    const Route* const route = find_route(*communicator, call, bytes);
+    const CallKind kind = kind_of(call);
+    decide_routes(*communicator, kind);
+    auto& routes = communicator->routes[place_of(kind)];
+    if (routes.empty()) return nullptr;
+    const std::int64_t bytes = signature_of(call, *communicator).bytes;
+    const Route* const route = find_route(routes, call, bytes);
     if (route == nullptr) return nullptr;
     const bool combining = combines(call.collective);
     // An operator of the program's own would run beside the program.
