@@ -191,6 +191,8 @@ void bind_collective(nb::module_& module) {
         .def_ro("communicator", &Collective::communicator)
         .def_ro("bytes", &Collective::bytes,
                 "As in lower(): the message, or the block of one rank; the most of any rank.")
+        .def_ro("mean_bytes", &Collective::mean_bytes,
+                "Of a v-variant: what a rank contributes on average, rounded up; else as bytes.")
         .def_ro("uniform", &Collective::uniform, "All ranks gave the same bytes; never so for a v-variant.")
         .def_ro("root", &Collective::root, "Rank in the communicator; -1: none.")
         .def_ro("op", &Collective::op)

@@ -23,10 +23,25 @@ from hocket._core import (
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
 
-__all__ = ["COLLECTIVES", "PROGRESS", "ROOTED", "Evidence", "Plan", "PlanEntry", "write_candidates", "write_plan"]
+__all__ = [
+    "COLLECTIVES",
+    "MOST_UNEVEN",
+    "PROGRESS",
+    "ROOTED",
+    "UNEVEN",
+    "Evidence",
+    "Plan",
+    "PlanEntry",
+    "write_candidates",
+    "write_plan",
+]
 
 COLLECTIVES = collective_names()
 ROOTED = tuple(name for name in COLLECTIVES if is_rooted(name))
+# Collectives of blocks that differ, and whose entries serve them; none where a block is larger than so many times the
+# mean block, which decides. As mpi/interpose has them.
+UNEVEN = {"allgatherv": "allgather", "reduce_scatter": "reduce_scatter_block"}
+MOST_UNEVEN = 2
 PROGRESS = progress_modes()
 
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hocket.advise.shapes import alike
-from hocket.plan import COLLECTIVES, ROOTED
+from hocket.plan import COLLECTIVES, MOST_UNEVEN, ROOTED, UNEVEN
 from hocket.search.predict import Call
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class CallGroup:
     recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
     nonblocking_calls: int = 0  # of `calls`
     other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape, whose calls are counted too
+    uneven_calls: int = 0  # of `calls`: of the collective in UNEVEN, by their mean blocks
 
     def call(self, size_bytes: int | None = None) -> Call:
         """The largest of them, or one of this size."""
@@ -55,27 +56,46 @@ class CallGroup:
         return self.roots[0] if self.collective in ROOTED and len(self.roots) == 1 else None
 
 
+def as_even(call: Collective) -> Collective:
+    """A call whose blocks differ as one of the collective whose entries serve it, with mean blocks; others as they are.
+
+    So is one whose blocks differ too much: no plan serves it.
+    """
+    server = UNEVEN.get(call.collective)
+    if server is None or call.bytes > MOST_UNEVEN * call.mean_bytes:
+        return call
+    return replace(call, collective=server, bytes=call.mean_bytes, uniform=True)
+
+
 def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
-    """One sentence for each kind of collective call that no plan can serve.
+    """One sentence for each kind of collective call that no plan can serve, those that took longest first.
 
     `in_background`: the program runs with progress in the background, where plans serve non-blocking calls too.
     """
     kinds: Counter[tuple[str, str]] = Counter()
-    for call in trace.collectives():
+    times_s: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for found in trace.collectives():
+        call = as_even(found)
         if len(call.members) < 2 or _is_served(call, in_background):
             continue
         if call.form == "nonblocking" and not in_background:
             why = "plans serve non-blocking calls only where `hocket tune` and `hocket run` have --progress"
         elif call.form == "persistent":
             why = "persistent calls are not rerouted"
+        elif call.collective in UNEVEN:
+            why = f"a block is larger than {MOST_UNEVEN} times the mean"
         elif call.collective not in COLLECTIVES:
             why = "hocket has no schedules for it"
         elif not call.uniform:
             why = "its sizes differ between the ranks"
         else:
             why = "an operator of the program's own must not run beside it"
-        kinds[call.collective, why] += 1
-    return [f"{count} call(s) of {name} stay native: {why}" for (name, why), count in kinds.most_common()]
+        kinds[found.collective, why] += 1
+        times_s[found.collective, why] += float((call.exit_ns - call.enter_ns).sum()) * 1e-9 / trace.ranks
+    return [
+        f"{kinds[name, why]} call(s) of {name}, {time_s:.3g} s of a rank on average, stay native: {why}"
+        for (name, why), time_s in sorted(times_s.items(), key=lambda one: -one[1])
+    ]
 
 
 def _is_served(call: Collective, in_background: bool) -> bool:
@@ -88,7 +108,14 @@ def group_calls(trace: Trace, in_background: bool = False, network: Network | No
 
     With a network calls on communicators of equal shape are one group: a schedule takes equally long on each of them.
     """
-    served = [call for call in trace.collectives() if _is_served(call, in_background) and len(call.members) > 1]
+    served, uneven = [], set()
+    for found in trace.collectives():
+        call = as_even(found)
+        if len(call.members) < 2 or not _is_served(call, in_background):
+            continue
+        served.append(call)
+        if call is not found:
+            uneven.add(id(call))
     first_alike = alike({tuple(call.members): None for call in served}, network)
     rows: dict[tuple[str, tuple[int, ...], int], list[Any]] = {}
     for call in served:
@@ -110,6 +137,7 @@ def group_calls(trace: Trace, in_background: bool = False, network: Network | No
                 commutative=all(call.commutative for call in calls),
                 recorded_s=statistics.median(times_s) if times_s else None,
                 nonblocking_calls=sum(call.form == "nonblocking" for call in calls),
+                uneven_calls=sum(id(call) in uneven for call in calls),
                 other_members=tuple(dict.fromkeys(tuple(c.members) for c in calls if tuple(c.members) != members)),
             )
         )

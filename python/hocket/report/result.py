@@ -120,6 +120,7 @@ class CollectiveResult:
     nonblocking_calls: int = 0  #: of `calls`; their times here are those of calls that are waited for at once
     bytes_min: int | None = None  #: of the smallest of the calls; None = by an older hocket
     recorded_s: float | None = None  #: median time of a call in the recorded run, once all its ranks had come
+    uneven_calls: int = 0  #: of `calls`: allgatherv or reduce_scatter, by their mean blocks; measured with even ones
     derived: bool = False  #: in the plan by the model, not by evidence; `reason` says why there is none
 
     def __post_init__(self) -> None:
@@ -147,6 +148,8 @@ class CollectiveResult:
             raise InvalidInput(
                 f"nonblocking_calls: found {self.nonblocking_calls}, expected 0 to {self.calls}, the calls"
             )
+        if not 0 <= self.uneven_calls <= self.calls:
+            raise InvalidInput(f"uneven_calls: found {self.uneven_calls}, expected 0 to {self.calls}, the calls")
         if not self.kept and not self.reason:
             raise InvalidInput("reason: an entry that is not kept needs a reason")
 

@@ -76,6 +76,11 @@ class Row:
         return sum(max(_by_communicator(of_size, time_s)) for of_size in self.sizes)
 
     @property
+    def uneven_calls(self) -> int:
+        """Of the communicator with the most."""
+        return round(max(_by_communicator(self.entries, lambda entry: entry.uneven_calls)))
+
+    @property
     def kept(self) -> int:
         """Entries in the plan."""
         return sum(entry.kept for entry in self.entries)
@@ -92,12 +97,13 @@ class Row:
 
     @property
     def calls_text(self) -> str:
-        """ "30", "30 each", "30 non-blocking", or "30, 10 non-blocking"."""
+        """ "30", "30 each", "30 non-blocking", "30, 10 non-blocking", or "30, 20 uneven"."""
         least, most = self.calls
         shown = text.span([str(least), str(most)]) + (" each" if len(self.communicators) > 1 else "")
-        if self.nonblocking_calls in (0, most):
-            return f"{shown}{' non-blocking' if self.nonblocking_calls else ''}"
-        return f"{shown}, {self.nonblocking_calls} non-blocking"
+        for number, kind in ((self.nonblocking_calls, "non-blocking"), (self.uneven_calls, "uneven")):
+            if number:
+                shown += f" {kind}" if number == most else f", {number} {kind}"
+        return shown
 
     @property
     def reason_kind(self) -> str:

@@ -67,6 +67,7 @@ class Collective:
     last_exit_ns: int  # the last rank's call returned, or its request was complete
     enter_ns: npt.NDArray[np.int64]  # by rank in the communicator
     exit_ns: npt.NDArray[np.int64]
+    mean_bytes: int = 0  # of a v-variant: what a rank contributes on average, rounded up; else as bytes
 
 
 class Trace:
@@ -222,6 +223,7 @@ class Trace:
                     last_exit_ns=row.last_exit_ns,
                     enter_ns=row.enter_ns,
                     exit_ns=row.exit_ns,
+                    mean_bytes=row.mean_bytes,
                 )
             )
         return rows

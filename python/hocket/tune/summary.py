@@ -73,6 +73,7 @@ def _collective(entry: CollectiveResult) -> dict[str, Any]:
         "ranks": len(entry.members),
         "calls": entry.calls,
         "nonblocking_calls": entry.nonblocking_calls,
+        "uneven_calls": entry.uneven_calls,
         "algorithm": entry.algorithm,
         "segments": entry.segments,
         "native_s": _median(entry.native_s),

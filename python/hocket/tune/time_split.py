@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hocket.advise.calls import as_even
 from hocket.report.result import Served, TimeSplit
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def served_by(plan: Plan, collectives: Sequence[Collective], ranks: int, in_back
     forms = ("blocking", "nonblocking") if in_background else ("blocking",)
     calls = served_calls = 0
     time_ns = served_ns = 0
-    for call in collectives:
+    for found in collectives:
+        call = as_even(found)
         if len(call.members) < 2:
             continue
         took_ns = int((call.exit_ns - call.enter_ns).sum())

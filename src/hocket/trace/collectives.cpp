@@ -122,6 +122,7 @@ Collective match(std::int32_t communicator, std::size_t number, const std::vecto
                    .form = first.name.form,
                    .communicator = communicator,
                    .bytes = 0,
+                   .mean_bytes = 0,
                    .uniform = !is_vector(first.name.collective),
                    .root = first.call->root,
                    .op = first.call->op,
@@ -133,6 +134,7 @@ Collective match(std::int32_t communicator, std::size_t number, const std::vecto
                    .enter_ns = {},
                    .exit_ns = {}};
     row.bytes = std::max<std::int64_t>(0, first.call->bytes);
+    std::int64_t total = 0;
     for (const Member& member : members) {
         const Part& part = (*member.parts)[number];
         if (part.name.collective != row.collective || part.call->root != row.root) {
@@ -141,6 +143,7 @@ Collective match(std::int32_t communicator, std::size_t number, const std::vecto
         const std::int64_t bytes = std::max<std::int64_t>(0, part.call->bytes);
         if (bytes != row.bytes) row.uniform = false;
         row.bytes = std::max(row.bytes, bytes);
+        total += bytes;
         row.in_place = row.in_place || (part.call->flags & HOCKET_TRACE_IN_PLACE) != 0;
         row.first_enter_ns = std::min(row.first_enter_ns, part.enter_ns);
         row.last_enter_ns = std::max(row.last_enter_ns, part.enter_ns);
@@ -148,6 +151,8 @@ Collective match(std::int32_t communicator, std::size_t number, const std::vecto
         row.enter_ns.push_back(part.enter_ns);
         row.exit_ns.push_back(part.exit_ns);
     }
+    const auto num_members = static_cast<std::int64_t>(members.size());
+    row.mean_bytes = is_vector(row.collective) ? (total + num_members - 1) / num_members : row.bytes;
     return row;
 }
 

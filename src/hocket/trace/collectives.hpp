@@ -22,11 +22,12 @@ struct Collective {
     /// As in lower(): the message, or the block of one rank; 0 for barrier. Where ranks differ, the most: of a
     /// v-variant what one rank contributes.
     std::int64_t bytes;
-    bool uniform;           ///< all ranks gave the same bytes; never so for a v-variant
-    std::int32_t root;      ///< rank in the communicator, -1: none
-    std::int32_t op;        ///< -1: none
-    std::int32_t datatype;  ///< at the first member
-    bool in_place;          ///< at some rank
+    std::int64_t mean_bytes;  ///< of a v-variant: what a rank contributes on average, rounded up; else `bytes`
+    bool uniform;             ///< all ranks gave the same bytes; never so for a v-variant
+    std::int32_t root;        ///< rank in the communicator, -1: none
+    std::int32_t op;          ///< -1: none
+    std::int32_t datatype;    ///< at the first member
+    bool in_place;            ///< at some rank
     std::int64_t first_enter_ns;
     std::int64_t last_enter_ns;
     std::int64_t last_exit_ns;           ///< when the last rank's call returned, or its request was complete
