@@ -31,8 +31,10 @@ static void check(MPI_Comm comm, int count, int root) {
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &r);
     int* one = malloc(sizeof(int) * (count + 1));
-    int* all = malloc(sizeof(int) * (p * count + 1));
-    int* got = malloc(sizeof(int) * (p * count + 1));
+    int* all = malloc(sizeof(int) * p * (count + 1));
+    int* got = malloc(sizeof(int) * p * (count + 1));
+    int* counts = malloc(sizeof(int) * p);
+    int* places = malloc(sizeof(int) * p);
     for (int i = 0; i < count; ++i) one[i] = r == root ? i + root : -1;
     MPI_Bcast(one, count, MPI_INT, root, comm);
     for (int i = 0; i < count; ++i) wrong += one[i] != i + root;
@@ -53,7 +55,15 @@ static void check(MPI_Comm comm, int count, int root) {
     for (int i = 0; i < count; ++i) wrong += got[i] != 1000 * root + r * count + i;
     MPI_Reduce_scatter_block(all, got, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; ++i) wrong += got[i] != 1000 * ranks + p * (r * count + i);
+    for (int i = 0; i < p; ++i) counts[i] = count + i % 2, places[i] = i * count + i / 2;
+    MPI_Allgatherv(all, counts[r], MPI_INT, got, counts, places, MPI_INT, comm);
+    for (int i = 0; i < p; ++i) wrong += got[places[i]] != 1000 * i || got[places[i] + 1] != 1000 * i + 1;
+    for (int i = 0; i < p * (count + 1); ++i) all[i] = 1000 * r + i;
+    MPI_Reduce_scatter(all, got, counts, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < counts[r]; ++i) wrong += got[i] != 1000 * ranks + p * (places[r] + i);
     MPI_Barrier(comm);
+    free(counts);
+    free(places);
     free(one);
     free(all);
     free(got);
@@ -157,6 +167,11 @@ def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Pat
     decider = Decider(network, costs, runner.mpi.name)
     calls = counted(statistics)
     num_served = 0
+    for collective, server in (("allgatherv", "allgather"), ("reduce_scatter", "reduce_scatter_block")):
+        rows = [row for row in statistics["entries"] if row["collective"] == collective]
+        by_schedule = RANKS * sum(row["rerouted_calls"] for row in rows)
+        assert calls[collective].get("derived", 0) == by_schedule
+        assert (by_schedule > 0) == ("derived" in calls[server])
     for collective in ("bcast", "reduce", "allreduce", "allgather", "alltoall", "reduce_scatter_block", "gather"):
         # What the program has found is what is found here.
         decided = {
@@ -174,8 +189,8 @@ def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Pat
     assert calls["allreduce"]["predicted"] > 0
     assert set(calls["barrier"]) == {"predicted"}
     assert statistics["network"] == str(path)
-    # The world and its duplicate, a half and its duplicates, a pair: each collective once for each communicator.
-    assert statistics["decided"]["decisions"] == (2 + 1 + 40 + 1) * 9
+    # The world and its duplicate, a half and its duplicates, a pair: each of eleven collectives once for each of them.
+    assert statistics["decided"]["decisions"] == (2 + 1 + 40 + 1) * 11
     assert 0 < statistics["decided"]["cpu_s"] < 60
     assert "hocket: hocket served " in done.stderr
     assert "no schedule is predicted to be faster on this network" in done.stderr
