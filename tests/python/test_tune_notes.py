@@ -10,7 +10,7 @@ from hocket.advise import Choice, advise
 from hocket.advise.calls import CallGroup
 from hocket.measure.compare import Launch
 from hocket.tune.measurement import Measurement
-from hocket.tune.notes import beaten_limits, nothing_changed
+from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings
 
 NETWORK = Network.generate(
     "two-clusters:4+4", bandwidth="8 Mbit/s", second_bandwidth="80 Mbit/s", trunk_bandwidth="8 Mbit/s"
@@ -54,3 +54,13 @@ def test_where_there_was_no_time_to_measure_the_note_says_that() -> None:
     assert "for 2 of the 3 collective(s) there was no time to measure one" in note
     assert "--measure-time" in note
     assert "nothing was changed" not in note
+
+
+def test_a_recorded_run_that_is_not_like_the_native_ones() -> None:
+    assert recording_warnings(1.1, 1.0) == []
+    (slower,) = recording_warnings(1.2, 1.0)
+    assert slower.startswith("the recorded run was 20% slower")
+    for recorded_s, told in ((3.6, "took 3.60 s, 8.6 times"), (0.2, "took 0.20 s, 0.48 times")):
+        (strange,) = recording_warnings(recorded_s, 0.42)
+        assert told in strange
+        assert "does not represent the program" in strange

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hocket.report.result import CollectiveResult, ProgramResult, Result, Served, TimeSplit
+from hocket.report.time_sentences import possible_gain
 from hocket.tune.summary import COLUMNS, rows, sentences, summary
 
 TIME = TimeSplit(
@@ -72,7 +73,8 @@ def test_the_sentences_and_warnings_below_the_result():
         "output: the same in all runs",
         "time of the recorded run, 10 s: computation 50 %, point-to-point 10 %, collectives 25 %, "
         "waiting for late ranks in collectives 5.0 %, start-up and end 10.0 % (means over the ranks)",
-        "possible at best: 1.25 times as fast with every collective at its wire limit, "
+        "possible at best, by the recorded run: 1.25 times as fast with every collective at its wire limit "
+        "(measured: 2.00; the limit has ranks come late to collectives as in the recorded run), "
         "1.43 times as fast with collectives that take no time",
         "served by the plan: 60 of 100 collective calls, 80 % of their time",
         "bcast of 4 KiB, root 0, world left native: latency decides: no schedule gains 0.1 ms",
@@ -89,6 +91,14 @@ def test_what_is_possible_is_over_native_runs():
     assert [line for line in sentences(slower, Path("out")) if "best" in line] == [
         line for line in sentences(RESULT, Path("out")) if "best" in line
     ]
+
+
+def test_what_is_possible_where_the_recorded_run_was_slow():
+    slow = TimeSplit(3.6, 0.1, 0.0, 3.2, 0.0, 0.3, 0.5, at_wire_limit_s=3.4)
+    assert possible_gain(slow, 0.42).endswith(  # of 3.3 s after its start-up, 0.2 s and 3.2 s less
+        "1.06 times as fast with every collective at its wire limit, "
+        "33.00 times as fast with collectives that take no time"
+    )
 
 
 @pytest.mark.parametrize("missing", ["time", "served"])

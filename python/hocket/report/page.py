@@ -105,5 +105,5 @@ def _whole(result: Result) -> list[tuple[str, float, list[float]]]:
 def _sentences(result: Result) -> list[str]:
     """On the program's time."""
     native_s = statistics.median(result.program.native_s)
-    lines = [possible_gain(result.time, native_s)] if result.time else []
+    lines = [possible_gain(result.time, native_s, result.program.speedup)] if result.time else []
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines

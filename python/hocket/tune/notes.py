@@ -13,6 +13,8 @@ from hocket.tune.measurement import Measurement
 
 # Where the recorded run differs by this share from the native ones, a prediction made from it is off as well.
 RECORDING_TOLERANCE = 0.15
+# Where it takes so many times as long, or as short, it was another program: nothing made from it holds.
+RECORDING_STRANGE = 1.5
 # Bandwidths that `hocket calibrate` finds are off by so much; less is no contradiction.
 # See docs/notebook/calibration-accuracy.md.
 LIMIT_TOLERANCE = 0.06
@@ -43,11 +45,17 @@ def share_of_progress(with_entries: bool) -> str:
 
 
 def recording_warnings(recorded_s: float, native_s: float) -> list[str]:
-    difference = recorded_s / native_s - 1
-    if abs(difference) < RECORDING_TOLERANCE:
+    ratio = recorded_s / native_s
+    if not 1 / RECORDING_STRANGE <= ratio <= RECORDING_STRANGE:
+        return [
+            f"the recorded run took {recorded_s:.2f} s, {ratio:.2g} times as long as the native ones: it does not "
+            "represent the program, and shares of time, predictions and what is possible at best are those of this "
+            "run; tune again where runs take about the same time"
+        ]
+    if abs(ratio - 1) < RECORDING_TOLERANCE:
         return []
-    word = "slower" if difference > 0 else "faster"
-    return [f"the recorded run was {abs(difference):.0%} {word} than the native ones; so is the program's prediction"]
+    word = "slower" if ratio > 1 else "faster"
+    return [f"the recorded run was {abs(ratio - 1):.0%} {word} than the native ones; so is the program's prediction"]
 
 
 def beaten_limits(choices: Sequence[Choice], measured: Sequence[Measurement]) -> list[str]:

@@ -158,7 +158,11 @@ def sentences(result: Result, folder: Path) -> list[str]:
 
 def _time(result: Result) -> list[str]:
     native_s = statistics.median(result.program.native_s)
-    lines = [where_time_goes(result.time), possible_gain(result.time, native_s)] if result.time else []
+    lines = (
+        [where_time_goes(result.time), possible_gain(result.time, native_s, result.program.speedup)]
+        if result.time
+        else []
+    )
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines
 
 

@@ -292,11 +292,11 @@ class _Job:
     ) -> ProgramResult:
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         self.notes += whole.notes
+        self.notes += recording_warnings(recorded.wall_s, statistics.median(native_s))
         if not tuned:
             return whole.with_walls(ProgramResult.from_runs(native_s, []), trace, recorded.wall_s)
         same, note = compare_output(*self.runs.outputs(len(tuned)))
         self.notes += [note] if note else []
-        self.notes += recording_warnings(recorded.wall_s, statistics.median(native_s))
         if self._in_background:
             self.notes.append(share_of_progress(bool(plan.entries)))
         predicted_s = None
