@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -19,14 +20,15 @@ import pytest
 from hocket import Network
 from hocket.bench.fidelity.measure import Bench, FidelityOptions
 from hocket.errors import Error
-from hocket.io.leftovers import working_folder
+from hocket.io import leftovers
+from hocket.io.leftovers import remove_leftovers, working_folder
 from hocket.measure.runner import Run
 from hocket.measure.transfers import launch
 
 OWNER = """
 import sys, os; from pathlib import Path; from hocket.io.leftovers import working_folder
 with working_folder(".result-", Path(sys.argv[1])) as folder:
-    (folder / "file").touch(); os.utime(folder, (0, 0)); print(folder, flush=True); input()
+    (folder / "file").touch(); print(folder, flush=True); input()
 """
 
 
@@ -41,17 +43,30 @@ def test_only_the_dead_are_cleaned_up(tmp_path: Path) -> None:
     others = [tmp_path / name for name in (".result-mine", "result", ".other-1.hocket-unfinished")]
     for path in others:
         path.mkdir()
-        os.utime(path, (0, 0))
     link = tmp_path / ".result-link.hocket-unfinished"
     link.symlink_to(others[1])
-    young = tmp_path / ".result-young.hocket-unfinished"
-    young.mkdir()
     assert dead.exists()
     with working_folder(".result-", tmp_path) as folder:
         assert not dead.exists()
-        assert {folder, living, link, young, *others} == set(tmp_path.iterdir())
+        assert {folder, living, link, *others} == set(tmp_path.iterdir())
     owners[1].communicate(b"\n")
-    assert {link, young, *others} == set(tmp_path.iterdir())
+    assert {link, *others} == set(tmp_path.iterdir())
+
+
+def test_a_folder_that_vanishes_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: Any) -> None:
+    lock, lost = fcntl.flock, []
+
+    def late(folder: int, how: int) -> None:
+        if not lost:
+            lost.extend(tmp_path.iterdir())
+            remove_leftovers(".result-", tmp_path)  # of another start, which locks first
+        lock(folder, how)
+
+    monkeypatch.setattr(leftovers.fcntl, "flock", late)
+    with working_folder(".result-", tmp_path) as folder:
+        assert [folder] == list(tmp_path.iterdir())
+        assert lost
+        assert not lost[0].exists()
 
 
 def _calibrate(runner: Any, parts: Any) -> None:

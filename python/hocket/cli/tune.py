@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.command()
 @network_option()
 @click.option("--testbed", is_flag=True, help="Emulate the network on this machine, and run there.")
-@result_options("hocket-result", least_repetitions=5, repetitions=None)
+@result_options("hocket-result", least_repetitions=3, repetitions=None)
 @click.option("--timeout", "timeout_s", type=Duration(1), metavar="TIME", help="End a run that takes longer.")
 @click.option(
     "--launches",

@@ -14,12 +14,10 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 _SUFFIX = ".hocket-unfinished"
-_YOUNG_S = 60.0  # between its making and its locking a folder looks like a leftover
 
 
 @contextlib.contextmanager
@@ -29,15 +27,29 @@ def working_folder(prefix: str, parent: Path) -> Iterator[Path]:
     First removes what dead processes of this user left there under the same prefix.
     """
     remove_leftovers(prefix, parent)
-    path = Path(tempfile.mkdtemp(prefix=prefix, suffix=_SUFFIX, dir=parent))
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    while (made := _made(prefix, parent)) is None:
+        pass
+    path, folder = made
     try:
-        with contextlib.suppress(OSError):  # a file system without locks, where leftovers are not removed either
-            fcntl.flock(folder, fcntl.LOCK_SH)
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(folder)
+
+
+def _made(prefix: str, parent: Path) -> tuple[Path, int] | None:
+    """A new folder and its lock. None: before it was locked another start took it for a leftover."""
+    path = Path(tempfile.mkdtemp(prefix=prefix, suffix=_SUFFIX, dir=parent))
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
+    with contextlib.suppress(OSError):  # a file system without locks, where leftovers are not removed either
+        fcntl.flock(folder, fcntl.LOCK_SH)
+    if path.exists():
+        return path, folder
+    os.close(folder)
+    return None
 
 
 def remove_leftovers(prefix: str, parent: Path) -> None:
@@ -46,7 +58,7 @@ def remove_leftovers(prefix: str, parent: Path) -> None:
             continue
         with contextlib.suppress(OSError):  # removed by another start, or locked by its owner
             found = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and time.time() - found.st_mtime > _YOUNG_S:
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
                 _remove_unlocked(entry.path)
 
 
