@@ -78,7 +78,8 @@ typedef struct hocket_schedule_parameters {
     int root;         /* of bcast, reduce, scatter, gather; else 0 */
     int segments;     /* how fine to cut for pipelining, >= 1 */
     const int* order; /* a cyclic order of all ranks; NULL = 0 .. p-1 */
-    /* Of "uneven_ring": increasing positions in the order, each of which lies behind a slow link; NULL = each. */
+    /* Of "uneven_ring", "node_aware" and "by_dimension": increasing positions in the order at which a stretch of
+       ranks begins, behind a slow link or on another node; NULL = each. */
     const int* starts;
     int num_starts;
 } hocket_schedule_parameters;

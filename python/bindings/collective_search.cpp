@@ -128,6 +128,14 @@ void bind_collective_search(nb::module_& module) {
         "Positions in `order` whose message from the rank before takes as long per byte as the slowest; none where "
         "that is a single one, or all.");
     module.def(
+        "behind_longer_routes",
+        [](const Network& network, const Ranks& members, const Ranks& order) {
+            return network::behind_longer_routes(network, ranks_from(members), ranks_from(order));
+        },
+        "network"_a, "members"_a, "order"_a, ReleaseGil(),
+        "Positions in `order` whose message from the rank before passes more links than the fewest of such messages; "
+        "none where that is a single one.");
+    module.def(
         "one_send_at_a_time", &search::one_send_at_a_time, "schedule"_a, ReleaseGil(),
         "The same bcast or scatter, but each send of a rank begins when the receiver of the one before has answered.");
     module.def(

@@ -48,7 +48,8 @@ class Candidate:
     @property
     def how(self) -> str:
         if self.family.starts:
-            return f"{self.label}, spares {len(self.family.starts)} slow links"
+            behind = "slow links" if self.family.name == "uneven_ring" else "other nodes"
+            return f"{self.label}, spares {len(self.family.starts)} {behind}"
         return self.label + (f", {self.ordered_how}" if self.family.walk and self.ordered_how else "")
 
     def at(self, size_bytes: int) -> Candidate:

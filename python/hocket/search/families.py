@@ -69,18 +69,24 @@ def textbook_families(collective: str, network: Network, members: Sequence[int],
 
 
 def sparing_families(collective: str, network: Network, members: Sequence[int], root: int = 0) -> list[Family]:
-    """Of algorithms that send less over slow links, where some ways between neighbours are slower than others."""
+    """Of algorithms that send less over slow links, where some ways between neighbours are slower than others; and of
+    those that gather what leaves a node, where some are longer."""
     from hocket import algorithms
-    from hocket._core import behind_slow_links, depth_first_order
+    from hocket._core import behind_longer_routes, behind_slow_links, depth_first_order
 
     of_collective = [one for one in algorithms() if one.collective == collective and one.has_starts]
     if not of_collective:
         return []
     order = tuple(depth_first_order(network, list(members), root))
-    slow = tuple(behind_slow_links(network, list(members), list(order)))
-    if not slow:
-        return []
-    return [family for one in of_collective if (family := family_if_possible(one, order, slow)) is not None]
+    found = [tuple(behind_slow_links(network, list(members), list(order)))]
+    if collective == "alltoall":
+        found.append(tuple(behind_longer_routes(network, list(members), list(order))))
+    return [
+        family
+        for starts in dict.fromkeys(found)
+        for one in of_collective
+        if starts and (family := family_if_possible(one, order, starts)) is not None
+    ]
 
 
 def family_if_possible(

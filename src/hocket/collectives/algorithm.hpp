@@ -38,7 +38,7 @@ struct Algorithm {
     /// large.
     std::int64_t (*least_messages)(const Shape&);
     RankSchedule (*emit)(std::int32_t virtual_rank, const Shape&);
-    bool has_starts = false;  ///< Shape::starts say where the network is slow
+    bool has_starts = false;  ///< Shape::starts say where the network is slow, or where another node begins
 };
 
 /// Every algorithm, grouped by collective.

@@ -80,6 +80,10 @@ constexpr std::array algorithms = {
     Algorithm{Collective::alltoall, "pairwise", "Thakur05", false, false, whole_message, one_for_each_pair, pairwise},
     Algorithm{Collective::alltoall, "bruck", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<2>},
     Algorithm{Collective::alltoall, "bruck_4", "Bruck97", false, false, whole_message, one_for_each_rank, bruck<4>},
+    Algorithm{Collective::alltoall, "node_aware", "Kinkead25", false, false, whole_message, least_among_nodes,
+              node_aware_alltoall, true},
+    Algorithm{Collective::alltoall, "by_dimension", "Thakur94", false, false, whole_message, least_among_nodes,
+              alltoall_by_dimension, true},
 };
 
 }  // namespace

@@ -165,6 +165,14 @@ inline RankSchedule once_around_ring(std::int32_t v, std::int32_t first_block, O
     return part;
 }
 
+// Among nodes that are far from each other (alltoall_nodes.cpp).
+RankSchedule node_aware_alltoall(std::int32_t v, const Shape&);
+RankSchedule alltoall_by_dimension(std::int32_t v, const Shape&);
+/// Where each rank is a node it sends to each other.
+constexpr std::int64_t least_among_nodes(const Shape& shape) {
+    return shape.starts.empty() ? one_for_each_pair(shape) : one_for_each_rank(shape);
+}
+
 // Around a ring of which some links are slow (uneven_ring.cpp).
 RankSchedule uneven_ring_allreduce(std::int32_t v, const Shape&);
 RankSchedule uneven_ring_allgather(std::int32_t v, const Shape&);

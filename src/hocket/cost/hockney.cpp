@@ -199,6 +199,8 @@ constexpr std::array forms{
     Form{Collective::alltoall, "pairwise", one_after_another},
     Form{Collective::alltoall, "bruck", alltoall_bruck<2>},
     Form{Collective::alltoall, "bruck_4", alltoall_bruck<4>},
+    Form{Collective::alltoall, "node_aware", one_after_another},  // each rank a node
+    Form{Collective::alltoall, "by_dimension", one_after_another},
     Form{Collective::reduce_scatter_block, "ring", ring},
     Form{Collective::reduce_scatter_block, "recursive_halving", reduce_scatter_recursive_halving},
     Form{Collective::reduce_scatter_block, "bine", butterfly},

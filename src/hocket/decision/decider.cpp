@@ -155,7 +155,7 @@ const cost::Rounds* Decider::rounds(const Algorithm& algorithm, std::int32_t num
     const auto known = rounds_.find({&algorithm, num_ranks});
     if (known != rounds_.end()) return &known->second;
     std::optional<cost::Rounds> found;
-    if (num_ranks > most_emitted) found = large_rounds(algorithm, num_ranks);
+    found = large_rounds(algorithm, num_ranks);
     if (!found && algorithm.least_messages({num_ranks}) <= most_messages)
         found = emitted_rounds(algorithm, {num_ranks});
     return found ? &rounds_.emplace(Key{&algorithm, num_ranks}, std::move(*found)).first->second : nullptr;
@@ -240,7 +240,7 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
     for (const Algorithm& algorithm : collectives::all_algorithms()) {
         if (algorithm.collective != collective) continue;
         if (algorithm.has_starts) {
-            add_sparing(algorithm, members, tried, found);
+            add_with_starts(algorithm, members, tried, found);
             continue;
         }
         if (rounds(algorithm, static_cast<std::int32_t>(members.size())) == nullptr) continue;
@@ -255,18 +255,24 @@ std::vector<Decider::Ordered> Decider::candidates(Collective collective, std::sp
     return found;
 }
 
-void Decider::add_sparing(const Algorithm& algorithm, std::span<const Rank> members,
-                          const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const {
+void Decider::add_with_starts(const Algorithm& algorithm, std::span<const Rank> members,
+                              const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
     if (num_ranks > most_emitted) return;
     for (const auto& order : orders) {
         std::vector<Rank> walked = order;
         for (std::int32_t v = 0; order.empty() && v < num_ranks; ++v) walked.emplace_back(v);
-        std::vector<std::int32_t> starts = network::behind_slow_links(network_, members, walked);
-        const collectives::Shape shape{num_ranks, 1, starts};
-        if (starts.empty() || algorithm.least_messages(shape) > most_messages) continue;
-        const cost::Rounds rounds = emitted_rounds(algorithm, shape);
-        found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
+        std::vector<std::vector<std::int32_t>> all{network::behind_slow_links(network_, members, walked)};
+        // Only these gather what goes far. They need no slow links to gain.
+        if (algorithm.collective == Collective::alltoall)
+            if (auto longer = network::behind_longer_routes(network_, members, walked); longer != all.front())
+                all.push_back(std::move(longer));
+        for (std::vector<std::int32_t>& starts : all) {
+            const collectives::Shape shape{num_ranks, 1, starts};
+            if (starts.empty() || algorithm.least_messages(shape) > most_messages) continue;
+            const cost::Rounds rounds = emitted_rounds(algorithm, shape);
+            found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
+        }
     }
 }
 

@@ -30,7 +30,7 @@ inline constexpr double least_gain_s = 10e-6;
 inline constexpr double least_gain_unknown = 0.25;
 /// Algorithms that send more messages in all are left out, but for those that large_rounds() knows.
 inline constexpr std::int64_t most_messages = 1 << 16;
-/// Of more ranks it is asked first.
+/// Those with starts are for no more ranks.
 inline constexpr std::int32_t most_emitted = 256;
 /// Larger calls stay native.
 inline constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
@@ -103,9 +103,9 @@ private:
                     std::vector<Rank> order, std::vector<std::int32_t> starts = {}) const;
     /// Every algorithm in every order, those that are too large for a schedule too: natively they may be in use.
     std::vector<Ordered> candidates(Collective, std::span<const Rank> members);
-    /// An algorithm with starts, in each order in which some ways between neighbours are slower than others.
-    void add_sparing(const collectives::Algorithm&, std::span<const Rank> members,
-                     const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const;
+    /// An algorithm with starts, in each order in which some ways between neighbours are slower or longer than others.
+    void add_with_starts(const collectives::Algorithm&, std::span<const Rank> members,
+                         const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const;
     /// Orders worth trying: that of the ranks, and along the network.
     [[nodiscard]] std::vector<std::vector<Rank>> orders(std::span<const Rank> members) const;
     [[nodiscard]] Choice best(const std::vector<Ordered>& candidates, std::int32_t num_ranks, std::int64_t bytes) const;

@@ -37,7 +37,7 @@ struct Distance {
 
 /// One at random of each of equal parts of 1 to p - 1. Evenly spaced ones would all be alike on a network that repeats.
 std::vector<Distance> distances(std::int32_t p) {
-    const std::int64_t num = p - 1, parts = std::min<std::int64_t>(num, most_distances);
+    const std::int64_t num = p - 1, parts = p <= most_exact ? num : most_distances;
     base::Random random(1);
     std::vector<Distance> found;
     for (std::int64_t i = 0; i < parts; ++i) {
@@ -123,7 +123,7 @@ std::vector<Round> bine(std::int32_t p, bool reduces) {
 }
 
 /// A binomial tree hands out blocks, each rank to all its children at once; then they go around the ring. That some of
-/// them need not is left out.
+/// them need not is left out: what ranks so send early would hold up the rounds of all in a model of rounds.
 std::vector<Round> scatter_allgather(std::int32_t p) {
     std::vector<Round> rounds;
     for (std::int32_t v = 1; v < p; ++v) {

@@ -12,10 +12,11 @@
 namespace hocket::decision {
 
 /// The rounds of an algorithm that sends messages between most pairs of ranks, or that lists that many blocks, without
-/// its ops. Where each rank sends to another at a distance, and every distance occurs, at most `most_distances` of them
-/// stand for all. None for other algorithms, and for those of a power of two of ranks alone.
+/// its ops. They are those of its ops up to `most_exact` ranks, but for scatter_allgather, whose ring is counted as if
+/// all ranks kept step. Of more ranks, where each sends to another at a distance, and every distance occurs,
+/// `most_distances` of them stand for all. None for other algorithms.
 std::optional<cost::Rounds> large_rounds(const collectives::Algorithm&, std::int32_t num_ranks);
 
-inline constexpr std::int32_t most_distances = 32;
+inline constexpr std::int32_t most_exact = 256, most_distances = 32;
 
 }  // namespace hocket::decision

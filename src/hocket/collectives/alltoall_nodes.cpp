@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The hocket authors
+
+// All-to-all of ranks on nodes that are far from each other. Shape::starts are the places where a node's ranks begin;
+// nodes may have different numbers of ranks.
+
+#include <algorithm>
+#include <vector>
+
+#include "hocket/collectives/emitters.hpp"
+
+namespace hocket::collectives {
+
+namespace {
+
+/// The ranks of a node are those from its start to the next one, around all ranks.
+class Nodes {
+public:
+    explicit Nodes(const Shape& shape) : shape_(shape) {}
+
+    [[nodiscard]] std::int32_t num() const { return block_for_each_start(shape_); }
+    [[nodiscard]] std::int32_t size(std::int32_t node) const {
+        const std::int32_t ranks = around(start(node + 1 == num() ? 0 : node + 1), -start(node), shape_.num_ranks);
+        return ranks == 0 ? shape_.num_ranks : ranks;
+    }
+    [[nodiscard]] std::int32_t rank(std::int32_t node, std::int32_t place) const {
+        return around(start(node), place, shape_.num_ranks);
+    }
+    [[nodiscard]] std::int32_t node_of(std::int32_t v) const {
+        if (shape_.starts.empty()) return v;
+        const auto after = std::upper_bound(shape_.starts.begin(), shape_.starts.end(), v);
+        return static_cast<std::int32_t>((after == shape_.starts.begin() ? shape_.starts.end() : after) -
+                                         shape_.starts.begin()) -
+               1;
+    }
+    [[nodiscard]] std::int32_t place_of(std::int32_t v) const {
+        return around(v, -start(node_of(v)), shape_.num_ranks);
+    }
+
+private:
+    [[nodiscard]] std::int32_t start(std::int32_t node) const {
+        return shape_.starts.empty() ? node : shape_.starts[static_cast<std::size_t>(node)];
+    }
+    const Shape& shape_;
+};
+
+/// The blocks of a message, by sender and receiver.
+class BlockList {
+public:
+    explicit BlockList(const Shape& shape) : shape_(shape) {}
+    void add(std::int32_t source, std::int32_t target) {
+        chunks.push_back({(source * shape_.num_ranks + target) * shape_.segments, shape_.segments});
+    }
+    std::vector<ChunkRange> chunks;
+
+private:
+    const Shape& shape_;
+};
+
+/// Whom the ranks of a node give what is for another node, the next nodes to the first ranks in turn; it is as well the
+/// one who gets what comes from there.
+std::int32_t carrier(const Nodes& nodes, std::int32_t node, std::int32_t other) {
+    return (around(other, -node, nodes.num()) - 1) % nodes.size(node);
+}
+
+}  // namespace
+
+/// One message from each node to each other: within the node to its carrier, on to the carrier there, and from it to
+/// the receivers.
+RankSchedule node_aware_alltoall(std::int32_t v, const Shape& shape) {
+    const Nodes nodes(shape);
+    const std::int32_t own = nodes.node_of(v), place = nodes.place_of(v), size = nodes.size(own);
+    RankSchedule part;
+    // What `from` hands to the carrier `to`, on the own node; and with it the block for this one.
+    const auto collected = [&](std::int32_t from, std::int32_t to) {
+        BlockList blocks(shape);
+        blocks.add(nodes.rank(own, from), nodes.rank(own, to));
+        for (std::int32_t other = 0; other < nodes.num(); ++other)
+            for (std::int32_t i = 0; other != own && carrier(nodes, own, other) == to && i < nodes.size(other); ++i)
+                blocks.add(nodes.rank(own, from), nodes.rank(other, i));
+        return blocks.chunks;
+    };
+    const auto between = [&](std::int32_t from, std::int32_t to) {
+        BlockList blocks(shape);
+        for (std::int32_t i = 0; i < nodes.size(from); ++i)
+            for (std::int32_t j = 0; j < nodes.size(to); ++j) blocks.add(nodes.rank(from, i), nodes.rank(to, j));
+        return blocks.chunks;
+    };
+    // What the carrier `from` has for `to`, on the own node.
+    const auto distributed = [&](std::int32_t from, std::int32_t to) {
+        BlockList blocks(shape);
+        for (std::int32_t other = 0; other < nodes.num(); ++other)
+            for (std::int32_t i = 0; other != own && carrier(nodes, own, other) == from && i < nodes.size(other); ++i)
+                blocks.add(nodes.rank(other, i), nodes.rank(own, to));
+        return blocks.chunks;
+    };
+    std::vector<std::int32_t> collecting, carried;
+    for (std::int32_t i = 1; i < size; ++i) {
+        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
+        part.add(OpKind::send, Rank{nodes.rank(own, to)}, collected(place, to), {});
+        collecting.push_back(part.add(OpKind::recv, Rank{nodes.rank(own, from)}, collected(from, place), {}));
+    }
+    for (std::int32_t i = 1; i < nodes.num(); ++i) {
+        const std::int32_t other = around(own, i, nodes.num());
+        if (carrier(nodes, own, other) != place) continue;
+        const Rank peer{nodes.rank(other, carrier(nodes, other, own))};
+        part.add(OpKind::send, peer, between(own, other), collecting);
+        carried.push_back(part.add(OpKind::recv, peer, between(other, own), {}));
+    }
+    for (std::int32_t i = 1; i < size; ++i) {
+        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
+        if (const auto blocks = distributed(place, to); !blocks.empty())
+            part.add(OpKind::send, Rank{nodes.rank(own, to)}, blocks, carried);
+        if (const auto blocks = distributed(from, place); !blocks.empty())
+            part.add(OpKind::recv, Rank{nodes.rank(own, from)}, blocks, {});
+    }
+    return part;
+}
+
+/// Along the node, then across nodes: each rank gets from the others of its node their blocks for the ranks at its own
+/// place of other nodes, where it sends them. Of a node with more ranks than its own it has several places.
+RankSchedule alltoall_by_dimension(std::int32_t v, const Shape& shape) {
+    const Nodes nodes(shape);
+    const std::int32_t own = nodes.node_of(v), place = nodes.place_of(v), size = nodes.size(own);
+    RankSchedule part;
+    const auto along = [&](std::int32_t from, std::int32_t to) {
+        BlockList blocks(shape);
+        blocks.add(nodes.rank(own, from), nodes.rank(own, to));
+        for (std::int32_t other = 0; other < nodes.num(); ++other)
+            for (std::int32_t i = to; other != own && i < nodes.size(other); i += size)
+                blocks.add(nodes.rank(own, from), nodes.rank(other, i));
+        return blocks.chunks;
+    };
+    const auto across = [&](std::int32_t node, std::int32_t target) {
+        BlockList blocks(shape);
+        for (std::int32_t i = 0; i < nodes.size(node); ++i) blocks.add(nodes.rank(node, i), target);
+        return blocks.chunks;
+    };
+    std::vector<std::int32_t> received;
+    for (std::int32_t i = 1; i < size; ++i) {
+        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
+        part.add(OpKind::send, Rank{nodes.rank(own, to)}, along(place, to), {});
+        received.push_back(part.add(OpKind::recv, Rank{nodes.rank(own, from)}, along(from, place), {}));
+    }
+    for (std::int32_t i = 1; i < nodes.num(); ++i) {
+        const std::int32_t to = around(own, i, nodes.num()), from = around(own, -i, nodes.num());
+        for (std::int32_t j = place; j < nodes.size(to); j += size)
+            part.add(OpKind::send, Rank{nodes.rank(to, j)}, across(own, nodes.rank(to, j)), received);
+        part.add(OpKind::recv, Rank{nodes.rank(from, place % nodes.size(from))}, across(from, v), {});
+    }
+    return part;
+}
+
+}  // namespace hocket::collectives
