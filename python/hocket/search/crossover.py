@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hocket.search.families import IN_TURN
 from hocket.search.find import find
 
 if TYPE_CHECKING:
@@ -51,7 +50,9 @@ def crossover(
         piped = find(collective, network, size, members, root, costs, algorithms=_PIPELINED, seed=seed)
         one = one_piece_s(size)
         if one is None:
-            one = find(collective, network, size, members, root, costs, 1, algorithms=[IN_TURN], seed=seed).predicted_s
+            one = find(
+                collective, network, size, members, root, costs, 1, algorithms=["binomial_in_turn"], seed=seed
+            ).predicted_s
         return Crossing(size, one, piped.predicted_s, piped.chunks)
 
     rows = {size: row(size) for size in sizes}

@@ -19,7 +19,6 @@ from hocket.search.orders import orders_at_once
 if TYPE_CHECKING:
     from hocket import Algorithm, Network, Schedule
 
-IN_TURN = "binomial, one send at a time"
 # Of more ranks there are millions of messages.
 MOST_PHASED = 256
 # What runs along several orders at once where hosts have several links.
@@ -107,8 +106,6 @@ def searched_families(
 
     found: list[Family] = []
     order = tuple(depth_first_order(network, list(members), root))
-    if collective in ("bcast", "scatter") and len(members) > 2:
-        found.append(_in_turn(collective, order))
     if collective == "alltoall" and network.is_tree and 1 < len(members) <= MOST_PHASED:
         found.append(_phased(network, members, order))
     if collective in AT_ONCE and not network.is_tree and 3 < len(members) <= MOST_AT_ONCE:
@@ -132,16 +129,6 @@ def named_family(algorithm: Algorithm, depth_first: tuple[int, ...], starts: tup
         walk = "backward" if collective == "reduce" else "chain"
     parts = algorithm.segments_for(ranks, starts=starts)
     return Family(name, build, walk, algorithm.pipelines, parts, depth_first, starts, algorithm)
-
-
-def _in_turn(collective: str, depth_first: tuple[int, ...]) -> Family:
-    def build(order: tuple[int, ...], segments: int, root: int) -> Schedule:
-        from hocket import Schedule
-        from hocket._core import one_send_at_a_time
-
-        return one_send_at_a_time(Schedule.build(collective, "binomial", len(order), order[0], segments, list(order)))
-
-    return Family(IN_TURN, build, "ring", False, 1, depth_first)
 
 
 def _phased(network: Network, members: Sequence[int], depth_first: tuple[int, ...]) -> Family:

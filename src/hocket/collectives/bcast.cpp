@@ -35,6 +35,10 @@ RankSchedule knomial(std::int32_t v, const Shape& shape) {
     std::reverse(place.children.begin(), place.children.end());  // the largest subtree first
     return down_tree(place, shape.segments, shape.segments);
 }
+RankSchedule binomial_in_turn(std::int32_t v, const Shape& shape) {
+    return down_binomial_tree_in_turn(
+        v, shape.num_ranks, [&](std::int32_t /*rank*/) { return std::vector<ChunkRange>{{0, shape.segments}}; });
+}
 RankSchedule bine_tree(std::int32_t v, const Shape& shape) {
     return down_tree(bine::tree_place(v, shape.num_ranks), shape.segments, shape.segments);
 }
@@ -130,6 +134,8 @@ RankSchedule scatter_recursive_doubling(std::int32_t v, const Shape& shape) {
 constexpr std::array algorithms = {
     Algorithm{Collective::bcast, "linear", "Thakur05", false, false, whole_message, one_for_each_rank, linear},
     Algorithm{Collective::bcast, "binomial", "Thakur05", true, false, whole_message, one_for_each_rank, knomial<2>},
+    Algorithm{Collective::bcast, "binomial_in_turn", "Thakur05", false, false, whole_message, one_for_each_rank,
+              binomial_in_turn},
     Algorithm{Collective::bcast, "knomial_4", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<4>},
     Algorithm{Collective::bcast, "knomial_8", "Wilkins23", true, false, whole_message, one_for_each_rank, knomial<8>},
     Algorithm{Collective::bcast, "bine", "DeSensi25", true, false, whole_message, one_for_each_rank, bine_tree},

@@ -86,6 +86,28 @@ inline TreePlace place_in_knomial_tree(std::int32_t v, std::int32_t p, std::int3
     }
     return place;
 }
+
+/// From the parent to the children, the largest subtree first, each when the receiver of the one before has answered:
+/// no two share the link of their sender. `chunks_of` a rank are those that go down to it.
+template <class ChunksOf>
+RankSchedule down_binomial_tree_in_turn(std::int32_t v, std::int32_t p, const ChunksOf& chunks_of) {
+    const TreePlace place = place_in_knomial_tree(v, p, 2);
+    RankSchedule part;
+    std::vector<std::int32_t> got, answered;
+    if (v != 0) {
+        got = {part.add(OpKind::recv, Rank{place.parent}, chunks_of(v), {})};
+        const bool is_last = v == place.parent + 1;
+        if (!is_last) part.add(OpKind::send, Rank{place.parent}, std::vector<ChunkRange>{}, got);
+    }
+    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
+        std::vector<std::int32_t> after = got;
+        after.insert(after.end(), answered.begin(), answered.end());
+        const std::int32_t sent = part.add(OpKind::send, Rank{*child}, chunks_of(*child), after);
+        if (child + 1 != place.children.rend())
+            answered = {part.add(OpKind::recv, Rank{*child}, std::vector<ChunkRange>{}, std::vector{sent})};
+    }
+    return part;
+}
 inline TreePlace place_in_chain(std::int32_t v, std::int32_t p) {
     TreePlace place{v - 1, {}};
     if (v + 1 < p) place.children.push_back(v + 1);

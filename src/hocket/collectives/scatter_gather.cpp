@@ -46,6 +46,12 @@ RankSchedule binomial_scatter(std::int32_t v, const Shape& shape) {
     return part;
 }
 
+RankSchedule binomial_scatter_in_turn(std::int32_t v, const Shape& shape) {
+    return down_binomial_tree_in_turn(v, shape.num_ranks, [&](std::int32_t rank) {
+        return std::vector<ChunkRange>{blocks(rank, binomial_subtree_end(rank, shape.num_ranks), shape.segments)};
+    });
+}
+
 RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
     const std::int32_t p = shape.num_ranks;
     RankSchedule part;
@@ -90,6 +96,8 @@ constexpr std::array algorithms = {
               linear_scatter},
     Algorithm{Collective::scatter, "binomial", "Thakur05", false, false, whole_message, one_for_each_rank,
               binomial_scatter},
+    Algorithm{Collective::scatter, "binomial_in_turn", "Thakur05", false, false, whole_message, one_for_each_rank,
+              binomial_scatter_in_turn},
     Algorithm{Collective::scatter, "bine", "DeSensi25", false, false, whole_message, one_for_each_rank, bine_scatter},
     Algorithm{Collective::gather, "linear", "PjesivacGrbovic07", false, false, whole_message, one_for_each_rank,
               linear_gather},

@@ -35,6 +35,9 @@ double one_after_another(const Arguments& a) { return (a.p - 1) * a.message(a.n)
 /// A rank with ceil(log2 p) children serves them all with a segment before it turns to the next segment.
 double binomial(const Arguments& a) { return a.rounds() * a.k * a.message(a.n / a.k); }
 
+/// Each message but a rank's last is answered.
+double binomial_in_turn(const Arguments& a) { return a.rounds() * a.message(a.n) + (a.rounds() - 1) * a.alpha; }
+
 /// Messages of one rank, one after another, that take the p ranks' digits to the base `radix` through all their values:
 /// radix - 1 for each digit, fewer for the highest.
 double digit_turns(std::int64_t p, std::int64_t radix) {
@@ -76,6 +79,8 @@ double ring(const Arguments& a) { return (a.p - 1) * a.k * a.message(a.n / a.k);
 
 /// Blocks that double or halve: p-1 blocks in ceil(log2 p) messages.
 double doubling_blocks(const Arguments& a) { return a.rounds() * a.alpha + (a.p - 1) * a.n * a.beta; }
+
+double scatter_in_turn(const Arguments& a) { return doubling_blocks(a) + (a.rounds() - 1) * a.alpha; }
 
 /// The same with several messages in each step.
 double allgather_bruck_4(const Arguments& a) { return digit_turns(a.ranks, 4) * a.alpha + (a.p - 1) * a.n * a.beta; }
@@ -164,6 +169,7 @@ struct Form {
 constexpr std::array forms{
     Form{Collective::bcast, "linear", one_after_another},
     Form{Collective::bcast, "binomial", binomial},
+    Form{Collective::bcast, "binomial_in_turn", binomial_in_turn},
     Form{Collective::bcast, "knomial_4", knomial<4>},
     Form{Collective::bcast, "knomial_8", knomial<8>},
     Form{Collective::bcast, "bine", binomial},
@@ -206,6 +212,7 @@ constexpr std::array forms{
     Form{Collective::reduce_scatter_block, "bine", butterfly},
     Form{Collective::scatter, "linear", one_after_another},
     Form{Collective::scatter, "binomial", doubling_blocks},
+    Form{Collective::scatter, "binomial_in_turn", scatter_in_turn},
     Form{Collective::scatter, "bine", doubling_blocks},
     Form{Collective::gather, "linear", one_after_another},
     Form{Collective::gather, "binomial", doubling_blocks},

@@ -147,7 +147,8 @@ TEST_CASE("without latency, pipelines agree for any number of segments") {
 TEST_CASE("unknown algorithms and values out of range are refused") {
     CHECK_THROWS_WITH_AS(hockney_s(Collective::bcast, "binomal", 8, 1, 1, 1),
                          "no closed form for the algorithm \"binomal\" of bcast; accepted: \"linear\", \"binomial\", "
-                         "\"knomial_4\", \"knomial_8\", \"bine\", \"chain\", \"pipelined_chain\", \"binary_tree\", "
+                         "\"binomial_in_turn\", \"knomial_4\", \"knomial_8\", \"bine\", \"chain\", "
+                         "\"pipelined_chain\", \"binary_tree\", "
                          "\"ternary_tree\", \"scatter_allgather\", "
                          "\"scatter_recursive_doubling\"",
                          InvalidInput);
