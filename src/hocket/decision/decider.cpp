@@ -13,6 +13,7 @@
 #include "hocket/base/error.hpp"
 #include "hocket/collectives/textbook.hpp"
 #include "hocket/decision/large_rounds.hpp"
+#include "hocket/decision/node_rounds.hpp"
 #include "hocket/network/depth_first.hpp"
 #include "hocket/network/members.hpp"
 #include "hocket/network/slow_links.hpp"
@@ -270,7 +271,8 @@ void Decider::add_with_starts(const Algorithm& algorithm, std::span<const Rank> 
         for (std::vector<std::int32_t>& starts : all) {
             const collectives::Shape shape{num_ranks, 1, starts};
             if (starts.empty() || algorithm.least_messages(shape) > most_messages) continue;
-            const cost::Rounds rounds = emitted_rounds(algorithm, shape);
+            const cost::Rounds rounds = algorithm.collective == Collective::alltoall ? node_rounds(algorithm, shape)
+                                                                                     : emitted_rounds(algorithm, shape);
             found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
         }
     }

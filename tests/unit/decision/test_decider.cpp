@@ -15,6 +15,7 @@
 #include "hocket/cost/rounds.hpp"
 #include "hocket/decision/decider.hpp"
 #include "hocket/decision/large_rounds.hpp"
+#include "hocket/decision/node_rounds.hpp"
 #include "hocket/decision/plan_times.hpp"
 #include "hocket/lowering/lower.hpp"
 #include "hocket/network/generate.hpp"
@@ -224,6 +225,34 @@ TEST_CASE("the rounds of many ranks are those of their ops") {
                                          all);
             const cost::RoundTimes found(*large, tree, CostModel::usual(), all);
             for (const double bytes : {0.0, 1e3, 1e6})
+                CHECK(found.seconds(bytes, 1, true) == Approx(exact.seconds(bytes, 1, true)).epsilon(1e-9).scale(0));
+        }
+    }
+}
+
+TEST_CASE("the rounds of an all-to-all among nodes are those of its ops") {
+    constexpr std::uint64_t seed = 20261127;
+    MESSAGE("seed ", seed);
+    base::Random random(seed);
+    for (int sample = 0; sample < 20; ++sample) {
+        std::vector<std::int32_t> starts;  // of nodes of at least two ranks
+        std::int32_t p = static_cast<std::int32_t>(random.below(2));
+        for (std::int64_t nodes = 2 + random.below(6); nodes > 0; --nodes) {
+            starts.push_back(p);
+            p += static_cast<std::int32_t>(2 + random.below(5));
+        }
+        const Network star = network::build(network::star(p, {.bandwidth_bytes_per_s = 1e8, .latency_s = 1e-5}));
+        std::vector<Rank> all;
+        for (std::int32_t r = 0; r < p; ++r) all.emplace_back(r);
+        for (const char* name : {"node_aware", "by_dimension"}) {
+            CAPTURE(name);
+            CAPTURE(sample);
+            const auto& algorithm = collectives::find_algorithm(Collective::alltoall, name);
+            const collectives::Shape shape{p, 1, starts};
+            const Schedule schedule = collectives::emit(algorithm, shape, {});
+            const cost::RoundTimes exact(cost::rounds_of(schedule.ranks, 1), star, CostModel::usual(), all);
+            const cost::RoundTimes found(decision::node_rounds(algorithm, shape), star, CostModel::usual(), all);
+            for (const double bytes : {0.0, 1e3, 1e5})
                 CHECK(found.seconds(bytes, 1, true) == Approx(exact.seconds(bytes, 1, true)).epsilon(1e-9).scale(0));
         }
     }
