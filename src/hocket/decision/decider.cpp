@@ -260,19 +260,20 @@ void Decider::add_with_starts(const Algorithm& algorithm, std::span<const Rank> 
                               const std::vector<std::vector<Rank>>& orders, std::vector<Ordered>& found) const {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
     if (num_ranks > most_emitted) return;
+    const bool among_nodes = algorithm.collective == Collective::alltoall;
     for (const auto& order : orders) {
+        if (among_nodes && order.empty() && orders.size() > 1) continue;  // another order keeps nodes together
         std::vector<Rank> walked = order;
         for (std::int32_t v = 0; order.empty() && v < num_ranks; ++v) walked.emplace_back(v);
         std::vector<std::vector<std::int32_t>> all{network::behind_slow_links(network_, members, walked)};
         // Only these gather what goes far. They need no slow links to gain.
-        if (algorithm.collective == Collective::alltoall)
+        if (among_nodes)
             if (auto longer = network::behind_longer_routes(network_, members, walked); longer != all.front())
                 all.push_back(std::move(longer));
         for (std::vector<std::int32_t>& starts : all) {
             const collectives::Shape shape{num_ranks, 1, starts};
             if (starts.empty() || algorithm.least_messages(shape) > most_messages) continue;
-            const cost::Rounds rounds = algorithm.collective == Collective::alltoall ? node_rounds(algorithm, shape)
-                                                                                     : emitted_rounds(algorithm, shape);
+            const cost::Rounds rounds = among_nodes ? node_rounds(algorithm, shape) : emitted_rounds(algorithm, shape);
             found.push_back(ordered(algorithm, rounds, members, order, std::move(starts)));
         }
     }
