@@ -41,7 +41,7 @@ def test_list_json_and_goal(run, tmp_path):
 def test_algorithms_are_listed(run):
     assert "rabenseifner" in run("allreduce").stdout
     names = [entry["name"] for entry in json.loads(run("barrier", "--json").stdout)["algorithms"]]
-    assert names == ["dissemination"]
+    assert names == ["dissemination", "dissemination_4"]
 
 
 def test_a_wrong_schedule_ends_with_one_and_says_where(run, tmp_path):
