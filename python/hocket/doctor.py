@@ -104,7 +104,9 @@ def _works(found: dict[str, Any]) -> dict[str, str]:
     if tools["ninja"] is None and tools["make"] is None:
         missing.append("ninja or make")
     built = [mpi for mpi in found["mpis"] if mpi["parts"]]
-    if not found["mpis"]:
+    if not found["mpis"] and found["broken_mpis"]:
+        programs = f"no: no MPI can be used: {found['broken_mpis'][0].splitlines()[0]}"
+    elif not found["mpis"]:
         programs = f"no: no MPI was found; {INSTALL_HINT}"
     elif missing and not built:
         programs = f"no: missing {', '.join(missing)}; as root: apt-get install g++ make; pip install 'hocket[mpi]'"

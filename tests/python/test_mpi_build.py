@@ -24,7 +24,7 @@ from hocket.errors import Error, InvalidInput
 from hocket.mpi import build
 from hocket.mpi.build_progress import run_build, shown_steps
 from hocket.mpi.cache import make_cache_folder, remove_unused
-from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi
+from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi, no_mpi
 from mpis import LIMIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -366,3 +366,11 @@ def test_a_wheel_carries_the_sources_of_the_mpi_parts(tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
     (module,) = (tmp_path / "wheel/hocket").glob("_core.*.so")
     assert "libmpi" not in subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+
+
+def test_an_mpi_without_its_compiler_is_not_called_missing() -> None:
+    assert no_mpi([]).message == "no MPI was found on this machine"
+    broken = InvalidInput("`/opt/mpicc -E` failed: cc: command not found", "check that the C compiler is installed")
+    error = no_mpi([broken, broken])
+    assert error.message == f"no MPI of this machine can be used: {broken.message} (and 1 more)"
+    assert error.hint == broken.hint

@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hocket.errors import Error, InvalidInput
+from hocket.errors import InvalidInput
 from hocket.io.files import check_room
-from hocket.mpi.discover import Mpi, find_mpis
+from hocket.mpi.discover import Mpi, usable_mpis
 
 
 def chosen_mpis(names: Sequence[str]) -> list[Mpi]:
     """The MPIs with one of `names` in theirs; without names all."""
-    found = find_mpis()
+    found = usable_mpis()
     mpis = [mpi for mpi in found if not names or any(name in mpi.label for name in names)]
-    if not found:
-        raise Error("no MPI was found on this machine", "`hocket doctor` shows more")
     if not mpis:
         raise InvalidInput(
             f"--mpi: no MPI of this machine is called {' or '.join(names)}",

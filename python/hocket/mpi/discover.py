@@ -107,15 +107,28 @@ def examine_mpis() -> tuple[list[Mpi], list[InvalidInput]]:
     return list(unique.values()), broken
 
 
+def no_mpi(broken: Sequence[InvalidInput]) -> Error:
+    """Why there is none to use, where `examine_mpis` found these only."""
+    if not broken:
+        return Error("no MPI was found on this machine", INSTALL_HINT)
+    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+    return Error(f"no MPI of this machine can be used: {broken[0].message}{more}", broken[0].hint)
+
+
+def usable_mpis() -> list[Mpi]:
+    """As `find_mpis`. Raises Error if there is none."""
+    found, broken = examine_mpis()
+    if not found:
+        raise no_mpi(broken)
+    return found
+
+
 def default_mpi() -> Mpi:
     """The first of `find_mpis`, which is the one that $HOCKET_MPICC names if it is set."""
     named = os.environ.get("HOCKET_MPICC")
     if named:
         return inspect_mpi(Path(named))
-    mpis = find_mpis()
-    if not mpis:
-        raise Error("no MPI was found on this machine", INSTALL_HINT)
-    return mpis[0]
+    return usable_mpis()[0]
 
 
 def inspect_mpi(mpicc: Path) -> Mpi:

@@ -15,7 +15,7 @@ from hocket import Network, __version__
 from hocket.errors import Error, InvalidInput
 from hocket.io.files import signals_held
 from hocket.mpi.build import build_mpi_parts
-from hocket.mpi.discover import INSTALL_HINT, Mpi, find_mpis
+from hocket.mpi.discover import Mpi, usable_mpis
 from hocket.reporter import SILENT, Reporter
 from hocket.site import modulefiles
 from hocket.site.site import NAME, PRELOADED, Site, SiteMpi, is_site
@@ -108,9 +108,7 @@ def _check_prefix(prefix: Path) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[Mpi]:
-    mpis = find_mpis()
-    if not mpis:
-        raise Error("no MPI was found on this machine", INSTALL_HINT)
+    mpis = usable_mpis()
     by_label = {mpi.label: mpi for mpi in mpis}
     for name in names:
         if name not in by_label:
