@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -82,10 +83,17 @@ CircuitTimeline run(const Program& program, const Network& network, Policy polic
 
 CircuitTimeline simulate(const Program& program, const Network& network, Policy policy,
                          const SimulationOptions& options, const std::vector<HostPair>& pinned) {
-    CircuitTimeline result = run(program, network, policy, options, pinned);
-    if (policy != Policy::batch || !result.completed || result.end_s <= least_naive_s(program, network)) return result;
+    if (policy != Policy::batch) return run(program, network, policy, options, pinned);
+    std::optional<CircuitTimeline> batch;
+    try {
+        batch = run(program, network, policy, options, pinned);
+        if (!batch->completed || batch->end_s <= least_naive_s(program, network)) return std::move(*batch);
+    } catch (const InvalidInput&) {
+        // A batch wants circuits of several messages at a time, for which there may not be wavelengths enough. What is
+        // wrong in another way is refused again.
+    }
     CircuitTimeline naive = run(program, network, Policy::naive, options, pinned);
-    return naive.completed && naive.end_s < result.end_s ? std::move(naive) : std::move(result);
+    return batch && (!naive.completed || naive.end_s >= batch->end_s) ? std::move(*batch) : std::move(naive);
 }
 
 }  // namespace hocket::circuits

@@ -163,7 +163,9 @@ private:
         if (op.kind == OpKind::send) {
             EditableRank others = open(op.peer.value);
             erase(others, peer_op);
-            judge("a message deleted", {{r, ops}, {op.peer.value, others}}, never);
+            // Right if it only tells that others may go on.
+            judge("a message deleted", {{r, ops}, {op.peer.value, others}},
+                  [&] { return op.chunks.empty() && schedule_.collective != Collective::barrier; });
         }
         for (std::int32_t peer = 0; peer < schedule_.num_ranks; ++peer) {
             if (peer == op.peer.value || peer == r) continue;
