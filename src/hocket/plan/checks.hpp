@@ -33,6 +33,10 @@ struct Bounds {
 };
 constexpr Bounds positive{1, std::numeric_limits<std::int32_t>::max()};
 constexpr Bounds segment_sizes{1, std::numeric_limits<std::int64_t>::max()};
+/// hocket chooses segments of 512 B and more. Smaller ones cost as much as any message, and a call in very many of them
+/// takes seconds: above a number that any entry may ask for, as it may serve small sizes too, they are refused.
+constexpr std::int64_t least_of_many = 64;  ///< bytes of a segment
+constexpr std::int32_t many_segments = 4096;
 constexpr Bounds sizes{0, std::numeric_limits<std::int64_t>::max()};
 
 /// KEY is FOUND; accepted: ACCEPTED

@@ -31,6 +31,24 @@ void check_schedule(const PlanEntry& entry) {
                        ", but the entry's root is " + (entry.root ? std::to_string(entry.root->value) : "null"));
 }
 
+void check_segments(const PlanEntry& entry) {
+    const PlannedSchedule& schedule = entry.schedule;
+    if (schedule.custom() != nullptr) return;
+    const std::int32_t asked = segments_of(schedule, entry.bytes_max);
+    if (asked <= plan::many_segments) return;
+    const std::int64_t size =
+        schedule.segment_bytes().value_or(entry.bytes_max / std::int64_t{schedule_segments(schedule, asked)});
+    if (size >= plan::least_of_many) return;
+    const auto given = [&](const char* key, std::int64_t value) { return key + (" is " + std::to_string(value)); };
+    throw InvalidInput("schedule: " +
+                           (schedule.segment_bytes() ? given("segment_bytes", *schedule.segment_bytes())
+                                                     : given("segments", schedule.segments())) +
+                           ", which cuts " + std::to_string(entry.bytes_max) + " B into " + std::to_string(asked) +
+                           " segments; accepted: at most " + std::to_string(plan::many_segments) +
+                           ", or segments of at least " + std::to_string(plan::least_of_many) + " B",
+                       "each segment is a message of its own; hocket chooses segments of some kilobytes");
+}
+
 void check_evidence(const Evidence& evidence) {
     plan::require_within("launches", evidence.launches, plan::positive);
     plan::require_within("repetitions", evidence.repetitions, plan::positive);
@@ -98,6 +116,7 @@ void check(const PlanEntry& entry, std::int64_t limit) {
                                std::to_string(entry.root->value) + "; use null");
     }
     check_schedule(entry);
+    check_segments(entry);
     for (const auto& [key, figure] : {std::pair{"predicted_s", entry.predicted_s},
                                       {"lower_bound_s", entry.lower_bound_s},
                                       {"native_s", entry.native_s},

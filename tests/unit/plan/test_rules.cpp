@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,30 @@ TEST_CASE("an entry that names the root goes before, wherever it stands") {
         CHECK_FALSE(entry_for(plan, Collective::bcast, members, 61, 1)->root);
     }
     CHECK(entry_for(Plan(), Collective::bcast, std::vector{0}, 0, 0) == nullptr);
+}
+
+TEST_CASE("segments that are many and tiny are refused, many large ones and few tiny ones are not") {
+    const collectives::Algorithm& chain = collectives::find_algorithm(Collective::bcast, "pipelined_chain");
+    constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
+    const auto cut = [&](std::int64_t bytes, std::int64_t segments, std::optional<std::int64_t> segment_bytes) {
+        PlanEntry one = entry(0, bytes);
+        one.schedule = PlannedSchedule(chain, 4, segments, segment_bytes);
+        return refusal({one});
+    };
+    const auto refuses = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    CHECK(refuses(cut(1'000'000, 300'000, {}),
+                  "segments is 300000, which cuts 1000000 B into 300000 segments; accepted: at most 4096, or segments "
+                  "of at least 64 B"));
+    CHECK(refuses(cut(1'000'000, 1, 1), "segment_bytes is 1, which cuts 1000000 B"));
+    CHECK(refuses(cut(any, 1, 1), "segment_bytes is 1, which"));
+    CHECK(refuses(cut(4097 * 64 - 1, 4097, {}), "segments is 4097"));
+    CHECK(cut(4097 * 64, 4097, {}) == "accepted");
+    CHECK(cut(8, 4096, {}) == "accepted");
+    CHECK(cut(4000, 1, 1) == "accepted");
+    CHECK(cut(1'000'000, 1, 64) == "accepted");
+    CHECK(cut(any, 1, 4096) == "accepted");
 }
 
 TEST_CASE("of two entries for the same calls both are named") {
