@@ -144,7 +144,12 @@ long long most_rerouted() {
     return most;
 }
 
-std::string report_entries(int world_rank) {
+struct Entries {
+    std::string json;
+    long long rerouted_calls = 0;
+};
+
+Entries report_entries(int world_rank) {
     std::vector<Row> rows = planned_rows(world_rank);
     if (decisions.is_on()) {
         const std::vector<Row> decided = decided_rows(world_rank);
@@ -175,13 +180,9 @@ std::string report_entries(int world_rank) {
         log_line(std::to_string(rerouted) + " collective call(s) of a rank rerouted, by " + std::to_string(used) +
                  " of " + std::to_string(rows.size()) + " entries of the plan" +
                  (decisions.is_on() ? " and decisions for the network" : ""));
-        if (rerouted == 0)
-            log_line(decisions.is_on()
-                         ? "no call was predicted to be faster by a schedule on this network"
-                         : "no call was one that the plan is for: is it the plan of another program or input?");
     }
     entries.end_list();
-    return entries.text();
+    return {entries.text(), rerouted};
 }
 
 /// What decisions for the network cost the rank for which they cost most. Collective over the world.
@@ -248,9 +249,19 @@ std::string report_progress(int world_rank) {
 }  // namespace
 
 void report_statistics(int world_rank) {
-    std::string entries, calls, of_decisions, of_progress;
-    if (!plan_in_force.entries().empty() || decisions.is_on()) entries = report_entries(world_rank);
+    std::string of_decisions, of_progress;
+    const bool has_entries = !plan_in_force.entries().empty() || decisions.is_on();
+    Entries entries;
+    if (has_entries) entries = report_entries(world_rank);
+    Served::Report calls;
     if (served.counts_calls()) calls = served.report(world_rank, settings.logs_summary);
+    // Of calls that no decision serves the reasons are told, each with its share.
+    if (has_entries && world_rank == 0 && settings.logs_summary && entries.rerouted_calls == 0) {
+        if (served.counts_calls() && calls.calls == 0)
+            log_line("the program makes no blocking collective calls");
+        else if (!decisions.is_on())
+            log_line("no call was one that the plan is for: is it the plan of another program or input?");
+    }
     if (decisions.is_on()) of_decisions = report_decisions(world_rank);
     if (settings.progress != ProgressMode::off) of_progress = report_progress(world_rank);
     if (world_rank != 0) return;
@@ -265,8 +276,8 @@ void report_statistics(int world_rank) {
     json.field("plan", settings.plan_path.empty() ? std::nullopt : std::optional(settings.plan_path));
     if (!settings.network_path.empty()) json.field("network", settings.network_path);
     json.field("ranks", world_size);
-    json.key("entries").raw(entries.empty() ? "[]" : entries);
-    if (!calls.empty()) json.key("calls").raw(calls);
+    json.key("entries").raw(entries.json.empty() ? "[]" : entries.json);
+    if (!calls.json.empty()) json.key("calls").raw(calls.json);
     if (!of_decisions.empty()) json.key("decided").raw(of_decisions);
     if (!of_progress.empty()) json.key("progress").raw(of_progress);
     json.end_object();

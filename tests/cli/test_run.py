@@ -62,6 +62,22 @@ def test_a_plan_that_serves_no_call_is_told(runner, hocket_cli, tmp_path):
     assert "no call was one that the plan is for" in done.stderr
 
 
+@same_with_all
+def test_why_nothing_is_served_is_told_as_it_is(runner, hocket_cli, tmp_path):
+    nothing = runner.compile("#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); return MPI_Finalize(); }")
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 7, 7, "linear")])
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, nothing), timeout=LIMIT_S)
+    assert done.returncode == 0
+    assert "hocket: the program makes no blocking collective calls\n" in done.stderr
+    assert "is it the plan" not in done.stderr
+    network = ROOT / "networks/two-clusters.toml"  # of other hosts
+    command = runner.command(2, runner.compile(PROGRAM))
+    done = hocket_cli("run", "--network", network, "--", *command, timeout=LIMIT_S)
+    assert done.returncode == 0
+    assert "hosts that the network does not have" in done.stderr
+    assert "predicted" not in done.stderr
+
+
 @pytest.mark.one_of_each_family
 def test_an_empty_plan_leaves_all_calls_native(runner, hocket_cli, tmp_path):
     """On whatever hosts the ranks are."""

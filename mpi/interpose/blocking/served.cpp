@@ -74,7 +74,7 @@ void Served::timed(CallKind kind, Outcome outcome, std::int64_t duration_ns) {
     paces_[place_of(kind)].interval.store(duration_ns < short_ns ? sparse : 1, std::memory_order_relaxed);
 }
 
-std::string Served::report(int world_rank, bool logs) const {
+Served::Report Served::report(int world_rank, bool logs) const {
     constexpr std::size_t num = num_kinds * num_outcomes;
     std::vector<double> mine, all(2 * num);
     for (const auto& of_kind : tallies_) {
@@ -112,7 +112,8 @@ std::string Served::report(int world_rank, bool logs) const {
         rows.end_object();
     }
     rows.end_list();
-    if (!logs || whole.calls == 0) return rows.text();
+    Report found{rows.text(), std::llround(whole.calls)};
+    if (!logs || found.calls == 0) return found;
     log_line(
         text("%s served %.0f %% of the blocking collective calls and %.0f %% of their time: %.3g of %.3g s of a "
              "rank on average",
@@ -128,7 +129,7 @@ std::string Served::report(int world_rank, bool logs) const {
                       of.seconds / num_ranks) +
                  reasons[outcome] + " (" + where[outcome] + ")");
     }
-    return rows.text();
+    return found;
 }
 
 }  // namespace hocket::interpose

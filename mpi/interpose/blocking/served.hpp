@@ -56,9 +56,13 @@ public:
         return code;
     }
 
-    /// Collective over the world, at its end. On rank 0 it returns "calls" of the statistics, and logs lines for people
-    /// if `logs`.
-    std::string report(int world_rank, bool logs) const;
+    struct Report {
+        std::string json;     ///< "calls" of the statistics
+        long long calls = 0;  ///< of all ranks
+    };
+    /// Collective over the world, at its end. On rank 0 it returns what was counted, and logs lines for people if
+    /// `logs`.
+    Report report(int world_rank, bool logs) const;
 
 private:
     struct Tally {
