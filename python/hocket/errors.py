@@ -18,5 +18,13 @@ class Error(Exception):
         return self.message
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C; `hint` says how to go on."""
+
+    def __init__(self, hint: str) -> None:
+        super().__init__(hint)
+        self.hint = hint
+
+
 class InvalidInput(Error):
     """Wrong input. The message says where (file, line or key), what was found and what is accepted."""

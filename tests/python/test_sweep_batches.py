@@ -8,11 +8,15 @@ from __future__ import annotations
 import heapq
 import math
 import random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from hocket.sweep.batches import LONGEST_S, SHORTEST_S, Batches
 from hocket.sweep.campaign import Task
+from hocket.sweep.runner import Runner
+from hocket.sweep.worker import Ran
 
 
 def run_on(workers: int, times_s: list[float]) -> tuple[float, list[float]]:
@@ -52,3 +56,27 @@ def test_batches_are_few_and_workers_end_together(workers: int) -> None:
 def test_a_single_worker_has_no_short_batches_at_the_end() -> None:
     _, taken_s = run_on(1, [0.005] * 100)
     assert len(taken_s) == 2  # one task, for its time, and the rest
+
+
+def test_the_time_left_is_that_of_tasks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers need 30 s until the first task has ended; then each task takes 1 s."""
+    now_s, said = [0.0], list[str]()
+    monkeypatch.setattr("hocket.sweep.runner.time", SimpleNamespace(monotonic=lambda: now_s[0]))
+
+    class One:
+        workers, room = 1, 1
+        batch: Any = ()
+
+        def submit(self, batch: Any) -> None:
+            self.batch, self.room = batch, 0
+
+        def ended(self, timeout_s: float) -> list[tuple[Any, Ran]]:
+            (task,), self.room = self.batch, 1
+            now_s[0] += 30.0 if task.index == 0 else 1.0
+            return [(self.batch, Ran(b"", ((task.index, 1.0),), ()))]
+
+        def close(self) -> None: ...
+
+    tasks = [Task(index, str(index), None, {}) for index in range(100)]
+    Runner(One(), None, tasks, 1, said.append).run()  # type: ignore[arg-type]  # no rows: nothing is stored
+    assert [text for text in said if text][:2] == ["1 of 100 tasks", "3 of 100 tasks; 1 min 37 s left"]

@@ -152,8 +152,8 @@ def main() -> NoReturn:
         _fail(error.format_message(), hint, 2, debug)
     except click.ClickException as error:
         _fail(error.format_message(), "", error.exit_code, debug)
-    except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted", "", 130, debug=False)
+    except (click.Abort, KeyboardInterrupt) as error:
+        _fail("interrupted", getattr(error, "hint", ""), 130, debug=False)
     except _Terminated as error:
         _fail(f"ended by {signal.Signals(error.number).name}", "", 128 + error.number, debug=False)
     except BrokenPipeError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hocket.errors import InvalidInput
+from hocket.errors import Interrupted, InvalidInput
 from hocket.reporter import SILENT, Reporter
 from hocket.simulation.parallel import available_cores
 from hocket.sweep.alone import MEASURES, is_busy
@@ -89,6 +89,8 @@ def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
             with reporter.steps("running", len(missing)) as advance:
                 ran = Runner(engine, store, missing, campaign.run.get("attempts", ATTEMPTS), advance)
                 ran.run()
+        except KeyboardInterrupt:
+            raise Interrupted("the same command with --resume goes on") from None
         finally:
             engine.close()
         seconds = time.monotonic() - begin_s

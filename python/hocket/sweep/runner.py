@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _REPORT_EVERY_S = 2.0
 _WRITE_EVERY_S = 2.0
+_LEAST_ENDED = 2  # tasks a worker, until one knows how long the rest will take
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Runner:
         self.failed: dict[int, FailedTask] = {}
         self.done, self.running = 0, 0
         self.rows: list[bytes] = []  # that have not been written yet
-        self.begin_s = self.reported_s = time.monotonic()
+        self.reported_s = time.monotonic()
+        self.first: tuple[float, int] | None = None  # when tasks ended for the first time, and how many
         self.wrote_s = -math.inf
 
     def run(self) -> None:
@@ -95,14 +97,19 @@ class Runner:
         self.advance(self._progress())
 
     def _progress(self) -> str:
-        """Now and then how long the rest will take; else nothing new."""
+        """Now and then how many have ended, and how long the rest will take once that is known; else nothing new."""
         now_s = time.monotonic()
-        if now_s - self.reported_s < _REPORT_EVERY_S or not self.done:
+        ended = self.done + len(self.failed)
+        if self.first is None:
+            self.first = now_s, ended
+        if now_s - self.reported_s < _REPORT_EVERY_S:
             return ""
         self.reported_s = now_s
-        ended = self.done + len(self.failed)
-        left_s = (now_s - self.begin_s) / ended * (len(self.by_index) - ended)
-        return f"{ended:,} of {len(self.by_index):,} tasks; {_duration(left_s)} left"
+        so_far = f"{ended:,} of {len(self.by_index):,} tasks"
+        first_s, first = self.first  # workers prepare themselves and their networks before: that is not repeated
+        if ended - first < _LEAST_ENDED * self.engine.workers or now_s - first_s < _REPORT_EVERY_S:
+            return so_far
+        return f"{so_far}; {_duration((now_s - first_s) / (ended - first) * (len(self.by_index) - ended))} left"
 
 
 def _duration(seconds: float) -> str:
