@@ -171,11 +171,18 @@ def decoded(hint: Any, value: Any, where: str) -> Any:
         if one is Path and isinstance(value, str):
             return Path(value)
         if one in (str, int, bool) and type(value) is one:
+            if one is int and abs(value) >= 1 << 63:
+                raise InvalidInput(f"{where}: {value}; accepted: whole numbers below 2^63")
             return value
         if hasattr(one, "to_dict") and isinstance(value, dict):  # a CostModel
             return _cost_model(one, value, where)
-    names = ", ".join(getattr(one, "__name__", str(one)) for one in accepted)
-    raise InvalidInput(f"{where}: {value!r}; accepted: {names}")
+    names = [_accepted(one) for one in accepted if one is not types.NoneType]
+    raise InvalidInput(f"{where}: {value!r}; accepted: {' or '.join(names)}")
+
+
+def _accepted(kind: Any) -> str:
+    names = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
+    return names.get(kind) or ("a list" if typing.get_origin(kind) is tuple else "a table")
 
 
 def _cost_model(kind: Any, values: dict[str, Any], where: str) -> Any:

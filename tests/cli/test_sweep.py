@@ -175,6 +175,12 @@ def test_a_damaged_file_is_named_and_the_rest_is_kept(
     again = hocket_cli("sweep", "run", str(campaign), "-o", str(folder), "--resume", "--json")
     assert json.loads(again.stdout)["ran"] > 0
     pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)
+    file = folder / "campaign.toml"
+    for wrong, message in (("= [", "Invalid statement"), ("title = 'x'", "not as hocket sweep writes it")):
+        file.write_text(wrong)
+        done = hocket_cli("sweep", "show", str(folder))
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: {file}: {message}")
 
 
 def test_files_of_others_are_not_replaced(campaign: Path, tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
@@ -227,6 +233,19 @@ def test_failures_are_named_and_the_rest_is_kept(tmp_path: Path, hocket_cli: Cal
     assert [(one["task"], one["attempts"]) for one in summary["failed"]] == [(1, 1), (4, 1), (5, 3)]
 
 
+def test_memory_that_no_worker_can_do_with_is_refused(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'format = "hocket.campaign/1"\nrequest = "cost"\n[run]\nmemory = "20 MB"\n'
+        '[fixed]\ncollective = "bcast"\nnetwork = "star:4"\n[product]\nbytes = [1000, 2000]\n'
+    )
+    for given, found in ([], "20 MB"), (["--memory", "1 B"], "1 B"):
+        done = hocket_cli("sweep", "c.toml", *given)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: memory of a worker: {found}; it needs ")
+        assert '\nhint: give more: --memory "' in done.stderr
+        assert done.stderr.count("\n") == 2
+
+
 def test_ctrl_c_ends_all_and_says_so(campaign: Path, tmp_path: Path) -> None:
     folder = tmp_path / "interrupted"
     with running(HOCKET, "sweep", campaign, "-o", folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -236,7 +255,7 @@ def test_ctrl_c_ends_all_and_says_so(campaign: Path, tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=LIMIT_S)
     if process.returncode != 0:
         assert process.returncode == 130
-        assert b"error: interrupted" in errors
+        assert b"error: interrupted\nhint: the same command with --resume goes on" in errors
         assert b"Traceback" not in errors
     wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children))
 

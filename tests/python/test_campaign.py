@@ -73,14 +73,21 @@ def test_keys_follow_what_files_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "format is None"),
+        ("", "format is missing"),
         ("[", "c.toml: "),
+        (HEAD + f"[product]\nbytes = {'[' * 3000}{']' * 3000}", "nested too deep"),
+        (HEAD.replace('request = "simulate"', ""), "request is missing"),
+        (
+            SIMULATION + f"[product]\nbytes = [{10**24}]",
+            f"product.bytes[0]: {10**24}; accepted: whole numbers below 2^63",
+        ),
+        (SIMULATION + "[product]\nbytes = [nan]", "product.bytes[0]: nan; accepted: a whole number"),
         (HEAD.replace("simulate", "juggle"), "request is 'juggle'"),
         (HEAD.replace("simulate", "sweep"), "request is 'sweep'"),
         (SIMULATION + "size = 3", "fixed.size: unknown 'size'"),
         (SIMULATION + "[product]\nbytes = []", "product.bytes: []"),
         (SIMULATION + "[product]\nbytes = ['1 KiB', 'x']", "product.bytes[1]: "),
-        (SIMULATION + "[product]\nbytes = [1.5]", "product.bytes[0]: 1.5; accepted: int"),
+        (SIMULATION + "[product]\nbytes = [1.5]", "product.bytes[0]: 1.5; accepted: a whole number"),
         (SIMULATION + "[product]\nbytes = { from = 4, to = 1, step = 1 }", "the range is empty"),
         (SIMULATION + "[product]\nbytes = { from = 0, to = 9, factor = 2 }", "the range is empty"),
         (SIMULATION + "[product]\nwhat = ['bcast']", "what is in [product] and elsewhere"),
@@ -92,6 +99,7 @@ def test_keys_follow_what_files_hold(tmp_path: Path) -> None:
         (SIMULATION + "[networks.a]\nfrom = 'star:4'\n[product]\nnetwork.scale = ['x']", "product.network.scale"),
         (SIMULATION + "[run]\nworkers = 0", "run.workers: 0"),
         (SIMULATION + "[[show]]\nkind = 'cake'", "show[0].kind: 'cake'"),
+        (SIMULATION + "[run]\nmemory = 8", "run.memory: 8; accepted: text"),
         (SIMULATION + "[[show]]\nkind = 'heat'\nx = 'bytes'", "show[0]: y is missing"),
         (SIMULATION + "[product]\nroot = { from = 1, to = 4000000, step = 1 }", "more than 1000000 values"),
         (
@@ -114,6 +122,16 @@ def test_what_is_wrong_is_refused_with_its_place(tmp_path: Path, text: str, mess
         campaign(tmp_path, text)
     assert str(tmp_path / "c.toml") in str(refused.value)
     assert message in str(refused.value)
+
+
+def test_a_mark_of_utf8_may_come_first(tmp_path: Path) -> None:
+    assert len(campaign(tmp_path, "\ufeff" + SIMULATION + "[product]\nbytes = [8, 16]\n").tasks) == 2
+
+
+def test_an_empty_name_is_no_folder(tmp_path: Path) -> None:
+    (task,) = campaign(tmp_path, HEAD + "[fixed]\nwhat = ''\nnetwork = 'star:4'\n").tasks
+    (failure,) = run_batch([task]).failures
+    assert failure.message == "WHAT is empty"
 
 
 def test_text_may_be_too_long_for_a_file(tmp_path: Path) -> None:

@@ -190,7 +190,10 @@ def test_what_means_nothing_for_a_simulation_is_refused(request_: SimulateReques
         ("[]", "its kind is missing"),
         ('{"request": "simulate", "network": {"name": "star:4"}}', "'what' is missing"),
         ('{"request": "simulate", "what": "bcast", "network": {"name": "star:4"}, "size": 1}', "unknown 'size'"),
-        ('{"request": "simulate", "what": "bcast", "network": {"name": 4}}', r"request.network.name: 4; accepted: str"),
+        (
+            '{"request": "simulate", "what": "bcast", "network": {"name": 4}}',
+            r"request.network.name: 4; accepted: text",
+        ),
         ('{"request": "simulate", "what": "shift", "network": {"name": "star:4"}, "seed": true}', "seed: True"),
     ],
 )

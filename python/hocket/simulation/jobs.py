@@ -189,7 +189,7 @@ def _collective(job: Job, size_bytes: int | None) -> Program:
     if not algorithm:
         raise InvalidInput(f"{job.what}: no such file or folder", "a collective needs its algorithm: bcast:binomial")
     if size_bytes is None and collective != "barrier":
-        raise InvalidInput(f"{job.what}: give --bytes", 'for instance --bytes "1 MB"')
+        raise InvalidInput(f"{job.what}: bytes are missing", 'for instance --bytes "1 MB"')
     return lower(Schedule.build(collective, algorithm, len(job.ranks)), size_bytes or 0)
 
 

@@ -372,5 +372,5 @@ def _lowered(schedule: Schedule, request: Request) -> Program:
     from hocket import lower
 
     if request.size_bytes is None and schedule.collective != "barrier":
-        raise InvalidInput("a schedule has no sizes: give --bytes", hint='for instance --bytes "1 MB"')
+        raise InvalidInput("a schedule has no sizes, and no bytes are given", hint='for instance --bytes "1 MB"')
     return lower(schedule, request.size_bytes or 0)

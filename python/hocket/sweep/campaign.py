@@ -74,8 +74,14 @@ class Campaign:
 
 def read_campaign(path: Path) -> Campaign:
     """@raises InvalidInput with the place in the file, what is wrong with it and what is accepted."""
+    text, values = read_toml(path)
+    return _Reader(path, values).campaign(text)
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Of a campaign file, whose values are not checked. @raises InvalidInput if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of some systems write a mark of UTF-8 first
     except OSError as error:
         raise InvalidInput(
             f"{path}: {error.strerror}", "give a campaign file: docs/reference/campaign-format.md"
@@ -83,10 +89,11 @@ def read_campaign(path: Path) -> Campaign:
     except UnicodeDecodeError:
         raise InvalidInput(f"{path}: no UTF-8 text") from None
     try:
-        values = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: {error}", "the file is TOML: https://toml.io") from None
-    return _Reader(path, values).campaign(text)
+    except RecursionError:
+        raise InvalidInput(f"{path}: lists or tables nested too deep", "a value is a list of plain values") from None
 
 
 class _Reader:
@@ -102,10 +109,10 @@ class _Reader:
         self._refuse_unknown("", values, _KEYS)
         if values.get("format") != FORMAT:
             hint = formats.hint(found := values.get("format"), FORMAT, f'accepted: format = "{FORMAT}"')
-            raise InvalidInput(f"{self.path}: format is {found!r}", hint)
+            raise InvalidInput(f"{self.path}: {_wrong('format', found)}", hint)
         kind = values.get("request")
         if kind not in ACCEPTED:
-            raise InvalidInput(f"{self.path}: request is {kind!r}", f"accepted: {', '.join(ACCEPTED)}")
+            raise InvalidInput(f"{self.path}: {_wrong('request', kind)}", f"accepted: {', '.join(ACCEPTED)}")
         self.kind, self.cls = kind, class_of(kind)
         self.has_network = NetworkSource in choices(hints_of(self.cls).get("network"))
         self.named = self._table("networks")
@@ -117,7 +124,8 @@ class _Reader:
         self._refuse_unknown("run", run, tuple(_RUN))
         for name, value in run.items():
             if type(value) is not _RUN[name] or (isinstance(value, int) and value < 1):
-                raise InvalidInput(f"{self.path}: run.{name}: {value!r}; accepted: {_RUN[name].__name__}, at least 1")
+                accepted = "text" if _RUN[name] is str else "a whole number, at least 1"
+                raise InvalidInput(f"{self.path}: run.{name}: {value!r}; accepted: {accepted}")
         dask = self._table("dask")
         self._refuse_unknown("dask", dask, ("slurm",))
         for name, value in dask.items():
@@ -228,7 +236,7 @@ class _Reader:
     def _placed(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._placed(one) for one in value]
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not value:
             return value
         path = self.folder / value
         return str(path) if os.path.exists(path) else value  # of any text: a name may be too long
@@ -272,6 +280,10 @@ class _Reader:
             self.networks[name] = network
             self.made[whole] = name, _own_costs(network)
         return self.made[whole]
+
+
+def _wrong(name: str, found: Any) -> str:
+    return f"{name} is missing" if found is None else f"{name} is {found!r}"
 
 
 def _named_files(values: Iterable[Any]) -> Iterator[str | Path]:

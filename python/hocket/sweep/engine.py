@@ -14,8 +14,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.util import get_temp_dir
 from typing import TYPE_CHECKING, Protocol
 
+from hocket.errors import InvalidInput
 from hocket.networks.variation import VariedNetwork
 from hocket.sweep.sockets import FOLDER
+from hocket.sweep.worker import OUT_OF_MEMORY
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerProcess
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from hocket.sweep.worker import Ran
 
 Batch = Sequence["Task"]
+_OUT_OF_MEMORY = 12  # the status of a worker that had not even enough memory to say so; errno.ENOMEM
 
 
 class Engine(Protocol):
@@ -38,7 +41,10 @@ class Engine(Protocol):
     def submit(self, batch: Batch) -> None: ...
 
     def ended(self, timeout_s: float) -> list[tuple[Batch, Ran | str]]:
-        """Batches that have ended, after at most this time; text is why a worker died."""
+        """Batches that have ended, after at most this time; text is why a worker died.
+
+        @raises InvalidInput if no worker can run any.
+        """
 
     def close(self) -> None: ...
 
@@ -80,7 +86,10 @@ class LocalEngine:
             assert isinstance(pipe, Connection)
             process, batch = self._busy.pop(pipe)
             try:
-                found.append((batch, pipe.recv()))
+                ran = pipe.recv()
+                if isinstance(ran, InvalidInput):
+                    raise ran
+                found.append((batch, ran))
                 self._idle.append((process, pipe))
             except (EOFError, OSError):
                 process.join()
@@ -103,6 +112,8 @@ class LocalEngine:
 
 
 def _end_of(status: int | None) -> str:
+    if status == _OUT_OF_MEMORY:
+        return OUT_OF_MEMORY
     if status is not None and status < 0:
         return f"the worker was ended by {signal.Signals(-status).name}"
     return f"the worker ended with status {status}"
@@ -117,10 +128,16 @@ def _serve(pipe: Connection, networks: dict[str, VariedNetwork], memory_bytes: i
 
     use_one_core()
     take_networks(networks)
-    if memory_bytes is not None:
-        limit_memory(memory_bytes)
     try:
+        if memory_bytes is not None:
+            try:
+                limit_memory(memory_bytes)
+            except InvalidInput as error:
+                pipe.recv()
+                pipe.send(error)
         while True:
             pipe.send(run_batch(pipe.recv()))
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)
     except (EOFError, OSError):
         os._exit(0)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from hocket.io.files import write_whole
 from hocket.report import text
 from hocket.report.sweep_figures import Axis, Cells, Curve, Curves
 from hocket.reporter import SILENT, Reporter
+from hocket.sweep.campaign import read_toml
 from hocket.sweep.networks import slug
 from hocket.sweep.store import CAMPAIGN, frame, summary_of
 from hocket.sweep.views import View, grid, pareto, view_of
@@ -83,9 +83,14 @@ class Known:
 
 
 def read_campaign_of(folder: Path) -> Known:
-    values = tomllib.loads((folder / CAMPAIGN).read_text(encoding="utf-8"))
-    views = tuple(view_of(one, [], f"show[{at}]") for at, one in enumerate(values.get("show", [])))
-    return Known(str(values.get("title", folder.stem)), values["request"], views)
+    """@raises InvalidInput if it was damaged since."""
+    path = folder / CAMPAIGN
+    _, values = read_toml(path)
+    shows = values.get("show", [])
+    if "request" not in values or not isinstance(shows, list):
+        raise InvalidInput(f"{path}: not as hocket sweep writes it", "copy the campaign file there again")
+    views = tuple(view_of(one, [], f"{path}: show[{at}]") for at, one in enumerate(shows))
+    return Known(str(values.get("title", folder.stem)), str(values["request"]), views)
 
 
 def table_of(view: View, rows: DataFrame) -> Table:

@@ -67,7 +67,9 @@ def view_of(given: Any, parameters: Sequence[str], where: str) -> View:
     for needed in KINDS[kind]:
         if needed not in given:
             example = f"; parameters: {', '.join(parameters)}" if parameters else ""
-            raise InvalidInput(f"{where}: {needed} is missing", f"a {kind} needs {', '.join(KINDS[kind])}{example}")
+            raise InvalidInput(
+                f"{where}: {needed} is missing", f"kind = {kind!r} needs {', '.join(KINDS[kind])}{example}"
+            )
     return View(**{**given, "kind": kind, "where": tuple(_flat(given.get("where", {})))})
 
 

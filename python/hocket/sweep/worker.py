@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shutil
 import threading
 import time
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from hocket.errors import Error, InvalidInput
 from hocket.networks.source import give_network
 from hocket.networks.variation import VariedNetwork
+from hocket.report.text import byte_count
 from hocket.sweep.alone import measures, on_host
 from hocket.sweep.files import Packed, unpacked, with_places
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from hocket.sweep.campaign import Task
 
 MOST_LOADED = 8  #: networks in the memory of a worker
+LEAST_ROOM_BYTES = 64 << 20  #: beside what a worker has from its start: what the smallest task imports and needs
+OUT_OF_MEMORY = "not enough memory for this task: give workers more, or fewer of them (--memory, --workers)"
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,21 @@ def drop_files(places: dict[str, str]) -> None:
         shutil.rmtree(Path(place).parent, ignore_errors=True)
 
 
+def used_memory() -> int:
+    """Bytes of this process that count towards `limit_memory`."""
+    found = re.search(r"^VmData:\s*(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
 def limit_memory(num_bytes: int) -> None:
-    """Of this process, that is, of one task."""
+    """Of this process, that is, of one task. @raises InvalidInput if it needs more before any task."""
     import resource
 
+    if (needed := used_memory() + LEAST_ROOM_BYTES) > num_bytes:
+        raise InvalidInput(
+            f"memory of a worker: {byte_count(num_bytes)}; it needs {needed / 1e6:.0f} MB before any task",
+            f'give more: --memory "{math.ceil(2 * needed / 1e8) * 100} MB", or [run] memory of the campaign',
+        )
     resource.setrlimit(resource.RLIMIT_DATA, (num_bytes, num_bytes))
 
 
@@ -137,6 +153,6 @@ def _apart(row: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "not enough memory"
+        return OUT_OF_MEMORY
     text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
     return text.splitlines()[0] if text else type(error).__name__
