@@ -146,14 +146,23 @@ def test_only_what_changed_runs_again(tmp_path: Path, hocket_cli: Callable[..., 
     first = frame(tmp_path / "c.sweep")
     network.write_text(Network.generate("star:4", bandwidth="2 Gbit/s").to_toml())
     (tmp_path / "c.toml").write_text(text.replace("[1000, 2000]", "[2000]"))
-    values = json.loads(hocket_cli("sweep", "c.toml", "--resume", "--json").stdout)
+    done = hocket_cli("sweep", "c.toml", "--resume", "--json")
+    values = json.loads(done.stdout)
     assert (values["ran"], values["kept"]) == (1, 1)
+    assert "c.sweep: rows of 3 tasks stay that c.toml does not have" in done.stderr
     second = frame(tmp_path / "c.sweep")
     assert sorted(set(second["bytes"])) == [2000]
     star = [one[one.network == "star:8"].hockney_s.tolist() for one in (first[first.bytes == 2000], second)]
     assert star[0] == star[1]
     changed = [one[one.network == "n.toml"].hockney_s.min() for one in (first[first.bytes == 2000], second)]
     assert changed[1] < changed[0]
+    (tmp_path / "d.toml").write_text(text.replace("cost", "simulate").replace("collective", "what"))
+    before = (tmp_path / "c.sweep/campaign.toml").read_text()
+    other = hocket_cli("sweep", "d.toml", "--resume", "-o", "c.sweep")
+    assert other.returncode == 2
+    assert "c.sweep: has rows of another campaign: request is 'cost' there, 'simulate' here" in other.stderr
+    assert (tmp_path / "c.sweep/campaign.toml").read_text() == before
+    assert hocket_cli("sweep", "c.toml", "--resume").returncode == 0  # nothing is locked, nothing is lost
 
 
 def test_a_damaged_file_is_named_and_the_rest_is_kept(
@@ -199,6 +208,10 @@ def test_one_command_at_a_time_writes_to_a_folder(
             done = hocket_cli("sweep", str(campaign), "-o", str(tmp_path), *more)
             assert done.returncode == 2
             assert f"{tmp_path}: another hocket sweep writes there" in done.stderr
+    (tmp_path / "other/.lock").mkdir(parents=True)  # as where one may not write, which root may
+    done = hocket_cli("sweep", str(campaign), "-o", str(tmp_path / "other"))
+    assert done.returncode == 2
+    assert f"{tmp_path / 'other'}: cannot be written: Is a directory" in done.stderr
 
 
 @pytest.mark.parametrize("target", ["missing/folder", "."])

@@ -77,6 +77,8 @@ def run(request: SweepRequest, reporter: Reporter = SILENT) -> Swept:
     try:
         done = store.done() if request.resume else set()
         missing = [task for task in campaign.tasks if task.key not in done]
+        if others := len(done) + len(missing) - len(campaign.tasks):
+            reporter.message(f"{request.folder}: rows of {others:,} tasks stay that {campaign.path} does not have")
         if not missing:
             return _ended(store, Swept(campaign, request.folder, 0, len(campaign.tasks), (), 0.0, 0, "nothing to run"))
         if campaign.kind in MEASURES:

@@ -49,7 +49,9 @@ class Store:
     """Of one process at a time."""
 
     def __init__(self, folder: Path, campaign: Campaign, resume: bool) -> None:
-        """@raises InvalidInput if the folder has rows and it is not `resume`, or another process writes to it."""
+        """@raises InvalidInput if the folder has rows and it is not `resume`, or they are of another kind of request,
+        or another process writes to it.
+        """
         from filelock import FileLock, Timeout
 
         self.folder = folder
@@ -69,10 +71,18 @@ class Store:
             raise InvalidInput(
                 f"{folder}: another hocket sweep writes there", "wait for it, or write elsewhere: -o"
             ) from None
+        except OSError as error:
+            raise InvalidInput(f"{folder}: cannot be written: {error.strerror}", "write elsewhere: -o FOLDER") from None
         if not resume and any(rows.iterdir()):  # also of one that has ended since this one was started
             self._lock.release()
             raise InvalidInput(
                 f"{folder}: has rows already", "add --resume to run what is missing or changed, or write elsewhere: -o"
+            )
+        if (other_kind := _kind_in(folder)) not in (None, campaign.kind):
+            self._lock.release()
+            raise InvalidInput(
+                f"{folder}: has rows of another campaign: request is {other_kind!r} there, {campaign.kind!r} here",
+                "write elsewhere: -o FOLDER",
             )
         for left in rows.glob(".part-*"):  # of a process that was killed
             left.unlink()
@@ -86,7 +96,7 @@ class Store:
             parquet.write_table(pyarrow.table(keys).replace_schema_metadata(names), aside)
 
     def done(self) -> set[str]:
-        """Keys of tasks that have rows."""
+        """Keys of tasks that have rows, also of those that an earlier campaign file had."""
         return {key for path in _parts(self.folder) for key in _read(path, [_KEY]).column(_KEY).to_pylist()}
 
     def add(self, rows: list[pyarrow.Table]) -> None:
@@ -217,6 +227,17 @@ def _read(path: Path, columns: list[str] | None = None) -> pyarrow.Table:
         f"{path}: damaged, or not of hocket sweep: {reason}",
         "move it elsewhere, then add --resume to hocket sweep run: what it had is run again",
     )
+
+
+def _kind_in(folder: Path) -> str | None:
+    """Of the requests of the campaign that was run there; None = there is none, or one cannot read it any more."""
+    from hocket.sweep.campaign import read_toml
+
+    try:
+        found = read_toml(folder / CAMPAIGN)[1].get("request")
+    except InvalidInput:
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _parts(folder: Path) -> list[Path]:
