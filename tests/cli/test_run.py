@@ -281,6 +281,7 @@ def test_a_missing_or_wrong_network(hocket_cli, tmp_path):
         return hocket_cli("run", "--network", name, "--", "mpiexec", "-n", "2", "true")
 
     refused(run_with("none.toml"), "none.toml: cannot read the network file")
+    refused(run_with("star:4"), "star:4: expected a network file: decisions need the names of the real hosts")
     (tmp_path / "wrong.toml").write_text('format = "hocket.network/1"\nhosts = 3\n')
     refused(run_with("wrong.toml"), 'wrong.toml:2: unknown key "hosts"')
     (tmp_path / "plan.json").write_text(Plan(2, "test", ()).to_json())

@@ -85,7 +85,7 @@ def test_up_list_run_down(hocket_cli: Any, network_file: Path) -> None:
         (["up", "no-such-file.toml"], 2, "no-such-file.toml"),
         (["run", "no-such-file.toml", "--", "true"], 2, "no-such-file.toml"),
         (["down"], 2, "give the name of a testbed, or --all"),
-        (["down", "no-such-testbed"], 1, "no testbed named 'no-such-testbed'"),
+        (["down", "no-such-testbed"], 2, "no testbed named 'no-such-testbed'"),
         (["run", "star:3"], 2, "COMMAND"),
     ],
 )
@@ -100,8 +100,11 @@ def test_mistakes_give_one_message(hocket_cli: Any, arguments: list[str], status
 @needs_namespaces
 def test_a_missing_program_is_told(hocket_cli: Any, network_file: Path) -> None:
     done = hocket_cli("testbed", "run", network_file, "--", "no-such-program")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "command not found: 'no-such-program'" in done.stderr
+    done = hocket_cli("testbed", "run", network_file, "--host", "zz", "--", "true")
+    assert done.returncode == 2
+    assert "the testbed has no host 'zz'" in done.stderr
 
 
 @needs_namespaces

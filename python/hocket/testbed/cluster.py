@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from hocket.errors import Error
+from hocket.errors import Error, InvalidInput
 from hocket.testbed import messages, namespaces, preload
 from hocket.testbed.agent import agent_script
 from hocket.testbed.circuit_controller import connect_all, listen, serve
@@ -71,7 +71,7 @@ class Cluster:
         host = next((host for host in self.layout.hosts if host.name == host_name), None)
         if host is None:
             names = " ".join(host.name for host in self.layout.hosts)
-            raise Error(f"the testbed has no host {host_name!r}", f"its hosts are: {names}")
+            raise InvalidInput(f"the testbed has no host {host_name!r}", f"its hosts are: {names}")
         if self._frames:
             self._start_controller(self._frames, files[2])
         failure_read, failure_write = os.pipe2(os.O_CLOEXEC)

@@ -47,7 +47,8 @@ def connect(name: str) -> socket.socket:
     except OSError as error:
         connection.close()
         up = ", ".join(names()) or "none"
-        raise Error(f"no testbed named {name!r} is up (up: {up})", "`hocket testbed up NETWORK --name NAME`") from error
+        hint = "`hocket testbed up NETWORK --name NAME`"
+        raise InvalidInput(f"no testbed named {name!r} is up (up: {up})", hint) from error
     return connection
 
 

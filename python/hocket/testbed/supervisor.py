@@ -22,7 +22,7 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-from hocket.errors import Error
+from hocket.errors import Error, InvalidInput
 from hocket.testbed import messages, namespaces
 from hocket.testbed.cluster import Cluster
 from hocket.testbed.layout import Layout
@@ -177,7 +177,8 @@ class _Server:
         try:
             self._answer(connection, request, files)
         except Error as error:
-            self._send(connection, {"error": error.message, "hint": error.hint})
+            invalid = isinstance(error, InvalidInput)
+            self._send(connection, {"error": error.message, "hint": error.hint, "invalid": invalid})
         finally:
             for file in files:
                 os.close(file)

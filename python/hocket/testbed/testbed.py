@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hocket.errors import Error
+from hocket.errors import Error, InvalidInput
 from hocket.io.files import end_of
 from hocket.io.terminal_input import input_for_command
 from hocket.testbed import messages, names, preload
@@ -156,7 +156,7 @@ class Testbed:
         environment = self._environment(command, mpi, env)
         # `ssh` is the testbed's own, in a folder that is there inside only.
         if command[0] != "ssh" and shutil.which(command[0], path=environment["PATH"]) is None:
-            raise Error(f"command not found: {command[0]!r}", "give its path, or put its folder into PATH")
+            raise InvalidInput(f"command not found: {command[0]!r}", "give its path, or put its folder into PATH")
         request = {
             "do": "run",
             "command": list(command),
@@ -260,7 +260,7 @@ class Testbed:
         if "error" in answer:
             if "HOCKET_DEBUG" in os.environ and "traceback" in answer:
                 sys.stderr.write(answer["traceback"])
-            raise Error(answer["error"], answer["hint"])
+            raise (InvalidInput if answer.get("invalid") else Error)(answer["error"], answer["hint"])
         return answer
 
 

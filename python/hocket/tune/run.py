@@ -16,6 +16,7 @@ from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks
 from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
+from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
 
@@ -88,6 +89,11 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
 
 def _check(network: Path) -> None:
     """Raises InvalidInput if the ranks could not use it."""
+    if NetworkSource(str(network)).is_generated:
+        raise InvalidInput(
+            f"{network}: expected a network file: decisions need the names of the real hosts",
+            "`hocket calibrate` or `hocket network import` writes it",
+        )
     if network.is_fifo() or network.is_char_device():
         raise InvalidInput(f"{network} can be read only once: the program reads the network", "write it to a file")
     if Network.from_file(network).circuits is not None:
