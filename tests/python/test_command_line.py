@@ -60,6 +60,12 @@ def test_the_number_of_ranks_of_a_command(command: str, ranks: int | None) -> No
     assert num_ranks(command.split()) == ranks
 
 
+@pytest.mark.parametrize("given", ["-n x", "-n 0", "-np -2", "--np 1.5", "-n 99999999999", "-n0", "--np=0"])
+def test_what_is_no_number_of_ranks_is_refused(given: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{given}: no number of ranks$"):
+        num_ranks(["mpiexec", *given.split(), "./a"])
+
+
 @pytest.mark.parametrize(
     ("command", "environment", "ranks"),
     [

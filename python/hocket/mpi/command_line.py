@@ -231,11 +231,19 @@ def _ranks_of(part: Sequence[str]) -> int | None:
 
 def _ranks_of_mpiexec(options: Sequence[str]) -> int | None:
     for option, value in zip(options, [*options[1:], ""], strict=False):
-        if option in _MPIEXEC_COUNTS and value.isdigit():
-            return int(value)
+        if option in _MPIEXEC_COUNTS and (option != "-c" or value.isdigit()):  # -c has other uses with some MPIs
+            return _count(f"{option} {value}", value)
         if match := re.fullmatch(r"(?:-n|--np=)(\d+)", option):
-            return int(match[1])
+            return _count(option, match[1])
     return None
+
+
+def _count(words: str, value: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", value) or int(value) == 0:
+        raise InvalidInput(
+            f"{words}: no number of ranks", "accepted: a whole number from 1 on, as in mpiexec -n 8 ./app"
+        )
+    return int(value)
 
 
 def _number(text: str | None) -> int | None:

@@ -48,6 +48,7 @@ def with_preload(
     `launch_environment`. All programs of an MPMD command (`a : b`) are served.
     """
     _refuse_own_preload(command)
+    num_ranks(command)  # raises InvalidInput if that is no number
     variables = dict(environment)
     if libraries or "LD_PRELOAD" in os.environ:
         variables["LD_PRELOAD"] = ":".join([*map(_preloadable, libraries), *inherited_preload()])
