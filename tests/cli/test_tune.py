@@ -87,6 +87,28 @@ def test_a_program_that_fails(runner, hocket_cli, tmp_path):
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.one_of_each_family
+def test_a_program_that_fails_on_its_second_run(runner, hocket_cli, tmp_path):
+    program = runner.compile("""
+        #include <mpi.h>
+        #include <stdio.h>
+        int main(int c, char** v) {
+            int rank, found;
+            MPI_Init(&c, &v);
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            found = fopen("output", "r") != NULL;
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (rank == 0) fclose(fopen("output", "w"));
+            MPI_Finalize();
+            return found ? 9 : 0;
+        }""")
+    done = hocket_cli("tune", "--network", NETWORK, "--no-fit", "--", *runner.command(2, program))
+    refused(done, "the program failed", 1)
+    assert "find what an earlier run of it has written?" in done.stderr
+    assert "all of them in this folder" in done.stderr
+    assert {"plan.json", "trace"} <= {path.name for path in (tmp_path / "hocket-result-2").iterdir()}
+
+
 def test_a_folder_that_is_not_ours_is_left_alone(runner, hocket_cli, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("words")

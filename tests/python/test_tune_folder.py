@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import Error, InvalidInput
-from hocket.tune.folder import check_target, result_folder
+from hocket.tune.folder import Unfinished, check_target, result_folder
 
 RESULT = "result.json"
 
@@ -25,6 +25,21 @@ def test_an_earlier_result_is_replaced_and_nothing_is_left_beside_it(tmp_path: P
         write_result(tmp_path / "result", text)
         assert (tmp_path / "result" / RESULT).read_text() == text
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_what_is_of_use_after_a_failure_is_kept_beside_an_earlier_result(tmp_path: Path) -> None:
+    write_result(tmp_path / "result", "earlier")
+
+    def fail() -> None:
+        with result_folder(tmp_path / "result") as folder:
+            (folder / "trace").touch()
+            raise Unfinished("it failed", "look")
+
+    with pytest.raises(Error, match="it failed\n.*result-2 keeps what was found until then: trace") as caught:
+        fail()
+    assert caught.value.hint == "look"
+    assert (tmp_path / "result" / RESULT).read_text() == "earlier"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result", "result-2"]
 
 
 @pytest.mark.parametrize("earlier", [False, True])

@@ -17,12 +17,16 @@ from hocket.io.leftovers import working_folder
 from hocket.report.result import RESULT_FILE
 
 
+class Unfinished(Error):
+    """A failure after which what is in the result folder is of use: it is kept under a name of its own."""
+
+
 @contextlib.contextmanager
 def result_folder(target: Path) -> Iterator[Path]:
     """A folder to write into; becomes `target` when the block ends without an error.
 
     An older result there is replaced; anything else is refused at once. What has come there in the meantime is left
-    alone: the result then keeps a name of its own, which the Error names.
+    alone: the result then keeps a name of its own, which the Error names. So does what there is after `Unfinished`.
     """
     check_target(target)
     target = target.resolve()  # a symbolic link stays one
@@ -36,7 +40,14 @@ def result_folder(target: Path) -> Iterator[Path]:
                 f"{target.parent}: cannot write there: {error.strerror}", hint="name another folder: -o"
             ) from None
         aside.chmod(0o777 & ~_umask())
-        yield aside
+        try:
+            yield aside
+        except Unfinished as error:
+            kept = _rename_beside(aside, target)
+            found_until_then = ", ".join(sorted(path.name for path in kept.iterdir()))
+            raise Error(
+                f"{error.message}\n{kept} keeps what was found until then: {found_until_then}", error.hint
+            ) from error
         if _mark(target) != found:
             kept = _rename_beside(aside, target)
             raise Error(f"{target}: something else was written there in the meantime; the result is in {kept}")

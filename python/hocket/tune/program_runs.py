@@ -38,7 +38,7 @@ class ProgramRuns:
         """A native run, whose trace `folder` becomes."""
         from hocket.traces.trace import Trace
 
-        self.reporter.message("recording the program")
+        self.reporter.message("recording the program; more runs of it follow, all of them in this folder")
         folder.mkdir()
         run = self._run("recorded", "the program", [self.parts.record], trace_environment(folder))
         self.reporter.message(f"  {run.wall_s:.2f} s")

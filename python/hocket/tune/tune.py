@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from hocket import CostModel, __version__
 from hocket.advise import Advice, Choice, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
-from hocket.errors import Error
+from hocket.errors import Error, InvalidInput
 from hocket.measure.compare import Measured
 from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Run, Runner
@@ -35,7 +35,7 @@ from hocket.reporter import SILENT, Reporter
 from hocket.tune.budget import MOST_RUNS, Budget, TimeLimit, unlimited, usual_s
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
-from hocket.tune.folder import result_folder
+from hocket.tune.folder import Unfinished, result_folder
 from hocket.tune.launcher import Launcher
 from hocket.tune.measurement import Measurement
 from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
@@ -169,7 +169,14 @@ class _Job:
             entries = cover(self._verdicts(advice, measured), self.network, self.costs)
         plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
         write_plan(plan, self.folder / PLAN_FILE)
-        native, tuned, with_plan = self._run_both(bool(plan.entries))
+        try:
+            native, tuned, with_plan = self._run_both(bool(plan.entries))
+        except InvalidInput:
+            raise
+        except Error as error:
+            raise Unfinished(
+                error.message, "the recorded run passed: does the program find what an earlier run of it has written?"
+            ) from error
         self.reporter.message("setting the predicted program beside the measured one")
         whole = analyse_program(trace, with_plan, plan, self.network, self.costs, self.folder)
         program = self._program_result(trace, recorded, plan, native, tuned, whole)
