@@ -30,6 +30,15 @@ std::string environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+/// Whether a variable that is left out or has the value `usual` has the value `other`; what else it has is reported.
+bool is_other(const char* name, const std::string& other, const std::string& usual) {
+    const std::string value = environment(name);
+    if (!value.empty() && value != other && value != usual)
+        log_line(std::string(name) + " is \"" + value + "\"; accepted: " + usual + ", " + other + "; it stays " +
+                 usual);
+    return value == other;
+}
+
 ProgressMode asked_progress() {
     const std::string mode = environment("HOCKET_PROGRESS");
     if (mode == "on") return ProgressMode::on;
@@ -60,13 +69,13 @@ Settings from_environment() {
     read.plan_path = environment("HOCKET_PLAN");
     read.network_path = environment("HOCKET_NETWORK");
     read.statistics_path = environment("HOCKET_STATISTICS");
-    read.logs_each = environment("HOCKET_VERBOSE") == "1";
-    read.logs_summary = environment("HOCKET_SUMMARY") == "1";
+    read.logs_each = is_other("HOCKET_VERBOSE", "1", "0");
+    read.logs_summary = is_other("HOCKET_SUMMARY", "1", "0");
     read.logs = read.logs_each || read.logs_summary;
     read.reports = read.logs || !read.statistics_path.empty();
     const std::string check = environment("HOCKET_SELF_CHECK");
     read.checks_itself = check != "off";
-    read.ignores_evidence = environment("HOCKET_EVIDENCE") == "off";
+    read.ignores_evidence = is_other("HOCKET_EVIDENCE", "off", "on");
     if (!(read.plan_path + read.network_path).empty() && !check.empty() && check != "off" && check != "on")
         log_line("HOCKET_SELF_CHECK is \"" + check + "\"; accepted: on, off; it stays on");
     read.progress = asked_progress();

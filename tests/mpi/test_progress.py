@@ -188,10 +188,12 @@ def test_an_error_comes_up_in_the_programs_wait(runner: MpiRunner, parts: MpiPar
 
 def test_settings_that_are_wrong(runner: MpiRunner, parts: MpiParts) -> None:
     program = runner.compile(OVERLAPS)
-    env = {"HOCKET_PROGRESS": "fast", "HOCKET_PROGRESS_CORE": "warm"}
+    env = {"HOCKET_PROGRESS": "fast", "HOCKET_PROGRESS_CORE": "warm", "HOCKET_VERBOSE": "-1", "HOCKET_EVIDENCE": "42"}
     result = runner.run(2, program, libraries=[parts.interpose], env=env)
     said = [line for line in result.stderr.splitlines() if line.startswith("hocket: ")]
     assert said == [
+        'hocket: HOCKET_VERBOSE is "-1"; accepted: 0, 1; it stays 0',
+        'hocket: HOCKET_EVIDENCE is "42"; accepted: on, off; it stays on',
         'hocket: HOCKET_PROGRESS is "fast"; accepted: off, on, auto; it stays off',
         'hocket: HOCKET_PROGRESS_CORE is "warm"; accepted: any, idle, the number of a core; it stays any',
     ]
