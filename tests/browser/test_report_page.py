@@ -85,7 +85,7 @@ def test_where_the_time_goes(browser: Browser, report: tuple[Path, Result]) -> N
     browser.show(page)
     assert result.time is not None
     told = browser.script("return document.querySelector('#time').textContent")
-    assert "Possible at best: 3.09 times as fast with every collective at its wire limit" in told
+    assert "Possible at best, by the recorded run: 3.09 times as fast with every collective at its wire limit" in told
     assert "Served by the plan: 20 of 32 collective calls, 98 % of their time" in told
     widths = browser.script(
         "return [...document.querySelectorAll('#time div.split i')].map((one) => one.getBoundingClientRect().width)"

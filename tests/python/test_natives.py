@@ -42,7 +42,7 @@ class Emulated:
 
     def native_s(self, entry: PlanEntry) -> float:
         name, segment_bytes, factor = ALGORITHMS[entry.collective]
-        own = entry.replace(algorithm=name, segments=1, segment_bytes=segment_bytes, order=None)
+        own = entry.replace(algorithm=name, segments=1, segment_bytes=segment_bytes, order=None, starts=())
         return factor * self.decider.predicted_s(own, list(entry.members), entry.bytes_max)
 
     def __call__(self, entries: Sequence[PlanEntry]) -> Sequence[Measured | None]:
