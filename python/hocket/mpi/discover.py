@@ -111,8 +111,7 @@ def no_mpi(broken: Sequence[InvalidInput]) -> Error:
     """Why there is none to use, where `examine_mpis` found these only."""
     if not broken:
         return Error("no MPI was found on this machine", INSTALL_HINT)
-    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-    return Error(f"no MPI of this machine can be used: {broken[0].message}{more}", broken[0].hint)
+    return Error(f"no MPI of this machine can be used: {broken[0].message}", broken[0].hint)
 
 
 def usable_mpis() -> list[Mpi]:
@@ -125,8 +124,7 @@ def usable_mpis() -> list[Mpi]:
 
 def default_mpi() -> Mpi:
     """The first of `find_mpis`, which is the one that $HOCKET_MPICC names if it is set."""
-    named = os.environ.get("HOCKET_MPICC")
-    if named:
+    if named := os.environ.get("HOCKET_MPICC"):
         return inspect_mpi(Path(named))
     return usable_mpis()[0]
 
