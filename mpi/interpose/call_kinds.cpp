@@ -9,9 +9,10 @@ namespace hocket::interpose {
 
 namespace {
 
-constexpr std::array<const char*, num_kinds> kind_names{
-    "bcast",   "reduce", "allreduce", "allgather",  "alltoall",       "reduce_scatter_block",
-    "scatter", "gather", "barrier",   "allgatherv", "reduce_scatter",
+/// Of those that are no Collective.
+constexpr std::array<const char*, num_kinds - place_of(CallKind::allgatherv)> other_names{
+    "allgatherv",
+    "reduce_scatter",
 #define HOCKET_LARGE_FUNCTION(...)
 #define HOCKET_FUNCTION(name, ...) #name,
 #include "pmpi/counted.inc"
@@ -20,7 +21,8 @@ constexpr std::array<const char*, num_kinds> kind_names{
 }  // namespace
 
 std::string name_of(CallKind kind) {
-    std::string name = kind_names[place_of(kind)];
+    if (place_of(kind) < place_of(CallKind::allgatherv)) return std::string(hocket::name_of(server_of(kind)));
+    std::string name = other_names[place_of(kind) - place_of(CallKind::allgatherv)];
     name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
     return name;
 }

@@ -37,6 +37,7 @@ constexpr std::size_t num_kinds = static_cast<std::size_t>(CallKind::count);
 constexpr std::size_t num_served_kinds = static_cast<std::size_t>(CallKind::reduce_scatter) + 1;
 
 constexpr std::size_t place_of(CallKind kind) { return static_cast<std::size_t>(kind); }
+static_assert(static_cast<CallKind>(Collective::barrier) == CallKind::barrier);
 constexpr CallKind kind_of(Collective collective) { return static_cast<CallKind>(collective); }
 /// Those with blocks that differ.
 constexpr bool is_uneven(CallKind kind) { return kind == CallKind::allgatherv || kind == CallKind::reduce_scatter; }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hocket/plan/plan.hpp"
 #include "interpose/entry_counts.hpp"
 #include "runtime/operation.hpp"
 

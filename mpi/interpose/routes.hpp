@@ -20,9 +20,6 @@ struct Signature {
     std::int32_t unevenness = 0;
     bool is_too_uneven = false;
 };
-/// What was predicted or measured of even blocks is taken to hold where no block is larger than so many times the mean
-/// (docs/explanation/plans.md).
-constexpr std::int64_t most_uneven = 2;
 Signature signature_of(const Call& call, const Communicator& communicator);
 
 /// The one of `routes` that serves a call of so many bytes, or null.

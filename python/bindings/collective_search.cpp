@@ -119,20 +119,19 @@ void bind_collective_search(nb::module_& module) {
         "network"_a, "members"_a, "order"_a, "walk"_a, "seed"_a = 1, "max_moves"_a = 50'000,
         "others"_a = std::vector<Ranks>{}, ReleaseGil(),
         "An order of less congestion that begins with the same rank, by local search.");
+    const auto positions_by = [](auto find) {
+        return [find](const Network& network, const Ranks& members, const Ranks& order) {
+            return find(network, ranks_from(members), ranks_from(order));
+        };
+    };
     module.def(
-        "behind_slow_links",
-        [](const Network& network, const Ranks& members, const Ranks& order) {
-            return network::behind_slow_links(network, ranks_from(members), ranks_from(order));
-        },
-        "network"_a, "members"_a, "order"_a, ReleaseGil(),
+        "behind_slow_links", positions_by(network::behind_slow_links), "network"_a, "members"_a, "order"_a,
+        ReleaseGil(),
         "Positions in `order` whose message from the rank before takes as long per byte as the slowest; none where "
         "that is a single one, or all.");
     module.def(
-        "behind_longer_routes",
-        [](const Network& network, const Ranks& members, const Ranks& order) {
-            return network::behind_longer_routes(network, ranks_from(members), ranks_from(order));
-        },
-        "network"_a, "members"_a, "order"_a, ReleaseGil(),
+        "behind_longer_routes", positions_by(network::behind_longer_routes), "network"_a, "members"_a, "order"_a,
+        ReleaseGil(),
         "Positions in `order` whose message from the rank before passes more links than the fewest of such messages; "
         "none where that is a single one.");
     module.def(

@@ -288,6 +288,7 @@ void bind_plan(nb::module_& module) {
             return to_json(Candidates{ranks, std::move(network), entries_from(entries)});
         },
         "ranks"_a, "network"_a, "entries"_a, "A plan file but for this: its entries may serve the same calls.");
+    module.attr("MOST_UNEVEN") = most_uneven;
     module.def("collective_names", [] { return tuple_of(collective_names()); }, "All that schedules are for.");
     module.def(
         "is_rooted", [](std::string_view collective) { return is_rooted(collective_from(collective)); },

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 
 from hocket._core import (
+    MOST_UNEVEN,
     Evidence,
     Plan,
     PlanEntry,
@@ -38,10 +39,9 @@ __all__ = [
 
 COLLECTIVES = collective_names()
 ROOTED = tuple(name for name in COLLECTIVES if is_rooted(name))
-# Collectives of blocks that differ, and whose entries serve them; none where a block is larger than so many times the
-# mean block, which decides. As mpi/interpose has them.
+# Collectives of blocks that differ, and whose entries serve them by the mean block; none where a block is larger than
+# MOST_UNEVEN times that. As mpi/interpose has them.
 UNEVEN = {"allgatherv": "allgather", "reduce_scatter": "reduce_scatter_block"}
-MOST_UNEVEN = 2
 PROGRESS = progress_modes()
 
 

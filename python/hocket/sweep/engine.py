@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from hocket.sweep.worker import Ran
 
 Batch = Sequence["Task"]
-_OUT_OF_MEMORY = 12  # the status of a worker that had not even enough memory to say so; errno.ENOMEM
+_OUT_OF_MEMORY = errno.ENOMEM  # the status of a worker that had not even enough memory to say so
 
 
 class Engine(Protocol):

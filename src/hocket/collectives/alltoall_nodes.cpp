@@ -26,13 +26,30 @@ private:
     const Shape& shape_;
 };
 
+/// A message of each rank of the node to each other, with the chunks of `chunks_of(from, to)`: none where there are
+/// none. What place `place` receives.
+template <class ChunksOf>
+std::vector<std::int32_t> exchange_within(RankSchedule& part, const Nodes& nodes, std::int32_t node, std::int32_t place,
+                                          const ChunksOf& chunks_of, const std::vector<std::int32_t>& after) {
+    std::vector<std::int32_t> received;
+    const std::int32_t size = nodes.size(node);
+    for (std::int32_t i = 1; i < size; ++i) {
+        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
+        if (const auto chunks = chunks_of(place, to); !chunks.empty())
+            part.add(OpKind::send, Rank{nodes.rank(node, to)}, chunks, after);
+        if (const auto chunks = chunks_of(from, place); !chunks.empty())
+            received.push_back(part.add(OpKind::recv, Rank{nodes.rank(node, from)}, chunks, {}));
+    }
+    return received;
+}
+
 }  // namespace
 
 /// One message from each node to each other: within the node to its carrier, on to the carrier there, and from it to
 /// the receivers.
 RankSchedule node_aware_alltoall(std::int32_t v, const Shape& shape) {
     const Nodes nodes(shape);
-    const std::int32_t own = nodes.node_of(v), place = nodes.place_of(v), size = nodes.size(own);
+    const std::int32_t own = nodes.node_of(v), place = nodes.place_of(v);
     RankSchedule part;
     // What `from` hands to the carrier `to`, on the own node; and with it the block for this one.
     const auto collected = [&](std::int32_t from, std::int32_t to) {
@@ -57,12 +74,8 @@ RankSchedule node_aware_alltoall(std::int32_t v, const Shape& shape) {
                 blocks.add(nodes.rank(other, i), nodes.rank(own, to));
         return blocks.chunks;
     };
-    std::vector<std::int32_t> collecting, carried;
-    for (std::int32_t i = 1; i < size; ++i) {
-        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
-        part.add(OpKind::send, Rank{nodes.rank(own, to)}, collected(place, to), {});
-        collecting.push_back(part.add(OpKind::recv, Rank{nodes.rank(own, from)}, collected(from, place), {}));
-    }
+    const std::vector<std::int32_t> collecting = exchange_within(part, nodes, own, place, collected, {});
+    std::vector<std::int32_t> carried;
     for (std::int32_t i = 1; i < nodes.num(); ++i) {
         const std::int32_t other = around(own, i, nodes.num());
         if (carrier(nodes, own, other) != place) continue;
@@ -70,13 +83,7 @@ RankSchedule node_aware_alltoall(std::int32_t v, const Shape& shape) {
         part.add(OpKind::send, peer, between(own, other), collecting);
         carried.push_back(part.add(OpKind::recv, peer, between(other, own), {}));
     }
-    for (std::int32_t i = 1; i < size; ++i) {
-        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
-        if (const auto blocks = distributed(place, to); !blocks.empty())
-            part.add(OpKind::send, Rank{nodes.rank(own, to)}, blocks, carried);
-        if (const auto blocks = distributed(from, place); !blocks.empty())
-            part.add(OpKind::recv, Rank{nodes.rank(own, from)}, blocks, {});
-    }
+    exchange_within(part, nodes, own, place, distributed, carried);
     return part;
 }
 
@@ -99,12 +106,7 @@ RankSchedule alltoall_by_dimension(std::int32_t v, const Shape& shape) {
         for (std::int32_t i = 0; i < nodes.size(node); ++i) blocks.add(nodes.rank(node, i), target);
         return blocks.chunks;
     };
-    std::vector<std::int32_t> received;
-    for (std::int32_t i = 1; i < size; ++i) {
-        const std::int32_t to = around(place, i, size), from = around(place, -i, size);
-        part.add(OpKind::send, Rank{nodes.rank(own, to)}, along(place, to), {});
-        received.push_back(part.add(OpKind::recv, Rank{nodes.rank(own, from)}, along(from, place), {}));
-    }
+    const std::vector<std::int32_t> received = exchange_within(part, nodes, own, place, along, {});
     for (std::int32_t i = 1; i < nodes.num(); ++i) {
         const std::int32_t to = around(own, i, nodes.num()), from = around(own, -i, nodes.num());
         for (std::int32_t j = place; j < nodes.size(to); j += size)

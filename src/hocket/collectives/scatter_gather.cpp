@@ -65,29 +65,27 @@ RankSchedule binomial_gather(std::int32_t v, const Shape& shape) {
     return part;
 }
 
+std::vector<ChunkRange> blocks_of(bine::Stretch ranks, const Shape& shape) {
+    return blocks_around(ranks.first, ranks.count, shape.num_ranks, shape.segments);
+}
+
 RankSchedule bine_scatter(std::int32_t v, const Shape& shape) {
     const bine::Place place = bine::place_in_tree(v, shape.num_ranks);
-    const auto chunks = [&](bine::Stretch ranks) {
-        return blocks_around(ranks.first, ranks.count, shape.num_ranks, shape.segments);
-    };
     RankSchedule part;
     std::vector<std::int32_t> after;
-    if (v != 0) after = {part.add(OpKind::recv, Rank{place.parent}, chunks(place.subtree), {})};
+    if (v != 0) after = {part.add(OpKind::recv, Rank{place.parent}, blocks_of(place.subtree, shape), {})};
     for (const bine::Place::Child& child : place.children)
-        part.add(OpKind::send, Rank{child.rank}, chunks(child.subtree), after);
+        part.add(OpKind::send, Rank{child.rank}, blocks_of(child.subtree, shape), after);
     return part;
 }
 
 RankSchedule bine_gather(std::int32_t v, const Shape& shape) {
     const bine::Place place = bine::place_in_tree(v, shape.num_ranks);
-    const auto chunks = [&](bine::Stretch ranks) {
-        return blocks_around(ranks.first, ranks.count, shape.num_ranks, shape.segments);
-    };
     RankSchedule part;
     std::vector<std::int32_t> received;
     for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
-        received.push_back(part.add(OpKind::recv, Rank{child->rank}, chunks(child->subtree), {}));
-    if (v != 0) part.add(OpKind::send, Rank{place.parent}, chunks(place.subtree), received);
+        received.push_back(part.add(OpKind::recv, Rank{child->rank}, blocks_of(child->subtree, shape), {}));
+    if (v != 0) part.add(OpKind::send, Rank{place.parent}, blocks_of(place.subtree, shape), received);
     return part;
 }
 

@@ -16,6 +16,10 @@
 /// Which schedule serves which collective call of one program on one network.
 namespace hocket {
 
+/// What was predicted or measured of even blocks is taken to hold where no block is larger than so many times the mean
+/// (docs/explanation/plans.md).
+inline constexpr std::int64_t most_uneven = 2;
+
 /// How an entry was shown to be faster than the MPI's own function.
 struct Evidence {
     std::string mpi;                           ///< "Open MPI 4.1.4"
