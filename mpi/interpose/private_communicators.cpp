@@ -35,8 +35,8 @@ void note_maker(bool from_group) {
     if (from_group) any_from_group.store(true);
 }
 
-bool PrivateCommunicators::make(MPI_Comm program_comm, MPI_Comm* private_comm) {
-    int can = num_.load() < max_ && !may_wait_for_ever() ? 1 : 0, all_can = 0;
+bool PrivateCommunicators::make(MPI_Comm program_comm, MPI_Comm* private_comm, bool wanted) {
+    int can = wanted && num_.load() < max_ && !may_wait_for_ever() ? 1 : 0, all_can = 0;
     if (next.Allreduce(&can, &all_can, 1, MPI_INT, MPI_MIN, program_comm) != MPI_SUCCESS || all_can == 0) return false;
     if (runtime::duplicate(program_comm, private_comm) != MPI_SUCCESS) return false;
     num_.fetch_add(1);

@@ -17,9 +17,9 @@ void note_maker(bool from_group = false);
 /// which are left to the program.
 class PrivateCommunicators {
 public:
-    /// One with the members of `program_comm`. Collective. False on all ranks if one of them has as many as it may, if
-    /// Open MPI may wait for ever, or if the MPI makes none.
-    bool make(MPI_Comm program_comm, MPI_Comm* private_comm);
+    /// One with the members of `program_comm`. Collective. False on all ranks if one of them does not want it or has as
+    /// many as it may, if Open MPI may wait for ever, or if the MPI makes none.
+    bool make(MPI_Comm program_comm, MPI_Comm* private_comm, bool wanted = true);
     void release(MPI_Comm* private_comm);
 
 private:

@@ -155,6 +155,91 @@ def test_a_schedule_that_is_slower_gives_way(runner: MpiRunner, parts: MpiParts)
     assert counts["fallen_back_calls"] > 0
 
 
+@pytest.mark.parametrize("mode", ["on", "auto"])
+def test_persistent_collectives(runner: MpiRunner, parts: MpiParts, mode: str) -> None:
+    needs_persistent(runner)
+    for ranks, starts in ((1, 50), (2, 150), (3, 80), (5, 15)):
+        counts = check(runner, parts, ranks, "persistent", 80 + ranks, rounds(starts), HOCKET_PROGRESS=mode)
+        assert sum(entry["rerouted_calls"] for entry in counts["entries"]) > 0
+
+
+# Broadcasts from any root, each started again and again: together, in an order of each rank's own, on a communicator
+# and with a datatype that the program has freed. Some are freed while they are active, and made anew.
+PERSISTENT = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { num = 6, length = 40, rounds = 200 };
+static int data[num][length], rank, size;
+static void make(MPI_Comm comm, MPI_Datatype type, int i, MPI_Request *request) {
+    MPI_Bcast_init(data[i], length / 2, type, i % size, comm, MPI_INFO_NULL, request);
+}
+int main(int argc, char **argv) {
+    int wrong = 0;
+    MPI_Comm comm;
+    MPI_Datatype pair;
+    MPI_Request requests[num], freed;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    for (int i = 0; i < num; ++i) make(comm, pair, i, &requests[i]);
+    for (int k = 0; k < 300; ++k) {  /* more than there are communicators for, at a time */
+        make(comm, pair, 0, &freed);
+        MPI_Request_free(&freed);
+    }
+    MPI_Type_free(&pair);
+#ifdef MPICH_NUMVERSION  /* Open MPI crashes, without hocket too */
+    MPI_Comm_free(&comm);
+#endif
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < num; ++i) {
+            for (int k = 0; k < length; ++k) data[i][k] = rank == i % size ? 100 * i + round + k : -1;
+        }
+        if (round % 3 == rank % 3) {
+            MPI_Startall(num, requests);
+        } else {
+            for (int i = 0; i < num; ++i) MPI_Start(&requests[(i + round * rank) % num]);
+        }
+        if (round % 2 == 0) {
+            MPI_Waitall(num, requests, MPI_STATUSES_IGNORE);
+        } else {
+            for (int i = 0; i < num; ++i) MPI_Wait(&requests[(i + rank) % num], MPI_STATUS_IGNORE);
+        }
+        for (int i = 0; i < num; ++i) {
+            for (int k = 0; k < length; ++k) wrong += data[i][k] != 100 * i + round + k;
+        }
+    }
+    for (int i = 0; i < num; ++i) MPI_Request_free(&requests[i]);
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", wrong);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def needs_persistent(runner: MpiRunner) -> None:
+    if runner.mpi.version.startswith("4.") and runner.mpi.family == "openmpi":
+        pytest.skip(f"{runner.mpi.name} has no persistent collectives")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_persistent_ones_in_any_order(runner: MpiRunner, parts: MpiParts, ranks: int) -> None:
+    needs_persistent(runner)
+    program = runner.compile(PERSISTENT, name="persistent")
+    statistics = runner.folder / "statistics.json"
+    plan = write_plan(runner.folder, ranks, [entry("bcast", list(range(ranks)), "binomial", 3)])
+    settings = {"HOCKET_PLAN": str(plan), "HOCKET_PROGRESS": "on", "HOCKET_STATISTICS": str(statistics)}
+    result = runner.run(ranks, program, libraries=[parts.interpose], env=settings)
+    assert "wrong 0" in result.stdout, result.stdout + result.stderr
+    counts = json.loads(statistics.read_text())["entries"][0]
+    assert counts["rerouted_calls"] > 0
+    assert counts["rerouted_calls"] + counts["self_check_calls"] + counts["fallen_back_calls"] == 6 * 200
+
+
 def printed(
     runner: MpiRunner, parts: MpiParts, ranks: int, source: str, planned: list[dict[str, Any]], progress: str = "on"
 ) -> str:

@@ -31,6 +31,11 @@ PrivateCommunicators queue_communicators;
 std::mutex closed_mutex;
 std::vector<std::shared_ptr<CollectiveQueue>> closed;  // what the program has freed while calls were pending
 
+void close(std::shared_ptr<CollectiveQueue> queue) {
+    const std::lock_guard lock(closed_mutex);
+    closed.push_back(std::move(queue));
+}
+
 void release_closed(bool waits) {
     const std::lock_guard lock(closed_mutex);
     std::erase_if(closed, [&](const auto& queue) { return queue.use_count() == 1 && queue->release(waits); });
@@ -209,6 +214,22 @@ PlannedCall::PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry
     own_blocks_.copy(call_.arguments.blocks, queue_->size_);
 }
 
+// The engine's thread may be here: the communicator is freed later, in a call of the program.
+PlannedCall::~PlannedCall() {
+    if (owns_queue_) close(std::move(queue_));
+}
+
+void PlannedCall::move_to(std::shared_ptr<CollectiveQueue> own_queue) {
+    queue_ = std::move(own_queue);
+    owns_queue_ = true;
+}
+
+void PlannedCall::renew() {
+    error_ = MPI_SUCCESS;
+    is_over_ = false;
+    has_begun_.store(false, std::memory_order_relaxed);
+}
+
 State PlannedCall::advance() noexcept {
     if (!has_begun_.load(std::memory_order_acquire)) {
         queue_->take_turns();
@@ -223,24 +244,33 @@ State PlannedCall::advance() noexcept {
 int PlannedCall::finish() {
     if (error_ == MPI_SUCCESS) error_ = task_->error();
     queue_->ended(*this);
-    const MPI_Comm comm = queue_->program_comm();
-    if (error_ != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_);
+    if (error_ != MPI_SUCCESS) report(error_);
     return error_;
+}
+
+void PlannedCall::report(int code) const {
+    const MPI_Comm comm = queue_->program_comm();
+    PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
 }
 
 std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size) {
     MPI_Comm private_comm = MPI_COMM_NULL;
     if (!queue_communicators.make(comm, &private_comm)) return nullptr;
-    return std::make_shared<CollectiveQueue>(comm, private_comm, rank, size);
+    return std::make_shared<CollectiveQueue>(std::make_shared<std::atomic<MPI_Comm>>(comm), private_comm, rank, size);
+}
+
+std::shared_ptr<CollectiveQueue> CollectiveQueue::make_another(bool wanted) const {
+    MPI_Comm private_comm = MPI_COMM_NULL;
+    if (!queue_communicators.make(program_comm(), &private_comm, wanted)) return nullptr;
+    return std::make_shared<CollectiveQueue>(program_comm_, private_comm, rank_, size_);
 }
 
 void close_queue(std::shared_ptr<CollectiveQueue> queue) {
-    {
-        const std::lock_guard lock(closed_mutex);
-        closed.push_back(std::move(queue));
-    }
+    close(std::move(queue));
     release_closed(false);
 }
+
+void release_closed_queues() { release_closed(false); }
 
 void release_queues() { release_closed(true); }
 

@@ -34,9 +34,10 @@ class PlannedCall;
 /// is known what the ranks have found before.
 class CollectiveQueue {
 public:
+    using SharedComm = std::shared_ptr<std::atomic<MPI_Comm>>;
     /// `private_comm` carries messages and calls of this queue alone.
-    CollectiveQueue(MPI_Comm program_comm, MPI_Comm private_comm, int rank, int size)
-        : program_comm_(program_comm), private_comm_(private_comm), rank_(rank), size_(size) {}
+    CollectiveQueue(SharedComm program_comm, MPI_Comm private_comm, int rank, int size)
+        : program_comm_(std::move(program_comm)), private_comm_(private_comm), rank_(rank), size_(size) {}
 
     /// At the start of a call.
     void enqueue(PlannedCall& call);
@@ -48,8 +49,12 @@ public:
     void ended(PlannedCall& call);
 
     /// MPI_COMM_NULL once the program has freed it.
-    [[nodiscard]] MPI_Comm program_comm() const { return program_comm_.load(); }
-    void forget_program_comm() { program_comm_.store(MPI_COMM_NULL); }
+    [[nodiscard]] MPI_Comm program_comm() const { return program_comm_->load(); }
+    void forget_program_comm() { program_comm_->store(MPI_COMM_NULL); }
+    /// One of the same communicator for the starts of one persistent collective: each rank may start those that it has
+    /// in an order of its own. Collective. Null on all ranks if one of them does not want it, or if hocket may have no
+    /// more private communicators.
+    [[nodiscard]] std::shared_ptr<CollectiveQueue> make_another(bool wanted) const;
     /// Frees the communicator when nothing is pending. False while an exchange of times between the ranks is under way.
     bool release(bool waits);
 
@@ -73,7 +78,7 @@ private:
     void count(const Turn& turn, Arm arm);
     std::unique_ptr<runtime::CollectiveTask> task_for(const PlannedCall& call, Arm arm);
 
-    std::atomic<MPI_Comm> program_comm_;
+    SharedComm program_comm_;
     MPI_Comm private_comm_;
     const int rank_, size_;
     std::mutex mutex_;  // guards all that follows
@@ -92,11 +97,20 @@ class PlannedCall {
 public:
     PlannedCall(std::shared_ptr<CollectiveQueue> queue, const PlanEntry& entry, EntryCount& count, const Call& call,
                 std::int64_t bytes);
+    PlannedCall(const PlannedCall&) = delete;
+    PlannedCall& operator=(const PlannedCall&) = delete;
+    ~PlannedCall();
 
     /// Binds it to its arguments. Returns an MPI error code.
     int bind() { return held_.hold(call_.arguments, {}, 0); }
     void enter() { queue_->enqueue(*this); }
     void pass_over() { queue_->pass_over(*this); }
+    /// It is a persistent one, and no other call is in this queue.
+    void move_to(std::shared_ptr<CollectiveQueue> own_queue);
+    /// Calls the error handler of the program's communicator.
+    void report(int code) const;
+    /// Before a persistent one starts once more.
+    void renew();
     [[nodiscard]] std::size_t size_class() const { return std::get<1>(key_); }
     runtime::Task::State advance() noexcept;
     /// The program has completed its request. Returns the MPI error code; the communicator's error handler has been
@@ -106,6 +120,7 @@ public:
 private:
     friend class CollectiveQueue;
     std::shared_ptr<CollectiveQueue> queue_;
+    bool owns_queue_ = false;
     const PlanEntry* entry_;
     const std::int32_t asked_segments_;
     CollectiveQueue::Key key_;
@@ -126,6 +141,8 @@ private:
 std::shared_ptr<CollectiveQueue> make_queue(MPI_Comm comm, int rank, int size);
 /// When the program has freed the communicator.
 void close_queue(std::shared_ptr<CollectiveQueue> queue);
+/// Frees what was closed and has nothing pending any more. Does not wait.
+void release_closed_queues();
 /// At the end, on all ranks.
 void release_queues();
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
@@ -36,6 +37,7 @@ using hocket::interpose::note_maker;
 using hocket::interpose::OwnBlock;
 using hocket::interpose::plan_call;
 using hocket::interpose::plan_is_in_background;
+using hocket::interpose::plan_persistent;
 using hocket::interpose::PlannedCall;
 using hocket::interpose::progress;
 using hocket::interpose::Started;
@@ -69,12 +71,20 @@ bool is_to_adopt(int code, const MPI_Request* request) {
     return code == MPI_SUCCESS && depth == 0 && request != nullptr && *request != MPI_REQUEST_NULL;
 }
 
+/// A call that the plan may have something for.
+template <Function function, class... Arguments>
+std::optional<Call> plannable(const std::tuple<Arguments...>& all) {
+    std::optional<Call> call = call_of<function>(all);
+    if (!call || depth > 0 || !plan_is_in_background.load(std::memory_order_relaxed) || !is_active(call->collective))
+        return {};
+    return call;
+}
+
 /// Instead of the MPI's own function, if the plan has something for it; else nothing.
 template <Function function, class... Arguments>
 std::optional<int> start_planned(const std::tuple<Arguments...>& all) {
-    const std::optional<Call> call = call_of<function>(all);
-    if (!call || depth > 0 || !plan_is_in_background.load(std::memory_order_relaxed) || !is_active(call->collective))
-        return {};
+    const std::optional<Call> call = plannable<function>(all);
+    if (!call) return {};
     int code = MPI_SUCCESS;
     {
         const Inside inside;
@@ -102,9 +112,17 @@ int start_collective(int (*call)(Arguments...), Arguments... arguments) {
 
 template <Function function, class Size, class... Arguments>
 int make_persistent(int (*call)(Arguments...), Arguments... arguments) {
-    const MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(std::tuple{arguments...}));
+    const std::tuple<Arguments...> all{arguments...};
+    const MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(all));
     const int code = call(arguments...);
-    if (is_to_adopt(code, request)) progress.adopt_persistent(describe<Size, 2>(function, arguments...), *request);
+    const bool is_made = is_to_adopt(code, request);
+    std::unique_ptr<PlannedCall> planned;
+    if (const std::optional<Call> made = plannable<function>(all)) {
+        const Inside inside;
+        planned = plan_persistent(*made, is_made);
+    }
+    if (is_made)
+        progress.adopt_persistent(describe<Size, 2>(function, arguments...), std::move(planned), *request);
     return code;
 }
 

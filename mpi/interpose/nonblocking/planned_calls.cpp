@@ -3,6 +3,9 @@
 
 #include "interpose/nonblocking/planned_calls.hpp"
 
+#include <optional>
+#include <utility>
+
 #include "interpose/arguments.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/routes.hpp"
@@ -18,32 +21,70 @@ void open_queue(MPI_Comm comm) {
     communicator->queue = make_queue(comm, communicator->rank, communicator->size);
 }
 
-std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
-    *code = MPI_SUCCESS;
-    if (call.comm == MPI_COMM_NULL) return nullptr;
+namespace {
+
+/// What the plan has for a call.
+struct Service {
+    Communicator* communicator;
+    const Route* route;
+    std::int64_t bytes;
+
+    [[nodiscard]] std::unique_ptr<PlannedCall> plan(const Call& call) const {
+        return std::make_unique<PlannedCall>(communicator->queue, *route->entry, *route->count, call, bytes);
+    }
+};
+
+/// Nothing: the call stays the MPI's own, on all ranks.
+std::optional<Service> service_of(const Call& call) {
+    if (call.comm == MPI_COMM_NULL) return {};
     Communicator* const communicator = find_communicator(call.comm);
-    if (communicator == nullptr || !communicator->queue) return nullptr;
+    if (communicator == nullptr || !communicator->queue) return {};
     const CallKind kind = kind_of(call);
     decide_routes(*communicator, kind);
     auto& routes = communicator->routes[place_of(kind)];
-    if (routes.empty()) return nullptr;
+    if (routes.empty()) return {};
     const std::int64_t bytes = signature_of(call, *communicator).bytes;
     const Route* const route = find_route(routes, call, bytes);
-    if (route == nullptr) return nullptr;
-    const bool combining = combines(call.collective);
+    if (route == nullptr) return {};
     // An operator of the program's own would run beside the program.
-    if (combining && !runtime::is_predefined(call.arguments.op)) return nullptr;
-    const Verdict verdict = judge(call, communicator->rank, communicator->size);
+    if (combines(call.collective) && !runtime::is_predefined(call.arguments.op)) return {};
+    return Service{communicator, route, bytes};
+}
+
+bool has_extent(const Call& call) {
+    return !combines(call.collective) || runtime::describe(call.arguments.recv.type).extent_bytes > 0;
+}
+
+}  // namespace
+
+std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
+    *code = MPI_SUCCESS;
+    const std::optional<Service> service = service_of(call);
+    if (!service) return nullptr;
+    const Verdict verdict = judge(call, service->communicator->rank, service->communicator->size);
     if (verdict.action == Verdict::native) return nullptr;  // and it takes no turn: natively it would be no call either
-    auto planned = std::make_unique<PlannedCall>(communicator->queue, *route->entry, *route->count, call, bytes);
+    std::unique_ptr<PlannedCall> planned = service->plan(call);
     if (verdict.action == Verdict::serve) {
-        if (combining && runtime::describe(call.arguments.recv.type).extent_bytes <= 0) return nullptr;
+        if (!has_extent(call)) return nullptr;
         *code = planned->bind();
         if (*code == MPI_SUCCESS) return planned;
     }
     planned->pass_over();
     if (verdict.action == Verdict::refuse) *code = verdict.code;
     return nullptr;
+}
+
+std::unique_ptr<PlannedCall> plan_persistent(const Call& call, bool is_made) {
+    const std::optional<Service> service = service_of(call);
+    if (!service) return nullptr;
+    std::unique_ptr<PlannedCall> planned = service->plan(call);
+    const Verdict verdict = judge(call, service->communicator->rank, service->communicator->size);
+    const bool can = is_made && verdict.action == Verdict::serve && has_extent(call) && planned->bind() == MPI_SUCCESS;
+    release_closed_queues();
+    std::shared_ptr<CollectiveQueue> own_queue = service->communicator->queue->make_another(can);
+    if (!own_queue) return nullptr;
+    planned->move_to(std::move(own_queue));
+    return planned;
 }
 
 }  // namespace hocket::interpose

@@ -190,10 +190,14 @@ void Progress::adopt(const Started& started, MPI_Request* request) {
     if (tracked.choice != nullptr) background.requests.add(*request, std::move(tracked));
 }
 
-int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request) {
-    Count& count = counts_[static_cast<std::size_t>(function)][call->size_class()];
+void Progress::count_planned(Function function, std::size_t size_class) {
+    Count& count = counts_[static_cast<std::size_t>(function)][size_class];
     count.calls.fetch_add(1, std::memory_order_relaxed);
     count.in_background.fetch_add(1, std::memory_order_relaxed);
+}
+
+int Progress::launch(std::unique_ptr<PlannedCall> call, Function function, MPI_Request* request) {
+    count_planned(function, call->size_class());
     Proxy* const proxy = take_proxy();
     PlannedCall& planned = *call;
     background.begin(true);
@@ -236,16 +240,19 @@ void Progress::adopt_file(MPI_Request request) {
     background.requests.add(request, std::move(tracked));
 }
 
-void Progress::adopt_persistent(const Started& started, MPI_Request request) {
+void Progress::adopt_persistent(const Started& started, std::unique_ptr<PlannedCall> planned, MPI_Request request) {
     const Inside inside;
     if (!is_for_any_thread(started.op)) return;
     TrackedRequest tracked;
-    tracked.choices = choices_of(started.comm);
-    if (mode_ == ProgressMode::automatic && !tracked.choices) return;
+    if (!planned) {
+        tracked.choices = choices_of(started.comm);
+        if (mode_ == ProgressMode::automatic && !tracked.choices) return;
+    }
     tracked.kind = TrackedRequest::persistent;
     tracked.of = take_proxy();
     tracked.of->function = started.function;
-    tracked.of->size_class = size_class_of(started.bytes);
+    tracked.of->size_class = planned ? planned->size_class() : size_class_of(started.bytes);
+    if (planned) tracked.of->keep(std::move(planned), request);
     background.requests.add(request, std::move(tracked));
 }
 
@@ -256,6 +263,21 @@ void Progress::restart(TrackedRequest tracked, MPI_Request request) {
     const bool has_proxy = way == Choice::Way::background && begin(proxy, request, true);
     background.requests.update(request, tracked);
     if (has_proxy) engine_->start(proxy);
+}
+
+int Progress::start_persistent(Proxy& proxy) {
+    const Inside inside;
+    count_planned(proxy.function, proxy.size_class);
+    background.begin(true);
+    if (!proxy.reopen()) {
+        background.end(true);
+        proxy.planned()->pass_over();
+        proxy.active = false;
+        return MPI_ERR_INTERN;
+    }
+    proxy.planned()->enter();
+    engine_->start(proxy);
+    return MPI_SUCCESS;
 }
 
 void Progress::help() {

@@ -52,9 +52,11 @@ public:
     /// The non-blocking collective access to a file that has just been started. ROMIO starts collectives, and completes
     /// them, when the program completes this request: these are not the program's.
     void adopt_file(MPI_Request request);
-    /// The persistent one that has just been made, or started.
-    void adopt_persistent(const Started& started, MPI_Request request);
+    /// The persistent one that has just been made, which the plan serves unless `planned` is null, or started.
+    void adopt_persistent(const Started& started, std::unique_ptr<PlannedCall> planned, MPI_Request request);
     void restart(TrackedRequest tracked, MPI_Request request);
+    /// Starts one that the plan serves. Returns an MPI error code.
+    int start_persistent(Proxy& proxy);
 
     /// A look at what is pending, before a call of the program that completes something.
     void help();
@@ -80,6 +82,7 @@ private:
     std::shared_ptr<Choices> choices_of(MPI_Comm comm);
     Choice::Way choose(Function function, std::size_t size_class, TrackedRequest& tracked);
     bool begin(Proxy& proxy, MPI_Request real, bool is_persistent);
+    void count_planned(Function function, std::size_t size_class);
 
     ProgressMode mode_ = ProgressMode::off;
     bool runs_user_operators_ = false;

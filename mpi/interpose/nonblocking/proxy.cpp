@@ -42,7 +42,7 @@ int refuse_cancel(void*, int complete) { return complete != 0 ? MPI_SUCCESS : MP
 
 }  // namespace
 
-bool Proxy::open() {
+bool Proxy::open_request() {
     fate_.store(pending);
     active = true;
     return PMPI_Grequest_start(query, forget, refuse_cancel, this, &handle_) == MPI_SUCCESS;
@@ -54,16 +54,33 @@ bool Proxy::open(MPI_Request real, bool is_persistent) {
     real_ = real;
     is_persistent_ = is_persistent;
     fresh_ = true;
-    return open();
+    return open_request();
 }
 
 bool Proxy::open(std::unique_ptr<PlannedCall> planned) {
     while (!is_done()) sched_yield();
     planned_ = std::move(planned);
     is_persistent_ = false;
+    return open_planned();
+}
+
+void Proxy::keep(std::unique_ptr<PlannedCall> planned, MPI_Request real) {
+    while (!is_done()) sched_yield();
+    planned_ = std::move(planned);
+    real_ = real;
+    is_persistent_ = true;
+}
+
+bool Proxy::reopen() {
+    while (!is_done()) sched_yield();
+    planned_->renew();
+    return open_planned();
+}
+
+bool Proxy::open_planned() {
     // Its first messages would make MPI_Comm_idup move on.
     fresh_ = background.requests.any(TrackedRequest::duplicate);
-    return open();
+    return open_request();
 }
 
 runtime::Task::State Proxy::advance() noexcept {
@@ -97,11 +114,11 @@ runtime::Task::State Proxy::look() noexcept {
 }
 
 void Proxy::release_real() {
-    if (planned_) {
-        planned_.reset();
-    } else if (is_persistent_) {
+    const bool is_planned = planned_ != nullptr;
+    planned_.reset();
+    if (is_persistent_) {
         next.Request_free(&real_);
-    } else {
+    } else if (!is_planned) {
         next.Wait(&real_, MPI_STATUS_IGNORE);
     }
 }
@@ -110,12 +127,12 @@ int Proxy::finish(MPI_Status* status) {
     (void)fate_.load();  // what the thread has written is seen from here on, however the MPI orders it
     if (planned_) {
         const int code = planned_->finish();
-        planned_.reset();
+        if (!is_persistent_) planned_.reset();
         query(nullptr, status);
         status->MPI_SOURCE = MPI_ANY_SOURCE;
         status->MPI_TAG = MPI_ANY_TAG;
         active = false;
-        give_back(this);
+        if (!is_persistent_) give_back(this);
         return code;
     }
     MPI_Request real = real_;
@@ -130,6 +147,11 @@ void Proxy::abandon() {
     Fate was = pending;
     if (fate_.compare_exchange_strong(was, abandoned)) return;
     release_real();
+    give_back(this);
+}
+
+void Proxy::drop() {
+    planned_.reset();
     give_back(this);
 }
 

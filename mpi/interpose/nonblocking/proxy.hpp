@@ -23,6 +23,10 @@ public:
     /// Makes the generalized request, before the engine is given the task. False if the MPI does not.
     bool open(MPI_Request real, bool is_persistent);
     bool open(std::unique_ptr<PlannedCall> planned);
+    /// The plan serves the starts of a persistent one, of which the MPI has made `real`: that is never started.
+    void keep(std::unique_ptr<PlannedCall> planned, MPI_Request real);
+    bool reopen();
+    [[nodiscard]] PlannedCall* planned() const { return planned_.get(); }
     [[nodiscard]] MPI_Request handle() const { return handle_; }
     [[nodiscard]] MPI_Request real() const { return real_; }
 
@@ -32,6 +36,8 @@ public:
     int finish(MPI_Status* status);
     /// The program has freed the request before it has completed it.
     void abandon();
+    /// The program has freed a persistent one that was not active.
+    void drop();
 
     /// Of a persistent one: what its starts count as.
     Function function = Function::Ibarrier;
@@ -40,7 +46,8 @@ public:
 
 private:
     enum Fate { pending, done, abandoned };
-    bool open();
+    bool open_request();
+    bool open_planned();
     State look() noexcept;
     void release_real();
 

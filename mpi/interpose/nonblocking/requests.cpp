@@ -32,7 +32,8 @@ struct Item {
     Proxy* proxy;  ///< that has a generalized request now, or null
 };
 
-/// The requests of one call. MPI is given handles(): of a persistent request that has a proxy, the generalized request.
+/// The requests of one call. MPI is given handles(): of a persistent request that has a proxy, the generalized request,
+/// and nothing of one that the plan serves while it is not active: MPICH 4.0 waits for ever for one never started.
 class Batch {
 public:
     Batch(int count, MPI_Request* requests) : requests_(requests) {
@@ -43,9 +44,10 @@ public:
             takes_times_ = takes_times_ || tracked->begun_ns != 0;
             if (tracked->kind == TrackedRequest::file && !inside_file_) inside_file_.emplace();
             Proxy* const proxy = tracked->of != nullptr && tracked->of->active ? tracked->of : nullptr;
-            if (tracked->kind == TrackedRequest::persistent && proxy != nullptr) {
+            const bool is_persistent = tracked->kind == TrackedRequest::persistent;
+            if (is_persistent && (proxy != nullptr || tracked->of->planned() != nullptr)) {
                 if (handles_.empty()) handles_.assign(requests, requests + count);
-                handles_[static_cast<std::size_t>(i)] = proxy->handle();
+                handles_[static_cast<std::size_t>(i)] = proxy != nullptr ? proxy->handle() : MPI_REQUEST_NULL;
             }
             items_.push_back({i, requests[i], *std::move(tracked), proxy});
         }
@@ -176,6 +178,20 @@ void restart(MPI_Request request) {
     if (tracked && tracked->kind == TrackedRequest::persistent) progress.restart(*std::move(tracked), request);
 }
 
+/// Null if the plan does not serve it.
+Proxy* planned_proxy(MPI_Request request) {
+    const std::optional<TrackedRequest> tracked = background.requests.find(request);
+    const bool is_planned =
+        tracked && tracked->kind == TrackedRequest::persistent && tracked->of->planned() != nullptr;
+    return is_planned ? tracked->of : nullptr;
+}
+
+int start_planned(Proxy& proxy) {
+    const int code = proxy.active ? MPI_ERR_REQUEST : progress.start_persistent(proxy);
+    if (code != MPI_SUCCESS) proxy.planned()->report(code);
+    return code;
+}
+
 }  // namespace
 
 int wait_one(MPI_Request* request, MPI_Status* status) {
@@ -272,26 +288,45 @@ int free_request(MPI_Request* request) {
     const Item& item = batch.items().front();
     background.requests.remove(item.handle, item.tracked.id);
     if (item.tracked.of == nullptr) return next.Request_free(request);
-    MPI_Request handle = *batch.handles();
+    MPI_Request handle = item.proxy != nullptr ? item.proxy->handle() : item.handle;
     const int code = next.Request_free(&handle);
     *request = MPI_REQUEST_NULL;
     if (item.proxy != nullptr) {
         item.proxy->abandon();
     } else {
-        give_back(item.tracked.of);
+        item.tracked.of->drop();
     }
+    const Inside inside;
+    release_closed_queues();
     return code;
 }
 
 int start(MPI_Request* request) {
+    if (Proxy* const proxy = planned_proxy(*request)) return start_planned(*proxy);
     const int code = next.Start(request);
     if (code == MPI_SUCCESS) restart(*request);
     return code;
 }
 
 int start_all(int count, MPI_Request* requests) {
-    const int code = next.Startall(count, requests);
-    if (code == MPI_SUCCESS) std::for_each(requests, requests + count, restart);
+    std::vector<MPI_Request> others;
+    std::vector<Proxy*> planned;
+    for (int i = 0; i < count; ++i) {
+        if (Proxy* const proxy = planned_proxy(requests[i])) {
+            planned.push_back(proxy);
+        } else {
+            others.push_back(requests[i]);
+        }
+    }
+    const auto num_others = static_cast<int>(others.size());
+    int code = planned.empty()   ? next.Startall(count, requests)
+               : num_others != 0 ? next.Startall(num_others, others.data())
+                                 : MPI_SUCCESS;
+    if (code != MPI_SUCCESS) return code;
+    std::for_each(others.begin(), others.end(), restart);
+    for (Proxy* const proxy : planned) {
+        if (code == MPI_SUCCESS) code = start_planned(*proxy);
+    }
     return code;
 }
 

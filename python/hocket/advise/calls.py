@@ -31,7 +31,7 @@ class CallGroup:
     calls: int
     commutative: bool  # every reduction operator was
     recorded_s: float | None = None  # median duration of a call, from the last rank's entry to the last rank's exit
-    nonblocking_calls: int = 0  # of `calls`
+    nonblocking_calls: int = 0  # of `calls`: starts of persistent collectives too
     other_members: tuple[tuple[int, ...], ...] = ()  # communicators of the same shape, whose calls are counted too
     uneven_calls: int = 0  # of `calls`: of the collective in UNEVEN, by their mean blocks
 
@@ -70,7 +70,8 @@ def as_even(call: Collective) -> Collective:
 def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
     """One sentence for each kind of collective call that no plan can serve, those that took longest first.
 
-    `in_background`: the program runs with progress in the background, where plans serve non-blocking calls too.
+    `in_background`: the program runs with progress in the background, where plans serve non-blocking and persistent
+    calls too.
     """
     kinds: Counter[tuple[str, str]] = Counter()
     times_s: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -78,10 +79,9 @@ def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
         call = as_even(found)
         if len(call.members) < 2 or _is_served(call, in_background):
             continue
-        if call.form == "nonblocking" and not in_background:
-            why = "plans serve non-blocking calls only where `hocket tune` and `hocket run` have --progress"
-        elif call.form == "persistent":
-            why = "persistent calls are not rerouted"
+        if call.form != "blocking" and not in_background:
+            kind = "non-blocking" if call.form == "nonblocking" else call.form
+            why = f"plans serve {kind} calls only where `hocket tune` and `hocket run` have --progress"
         elif call.collective in UNEVEN:
             why = f"a block is larger than {MOST_UNEVEN} times the mean"
         elif call.collective not in COLLECTIVES:
@@ -99,7 +99,7 @@ def unserved_calls(trace: Trace, in_background: bool = False) -> list[str]:
 
 
 def _is_served(call: Collective, in_background: bool) -> bool:
-    in_form = call.form == "blocking" or (in_background and call.form == "nonblocking" and call.op != "user")
+    in_form = call.form == "blocking" or (in_background and call.op != "user")
     return in_form and call.uniform and call.collective in COLLECTIVES
 
 
@@ -136,7 +136,7 @@ def group_calls(trace: Trace, in_background: bool = False, network: Network | No
                 calls=len(calls),
                 commutative=all(call.commutative for call in calls),
                 recorded_s=statistics.median(times_s) if times_s else None,
-                nonblocking_calls=sum(call.form == "nonblocking" for call in calls),
+                nonblocking_calls=sum(call.form != "blocking" for call in calls),
                 uneven_calls=sum(id(call) in uneven for call in calls),
                 other_members=tuple(dict.fromkeys(tuple(c.members) for c in calls if tuple(c.members) != members)),
             )

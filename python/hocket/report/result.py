@@ -117,7 +117,7 @@ class CollectiveResult:
     ratio: float | None = None  #: median(native_s) / median(tuned_s); None = not measured, or by an older hocket
     ratio_interval: tuple[float, float] | None = None  #: of 95 % confidence
     launches: int = 0  #: of the measuring program; 0 = not measured, or not known
-    nonblocking_calls: int = 0  #: of `calls`; their times here are those of calls that are waited for at once
+    nonblocking_calls: int = 0  #: of `calls`, persistent ones too; their times here are of calls waited for at once
     bytes_min: int | None = None  #: of the smallest of the calls; None = by an older hocket
     recorded_s: float | None = None  #: median time of a call in the recorded run, once all its ranks had come
     uneven_calls: int = 0  #: of `calls`: allgatherv or reduce_scatter, by their mean blocks; measured with even ones

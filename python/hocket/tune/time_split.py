@@ -42,8 +42,7 @@ def time_split(trace: Trace, collectives: Sequence[Collective], wall_s: float, c
 
 
 def served_by(plan: Plan, collectives: Sequence[Collective], ranks: int, in_background: bool) -> Served:
-    """Of the collective calls of a run; a plan serves non-blocking calls `in_background` only."""
-    forms = ("blocking", "nonblocking") if in_background else ("blocking",)
+    """Of the collective calls of a run; a plan serves non-blocking and persistent calls `in_background` only."""
     calls = served_calls = 0
     time_ns = served_ns = 0
     for found in collectives:
@@ -55,7 +54,7 @@ def served_by(plan: Plan, collectives: Sequence[Collective], ranks: int, in_back
         time_ns += took_ns
         root = call.root if call.root >= 0 else None
         if (
-            call.form in forms
+            (in_background or call.form == "blocking")
             and call.uniform
             and plan.entry_for(call.collective, call.members, call.bytes, root) is not None
         ):
