@@ -159,7 +159,7 @@ void inherit(Communicator& communicator) {
     for (std::size_t c = 0; c < num_served_kinds; ++c) {
         if (communicator.routes[c].empty() || (communicator.inherited >> c & 1U) != 0) continue;
         begins.push_back(c);
-        for (const Route& route : communicator.routes[c]) mine.push_back(route.count->num_slower);
+        for (const Route& route : communicator.routes[c]) mine.push_back(route.count->standing);
     }
     for (const std::size_t c : begins) communicator.inherited |= 1U << c;
     std::vector<std::int64_t> all(mine.size());

@@ -21,8 +21,8 @@ struct EntryCount {
     std::atomic<std::int64_t> self_check{0};   ///< native to compare their time
     std::atomic<std::int64_t> after_fall_back{0};
     std::atomic<std::int64_t> fell_back_at_call{0};  ///< its first native call on a communicator; 0 = it did not
-    /// Comparisons in a row that it has lost, on whatever communicators: what one has learnt holds for the next.
-    std::atomic<std::int64_t> num_slower{0};
+    /// Of selection::SelfCheck, by comparisons on whatever communicators: what one has learnt holds for the next.
+    std::atomic<std::int64_t> standing{0};
     std::atomic<std::int64_t> native_ns{0}, schedule_ns{0};  ///< of the last comparison
 };
 

@@ -40,9 +40,10 @@ CallKey agreed(const SelfCheck::Statement& all) {
     return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
 }
 
-/// Its next comparison follows at once. The first of an entry on trial does not count, and says nothing of it.
+/// Its next comparison follows at once. The first of an entry on trial does not count, and shows a large gain at most.
 bool is_suspect(const SelfCheck::Entry& entry) {
-    return entry.watched && (entry.num_slower() > 0 || (entry.is_on_trial() && entry.num_compared == 1));
+    const bool is_open = entry.is_on_trial() && entry.num_compared == 1 && !entry.seems_faster;
+    return entry.watched && (entry.num_slower() > 0 || is_open);
 }
 
 }  // namespace
@@ -52,15 +53,26 @@ SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) 
         std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.watched; });
     if (watched == entries_.end()) return;
     target_ = static_cast<std::size_t>(watched - entries_.begin());
+    choose_first();
+}
+
+void SelfCheck::choose_first() {
     const bool any_on_trial = std::any_of(entries_.begin(), entries_.end(),
                                           [](const Entry& entry) { return entry.watched && entry.is_on_trial(); });
     next_ = any_on_trial ? first_position_of_trial : first_position;
 }
 
-void SelfCheck::inherit(std::int64_t place, std::int64_t num_slower) {
+void SelfCheck::inherit(std::int64_t place, std::int64_t standing) {
     Entry& entry = entries_[static_cast<std::size_t>(place)];
-    if (!entry.watched || num_slower == 0) return;
-    entry.candidates.inherit(static_cast<int>(num_slower), native);
+    if (!entry.watched || standing == unknown) return;
+    if (standing < 0) {
+        entry.may_wait = standing != seemed_faster;
+        if (standing != shown_faster || !entry.is_on_trial()) return;
+        entry.candidates = Candidates(2, schedule, policy);
+        if (!std::any_of(entries_.begin(), entries_.end(), is_suspect)) choose_first();
+        return;
+    }
+    entry.candidates.inherit(static_cast<int>(standing), native);
     entry.watched = !entry.given_up();
     if (entry.watched) {
         entry.wait = 0;  // as after every comparison that was lost
@@ -152,11 +164,17 @@ void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     ++entry.num_compared;
     num_missed_ = 0;
     if (first_ns_ == no_time || second_ns == no_time) return;  // one of them failed
-    if (entry.num_compared == 1)
-        return;  // the first native call on a communicator may set it up, for many times as long
+    const std::int64_t native_ns = first == native ? first_ns_ : second_ns;
+    const std::int64_t planned_ns = first == native ? second_ns : first_ns_;
+    if (entry.num_compared == 1) {
+        // It does not count: the first native call on a communicator may set it up, for many times as long.
+        const bool is_clear = (native_ns - planned_ns) * 100 > planned_ns * clear_gain_percent;
+        entry.seems_faster = entry.is_on_trial() && entry.may_wait && is_clear;
+        return;
+    }
     Candidates& candidates = entry.candidates;
-    candidates.agree(first, first_ns_);
-    candidates.agree(first == native ? schedule : native, second_ns);
+    candidates.agree(native, native_ns);
+    candidates.agree(schedule, planned_ns);
     const double lost = candidates.lost_by(native);
     const auto schedule_ns = static_cast<double>(candidates[schedule].agreed_ns);
     const double exchanges = exchanges_per_comparison * static_cast<double>(exchange_ns) / schedule_ns;
@@ -182,7 +200,9 @@ void SelfCheck::aim(const Statement& all, bool at_successor) {
     const std::int64_t last = all[at_successor ? next_last_at : last_at];
     const std::int64_t distance = std::max<std::int64_t>(1, all[at_successor ? next_distance_at : distance_at]);
     const auto now = static_cast<std::int64_t>(position_);
-    std::int64_t after = is_suspect(target) ? 1 : (std::max(least_wait, target.wait) + 1) / 2 * 2 * distance;
+    std::int64_t wait = std::max(least_wait, target.wait);
+    if (target.seems_faster && target.num_compared == 1) wait = (calls_after_clear_gain + distance - 1) / distance;
+    std::int64_t after = is_suspect(target) ? 1 : (wait + 1) / 2 * 2 * distance;
     if (num_missed_ > 0 || last == 0) after = std::max(after, std::int64_t{first_position} << num_missed_);
     next_ = static_cast<std::uint64_t>(last + (now + after - last + distance - 1) / distance * distance);
 }

@@ -52,12 +52,18 @@ public:
     static constexpr std::uint64_t first_position = 8;
     /// The same where an entry is on trial.
     static constexpr std::uint64_t first_position_of_trial = 2;
-    /// The same where an entry has lost its last comparison on another communicator, so that short-lived ones come to a
+    /// Where the first comparison of an entry on trial shows a gain of so many percent, the next one waits for so many
+    /// calls: a program of few calls would lose to native ones a large part of what it gains.
+    static constexpr std::int64_t clear_gain_percent = 25;
+    static constexpr std::int64_t calls_after_clear_gain = 16;
+    /// The same as `first_position` where an entry has lost its last comparison on another communicator, so that short-lived ones come to a
     /// verdict.
     static constexpr std::uint64_t first_position_of_suspect = 2;
 
     struct Entry {
         bool watched = true;                     ///< false: never compared, or given up
+        bool may_wait = true;                    ///< on trial, where the first comparison shows a clear gain
+        bool seems_faster = false;               ///< and it has
         std::int64_t wait = 0;                   ///< calls of this entry to let pass before its next comparison
         std::uint64_t calls = 0;                 ///< so far, as this rank sees it
         std::int64_t last = 0;                   ///< position of its last call, as this rank sees it; 0 = none
@@ -77,7 +83,15 @@ public:
         [[nodiscard]] int num_slower() const {
             return given_up() ? candidates.policy().lost_comparisons : candidates.num_lost();
         }
+        [[nodiscard]] std::int64_t standing() const {
+            if (num_slower() > 0) return num_slower();
+            if (num_compared > 1) return shown_faster;
+            return seems_faster ? seemed_faster : unknown;
+        }
     };
+    /// What an entry's comparisons on a communicator mean for the next one. A positive number: it has lost so many in a
+    /// row.
+    static constexpr std::int64_t unknown = 0, seemed_faster = -1, shown_faster = -2;
     enum class Way { as_planned, time_schedule, time_native };
     /// The largest of each number over the ranks is what they agree on.
     using Statement = std::array<std::int64_t, 12>;
@@ -85,9 +99,8 @@ public:
     SelfCheck() = default;
     explicit SelfCheck(std::vector<Entry> entries);
 
-    /// Before the first call, alike on all ranks: entry `place` has lost so many comparisons in a row on other
-    /// communicators.
-    void inherit(std::int64_t place, std::int64_t num_slower);
+    /// Before the first call, alike on all ranks: how entry `place` stands by comparisons on other communicators.
+    void inherit(std::int64_t place, std::int64_t standing);
     /// Counts a call of the collective, by entry `place` or, if negative, by none. True: all ranks exchange statements
     /// before it.
     bool count(std::int64_t place, std::int64_t root = 0) {
@@ -127,6 +140,7 @@ private:
         if (last != 0) entry.distance = entry.last - last;
         last = entry.last;
     }
+    void choose_first();
     /// Of the target's comparison under way.
     [[nodiscard]] Arm first_arm() const { return entries_[target_].num_compared % 2 == 0 ? native : schedule; }
     Way time(Arm arm);

@@ -26,9 +26,10 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const int num_compared = check.entry(target).num_compared;
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
+    EntryCount& found = *routes[static_cast<std::size_t>(target)].count;
+    if (checked.seems_faster && checked.num_compared == 1) found.standing = SelfCheck::seemed_faster;
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
-        EntryCount& found = *routes[static_cast<std::size_t>(target)].count;
-        found.num_slower = checked.num_slower();
+        found.standing = checked.standing();
         found.native_ns = checked.candidates[SelfCheck::native].agreed_ns;
         found.schedule_ns = checked.candidates[SelfCheck::schedule].agreed_ns;
     }

@@ -50,8 +50,8 @@ public:
         extra_ns += way == Way::time_native ? std::max<std::int64_t>(0, native_ns - planned_ns) : 0;
         return way;
     }
-    void inherit(std::int64_t place, std::int64_t num_slower) {
-        for (SelfCheck& check : checks_) check.inherit(place, num_slower);
+    void inherit(std::int64_t place, std::int64_t standing) {
+        for (SelfCheck& check : checks_) check.inherit(place, standing);
     }
     [[nodiscard]] const SelfCheck::Entry& entry(std::int64_t place) const { return checks_.front().entry(place); }
 
@@ -116,6 +116,48 @@ TEST_CASE("an entry that is only predicted to be faster is given up after few ca
     CHECK(slower.entry(0).num_slower() == SelfCheck::trial_policy.lost_comparisons);
     CHECK(calls_until_given_up(faster, 1'500'000, 1'000'000, 2000) == 0);
     CHECK(faster.entry(0).num_compared > 5);
+}
+
+TEST_CASE("an entry on trial that gains much costs one native call in a program of few calls") {
+    const Entries on_trial(1, SelfCheck::Entry::on_trial());
+    const auto num_native = [&](std::int64_t native_ns) {
+        Ranks ranks(3, on_trial);
+        int num = 0;
+        for (int call = 0; call < 16; ++call)
+            num += ranks.call(plain, native_ns, 1'000'000) == Way::time_native ? 1 : 0;
+        return num;
+    };
+    CHECK(num_native(3'000'000) == 1);
+    CHECK(num_native(1'200'000) == 2);
+}
+
+TEST_CASE("a first native call that sets the communicator up hides nothing of an entry on trial") {
+    const Entries on_trial(1, SelfCheck::Entry::on_trial());
+    for (const std::int64_t num_roots : {1, 3, 8}) {
+        Ranks ranks(3, on_trial);
+        int call = 0;
+        for (bool set_up = false; call < 100 && !ranks.entry(0).given_up(); ++call) {
+            const CallKey key{0, 1000, call % num_roots};
+            set_up = ranks.call(key, set_up ? 1'000'000 : 500'000'000, 2'000'000) == Way::time_native || set_up;
+        }
+        CHECK_MESSAGE(call < 64, "roots: ", num_roots);
+    }
+    // On communicators of few calls each, too.
+    std::int64_t standing = SelfCheck::unknown;
+    int num_slow = 0, num_communicators = 0;
+    for (; num_communicators < 20 && standing < SelfCheck::trial_policy.lost_comparisons; ++num_communicators) {
+        Ranks ranks(3, on_trial);
+        ranks.inherit(0, standing);
+        bool set_up = false;
+        for (int call = 0; call < 10; ++call) {
+            const Way way = ranks.call(plain, set_up ? 1'000'000 : 500'000'000, 2'000'000);
+            set_up = set_up || way == Way::time_native;
+            num_slow += way != Way::time_native && !ranks.entry(0).given_up() ? 1 : 0;
+        }
+        standing = ranks.entry(0).standing();
+    }
+    CHECK(num_communicators < 5);
+    CHECK(num_slow < 25);
 }
 
 TEST_CASE("one entry in use among many that are not is given up as soon as if it were alone") {
@@ -315,6 +357,17 @@ TEST_CASE("what other communicators have found") {
         for (int call = 0; call < 20; ++call) ranks.call(key, 1000, 2000);
         num_slower = ranks.entry(0).num_slower();
     }
+    // Shown to be faster elsewhere, an entry is on trial no more; one that only seems so is compared twice at once.
+    const Entries on_trial(1, SelfCheck::Entry::on_trial());
+    Ranks first(3, on_trial), second(3, on_trial), third(3, on_trial);
+    for (int call = 0; call < 10; ++call) first.call(key, 3000, 1000);
+    CHECK(first.entry(0).standing() == SelfCheck::seemed_faster);
+    second.inherit(0, SelfCheck::seemed_faster);
+    for (int call = 0; call < 10; ++call) second.call(key, 3000, 1000);
+    CHECK(second.entry(0).standing() == SelfCheck::shown_faster);
+    third.inherit(0, SelfCheck::shown_faster);
+    for (std::uint64_t call = 1; call < SelfCheck::first_position; ++call) third.call(key, 3000, 1000);
+    CHECK(third.num_exchanges == 0);
     Entries waiting(1);
     waiting[0].wait = 200;  // by what was measured a comparison is expensive
     Ranks suspects(3, waiting);
