@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ from hocket.cli.common import command_argument, json_option, print_json, print_t
 from hocket.cli.options import (
     Duration,
     cost_source,
+    is_default,
     generator_options,
     message_cost_options,
     network_option,
+    refuse_given,
     result_options,
 )
 from hocket.cli.reporter import TerminalReporter
@@ -25,6 +28,7 @@ from hocket.plan import PROGRESS
 
 if TYPE_CHECKING:
     from hocket.tune.request import Tuned
+    from hocket.tune.site import SiteRequest
 
 
 @click.command()
@@ -60,6 +64,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Run the program with progress in the background, where the plan serves its non-blocking collectives too.",
 )
+@click.option(
+    "--site",
+    is_flag=True,
+    help="Measure all collectives at many sizes, without a program; -o names the plan that it writes "
+    "(default: site.plan).",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @generator_options
 @message_cost_options
@@ -75,6 +85,7 @@ def command(
     measure_s: float | None,
     no_fit: bool,
     progress: str,
+    site: bool,
     force: bool,
     bandwidth: str | None,
     latency: str | None,
@@ -86,7 +97,7 @@ def command(
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Make the communication of an MPI program faster on its network.
+    """Make the communication of an MPI program, or of all, faster on the network.
 
     Records the program, chooses a schedule for each of its collectives by simulation on the network, measures the
     schedules, keeps those that are faster, and runs the program with and without them in turns. Writes a folder with
@@ -95,18 +106,45 @@ def command(
     Takes at most 60 s or as long as 10 runs of the program, whichever is more, unless --repetitions or --measure-time
     asks for more.
 
+    With --site COMMAND is a launcher with its options, without a program. What is measured faster goes into a plan for
+    all programs that run on these hosts, to be used beside the network: hocket run --plan site.plan --network
+    cluster.toml. It takes --measure-time, 5 minutes unless given.
+
     \b
     Examples:
       hocket tune --network cluster.toml -- mpiexec -n 8 ./app
+      hocket tune --site --network cluster.toml -o site.plan -- srun -N 16 -n 64
       hocket tune --testbed --network networks/two-clusters.toml -- mpiexec -n 8 ./app
     """
     from hocket.tune.request import TuneRequest, run
 
+    network = NetworkSource(network_text, bandwidth, latency)
+    costs = cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing)
+    if site:
+        from hocket.tune.site import SiteRequest
+
+        refuse_given({"repetitions", "progress"}, "needs a program, and --site has none", "leave it or --site out")
+        usual = SiteRequest(command, network)
+        _tune_site(
+            replace(
+                usual,
+                output=usual.output if is_default("output") else output,
+                costs=costs,
+                fit=not no_fit,
+                testbed=testbed,
+                launches=launches,
+                measure_s=usual.measure_s if measure_s is None else measure_s,
+                timeout_s=timeout_s,
+                force=force,
+            ),
+            as_json,
+        )
+        return
     request = TuneRequest(
         command,
-        NetworkSource(network_text, bandwidth, latency),
+        network,
         output,
-        cost_source(costs_folder, send_overhead, receive_overhead, rendezvous, sharing),
+        costs,
         fit=not no_fit,
         testbed=testbed,
         repetitions=repetitions,
@@ -118,6 +156,21 @@ def command(
         standard_input=True,
     )
     print_tuned(run(request, TerminalReporter()), as_json)
+
+
+def _tune_site(request: SiteRequest, as_json: bool) -> None:
+    from hocket.tune.site import COLUMNS, run
+
+    tuned = run(request, TerminalReporter())
+    if as_json:
+        print_json(tuned.values | {"plan": str(request.output)})
+        return
+    print_table(COLUMNS, tuned.rows, f"{tuned.mpi}, {tuned.plan.ranks} ranks, network {tuned.plan.network}")
+    for note in tuned.notes:
+        click.echo(f"note: {note}")
+    if not tuned.plan.entries:
+        click.echo("nothing was shown to be faster than the MPI's own functions")
+    click.echo(f"plan: {request.output}, for hocket run --plan, beside --network")
 
 
 def print_tuned(tuned: Tuned, as_json: bool) -> None:

@@ -51,11 +51,7 @@ class Tuned:
 
 def run(request: TuneRequest, reporter: Reporter = SILENT) -> Tuned:
     network = request.network.load()
-    costs = request.costs.model(network)
-    if request.costs.rendezvous_bytes is None and request.costs.folder is None and request.costs.base is None:
-        # It is measured with this MPI: the network may be calibrated with another.
-        costs = costs.replace(rendezvous_bytes=None)
-    source = _source(network, request.costs)
+    costs, source, fit = known_costs(network, request.costs, request.fit)
     options = TuneOptions(
         repetitions=request.repetitions,
         launches=request.launches,
@@ -65,7 +61,7 @@ def run(request: TuneRequest, reporter: Reporter = SILENT) -> Tuned:
         progress=request.progress,
         costs=costs,
         costs_source=source,
-        fit=request.fit and source != "given",
+        fit=fit,
         standard_input=0 if request.standard_input else None,
     )
     if not request.force and (request.output / RESULT_FILE).exists():
@@ -73,6 +69,16 @@ def run(request: TuneRequest, reporter: Reporter = SILENT) -> Tuned:
             f"{request.output}: holds an earlier result", hint="--force replaces it; -o names another folder"
         )
     return Tuned(tune(request.command, network, request.output, options, reporter), request.output)
+
+
+def known_costs(network: Network, given: CostSource, fit: bool) -> tuple[CostModel, str, bool]:
+    """What is known before anything is measured, where it comes from, and whether the rest is to be measured."""
+    costs = given.model(network)
+    if given.rendezvous_bytes is None and given.folder is None and given.base is None:
+        # It is measured with this MPI: the network may be calibrated with another.
+        costs = costs.replace(rendezvous_bytes=None)
+    source = _source(network, given)
+    return costs, source, fit and source != "given"
 
 
 def _source(network: Network, given: CostSource) -> str:

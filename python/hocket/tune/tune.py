@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket import CostModel, __version__
-from hocket.advise import Advice, Choice, Verdict, advise, check_ranks, cover, group_calls, unserved_calls
+from hocket.advise import Advice, Choice, advise, check_ranks, cover, group_calls, unserved_calls
 from hocket.errors import Error, InvalidInput
-from hocket.measure.compare import Measured
 from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Run, Runner
 from hocket.mpi.build import MpiParts, build_mpi_parts
@@ -29,34 +28,31 @@ from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks, require_one_program
 from hocket.mpi.discover import mpi_of_command
 from hocket.plan import Plan, PlanEntry, write_plan
-from hocket.report.costs import describe_costs
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
 from hocket.tune.budget import MOST_RUNS, Budget, TimeLimit, unlimited, usual_s
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
+from hocket.tune.find_costs import find_costs
 from hocket.tune.folder import Unfinished, result_folder
 from hocket.tune.launcher import Launcher
 from hocket.tune.measurement import Measurement
+from hocket.tune.measured_advice import in_plan, measure_advice, verdicts
 from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
 from hocket.tune.program_analysis import WholeProgram, analyse_program
 from hocket.tune.program_input import keep_input
 from hocket.tune.program_runs import ProgramRuns
-from hocket.tune.shared_cores import note_on_shared_cores, overhead_warnings
+from hocket.tune.shared_cores import note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
-from hocket.tune.trial import measure_choices
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.traces.trace import Trace
 
-
-# Where costs fit no better than this in the median, something else than they is wrong.
-HIGH_ERROR = 0.3
 
 PLAN_FILE = "plan.json"
 NETWORK_FILE = "network.toml"
@@ -152,21 +148,28 @@ class _Job:
         self.notes += trace.shortfalls()
         self._set_limits(recorded.wall_s)
         groups = group_calls(trace, self._in_background, self.network)
-        self._find_costs(trace.ranks, bool(groups))
+        self.used = find_costs(
+            self.launcher, self.network, trace.ranks, self.used, self.options.fit and bool(groups), self.notes,
+            self.reporter,
+        )  # fmt: skip
         self.reporter.message("choosing schedules by simulation")
         advice = advise(groups, self.network, trace.ranks, self.costs, recorded_here=True)
         # The calls are those of the recorded part alone.
         calls_s = recorded.wall_s if trace.limited_to_s is None else trace.limited_to_s
-        advice, measured = self._measure(advice, calls_s)
+        budget = self.launcher.budget
+        budget.limit_s = min(budget.limit_s, budget.spent_s + self.limit.for_measuring_s)
+        advice, measured = measure_advice(
+            advice, self.network, self.launcher, self.options.launches, calls_s, self.reporter
+        )
         measured = [
             measurement.worth(choice.group.calls_in_turn, calls_s)
-            for choice, measurement in zip(_in_plan(advice), measured, strict=True)
+            for choice, measurement in zip(in_plan(advice), measured, strict=True)
         ]
         entries: tuple[PlanEntry, ...] = ()
         if any(not measurement.reason for measurement in measured):
             self.reporter.message("deriving schedules for other sizes and roots")
             measured = [measurement.beside_others() for measurement in measured]
-            entries = cover(self._verdicts(advice, measured), self.network, self.costs)
+            entries = cover(verdicts(advice, measured, self.runner.mpi.name), self.network, self.costs)
         plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
         write_plan(plan, self.folder / PLAN_FILE)
         try:
@@ -203,77 +206,6 @@ class _Job:
             self.command, self.folder / PLAN_FILE, self.runner, self.parts, options.compare_repetitions,
             options.timeout_s, budget,
         )  # fmt: skip
-
-    def _verdicts(self, advice: Advice, measured: Sequence[Measurement]) -> list[Verdict]:
-        found = iter(measured)
-        return [
-            Verdict(choice, None) if choice.reason else next(found).verdict(choice, self.runner.mpi.name)
-            for choice in advice.choices
-        ]
-
-    def _find_costs(self, ranks: int, needed: bool) -> None:
-        """What messages cost. Where that cannot be measured, what is known has to do."""
-        try:
-            if self.costs.rendezvous_bytes is None:
-                self._find_rendezvous_bytes()
-            if self.options.fit and needed and ranks > 1:
-                self._fit_costs(ranks)
-        except Error as error:
-            reason = str(error).partition("\n")[0]
-            self.notes.append(f"what messages cost could not be measured, so predictions may be far off: {reason}")
-        if self.used.source != "fitted":
-            self.reporter.message(f"what messages cost: {describe_costs(self.used.to_result())}")
-
-    def _find_rendezvous_bytes(self) -> None:
-        found = self.launcher.rendezvous_bytes()
-        if found is not None:
-            self.reporter.message(
-                f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver"
-            )
-            self.used = UsedCosts(self.costs.replace(rendezvous_bytes=found), self.used.source)
-
-    def _fit_costs(self, ranks: int) -> None:
-        self.reporter.message("measuring what messages cost")
-        fit = self.launcher.fit_costs(self.network, ranks, self.costs)
-        self.used = UsedCosts(fit.costs, "fitted", tuple(map(float, fit.errors)))
-        self.notes += overhead_warnings(fit.costs)
-        result = self.used.to_result()
-        self.reporter.message(f"  {describe_costs(result)}")
-        if result.training_error_median is not None and result.training_error_median > HIGH_ERROR:
-            why = (
-                "a busy machine, or few cores for many ranks, does that to small messages"
-                if self.runner.is_emulated
-                else "is the network file that of the hosts that the ranks ran on?"
-            )
-            self.notes.append(
-                f"even of the collectives that showed what messages cost predictions are "
-                f"{result.training_error_median:.0%} off: {why}"
-            )
-
-    def _measure(self, advice: Advice, program_s: float) -> tuple[Advice, list[Measurement]]:
-        """The advice with the fastest candidates, and the evidence for each entry of its plan.
-
-        `program_s`: what the program took that made the calls which the advice is about.
-        """
-        tried = _in_plan(advice)
-        if not tried:
-            return advice, []
-        what = f"measuring {len(tried)} collective(s)"
-        budget = self.launcher.budget
-        budget.limit_s = min(budget.limit_s, budget.spent_s + self.limit.for_measuring_s)
-        with self.reporter.stage(what, budget.left_s) as advance:
-
-            def measure(
-                entries: Sequence[PlanEntry], within_s: float, least: int, following: str
-            ) -> list[Measured | None]:
-                advance(following)
-                return self.launcher.compare(advice.plan.ranks, self.network, entries, within_s, least)
-
-            found, measured = measure_choices(tried, program_s, self.options.launches, budget, measure)
-        chosen = iter(found)
-        choices = tuple(choice if choice.reason else next(chosen) for choice in advice.choices)
-        plan = advice.plan.replace(entries=[choice.entry() for choice in choices if not choice.reason])
-        return Advice(plan, choices), measured
 
     def _run_both(self, planned: bool) -> tuple[list[Run], list[Run], Trace | None]:
         """Native and tuned runs, and the calls of another tuned one. Native ones alone where nothing would differ."""
@@ -372,8 +304,3 @@ class _Job:
         write_report(self.folder)
         if not self.options.keep_trace:
             shutil.rmtree(self.folder / TRACE_FOLDER)
-
-
-def _in_plan(advice: Advice) -> list[Choice]:
-    """Those for which a schedule is predicted to be worth using."""
-    return [choice for choice in advice.choices if not choice.reason]
