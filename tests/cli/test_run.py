@@ -3,10 +3,12 @@
 
 import json
 import os
+import re
 import socket
 
 import pytest
 
+from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Evidence, Plan, PlanEntry, write_plan
 from mpis import LIMIT_S, ROOT
 
@@ -52,6 +54,37 @@ def test_runs_with_the_plan_and_passes_the_exit_status_on(runner, hocket_cli, tm
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(4, program), "fail")
     assert done.returncode not in (0, 2)
     assert "Traceback" not in done.stderr
+
+
+def without_compilers(folder):
+    """A folder with everything of the path but compilers."""
+    folder.mkdir()
+    compiler = re.compile(r"(.*-)?(cc|gcc|c\+\+|g\+\+|clang|clang\+\+|c89|c99|tcc)(-[\d.]+)?")
+    for of_path in os.get_exec_path():
+        for tool in os.scandir(of_path) if os.path.isdir(of_path) else ():
+            if compiler.fullmatch(tool.name) is None and not (folder / tool.name).is_symlink():
+                (folder / tool.name).symlink_to(tool.path)
+    return folder
+
+
+@same_with_all
+def test_where_no_compiler_is_installed_what_was_built_elsewhere_serves(runner, hocket_cli, tmp_path):
+    """As on compute nodes, which share the cache folder with a machine that has one."""
+    program = runner.compile(PROGRAM)
+    parts = build_mpi_parts(runner.mpi)
+    plan = plan_file(tmp_path, 2, [PlanEntry("bcast", (0, 1), 0, 1 << 20, "linear")])
+    env = {"PATH": str(without_compilers(tmp_path / "tools"))}
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), env=env)
+    assert (done.returncode, done.stdout) == (0, f"{2 * 4999 * 5000 // 2}\n"), done.stderr
+    assert "rerouted" in done.stderr
+    assert "building" not in done.stderr
+    found = json.loads(hocket_cli("doctor", "--json", env=env).stdout)["mpis"]
+    assert str(parts.folder) in {one["parts"] for one in found}
+    # There is nothing for a user whose cache folder is empty.
+    env["HOCKET_CACHE_DIR"] = str(tmp_path / "empty")
+    done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), env=env)
+    assert done.returncode == 1, done.stderr
+    assert "a C compiler, is not installed" in done.stderr
 
 
 @same_with_all

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,8 @@ from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
 _CORE = "mpi-core"  # what mpi/core makes for all MPIs, in the cache folder
+_ORIGIN = "made-from"  # a file of each build: the digest of what it was made from, compilers apart
+_COMPILERS = (("CC", "cc", "C"), ("CXX", "c++", "C++"))  # variable, usual name, language
 _OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
@@ -108,6 +110,8 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
     target = make_cache_folder() / _name(mpi)
     if not force and use(target):
         return MpiParts(target)
+    if not force and (found := _made_elsewhere(mpi, mpi.label, _sources)) is not None:
+        return MpiParts(found)
     _require_tools()
     report_it = report or (lambda text: None)
     with _locked(mpi.label, f"builds the MPI parts for {mpi.name}", report_it):
@@ -115,6 +119,7 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
             report_it(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
             with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
                 _build(mpi, target, _built_core(mpi, steps, report_it), steps)
+            (target / _ORIGIN).write_text(_origin(mpi, _sources))
             use(target)
             remove_unused(target.parent, mpi.label)
     return MpiParts(target)
@@ -150,6 +155,8 @@ def _built_apart(
     label = f"{name.removeprefix('hocket-')}_{mpi.label}"
     target = make_cache_folder() / f"{label}-{_key(mpi, sources)}"
     if not use(target):
+        if (found := _made_elsewhere(mpi, label, sources)) is not None:
+            return found / "bin" / name
         _require_tools()
         report_it = report or (lambda text: None)
         with _locked(label, f"builds {name} for {mpi.name}", report_it):
@@ -157,6 +164,7 @@ def _built_apart(
                 report_it(f"building {name} for {mpi.name}, once, into {target.parent}; takes about half a minute")
                 with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
                     build(target, steps, report_it)
+                (target / _ORIGIN).write_text(_origin(mpi, sources))
                 use(target)
                 remove_unused(target.parent, label)
     return target / "bin" / name
@@ -187,7 +195,21 @@ def _locked(label: str, does: str, report: Callable[[str], None]) -> Iterator[No
 def built_mpi_parts(mpi: Mpi) -> MpiParts | None:
     """The MPI parts for `mpi` if they are built and current."""
     target = cache_folder() / _name(mpi)
-    return MpiParts(target) if target.exists() else None
+    if target.exists():
+        return MpiParts(target)
+    found = _made_elsewhere(mpi, mpi.label, _sources)
+    return None if found is None else MpiParts(found)
+
+
+def _made_elsewhere(mpi: Mpi, label: str, sources: Callable[[Path], set[Path]]) -> Path | None:
+    """Where a compiler is missing, as on many compute nodes: a build of the same sources for the same MPI, which a
+    machine that has one left in the cache folder."""
+    if all(shutil.which(os.environ.get(variable, usual)) for variable, usual, _ in _COMPILERS):
+        return None
+    origin = _origin(mpi, sources)
+    builds = [path for path in cache_folder().glob(f"{label}-*/{_ORIGIN}") if path.read_text() == origin]
+    builds.sort(key=lambda path: path.stat().st_mtime)
+    return next((path.parent for path in reversed(builds) if use(path.parent)), None)
 
 
 def source_folder() -> Path:
@@ -204,13 +226,20 @@ def _name(mpi: Mpi) -> str:
 def _key(mpi: Mpi, sources: Callable[[Path], set[Path]]) -> str:
     """Changes when anything that the result depends on changes."""
     return _digest(
+        _origin(mpi, sources),
+        _compiler_version(os.environ.get("CC", "cc")),
+        _compiler_version(os.environ.get("CXX", "c++")),
+        f"{mpi.mpifort} {_compiler_version(str(mpi.mpifort))}" if mpi.mpifort else "",
+    )
+
+
+def _origin(mpi: Mpi, sources: Callable[[Path], set[Path]]) -> str:
+    """The same without the compilers."""
+    return _digest(
         str(mpi.mpicc.resolve()),
         str(mpi.library.resolve()),
         mpi.version,
         mpi.compile_line,
-        _compiler_version(os.environ.get("CC", "cc")),
-        _compiler_version(os.environ.get("CXX", "c++")),
-        f"{mpi.mpifort} {_compiler_version(str(mpi.mpifort))}" if mpi.mpifort else "",
         os.environ.get("CFLAGS", ""),
         os.environ.get("CXXFLAGS", ""),
         os.environ.get("HOCKET_SANITIZE", ""),
@@ -226,7 +255,7 @@ def _core_name() -> str:
     return f"{_CORE}-{key}"
 
 
-def _digest(*texts: str, sources: set[Path]) -> str:
+def _digest(*texts: str, sources: Iterable[Path] = ()) -> str:
     digest = hashlib.sha256()
     for text in texts:
         digest.update(text.encode() + b"\0")
@@ -306,8 +335,8 @@ def _require_tools() -> None:
         raise Error(
             "neither ninja nor make is installed; hocket needs one to build its MPI parts", "pip install 'hocket[mpi]'"
         )
-    for variable, default, language in (("CC", "cc", "C"), ("CXX", "c++", "C++")):
-        name = os.environ.get(variable, default)
+    for variable, usual, language in _COMPILERS:
+        name = os.environ.get(variable, usual)
         if shutil.which(name) is None:
             raise Error(
                 f"{name}, a {language} compiler, is not installed; hocket needs it to build its MPI parts",

@@ -139,7 +139,7 @@ def inspect_mpi(mpicc: Path) -> Mpi:
         raise InvalidInput(f"{mpicc}: no such compiler wrapper", INSTALL_HINT)
     wrapper = Path(os.path.abspath(path))
     compile_line = _output([str(wrapper), "-show"])
-    macros = _output([str(wrapper), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n")
+    macros = _macros(wrapper, compile_line)
     family, version = _identify(wrapper, macros)
     library = _library(wrapper, compile_line)
     suffix = _suffix(wrapper)
@@ -356,6 +356,16 @@ def _output(command: list[str], text: str = "") -> str:
     return result.stdout.strip()
 
 
+def _macros(wrapper: Path, compile_line: str) -> str:
+    """Lines of mpi.h with what it defines."""
+    words = compile_line.split()
+    if words and shutil.which(words[0]) is None:  # many compute nodes have no compiler
+        headers = (Path(word[2:], "mpi.h") for word in words if word.startswith("-I"))
+        for header in filter(Path.is_file, headers):
+            return header.read_text("utf-8", errors="replace")
+    return _output([str(wrapper), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n")
+
+
 def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
     value = dict(re.findall(r"^#define (\w+) +(\S+)$", macros, re.MULTILINE))
     if "OMPI_MAJOR_VERSION" in value:
@@ -365,7 +375,7 @@ def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
     if "MPICH_VERSION" in value:
         return "mpich", str(value.get("CRAY_MPICH_VERSION", value["MPICH_VERSION"])).strip('"')
     if "MPI_ABI_VERSION" in value and (beside := wrapper.with_name("mpicc")).exists():
-        return _identify(beside, _output([str(beside), "-E", "-dM", "-x", "c", "-"], "#include <mpi.h>\n"))
+        return _identify(beside, _macros(beside, _output([str(beside), "-show"])))
     raise InvalidInput(
         f"{wrapper}: its mpi.h is of no MPI that hocket knows", "known are Open MPI, MPICH and Intel MPI"
     )
