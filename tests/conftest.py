@@ -29,6 +29,9 @@ for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.S
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _default)
 
+# What one test's job has found is not for the next.
+os.environ["HOCKET_DECISIONS"] = ""
+
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, print_blob=True, max_examples=100_000)
 hypothesis.settings.load_profile("default")

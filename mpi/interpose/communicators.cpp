@@ -147,7 +147,7 @@ void add_decided(Communicator& communicator, CallKind kind) {
     if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
     auto& routes = communicator.routes[place_of(kind)];
     const std::size_t num_planned = routes.size();
-    for (Decisions::Entry& decided : decisions.entries(kind, communicator.members))
+    for (Decisions::Entry& decided : decisions.entries(kind, communicator.members, communicator.rank == 0))
         routes.push_back({kind, decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
     communicator.checks[place_of(kind)] = self_check(routes, num_planned);
 }
@@ -162,15 +162,12 @@ void inherit(Communicator& communicator) {
         for (const Route& route : communicator.routes[c]) mine.push_back(route.count->standing);
     }
     for (const std::size_t c : begins) communicator.inherited |= 1U << c;
-    std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
-    if (count == 0 ||
-        next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
-        return;
+    if (count == 0 || next.Bcast(mine.data(), count, MPI_INT64_T, 0, communicator.private_comm) != MPI_SUCCESS) return;
     std::size_t i = 0;
     for (const std::size_t c : begins) {
         for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
-            communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
+            communicator.checks[c].inherit(static_cast<std::int64_t>(place), mine[i++]);
     }
 }
 

@@ -158,17 +158,62 @@ std::vector<bool> Decisions::ranks_on(const std::vector<std::string>& hosts) con
     return found;
 }
 
-Decisions::Entries& Decisions::entries(CallKind kind, const std::vector<int>& members) {
+void Decisions::remember(const std::string& folder, const std::string& network, const std::string& plan) {
+    if (folder.empty() || !network_) return;
+    std::string circumstances = mpi_ + "\n" + std::to_string(costs_->cores) + "\n" + network;
+    // What a plan tells of depends on where its ranks are.
+    for (std::size_t rank = 0; !plan.empty() && rank < hosts_.size(); ++rank)
+        circumstances += " " + std::to_string(hosts_[rank].value);
+    memory_ = DecisionMemory(folder, circumstances + plan);
+}
+
+void Decisions::keep_found() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, found] : found_) {
+        if (!found.is_first) continue;
+        std::vector<std::int64_t> standings;
+        for (const Entry& entry : found.entries) standings.push_back(entry.count.standing);
+        memory_.keep_standings(key.first, found.nodes, standings);
+    }
+}
+
+Decisions::Entries& Decisions::entries(CallKind kind, const std::vector<int>& members, bool is_first) {
     const std::lock_guard lock(mutex_);
     const double begin_s = thread_cpu_s();
     const std::vector<Rank> ranks(members.begin(), members.end());
-    const std::vector<PlanEntry>& decided = decider_->entries(server_of(kind), ranks);
-    const auto [place, is_new] = found_.try_emplace({kind, &decided});
+    std::vector<NodeId> nodes;
+    for (const Rank rank : ranks) nodes.push_back(network_->node_of(rank));
+    const std::vector<PlanEntry>& decided = decide(server_of(kind), ranks, nodes, is_first);
+    const auto [place, is_new] = found_.try_emplace({kind, &decided}, Found{std::move(nodes), is_first});
+    Found& found = place->second;
     if (is_new)
-        for (const PlanEntry& entry : decided) place->second.emplace_back(kind, &entry);
+        for (const PlanEntry& entry : decided) found.entries.emplace_back(kind, &entry);
+    if (is_new && is_first) {
+        const std::vector<std::int64_t> standings = memory_.standings(kind, found.nodes, decided.size());
+        for (std::size_t i = 0; i < standings.size(); ++i) found.entries[i].count.standing = standings[i];
+    }
     ++cost_.times;
     cost_.cpu_s += thread_cpu_s() - begin_s;
-    return place->second;
+    return found.entries;
+}
+
+/// Few ranks are decided on anew in each job, which takes less time than to look whether an earlier one has.
+const std::vector<PlanEntry>& Decisions::decide(Collective collective, const std::vector<Rank>& ranks,
+                                                const std::vector<NodeId>& nodes, bool is_first) {
+    if (nodes.size() < DecisionMemory::least_ranks) return decider_->entries(collective, ranks);
+    const auto [place, is_new] = for_many_.try_emplace({collective, nodes});
+    std::vector<PlanEntry>& found = place->second;
+    if (!is_new) return found;
+    if (auto remembered = memory_.decided(collective, nodes)) {
+        found = *std::move(remembered);
+        std::vector<std::int32_t> members;
+        for (const Rank rank : ranks) members.push_back(rank.value);
+        for (PlanEntry& entry : found) entry.members = members;
+    } else {
+        found = decider_->entries(collective, ranks);
+        if (is_first) memory_.keep_decided(collective, nodes, found);
+    }
+    return found;
 }
 
 }  // namespace hocket::interpose

@@ -16,6 +16,7 @@
 #include "hocket/decision/decider.hpp"
 #include "hocket/network/network.hpp"
 #include "hocket/plan/plan.hpp"
+#include "interpose/decision_memory.hpp"
 #include "interpose/entry_counts.hpp"
 
 namespace hocket::interpose {
@@ -39,13 +40,19 @@ public:
     void start(const std::string& text, const std::string& source, const std::string& mpi, int world_rank);
     /// Takes what a plan has measured for what the network says nothing of. Before the first entries().
     void learn(const Plan&);
+    /// Goes on from what earlier jobs have left in the folder, which is of this version of hocket. `network` and `plan`
+    /// are the texts that decisions are made from. After learn().
+    void remember(const std::string& folder, const std::string& network, const std::string& plan);
+    /// Leaves to later jobs what comparisons have found here.
+    void keep_found();
     [[nodiscard]] bool is_on() const { return is_on_; }
     /// Whether the network has the hosts of all these ranks of the world.
     [[nodiscard]] bool knows(const std::vector<int>& members) const;
     /// Of each rank of the world, whether it is on the host that `hosts` names; false where the network lacks that one.
     [[nodiscard]] std::vector<bool> ranks_on(const std::vector<std::string>& hosts) const;
-    /// For communicators whose members it knows. Stays where it is.
-    Entries& entries(CallKind kind, const std::vector<int>& members);
+    /// For communicators whose members it knows. Stays where it is. `is_first`: this rank is the first member, which
+    /// reads and writes what jobs leave to each other.
+    Entries& entries(CallKind kind, const std::vector<int>& members, bool is_first);
 
     /// What entries() cost so far.
     struct Cost {
@@ -61,11 +68,20 @@ public:
     template <class Visit>
     void each(const Visit& visit) {
         const std::lock_guard lock(mutex_);
-        for (const auto& [_, entries] : found_)
-            for (const Entry& entry : entries) visit(entry);
+        for (const auto& [_, found] : found_)
+            for (const Entry& entry : found.entries) visit(entry);
     }
 
 private:
+    /// Of one kind, for members on these nodes.
+    struct Found {
+        std::vector<NodeId> nodes;
+        bool is_first = false;
+        Entries entries{};
+    };
+
+    const std::vector<PlanEntry>& decide(Collective, const std::vector<Rank>&, const std::vector<NodeId>&,
+                                         bool is_first);
     void place(const Network& cluster, const std::vector<Seat>&, const std::string& mpi);
 
     bool is_on_ = false;
@@ -77,7 +93,9 @@ private:
     std::vector<NodeId> hosts_;   // the same
     std::mutex mutex_;            // guards the rest, and what decider_ keeps
     Cost cost_;
-    std::map<std::pair<CallKind, const std::vector<PlanEntry>*>, Entries> found_;
+    DecisionMemory memory_;
+    std::map<std::pair<Collective, std::vector<NodeId>>, std::vector<PlanEntry>> for_many_;  // of many ranks
+    std::map<std::pair<CallKind, const std::vector<PlanEntry>*>, Found> found_;
 };
 
 /// Not destroyed, since other threads may still run when the process ends.

@@ -126,6 +126,7 @@ void Session::start(int program_level) {
     if (!network_text.empty())
         decisions.start(network_text, "network " + settings.network_path, settings.mpi, world_rank);
     if (!plan_text.empty() || decisions.is_on()) start_plan(world_rank, plan_text);
+    decisions.remember(settings.decisions_path, network_text, plan_text);
     if (settings.progress != ProgressMode::off) start_progress(world_rank, program_level);
 }
 
@@ -205,6 +206,7 @@ void Session::stop() {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     if (settings.reports) report_statistics(world_rank);
+    decisions.keep_found();
     const Inside inside;
     if (has_communicators_) release_communicators();
     release_queues();

@@ -68,6 +68,7 @@ Settings from_environment() {
     Settings read;
     read.plan_path = environment("HOCKET_PLAN");
     read.network_path = environment("HOCKET_NETWORK");
+    read.decisions_path = environment("HOCKET_DECISIONS");
     read.statistics_path = environment("HOCKET_STATISTICS");
     read.logs_each = is_other("HOCKET_VERBOSE", "1", "0");
     read.logs_summary = is_other("HOCKET_SUMMARY", "1", "0");
@@ -123,7 +124,8 @@ Settings read_settings(int world_rank) {
     if (!shared.network_text.empty()) shared.mpi = library_name();
     std::array<long long, 6> numbers{shared.checks_itself, shared.ignores_evidence,           shared.logs,
                                      shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
-    share(std::array{&shared.plan_text, &shared.network_text, &shared.network_path, &shared.mpi}, numbers);
+    share(std::array{&shared.plan_text, &shared.network_text, &shared.network_path, &shared.mpi, &shared.decisions_path},
+          numbers);
     shared.checks_itself = numbers[0] != 0;
     shared.ignores_evidence = numbers[1] != 0;
     shared.logs = numbers[2] != 0;

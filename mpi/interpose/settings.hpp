@@ -16,6 +16,7 @@ enum class ProgressMode : std::uint8_t { off, on, automatic };
 /// same whatever their environment and file systems.
 ///   HOCKET_PLAN        absolute path of the plan
 ///   HOCKET_NETWORK     absolute path of the network file that decisions are made from
+///   HOCKET_DECISIONS   absolute path of the folder where jobs leave what they have decided and found, for this hocket
 ///   HOCKET_VERBOSE=1   print at the end how often each entry was used
 ///   HOCKET_SUMMARY=1   print at the end how much of the program's calls the plan served
 ///   HOCKET_SELF_CHECK  off = do not look whether entries have become slower than the MPI's own functions
@@ -27,6 +28,7 @@ struct Settings {
     std::string plan_text;     ///< empty: no plan, or none that can be read
     std::string network_text;  ///< the same of a network
     std::string network_path;
+    std::string decisions_path;
     std::string mpi;  ///< that of rank 0: all ranks decide alike also where their libraries differ
     bool checks_itself = true;
     bool ignores_evidence = false;

@@ -67,7 +67,8 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t standing) {
     if (!entry.watched || standing == unknown) return;
     if (standing < 0) {
         entry.may_wait = standing != seemed_faster;
-        if (standing != shown_faster || !entry.is_on_trial()) return;
+        if (standing > shown_faster || !entry.is_on_trial()) return;
+        entry.wait = shown_faster - standing;
         entry.candidates = Candidates(2, schedule, policy);
         if (!std::any_of(entries_.begin(), entries_.end(), is_suspect)) choose_first();
         return;

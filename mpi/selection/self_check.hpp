@@ -85,12 +85,12 @@ public:
         }
         [[nodiscard]] std::int64_t standing() const {
             if (num_slower() > 0) return num_slower();
-            if (num_compared > 1) return shown_faster;
+            if (num_compared > 1) return shown_faster - wait;
             return seems_faster ? seemed_faster : unknown;
         }
     };
-    /// What an entry's comparisons on a communicator mean for the next one. A positive number: it has lost so many in a
-    /// row.
+    /// What an entry's comparisons on a communicator mean for the next one, or for the next job. A positive number: it
+    /// has lost so many in a row. `shown_faster` - n: so many calls pay for a comparison.
     static constexpr std::int64_t unknown = 0, seemed_faster = -1, shown_faster = -2;
     enum class Way { as_planned, time_schedule, time_native };
     /// The largest of each number over the ranks is what they agree on.

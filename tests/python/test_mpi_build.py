@@ -23,7 +23,7 @@ from filelock import FileLock
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import build
 from hocket.mpi.build_progress import run_build, shown_steps
-from hocket.mpi.cache import make_cache_folder, remove_unused
+from hocket.mpi.cache import decisions_folder, make_cache_folder, remove_unused
 from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi, no_mpi
 from mpis import LIMIT_S
 
@@ -374,3 +374,25 @@ def test_an_mpi_without_its_compiler_is_not_called_missing() -> None:
     error = no_mpi([broken, broken])
     assert error.message == f"no MPI of this machine can be used: {broken.message}"
     assert error.hint == broken.hint
+
+
+def test_what_jobs_have_left_goes_after_a_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path))
+    folder = decisions_folder(tmp_path / "mpi/some-1.0-key")
+    assert folder == tmp_path / "decisions/some-1.0-key"
+    old, new = folder / "old.found", folder / "new.found"
+    other = folder.with_name("other-1.0-key")
+    other.mkdir()
+    for path in (old, new, other / "old.plan"):
+        path.write_text("")
+    long_ago = time.time() - 31 * 86400
+    for path in (old, other / "old.plan"):
+        os.utime(path, (long_ago, long_ago))
+    assert decisions_folder(tmp_path / "mpi/some-1.0-key") == folder
+    assert [path.name for path in folder.iterdir()] == ["new.found"]
+    assert list(other.iterdir()) == []
+    os.utime(other, (long_ago, long_ago))
+    decisions_folder(tmp_path / "mpi/some-1.0-key")
+    assert not other.exists()
+    monkeypatch.setenv("HOCKET_CACHE_DIR", str(new))
+    assert decisions_folder(tmp_path / "mpi/some-1.0-key") is None

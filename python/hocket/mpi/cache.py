@@ -50,6 +50,27 @@ def make_cache_folder() -> Path:
     return folder
 
 
+def decisions_folder(build: Path) -> Path | None:
+    """Where jobs with this finished build leave to later ones what they have decided and found. None: nowhere.
+
+    Removes what no job has written for UNUSED_DAYS.
+    """
+    folder = cache_folder().parent / "decisions" / build.name
+    oldest = time.time() - UNUSED_DAYS * 86400
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.parent.glob("*/*"):
+            if path.is_file() and path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+        for other in folder.parent.iterdir():
+            if other != folder and other.is_dir() and other.stat().st_mtime < oldest:
+                with contextlib.suppress(OSError):  # it is not empty
+                    other.rmdir()
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
 def use(build: Path) -> bool:
     """Whether `build` exists; from now on no other process removes it while this one runs."""
     if build in _in_use and os.fstat(_in_use[build]).st_nlink > 0 and build.exists():

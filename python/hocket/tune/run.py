@@ -12,6 +12,7 @@ from pathlib import Path
 from hocket import Network
 from hocket.errors import InvalidInput
 from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.cache import decisions_folder
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks
 from hocket.mpi.discover import mpi_of_command
@@ -58,6 +59,9 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
             )
     if request.network is not None:
         environment["HOCKET_NETWORK"] = str(request.network.absolute())
+        folder = os.environ.get("HOCKET_DECISIONS", decisions_folder(parts.folder))
+        if folder:
+            environment["HOCKET_DECISIONS"] = os.path.abspath(folder)
     settings = {
         "HOCKET_SELF_CHECK": None if request.self_check is None else "on" if request.self_check else "off",
         "HOCKET_PROGRESS": progress,
