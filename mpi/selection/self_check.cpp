@@ -46,6 +46,16 @@ bool is_suspect(const SelfCheck::Entry& entry) {
     return entry.watched && (entry.num_slower() > 0 || is_open);
 }
 
+/// Before its next comparison. `distance`: between two of its calls with the same root; 0 if that is not known.
+std::int64_t positions_to_pass(const SelfCheck::Entry& entry, std::int64_t distance) {
+    if (is_suspect(entry)) return 1;
+    distance = std::max<std::int64_t>(1, distance);
+    std::int64_t wait = std::max(least_wait, entry.wait);
+    if (entry.seems_faster && entry.num_compared == 1)
+        wait = (SelfCheck::calls_after_clear_gain + distance - 1) / distance;
+    return (wait + 1) / 2 * 2 * distance;
+}
+
 }  // namespace
 
 SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) {
@@ -104,6 +114,8 @@ SelfCheck::Way SelfCheck::conclude(const Statement& stated, std::int64_t exchang
             if (comparing_) {
                 comparing_ = false;
                 compare(agreed_ns, -all[exchange_back]);
+                Entry& entry = entries_[target_];
+                entry.due = position_ + static_cast<std::uint64_t>(positions_to_pass(entry, all[distance_at]));
             }
             if (is_target && is_suspect(entries_[target_])) return begin(call, all);
             aim(all, !is_suspect(entries_[target_]) && entries_[target_].num_compared > 0);
@@ -126,11 +138,12 @@ SelfCheck::Way SelfCheck::conclude(const Statement& stated, std::int64_t exchang
     return Way::as_planned;
 }
 
-/// An entry that no rank has called yet gives way to the one that all are in: of many entries a program may use few.
+/// An entry that no rank has called yet gives way to the one that all are in, unless that is to wait: of many entries a
+/// program may use few.
 SelfCheck::Statement SelfCheck::retargeted(Statement all, const CallKey& call) {
     if (comparing_ || step_ == Step::second || all[last_at] != 0 || call.entry < 0) return all;
     const auto place = static_cast<std::size_t>(call.entry);
-    if (!entries_[place].watched) return all;
+    if (!entries_[place].watched || entries_[place].due > position_) return all;
     target_ = place;
     all[last_at] = static_cast<std::int64_t>(position_);
     all[distance_at] = 0;  // not agreed on yet
@@ -201,9 +214,7 @@ void SelfCheck::aim(const Statement& all, bool at_successor) {
     const std::int64_t last = all[at_successor ? next_last_at : last_at];
     const std::int64_t distance = std::max<std::int64_t>(1, all[at_successor ? next_distance_at : distance_at]);
     const auto now = static_cast<std::int64_t>(position_);
-    std::int64_t wait = std::max(least_wait, target.wait);
-    if (target.seems_faster && target.num_compared == 1) wait = (calls_after_clear_gain + distance - 1) / distance;
-    std::int64_t after = is_suspect(target) ? 1 : (wait + 1) / 2 * 2 * distance;
+    std::int64_t after = positions_to_pass(target, distance);
     if (num_missed_ > 0 || last == 0) after = std::max(after, std::int64_t{first_position} << num_missed_);
     next_ = static_cast<std::uint64_t>(last + (now + after - last + distance - 1) / distance * distance);
 }

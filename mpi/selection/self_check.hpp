@@ -65,6 +65,7 @@ public:
         bool may_wait = true;                    ///< on trial, where the first comparison shows a clear gain
         bool seems_faster = false;               ///< and it has
         std::int64_t wait = 0;                   ///< calls of this entry to let pass before its next comparison
+        std::uint64_t due = 0;                   ///< position before which no comparison of it takes another's turn
         std::uint64_t calls = 0;                 ///< so far, as this rank sees it
         std::int64_t last = 0;                   ///< position of its last call, as this rank sees it; 0 = none
         std::int64_t distance = 0;               ///< from its call with the same root before that; 0 = none

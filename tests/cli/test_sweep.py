@@ -344,8 +344,9 @@ def test_dask_gives_the_same_rows_also_after_kills(
         done = subprocess.run([*map(str, command), "--json"], check=True, capture_output=True, timeout=LIMIT_S)
         with Client(address, set_as_default=False) as client:
             kept = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.worker_plugins))
-    assert [name for name in kept if "hocket" in name] == []
     values = json.loads(done.stdout)
+    # Where the first client has run everything before it was killed, the second one needs no cluster.
+    assert values["ran"] == 0 or [name for name in kept if "hocket" in name] == []
     assert values["failed"] == []
     assert values["ran"] + values["kept"] == TASKS
     pandas.testing.assert_frame_equal(frame(folder), expected, check_exact=True)

@@ -118,6 +118,19 @@ TEST_CASE("an entry that is only predicted to be faster is given up after few ca
     CHECK(faster.entry(0).num_compared > 5);
 }
 
+TEST_CASE("comparisons cost as little where one entry of many is in use") {
+    for (const bool is_on_trial : {false, true}) {
+        const Entries entries(8, is_on_trial ? SelfCheck::Entry::on_trial() : SelfCheck::Entry{});
+        Ranks ranks(3, entries);
+        int num_native = 0;
+        for (int call = 0; call < 10'000; ++call)
+            num_native += ranks.call({5, 1000, 0}, 3'000'000, 1'000'000) == Way::time_native ? 1 : 0;
+        CHECK(num_native >= 20);  // 200 calls pay for one
+        CHECK(num_native <= 60);
+        CHECK(ranks.num_exchanges <= 10 * num_native);
+    }
+}
+
 TEST_CASE("an entry on trial that gains much costs one native call in a program of few calls") {
     const Entries on_trial(1, SelfCheck::Entry::on_trial());
     const auto num_native = [&](std::int64_t native_ns) {
