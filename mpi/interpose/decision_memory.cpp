@@ -101,7 +101,7 @@ std::vector<std::int64_t> DecisionMemory::standings(CallKind kind, std::span<con
     std::vector<std::int64_t> read;
     text >> of_file;
     for (std::int64_t one = 0; text >> one;) read.push_back(one);
-    const auto is_good = [](std::int64_t one) { return one == SelfCheck::unknown || one <= SelfCheck::shown_faster; };
+    const auto is_good = [](std::int64_t one) { return one <= SelfCheck::unknown; };
     return of_file == format && read.size() == num_entries && std::all_of(read.begin(), read.end(), is_good) ? read
                                                                                                              : found;
 }
@@ -112,7 +112,7 @@ void DecisionMemory::keep_standings(CallKind kind, std::span<const NodeId> nodes
     std::string text(format);
     bool is_any_known = false;
     for (const std::int64_t standing : standings) {
-        const bool is_faster = standing <= SelfCheck::shown_faster;
+        const bool is_faster = standing < SelfCheck::unknown;
         is_any_known = is_any_known || is_faster;
         text += " " + std::to_string(is_faster ? standing : SelfCheck::unknown);
     }

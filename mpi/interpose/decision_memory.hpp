@@ -34,8 +34,7 @@ public:
     [[nodiscard]] std::optional<std::vector<PlanEntry>> decided(Collective, std::span<const NodeId>) const;
     void keep_decided(Collective, std::span<const NodeId>, const std::vector<PlanEntry>&) const;
 
-    /// How each of so many entries stands after comparisons, see SelfCheck::Entry::standing(): shown to be faster, or
-    /// not known.
+    /// How each of so many entries stands after comparisons, see SelfCheck::Entry::standing(): faster, or not known.
     [[nodiscard]] std::vector<std::int64_t> standings(CallKind, std::span<const NodeId>, std::size_t num_entries) const;
     void keep_standings(CallKind, std::span<const NodeId>, const std::vector<std::int64_t>&) const;
 

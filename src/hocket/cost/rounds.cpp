@@ -258,6 +258,12 @@ RoundTimes::RoundTimes(const Rounds& rounds, const Network& network, const CostM
     stage_s_per_byte_ = std::max(all.link_s_per_byte.largest(), all.combined.largest() / costs->reduce_bytes_per_s);
 }
 
+bool RoundTimes::waits(double block_bytes, std::int32_t segments) const {
+    const double bytes = block_bytes / segments;
+    return std::any_of(terms_.begin(), terms_.end(),
+                       [&](const Term& term) { return bytes * term.largest >= rendezvous_bytes_; });
+}
+
 double RoundTimes::seconds(double block_bytes, std::int32_t segments, bool takes_turns) const {
     const double bytes = block_bytes / segments;
     double sum_s = 0;

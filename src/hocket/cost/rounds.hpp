@@ -60,6 +60,9 @@ public:
     /// size do, else they are taken to send both ways at once.
     [[nodiscard]] double seconds(double block_bytes, std::int32_t segments, bool takes_turns) const;
 
+    /// Whether a message of such a call asks its receiver first.
+    [[nodiscard]] bool waits(double block_bytes, std::int32_t segments) const;
+
     bool operator==(const RoundTimes&) const = default;
 
 private:

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "hocket/base/error.hpp"
@@ -28,8 +29,8 @@ using cost::RoundTimes;
 constexpr std::int32_t most_members = 1 << 20;
 constexpr std::int64_t most_pipelined = 1 << 22;  // chunks, as segments_for() accepts them
 constexpr std::size_t roots_tried = 3;
-// Among choices that are predicted to be this close the one of fewer segments is taken: what a message costs beside its
-// time on the wire is the least certain.
+// Among choices that are predicted to be this close one whose messages wait for no receiver is taken, which may be late,
+// and of these the one of fewer segments: what a message costs beside its time on the wire is the least certain.
 constexpr double nearly_equal = 0.03;
 // Smaller segments drown in the cost of a message; a pipeline of larger ones fills late. The larger ones are for
 // messages that would come to too many segments.
@@ -230,8 +231,11 @@ Decider::Choice Decider::best(const std::vector<Ordered>& candidates, std::int32
     double best_s = std::numeric_limits<double>::infinity();
     for (const Choice& choice : choices) best_s = std::min(best_s, choice.time_s);
     std::erase_if(choices, [&](const Choice& choice) { return choice.time_s > best_s * (1 + nearly_equal); });
-    return *std::min_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-        return std::pair(a.segments, a.time_s) < std::pair(b.segments, b.time_s);
+    const auto waits = [&](const Choice& choice) {
+        return choice.ordered->of_roots.front().waits(static_cast<double>(bytes), choice.segments);
+    };
+    return *std::min_element(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) {
+        return std::tuple(waits(a), a.segments, a.time_s) < std::tuple(waits(b), b.segments, b.time_s);
     });
 }
 
