@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -159,15 +160,20 @@ void inherit(Communicator& communicator) {
     for (std::size_t c = 0; c < num_served_kinds; ++c) {
         if (communicator.routes[c].empty() || (communicator.inherited >> c & 1U) != 0) continue;
         begins.push_back(c);
-        for (const Route& route : communicator.routes[c]) mine.push_back(route.count->standing);
+        for (const Route& route : communicator.routes[c])
+            mine.push_back(communicator.rank == 0 ? route.count->standing.load()
+                                                  : std::numeric_limits<std::int64_t>::max());
     }
     for (const std::size_t c : begins) communicator.inherited |= 1U << c;
+    std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
-    if (count == 0 || next.Bcast(mine.data(), count, MPI_INT64_T, 0, communicator.private_comm) != MPI_SUCCESS) return;
+    if (count == 0 ||
+        next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
+        return;
     std::size_t i = 0;
     for (const std::size_t c : begins) {
         for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
-            communicator.checks[c].inherit(static_cast<std::int64_t>(place), mine[i++]);
+            communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
     }
 }
 
