@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <compare>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "hocket/base/error.hpp"
@@ -52,18 +51,22 @@ private:
 
     /// The k-th send of a pair belongs to its k-th receive.
     void join_messages() {
-        std::unordered_map<std::size_t, std::vector<std::size_t>> sends;
-        std::unordered_map<std::size_t, std::size_t> received;
+        std::vector<std::pair<std::size_t, std::size_t>> sends, receives;  // pair of ranks, number
         const std::size_t p = parts_.size();
         each_op([&](std::size_t rank, const Op& op, std::size_t number) {
             is_send_.push_back(op.kind == OpKind::send);
-            if (is_send_.back()) sends[rank * p + op.peer.at()].push_back(number);
+            if (is_send_.back())
+                sends.emplace_back(rank * p + op.peer.at(), number);
+            else
+                receives.emplace_back(op.peer.at() * p + rank, number);
         });
-        each_op([&](std::size_t rank, const Op& op, std::size_t number) {
-            if (op.kind == OpKind::send) return;
-            const std::size_t pair = op.peer.at() * p + rank;
-            message_[number] = sends.at(pair).at(received[pair]++);
-        });
+        std::sort(sends.begin(), sends.end());
+        std::sort(receives.begin(), receives.end());
+        HOCKET_ASSERT(sends.size() == receives.size(), "a message without a receive");
+        for (std::size_t i = 0; i < sends.size(); ++i) {
+            HOCKET_ASSERT(sends[i].first == receives[i].first, "a message without a receive");
+            message_[receives[i].second] = sends[i].second;
+        }
     }
 
     /// A receive follows its message too.
