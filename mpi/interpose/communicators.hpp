@@ -76,8 +76,8 @@ inline void decide_routes(Communicator& communicator, CallKind kind) {
     if (!has(communicator.decided, kind)) add_decided(communicator, kind);
 }
 /// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
-/// many. Its first member tells all ranks: threads may have made communicators in different orders, and the first member
-/// alone knows of earlier jobs. For the routes that it has now.
+/// many. Its first member tells all ranks: threads may have made communicators in different orders, and the first
+/// member alone knows of earlier jobs. For the routes that it has now.
 void inherit(Communicator&);
 /// Makes a new `private_comm` and numbers calls from 0 again. Collective. False if there is none.
 bool restart_numbers(Communicator& communicator);

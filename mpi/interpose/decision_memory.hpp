@@ -17,8 +17,8 @@
 
 namespace hocket::interpose {
 
-/// What earlier jobs have decided and found on the same hosts, in small files of a folder. A file that cannot be read or
-/// written is as one that is not there.
+/// What earlier jobs have decided and found on the same hosts, in small files of a folder. A file that cannot be read
+/// or written is as one that is not there.
 class DecisionMemory {
 public:
     /// Decisions for fewer ranks take less time than a file.

@@ -124,8 +124,9 @@ Settings read_settings(int world_rank) {
     if (!shared.network_text.empty()) shared.mpi = library_name();
     std::array<long long, 6> numbers{shared.checks_itself, shared.ignores_evidence,           shared.logs,
                                      shared.reports,       static_cast<int>(shared.progress), shared.progress_core};
-    share(std::array{&shared.plan_text, &shared.network_text, &shared.network_path, &shared.mpi, &shared.decisions_path},
-          numbers);
+    const std::array texts{&shared.plan_text, &shared.network_text, &shared.network_path, &shared.mpi,
+                           &shared.decisions_path};
+    share(texts, numbers);
     shared.checks_itself = numbers[0] != 0;
     shared.ignores_evidence = numbers[1] != 0;
     shared.logs = numbers[2] != 0;

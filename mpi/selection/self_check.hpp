@@ -56,8 +56,8 @@ public:
     /// calls: a program of few calls would lose to native ones a large part of what it gains.
     static constexpr std::int64_t clear_gain_percent = 25;
     static constexpr std::int64_t calls_after_clear_gain = 16;
-    /// The same as `first_position` where an entry has lost its last comparison on another communicator, so that short-lived ones come to a
-    /// verdict.
+    /// As `first_position` where an entry has lost its last comparison on another communicator, so that short-lived
+    /// ones come to a verdict.
     static constexpr std::uint64_t first_position_of_suspect = 2;
 
     struct Entry {

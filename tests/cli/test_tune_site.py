@@ -26,7 +26,7 @@ for ends, mbit in (("a0 s0", 400), ("a1 s0", 400), ("b0 s1", 400), ("b1 s1", 400
 @pytest.mark.skipif(not EMULATED, reason=f"no testbed here: {REASON}")
 def test_a_plan_without_a_program(mpi: Mpi, hocket_cli, tmp_path) -> None:
     (tmp_path / "net.toml").write_text(NETWORK)
-    options = ["--site", "--testbed", "--network", "net.toml", "--measure-time", "12s", "-o", "s.plan"]
+    options = ["--site", "--testbed", "--network", "net.toml", "--measure-time", "25s", "-o", "s.plan"]
     command = ["--", mpi.mpiexec, "-n", 4]
     done = hocket_cli("tune", *options, "--json", *command)
     assert done.returncode == 0, done.stderr

@@ -174,7 +174,9 @@ def _judge_early(one: _Trial, launches: Sequence[Launch], equal: bool, program_s
     elif calls_s * (1 - 1 / ratio.high) < LEAST_SHARE * program_s:
         found = replace(Measurement.judged(launches, equal), reason="")
         one.verdict = found.worth(one.choice.group.calls_in_turn, program_s)
-    one.undecided_s = calls_s * min(1.0, 1 / ratio.low - 1 / ratio.high)
+    # Before LEAST_LAUNCHES nothing is kept, however sure the first one is.
+    at_worst = 1 / ratio.low if len(launches) >= LEAST_LAUNCHES else 1.0
+    one.undecided_s = calls_s * min(1.0, at_worst - 1 / ratio.high)
 
 
 def _last_word(one: _Trial, launches: int, budget: Budget) -> Measurement:

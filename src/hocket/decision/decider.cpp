@@ -29,7 +29,7 @@ using cost::RoundTimes;
 constexpr std::int32_t most_members = 1 << 20;
 constexpr std::int64_t most_pipelined = 1 << 22;  // chunks, as segments_for() accepts them
 constexpr std::size_t roots_tried = 3;
-// Among choices that are predicted to be this close one whose messages wait for no receiver is taken, which may be late,
+// Among choices that are predicted to be this close one is taken whose messages wait for no receiver (it may be late),
 // and of these the one of fewer segments: what a message costs beside its time on the wire is the least certain.
 constexpr double nearly_equal = 0.03;
 // Smaller segments drown in the cost of a message; a pipeline of larger ones fills late. The larger ones are for
