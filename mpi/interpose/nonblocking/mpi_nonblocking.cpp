@@ -121,8 +121,7 @@ int make_persistent(int (*call)(Arguments...), Arguments... arguments) {
         const Inside inside;
         planned = plan_persistent(*made, is_made);
     }
-    if (is_made)
-        progress.adopt_persistent(describe<Size, 2>(function, arguments...), std::move(planned), *request);
+    if (is_made) progress.adopt_persistent(describe<Size, 2>(function, arguments...), std::move(planned), *request);
     return code;
 }
 

@@ -181,8 +181,7 @@ void restart(MPI_Request request) {
 /// Null if the plan does not serve it.
 Proxy* planned_proxy(MPI_Request request) {
     const std::optional<TrackedRequest> tracked = background.requests.find(request);
-    const bool is_planned =
-        tracked && tracked->kind == TrackedRequest::persistent && tracked->of->planned() != nullptr;
+    const bool is_planned = tracked && tracked->kind == TrackedRequest::persistent && tracked->of->planned() != nullptr;
     return is_planned ? tracked->of : nullptr;
 }
 

@@ -15,8 +15,8 @@ from hocket.cli.common import command_argument, json_option, print_json, print_t
 from hocket.cli.options import (
     Duration,
     cost_source,
-    is_default,
     generator_options,
+    is_default,
     message_cost_options,
     network_option,
     refuse_given,

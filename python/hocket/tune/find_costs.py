@@ -46,9 +46,7 @@ def _with_rendezvous_bytes(launcher: Launcher, used: UsedCosts, reporter: Report
     found = launcher.rendezvous_bytes()
     if found is None:
         return used
-    reporter.message(
-        f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver"
-    )
+    reporter.message(f"the MPI sends messages up to {(found - 1) / 1024:.0f} KiB without waiting for their receiver")
     return UsedCosts(used.costs.replace(rendezvous_bytes=found), used.source)
 
 

@@ -34,9 +34,7 @@ def measure_advice(
     budget = launcher.budget
     with reporter.stage(f"measuring {len(tried)} collective(s)", budget.left_s) as advance:
 
-        def measure(
-            entries: Sequence[PlanEntry], within_s: float, least: int, following: str
-        ) -> list[Measured | None]:
+        def measure(entries: Sequence[PlanEntry], within_s: float, least: int, following: str) -> list[Measured | None]:
             advance(following)
             return launcher.compare(advice.plan.ranks, network, entries, within_s, least)
 
@@ -50,9 +48,7 @@ def measure_advice(
 def verdicts(advice: Advice, measured: Sequence[Measurement], mpi: str) -> list[Verdict]:
     """`measured`: of in_plan(advice), with the MPI of that name."""
     found = iter(measured)
-    return [
-        Verdict(choice, None) if choice.reason else next(found).verdict(choice, mpi) for choice in advice.choices
-    ]
+    return [Verdict(choice, None) if choice.reason else next(found).verdict(choice, mpi) for choice in advice.choices]
 
 
 def in_plan(advice: Advice) -> list[Choice]:

@@ -36,8 +36,8 @@ from hocket.tune.costs import UsedCosts
 from hocket.tune.find_costs import find_costs
 from hocket.tune.folder import Unfinished, result_folder
 from hocket.tune.launcher import Launcher
-from hocket.tune.measurement import Measurement
 from hocket.tune.measured_advice import in_plan, measure_advice, verdicts
+from hocket.tune.measurement import Measurement
 from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
 from hocket.tune.output import compare_output
 from hocket.tune.predict import predict_program
