@@ -159,7 +159,7 @@ def decoded(hint: Any, value: Any, where: str) -> Any:
     """`value` as the first of the types that `hint` accepts."""
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     for one in accepted:
-        if typing.get_origin(one) is tuple and isinstance(value, list):
+        if typing.get_origin(one) is tuple and isinstance(value, (list, tuple)):
             item = typing.get_args(one)[0]
             return tuple(decoded(item, of_list, where) for of_list in value)
         if dataclasses.is_dataclass(one) and isinstance(value, dict):

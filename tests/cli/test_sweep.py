@@ -283,6 +283,37 @@ def test_pictures_and_tables(campaign: Path, expected: pandas.DataFrame, hocket_
     assert done.returncode == 2
     assert "no column 'speed'" in done.stderr
     assert hocket_cli("sweep", "show", campaign.parent).returncode == 2
+    for condition, rows in (("what=allreduce:ring", TASKS // 3), ("network.scale=1", TASKS // 2), ("bytes=2000", 6)):
+        for kind in ((), ("--kind", "table", "--x", "what", "--by", "network.scale")):
+            done = hocket_cli("sweep", "show", folder, *kind, "--where", condition, "--json")
+            assert len(json.loads(done.stdout)["rows"]) == rows
+    for condition, message in (("what=spiral", "bcast:binomial"), ("speed=1", "no such column"), ("what", "no =")):
+        done = hocket_cli("sweep", "show", folder, "--where", condition)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_failed_cables_and_hosts_as_keys_of_their_own(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'format = "hocket.campaign/1"\nrequest = "simulate"\n[fixed]\nnetwork.from = "fat-tree:4x4"\nbytes = 1000\n'
+        'what = "bcast:binomial"\n[product]\nnetwork.failed = [[], ["h0-s1.0"]]\n'
+        'network.placement = ["block", ["h1", "h2", "h3"]]\n'
+    )
+    done = hocket_cli("sweep", "c.toml", "--workers", "1")
+    summary = json.loads((tmp_path / "c.sweep/summary.json").read_text())
+    # Without its only cable h0 is alone.
+    assert [one["task"] for one in summary["failed"]] == [2], done.stderr
+    assert len(frame(tmp_path / "c.sweep")) == 3
+
+
+def test_rows_of_patterns_are_the_same_again(tmp_path: Path, hocket_cli: Callable[..., Any]) -> None:
+    (tmp_path / "c.toml").write_text(
+        'format = "hocket.campaign/1"\nrequest = "simulate"\n[product]\nnetwork = ["torus:4x4"]\n'
+        'what = ["random-permutation", "nearest-neighbour"]\nbytes = [1000, 100000]\n'
+    )
+    for name in ("a", "b"):
+        assert hocket_cli("sweep", "c.toml", "-o", name).returncode == 0
+    pandas.testing.assert_frame_equal(frame(tmp_path / "a"), frame(tmp_path / "b"))
 
 
 @contextmanager

@@ -142,7 +142,10 @@ def test_an_exit_while_a_collective_is_pending(runner: MpiRunner, parts: MpiPart
     program = runner.compile(EXITS)
     env = {"HOCKET_PROGRESS": "on"}
     for _ in range(3):
-        assert runner.run(2, program, libraries=[parts.interpose], env=env, check=False).returncode == 7
+        done = runner.run(2, program, libraries=[parts.interpose], env=env, check=False)
+        # Of 80 native runs with MPICH 4.0 one ended so: its launcher hangs up on the other rank.
+        is_hung_up = runner.mpi.family == "mpich" and "Hangup (signal 1)" in done.stdout
+        assert done.returncode == 7 or is_hung_up, done.stdout + done.stderr
 
 
 FAILS = r"""

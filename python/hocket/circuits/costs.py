@@ -93,7 +93,11 @@ class CircuitCosts:
 
     @property
     def values(self) -> dict[str, Any]:
-        return asdict(self.request) | {"figures": [asdict(figure) for figure in self.figures]}
+        return asdict(self.request) | {
+            "figures": [
+                asdict(figure) | {"less_than_possible": figure.is_less_than_possible} for figure in self.figures
+            ]
+        }
 
     def title(self) -> str:
         from hocket import print_bandwidth, print_bytes, print_duration

@@ -12,7 +12,6 @@ import click
 
 from hocket.cli.common import json_option, message, print_json, print_table
 from hocket.cli.reporter import TerminalReporter
-from hocket.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hocket.sweep.request import Swept
@@ -158,10 +157,9 @@ def show_rows(
     view = None
     if kind is not None or x is not None:
         given = {"kind": kind or "table", "x": x, "y": y, "by": by, "value": value, "relative_to": relative_to}
-        conditions = dict(_condition(one) for one in where)
         kept = {name: one for name, one in given.items() if one is not None}
-        view = view_of({**kept, "where": conditions}, [], "--kind")
-    shown = run(ShowRequest(folder, view, output is not None, output), TerminalReporter())
+        view = view_of(kept, [], "--kind")
+    shown = run(ShowRequest(folder, view, where, output is not None, output), TerminalReporter())
     if as_json:
         print_json(shown.values)
         return
@@ -173,15 +171,3 @@ def _print_tables(shown: Shown) -> None:
         print_table(table.columns, table.rows, table.title)
     for path in shown.files:
         message(f"written: {path}")
-
-
-def _condition(text: str) -> tuple[str, str | int | float]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InvalidInput(f"--where {text}: no =", "as in --where what=bcast:binomial")
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            pass
-    return name, value

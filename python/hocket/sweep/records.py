@@ -10,7 +10,7 @@ from typing import Any
 Record = dict[str, str | int | float | bool | None]
 
 #: Of no row: they differ from run to run, or only repeat what was asked for.
-_LEFT_OUT = {"setup_s", "solve_s", "search_s", "build_s", "peak_rss_bytes", "routing"}
+_LEFT_OUT = {"cpu_s", "setup_s", "solve_s", "search_s", "build_s", "peak_rss_bytes", "routing"}
 #: Lists in values whose items are rows of their own, beside the plain values of the whole.
 _ROWS = ("results", "choices", "calls", "schedules", "jobs", "points", "collectives")
 
@@ -26,7 +26,7 @@ def records_of(result: Any) -> list[Record]:
     if _are_rows(values.get("figures")):
         return [
             {"collective": figure["collective"], "algorithm": figure["algorithm"], "curve": curve["name"],
-             "time_s": curve["time_s"][-1]}
+             "time_s": curve["time_s"][-1], "less_than_possible": figure["less_than_possible"]}
             for figure in values["figures"]
             for curve in figure["curves"]
         ]  # fmt: skip

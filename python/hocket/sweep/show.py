@@ -19,13 +19,14 @@ from hocket.reporter import SILENT, Reporter
 from hocket.sweep.campaign import read_toml
 from hocket.sweep.networks import slug
 from hocket.sweep.store import CAMPAIGN, frame, summary_of
-from hocket.sweep.views import View, grid, pareto, view_of
+from hocket.sweep.views import View, grid, ordered, pareto, view_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_TABLE_ROWS = 50
 MOST_TABLE_COLUMNS = 10
+MOST_NAMED = 20  # values of a column, in a message
 _MAIN = ("makespan_s", "median_s", "time_s", "predicted_s", "measured_s", "item", "bytes", "status")
 PAGE = "page.html"
 
@@ -34,6 +35,7 @@ PAGE = "page.html"
 class ShowRequest:
     folder: Path
     view: View | None = None  #: None = those of the campaign, or the first rows
+    where: tuple[str, ...] = ()  #: only these rows: "what=bcast:ring"
     pictures: bool = False  #: write a page and PNG files
     output: Path | None = None  #: None = into the folder
 
@@ -64,6 +66,8 @@ def run(request: ShowRequest, reporter: Reporter = SILENT) -> Shown:
     rows = frame(request.folder)
     if rows.empty:
         raise InvalidInput(f"{request.folder}: has no rows", "run the campaign first")
+    for condition in request.where:
+        rows = _chosen(rows, condition)
     campaign = read_campaign_of(request.folder)
     views = campaign.views if request.view is None else (request.view,)
     tables = [table_of(view, rows) for view in views] or [_first_rows(rows)]
@@ -71,6 +75,28 @@ def run(request: ShowRequest, reporter: Reporter = SILENT) -> Shown:
     if request.pictures:
         files = _write(request, rows, views, tables, reporter)
     return Shown(rows, tuple(tables), tuple(files))
+
+
+def _chosen(rows: DataFrame, condition: str) -> DataFrame:
+    column, equals, text = condition.partition("=")
+    if not equals:
+        raise InvalidInput(f"--where {condition}: no =", "as in --where what=bcast:binomial")
+    if column not in rows:
+        raise InvalidInput(f"--where {condition}: the rows have no such column", f"accepted: {', '.join(rows)}")
+    found = rows[[_is_same(value, text) for value in rows[column]]]
+    if found.empty:
+        known = ", ".join(map(str, ordered(rows[column].dropna())[:MOST_NAMED]))
+        raise InvalidInput(f"--where {condition}: no row has that value", f"there are {known}")
+    return found
+
+
+def _is_same(value: Any, text: str) -> bool:
+    if str(value) == text:
+        return True
+    try:
+        return float(value) == float(text)
+    except (TypeError, ValueError):
+        return False
 
 
 @dataclass(frozen=True)
