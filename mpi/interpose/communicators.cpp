@@ -153,28 +153,20 @@ void add_decided(Communicator& communicator, CallKind kind) {
     communicator.checks[place_of(kind)] = self_check(routes, num_planned);
 }
 
-void inherit(Communicator& communicator) {
+void inherit(Communicator& communicator, CallKind kind) {
+    communicator.inherited |= bit_of(kind);
     if (!settings.checks_itself) return;
     std::vector<std::int64_t> mine;
-    std::vector<std::size_t> begins;
-    for (std::size_t c = 0; c < num_served_kinds; ++c) {
-        if (communicator.routes[c].empty() || (communicator.inherited >> c & 1U) != 0) continue;
-        begins.push_back(c);
-        for (const Route& route : communicator.routes[c])
-            mine.push_back(communicator.rank == 0 ? route.count->standing.load()
-                                                  : std::numeric_limits<std::int64_t>::max());
-    }
-    for (const std::size_t c : begins) communicator.inherited |= 1U << c;
+    for (const Route& route : communicator.routes[place_of(kind)])
+        mine.push_back(communicator.rank == 0 ? route.count->standing.load()
+                                              : std::numeric_limits<std::int64_t>::max());
     std::vector<std::int64_t> all(mine.size());
     const auto count = static_cast<int>(mine.size());
     if (count == 0 ||
         next.Allreduce(mine.data(), all.data(), count, MPI_INT64_T, MPI_MIN, communicator.private_comm) != MPI_SUCCESS)
         return;
-    std::size_t i = 0;
-    for (const std::size_t c : begins) {
-        for (std::size_t place = 0; place < communicator.routes[c].size(); ++place)
-            communicator.checks[c].inherit(static_cast<std::int64_t>(place), all[i++]);
-    }
+    for (std::size_t place = 0; place < all.size(); ++place)
+        communicator.checks[place_of(kind)].inherit(static_cast<std::int64_t>(place), all[place]);
 }
 
 void prepare_communicators() { PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr); }
@@ -201,9 +193,7 @@ bool restart_numbers(Communicator& communicator) {
     }
     communicator.call = 0;
     note_maker();
-    if (!renew_private(communicator)) return false;
-    inherit(communicator);
-    return true;
+    return renew_private(communicator);
 }
 
 void prepare_world() {

@@ -77,8 +77,8 @@ inline void decide_routes(Communicator& communicator, CallKind kind) {
 }
 /// A communicator begins with what comparisons on earlier ones have found: many programs make few calls on each of
 /// many. Its first member tells all ranks: threads may have made communicators in different orders, and the first
-/// member alone knows of earlier jobs. For the routes that it has now.
-void inherit(Communicator&);
+/// member alone knows of earlier jobs. For the routes of one kind: ranks may have decided on others at different times.
+void inherit(Communicator&, CallKind);
 /// Makes a new `private_comm` and numbers calls from 0 again. Collective. False if there is none.
 bool restart_numbers(Communicator& communicator);
 /// Gives the call a number that all ranks know it by, and with it tags that no message of an earlier call has: of one

@@ -9,10 +9,12 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <numeric>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "hocket/plan/file.hpp"
@@ -34,6 +36,9 @@ void write_whole(const std::string& path, const std::string& text) {
 }
 
 std::optional<std::string> text_of(const std::string& path) {
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(path, error);
+    if (!is_file || std::filesystem::file_size(path, error) > max_plan_bytes) return {};
     std::ifstream file(path, std::ios::binary);
     if (!file) return {};
     std::ostringstream text;
@@ -101,13 +106,15 @@ std::vector<std::int64_t> DecisionMemory::standings(CallKind kind, std::span<con
     std::vector<std::int64_t> read;
     text >> of_file;
     for (std::int64_t one = 0; text >> one;) read.push_back(one);
-    const auto is_good = [](std::int64_t one) { return one <= SelfCheck::unknown; };
+    const auto is_good = [](std::int64_t one) {
+        return one <= SelfCheck::unknown && one >= SelfCheck::shown_faster - most_calls;
+    };
     return of_file == format && read.size() == num_entries && std::all_of(read.begin(), read.end(), is_good) ? read
                                                                                                              : found;
 }
 
 void DecisionMemory::keep_standings(CallKind kind, std::span<const NodeId> nodes,
-                                    const std::vector<std::int64_t>& standings) const {
+                                    const std::vector<std::int64_t>& standings, bool had_some) const {
     if (folder_.empty()) return;
     std::string text(format);
     bool is_any_known = false;
@@ -119,7 +126,7 @@ void DecisionMemory::keep_standings(CallKind kind, std::span<const NodeId> nodes
     const std::string path = path_of(name_of(kind), nodes, ".found");
     if (is_any_known) {
         write_whole(path, text + "\n");
-    } else {
+    } else if (had_some) {  // and it was not faster here
         std::remove(path.c_str());
     }
 }

@@ -23,6 +23,9 @@ class DecisionMemory {
 public:
     /// Decisions for fewer ranks take less time than a file.
     static constexpr std::size_t least_ranks = 256;
+    /// What was shown to be faster is compared again after so many calls at most, over all jobs: a single long native
+    /// call may have shown it.
+    static constexpr std::int64_t most_calls = 1000;
 
     /// Remembers nothing.
     DecisionMemory() = default;
@@ -36,7 +39,8 @@ public:
 
     /// How each of so many entries stands after comparisons, see SelfCheck::Entry::standing(): faster, or not known.
     [[nodiscard]] std::vector<std::int64_t> standings(CallKind, std::span<const NodeId>, std::size_t num_entries) const;
-    void keep_standings(CallKind, std::span<const NodeId>, const std::vector<std::int64_t>&) const;
+    /// `had_some`: standings() has found a file.
+    void keep_standings(CallKind, std::span<const NodeId>, const std::vector<std::int64_t>&, bool had_some) const;
 
 private:
     [[nodiscard]] std::string path_of(std::string_view what, std::span<const NodeId>, std::string_view ending) const;

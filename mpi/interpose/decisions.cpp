@@ -24,8 +24,11 @@
 #include "hocket/network/placement.hpp"
 #include "interpose/log.hpp"
 #include "interpose/next.hpp"
+#include "selection/self_check.hpp"
 
 namespace hocket::interpose {
+
+using selection::SelfCheck;
 
 Decisions& decisions = *new Decisions;
 
@@ -167,13 +170,22 @@ void Decisions::remember(const std::string& folder, const std::string& network, 
     memory_ = DecisionMemory(folder, circumstances + plan);
 }
 
+/// A standing for the next job, which goes on to wait where this one has ended.
+static std::int64_t left_of(const EntryCount& count) {
+    const std::int64_t standing = count.standing;
+    if (standing > SelfCheck::shown_faster) return standing;
+    const std::int64_t wait = std::min(SelfCheck::shown_faster - standing, DecisionMemory::most_calls);
+    const bool is_of_this_job = count.self_check > 0;
+    return SelfCheck::shown_faster - (is_of_this_job ? wait : std::max<std::int64_t>(0, wait - count.rerouted));
+}
+
 void Decisions::keep_found() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, found] : found_) {
         if (!found.is_first) continue;
         std::vector<std::int64_t> standings;
-        for (const Entry& entry : found.entries) standings.push_back(entry.count.standing);
-        memory_.keep_standings(key.first, found.nodes, standings);
+        for (const Entry& entry : found.entries) standings.push_back(left_of(entry.count));
+        memory_.keep_standings(key.first, found.nodes, standings, found.had_some);
     }
 }
 
@@ -190,7 +202,10 @@ Decisions::Entries& Decisions::entries(CallKind kind, const std::vector<int>& me
         for (const PlanEntry& entry : decided) found.entries.emplace_back(kind, &entry);
     if (is_new && is_first) {
         const std::vector<std::int64_t> standings = memory_.standings(kind, found.nodes, decided.size());
-        for (std::size_t i = 0; i < standings.size(); ++i) found.entries[i].count.standing = standings[i];
+        for (std::size_t i = 0; i < standings.size(); ++i) {
+            found.entries[i].count.standing = standings[i];
+            found.had_some = found.had_some || standings[i] != SelfCheck::unknown;
+        }
     }
     ++cost_.times;
     cost_.cpu_s += thread_cpu_s() - begin_s;

@@ -77,6 +77,7 @@ private:
     struct Found {
         std::vector<NodeId> nodes;
         bool is_first = false;
+        bool had_some = false;  ///< earlier jobs have left standings
         Entries entries{};
     };
 

@@ -58,6 +58,18 @@ def test_options_that_need_a_program(hocket_cli, tmp_path, option) -> None:
     assert not (tmp_path / "site.plan").exists()
 
 
+def test_what_cannot_be(hocket_cli, tmp_path) -> None:
+    (tmp_path / "net.toml").write_text(NETWORK)
+    for options, command, message in (
+        (["-o", "."], [], "no file can be written there"),
+        ([], ["./app"], "./app: with --site the command is a launcher without a program"),
+        (["-o", "none/s.plan"], [], "none"),
+    ):
+        done = hocket_cli("tune", "--site", *options, "--network", "net.toml", "--", "mpiexec", "-n", 4, *command)
+        assert done.returncode == 2, done.stderr
+        assert message in done.stderr
+
+
 def test_one_rank_alone(mpi: Mpi, hocket_cli, tmp_path) -> None:
     (tmp_path / "net.toml").write_text(NETWORK)
     done = hocket_cli("tune", "--site", "--network", "net.toml", "--", mpi.mpiexec, "-n", 1)

@@ -58,6 +58,21 @@ def test_what_one_job_has_shown_the_next_one_need_not_try(runner: MpiRunner, tmp
     assert job(runner, network, memory)["comparison"] == 2 * RANKS
 
 
+def test_what_was_shown_is_shown_again_after_some_jobs(runner: MpiRunner, tmp_path: Path) -> None:
+    network, memory = cluster(tmp_path), tmp_path / "memory"
+    memory.mkdir()
+    job(runner, network, memory)
+    (file,) = memory.iterdir()
+    known = max(file.read_text().split()[1:], key=len)
+    file.write_text(file.read_text().replace(known, "-62"))
+    for left in ("-22", "-2"):  # 40 calls less each time, and no fewer than none
+        assert job(runner, network, memory) == {"derived": 40 * RANKS}
+        assert left in file.read_text().split()
+    assert job(runner, network, memory)["comparison"] >= RANKS
+    file.write_text(file.read_text().replace(max(file.read_text().split()[1:], key=len), "-9999"))
+    assert job(runner, network, memory)["comparison"] >= RANKS  # nobody waits so long
+
+
 def test_a_folder_that_is_not_there_is_no_error(runner: MpiRunner, tmp_path: Path) -> None:
     assert job(runner, cluster(tmp_path), tmp_path / "none")["comparison"] > 0
     assert not (tmp_path / "none").exists()

@@ -257,6 +257,56 @@ def test_ranks_with_different_mpis_decide_alike(runner: MpiRunner, tmp_path: Pat
     assert counted(statistics)["bcast"] == {"predicted": RANKS * 40}
 
 
+# Rank 1 alone makes calls that the MPI refuses, then all make calls of another kind: on the world and on a duplicate.
+ALONE = r"""
+#include <mpi.h>
+#include <stdio.h>
+static char data[100000];
+static double a[4000], b[4000];
+static int wrong = 0;
+static void use(MPI_Comm comm, int rank, int ranks) {
+    MPI_Request request;
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        wrong += MPI_Bcast(data, -1, MPI_CHAR, 0, comm) == MPI_SUCCESS;
+        wrong += MPI_Bcast(data, sizeof data, MPI_CHAR, ranks, comm) == MPI_SUCCESS;
+        wrong += MPI_Ibcast(data, sizeof data, MPI_CHAR, ranks, comm, &request) == MPI_SUCCESS;
+    }
+    for (int k = 0; k < 20; ++k) {
+        for (int i = 0; i < 4000; ++i) a[i] = rank + k;
+        MPI_Allreduce(a, b, 4000, MPI_DOUBLE, MPI_SUM, comm);
+        wrong += b[3] != ranks * (ranks - 1) / 2 + ranks * k;
+    }
+    for (int k = 0; k < 20; ++k) {
+        data[7] = rank == 0 ? k : -1;
+        MPI_Bcast(data, sizeof data, MPI_CHAR, 0, comm);
+        wrong += data[7] != k;
+    }
+}
+int main(int argc, char** argv) {
+    int rank, ranks, all = 0;
+    MPI_Comm copy;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    use(MPI_COMM_WORLD, rank, ranks);
+    use(copy, rank, ranks);
+    MPI_Comm_free(&copy);
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("wrong %d\n", all);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("progress", ["off", "on"])
+def test_a_refused_call_of_one_rank_alone_waits_for_nobody(runner: MpiRunner, tmp_path: Path, progress: str) -> None:
+    done, _ = run(runner, tmp_path, cluster(tmp_path), ALONE, HOCKET_PROGRESS=progress)
+    assert done.stdout == "wrong 0\n", done.stderr
+
+
 @pytest.mark.one_of_each_family
 def test_a_wrong_algorithm_in_the_network_is_reported(runner: MpiRunner, tmp_path: Path) -> None:
     path = cluster(tmp_path)

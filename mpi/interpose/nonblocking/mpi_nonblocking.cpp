@@ -115,13 +115,13 @@ int make_persistent(int (*call)(Arguments...), Arguments... arguments) {
     const std::tuple<Arguments...> all{arguments...};
     const MPI_Request* const request = cleared(std::get<sizeof...(Arguments) - 1>(all));
     const int code = call(arguments...);
-    const bool is_made = is_to_adopt(code, request);
+    if (!is_to_adopt(code, request)) return code;  // what the MPI refuses is no call: a rank may be alone with it
     std::unique_ptr<PlannedCall> planned;
     if (const std::optional<Call> made = plannable<function>(all)) {
         const Inside inside;
-        planned = plan_persistent(*made, is_made);
+        planned = plan_persistent(*made);
     }
-    if (is_made) progress.adopt_persistent(describe<Size, 2>(function, arguments...), std::move(planned), *request);
+    progress.adopt_persistent(describe<Size, 2>(function, arguments...), std::move(planned), *request);
     return code;
 }
 

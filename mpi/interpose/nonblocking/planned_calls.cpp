@@ -34,15 +34,21 @@ struct Service {
     }
 };
 
-/// Nothing: the call stays the MPI's own, on all ranks.
-std::optional<Service> service_of(const Call& call) {
-    if (call.comm == MPI_COMM_NULL) return {};
+/// Null: all such calls stay the MPI's own, on all ranks.
+Communicator* served_communicator(const Call& call) {
+    if (call.comm == MPI_COMM_NULL) return nullptr;
     Communicator* const communicator = find_communicator(call.comm);
-    if (communicator == nullptr || !communicator->queue) return {};
+    if (communicator == nullptr || !communicator->queue) return nullptr;
     const CallKind kind = kind_of(call);
     decide_routes(*communicator, kind);
-    auto& routes = communicator->routes[place_of(kind)];
-    if (routes.empty()) return {};
+    return communicator->routes[place_of(kind)].empty() ? nullptr : communicator;
+}
+
+/// Nothing: the call stays the MPI's own, on all ranks that make the same one.
+std::optional<Service> service_of(const Call& call) {
+    Communicator* const communicator = served_communicator(call);
+    if (communicator == nullptr) return {};
+    auto& routes = communicator->routes[place_of(kind_of(call))];
     const std::int64_t bytes = signature_of(call, *communicator).bytes;
     const Route* const route = find_route(routes, call, bytes);
     if (route == nullptr) return {};
@@ -74,14 +80,17 @@ std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code) {
     return nullptr;
 }
 
-std::unique_ptr<PlannedCall> plan_persistent(const Call& call, bool is_made) {
-    const std::optional<Service> service = service_of(call);
-    if (!service) return nullptr;
-    std::unique_ptr<PlannedCall> planned = service->plan(call);
-    const Verdict verdict = judge(call, service->communicator->rank, service->communicator->size);
-    const bool can = is_made && verdict.action == Verdict::serve && has_extent(call) && planned->bind() == MPI_SUCCESS;
+std::unique_ptr<PlannedCall> plan_persistent(const Call& call) {
+    Communicator* const communicator = served_communicator(call);
+    if (communicator == nullptr) return nullptr;
+    std::unique_ptr<PlannedCall> planned;
+    if (const std::optional<Service> service = service_of(call)) {
+        const Verdict verdict = judge(call, communicator->rank, communicator->size);
+        if (verdict.action == Verdict::serve && has_extent(call)) planned = service->plan(call);
+        if (planned && planned->bind() != MPI_SUCCESS) planned.reset();
+    }
     release_closed_queues();
-    std::shared_ptr<CollectiveQueue> own_queue = service->communicator->queue->make_another(can);
+    std::shared_ptr<CollectiveQueue> own_queue = communicator->queue->make_another(planned != nullptr);
     if (!own_queue) return nullptr;
     planned->move_to(std::move(own_queue));
     return planned;

@@ -19,8 +19,8 @@ void open_queue(MPI_Comm comm);
 /// Starts a non-blocking collective by the plan. Empty: it stays the MPI's own.
 std::unique_ptr<PlannedCall> plan_call(const Call& call, int* code);
 
-/// A persistent collective for starts by the plan. The MPI has made its own, unless it has refused that on this rank.
-/// Collective. Empty on all ranks: it stays the MPI's own.
-std::unique_ptr<PlannedCall> plan_persistent(const Call& call, bool is_made);
+/// A persistent collective for starts by the plan, when the MPI has made its own. Collective. Empty on all ranks: it
+/// stays the MPI's own.
+std::unique_ptr<PlannedCall> plan_persistent(const Call& call);
 
 }  // namespace hocket::interpose

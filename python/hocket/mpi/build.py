@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -207,9 +207,12 @@ def _made_elsewhere(mpi: Mpi, label: str, sources: Callable[[Path], set[Path]]) 
     if all(shutil.which(os.environ.get(variable, usual)) for variable, usual, _ in _COMPILERS):
         return None
     origin = _origin(mpi, sources)
-    builds = [path for path in cache_folder().glob(f"{label}-*/{_ORIGIN}") if path.read_text() == origin]
-    builds.sort(key=lambda path: path.stat().st_mtime)
-    return next((path.parent for path in reversed(builds) if use(path.parent)), None)
+    builds: list[tuple[float, Path]] = []
+    for path in cache_folder().glob(f"{label}-*/{_ORIGIN}"):
+        with suppress(OSError):  # removed by another process, or no file
+            if path.read_bytes() == origin.encode():
+                builds.append((path.stat().st_mtime, path.parent))
+    return next((build for _, build in sorted(builds, reverse=True) if use(build)), None)
 
 
 def source_folder() -> Path:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from hocket.measure.local import LocalRunner
 from hocket.measure.runner import Runner
 from hocket.measure.transfers import launch
 from hocket.mpi.build import build_mpi_parts
+from hocket.mpi.command_line import has_program, program_index
 from hocket.mpi.discover import mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.plan import COLLECTIVES, Plan, write_plan
@@ -98,7 +100,12 @@ class SiteTuned:
 
 def run(request: SiteRequest, reporter: Reporter = SILENT) -> SiteTuned:
     """Writes the plan. Raises Error if nothing could be started, or there is no room for the plan."""
+    if has_program(request.command):
+        program = request.command[program_index(request.command)]
+        raise InvalidInput(f"{program}: with --site the command is a launcher without a program", "leave it out")
     check_parent(request.output)
+    if request.output.is_dir() or not os.access(request.output.parent, os.W_OK):
+        raise InvalidInput(f"{request.output}: no file can be written there", "-o names another file")
     if not request.force and request.output.exists():
         raise InvalidInput(f"{request.output} exists", hint="--force replaces it; -o names another file")
     mpi = mpi_of_command(request.command)
