@@ -193,7 +193,11 @@ bool restart_numbers(Communicator& communicator) {
     }
     communicator.call = 0;
     note_maker();
-    return renew_private(communicator);
+    if (!renew_private(communicator)) return false;
+    for (std::size_t kind = 0; kind < num_served_kinds; ++kind)
+        if ((communicator.planned >> kind & 1U) != 0 && (communicator.inherited >> kind & 1U) == 0)
+            inherit(communicator, static_cast<CallKind>(kind));
+    return true;
 }
 
 void prepare_world() {

@@ -63,6 +63,7 @@ SelfCheck::SelfCheck(std::vector<Entry> entries) : entries_(std::move(entries)) 
         std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.watched; });
     if (watched == entries_.end()) return;
     target_ = static_cast<std::size_t>(watched - entries_.begin());
+    for (Entry& entry : entries_) entry.due = static_cast<std::uint64_t>(entry.wait);
     choose_first();
 }
 
@@ -79,6 +80,7 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t standing) {
         entry.may_wait = standing != seemed_faster;
         if (standing > shown_faster || !entry.is_on_trial()) return;
         entry.wait = shown_faster - standing;
+        entry.due = static_cast<std::uint64_t>(entry.wait);
         entry.candidates = Candidates(2, schedule, policy);
         if (!std::any_of(entries_.begin(), entries_.end(), is_suspect)) choose_first();
         return;

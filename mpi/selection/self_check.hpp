@@ -109,6 +109,9 @@ public:
         if (place >= 0) count_call(entries_[static_cast<std::size_t>(place)], static_cast<std::size_t>(root));
         return position_ == next_;
     }
+    /// The call just counted was none, as this rank has found after the exchange, if there was one. The next has its
+    /// position.
+    void take_back() { --position_; }
     [[nodiscard]] Statement statement(const CallKey& call) const;
     /// `stated` is what the ranks agree on; the exchange took this rank `exchange_ns`. Returns how to carry out the
     /// call.

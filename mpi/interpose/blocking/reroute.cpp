@@ -58,23 +58,30 @@ Decision decide(const Call& call) {
     if (route == nullptr && (is_uneven(kind) || !has(communicator.planned, kind)))
         return {why_without_route(communicator, kind, signature)};
     const Inside inside;
-    // The MPI refuses it before its first message, and then it is not a call, which this rank may be alone with: where
-    // the other ranks are in it, it is the next one of this rank that they wait for.
-    const Verdict verdict = judge(call, communicator.rank, communicator.size);
-    if (verdict.action == Verdict::native) return {Outcome::arguments};
     if (!number_call(communicator)) return {Outcome::communicator};
-    if (!has(communicator.inherited, kind)) inherit(communicator, kind);
+    const Verdict verdict = judge(call, communicator.rank, communicator.size);
+    // On other communicators the first call needs all ranks anyway.
+    const bool may_be_alone = verdict.action == Verdict::native && call.comm == MPI_COMM_WORLD;
+    if (!has(communicator.inherited, kind) && !may_be_alone) inherit(communicator, kind);
 
     const std::int64_t place = route == nullptr ? -1 : route - routes.data();
     SelfCheck& check = communicator.checks[place_of(kind)];
+    const bool has_root = call.root >= 0 && call.root < communicator.size;  // else the MPI refuses the call
     // Calls are alike whose blocks differ as much.
     const std::int32_t root = is_uneven(kind) ? signature.unevenness : call.root;
-    const bool is_due = check.count(place, root);
+    const bool is_due = check.count(place, has_root ? root : 0);
 
     const bool serves = route != nullptr && verdict.action == Verdict::serve && keeps_order(*route, call);
     auto way = SelfCheck::Way::as_planned;
     if (is_due) way = agree(check, communicator, routes, serves ? CallKey{place, bytes, root} : CallKey{});
 
+    if (verdict.action == Verdict::native) {
+        // The MPI refuses it before its first message, and then it is not a call: where the other ranks are in it, it
+        // is the next one of this rank that they wait for.
+        --communicator.call;
+        check.take_back();
+        return {Outcome::arguments};
+    }
     if (route == nullptr) return {Outcome::size};
     if (check.entry(place).given_up()) {
         count_after_fall_back(*route, check.entry(place), communicator);

@@ -129,6 +129,10 @@ TEST_CASE("comparisons cost as little where one entry of many is in use") {
         CHECK(num_native <= 60);
         CHECK(ranks.num_exchanges <= 10 * num_native);
     }
+    Entries waiting(8);
+    for (SelfCheck::Entry& entry : waiting) entry.wait = 100;  // by what was measured
+    Ranks ranks(3, waiting);
+    for (int call = 0; call < 100; ++call) CHECK(ranks.call({5, 1000, 0}, 3'000'000, 1'000'000) == Way::as_planned);
 }
 
 TEST_CASE("an entry on trial that gains much costs one native call in a program of few calls") {
