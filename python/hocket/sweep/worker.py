@@ -154,5 +154,8 @@ def _apart(row: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
 def _message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return OUT_OF_MEMORY
-    text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
-    return text.splitlines()[0] if text else type(error).__name__
+    if isinstance(error, Error):
+        first = error.message.partition("\n")[0]
+        return f"{first}; {error.hint}" if error.hint else first
+    text = f"{type(error).__name__}: {error}"
+    return text.splitlines()[0]
