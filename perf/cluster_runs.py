@@ -6,7 +6,8 @@
 On an emulated cluster, for each network and placement (a random assignment of the ranks to the hosts, whose seed is
 printed): each program of perf/programs runs natively and with `HOCKET_NETWORK`, in turns. With --natives it runs also
 with a network file to which `hocket calibrate --natives` has added the times of this MPI, measured once with the ranks
-host by host; with --tune also with a plan that `hocket tune` made for this very program and placement. Prints the
+host by host ("measured"); with --tune also with a plan that `hocket tune` made for this very program and placement;
+with --again as a job to which an earlier one has left what it found; with --unchecked without comparisons. Prints the
 speed-ups and, over all, their geometric mean and the worst. One line of JSON for each round goes to FOLDER/rounds.jsonl
 as soon as it is measured.
 """
@@ -44,7 +45,7 @@ from mpis import MPIS
 ROOT = Path(__file__).resolve().parent.parent
 USUAL = ("ft-2d", "is", "hpl", "cg", "sgd", "spectral", "nbody", "bfs")
 NATIVES_S = 120.0
-KINDS = ("network", "measured", "tuned")
+KINDS = ("network", "again", "unchecked", "measured", "tuned")
 TIMEOUT_S = 300.0  # of one run of a program
 
 
@@ -90,6 +91,13 @@ def measure(case: Case, mpi: Mpi, programs: list[MpiProgram], options: argparse.
         runner = TestbedRunner(mpi, bed, parts.workarounds)
         for name, command in commands.items():
             kinds = {"native": {}, "network": {"HOCKET_NETWORK": str(case.network.resolve())}}
+            if options.again:
+                memory = folder / f"memory-{name}-{case.seed}"
+                memory.mkdir(exist_ok=True)
+                kinds["again"] = {**kinds["network"], "HOCKET_DECISIONS": str(memory)}
+                runner.run(command, [parts.interpose], kinds["again"], TIMEOUT_S, f"{name} (first job)")
+            if options.unchecked:
+                kinds["unchecked"] = {**kinds["network"], "HOCKET_SELF_CHECK": "off"}
             if measured is not None:
                 kinds["measured"] = {"HOCKET_NETWORK": str(measured)}
             if name in plans:
@@ -197,7 +205,7 @@ def main() -> int:
         for row in rows
     ]
     print_table(
-        ["network", "seed", "MPI", "program", "native s", "with network", "with natives", "tuned", "time served"], texts
+        ["network", "seed", "MPI", "program", "native s", *(f"with {kind}" for kind in KINDS), "time served"], texts
     )
     print(json.dumps(summary(rows)))
     return 0
@@ -217,6 +225,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--natives", action="store_true", help="measure the MPI's own times once, and run with them too"
     )
+    parser.add_argument("--again", action="store_true", help="run also as jobs that follow others on the same hosts")
+    parser.add_argument("--unchecked", action="store_true", help="run also without comparisons with native calls")
     parser.add_argument("--time", type=seconds, default=3600.0, help="begin no placement after that; default: 1h")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/cluster-runs")
     parser.add_argument("--json", action="store_true")
