@@ -62,7 +62,7 @@ def test_what_cannot_be(hocket_cli, tmp_path) -> None:
     (tmp_path / "net.toml").write_text(NETWORK)
     for options, command, message in (
         (["-o", "."], [], "no file can be written there"),
-        ([], ["./app"], "./app: with --site the command is a launcher without a program"),
+        ([], ["true"], "true: with --site the command is a launcher without a program"),
         (["-o", "none/s.plan"], [], "none"),
     ):
         done = hocket_cli("tune", "--site", *options, "--network", "net.toml", "--", "mpiexec", "-n", 4, *command)
