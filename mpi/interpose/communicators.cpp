@@ -194,9 +194,10 @@ bool restart_numbers(Communicator& communicator) {
     communicator.call = 0;
     note_maker();
     if (!renew_private(communicator)) return false;
-    for (std::size_t kind = 0; kind < num_served_kinds; ++kind)
-        if ((communicator.planned >> kind & 1U) != 0 && (communicator.inherited >> kind & 1U) == 0)
-            inherit(communicator, static_cast<CallKind>(kind));
+    for (std::size_t place = 0; place < num_served_kinds; ++place) {
+        const auto kind = static_cast<CallKind>(place);
+        if (has(communicator.planned, kind) && !has(communicator.inherited, kind)) inherit(communicator, kind);
+    }
     return true;
 }
 

@@ -35,15 +35,15 @@ void write_whole(const std::string& path, const std::string& text) {
     if (!is_written || std::rename(aside.c_str(), path.c_str()) != 0) std::remove(aside.c_str());
 }
 
+/// Not of a pipe, which might never end.
 std::optional<std::string> text_of(const std::string& path) {
     std::error_code error;
-    const bool is_file = std::filesystem::is_regular_file(path, error);
-    if (!is_file || std::filesystem::file_size(path, error) > max_plan_bytes) return {};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return {};
-    std::ostringstream text;
-    text << file.rdbuf();
-    return file ? std::optional(text.str()) : std::nullopt;
+    if (!std::filesystem::is_regular_file(path, error)) return {};
+    try {
+        return read_plan_file(path);
+    } catch (const std::exception&) {
+        return {};
+    }
 }
 
 /// 128 bits: two jobs that differ never share a file.

@@ -87,6 +87,15 @@ void report_unknown_hosts(const std::vector<Seat>& seats, const std::string& sou
              ": collectives with them stay native; the file must name hosts as `hostname` does");
 }
 
+/// A standing for the next job, which goes on to wait where this one has ended.
+std::int64_t left_to_next_job(const EntryCount& count) {
+    const std::int64_t standing = count.standing;
+    if (standing > SelfCheck::shown_faster) return standing;
+    const std::int64_t wait = std::min(SelfCheck::shown_faster - standing, DecisionMemory::most_calls);
+    const bool is_of_this_job = count.self_check > 0;
+    return SelfCheck::shown_faster - (is_of_this_job ? wait : std::max<std::int64_t>(0, wait - count.rerouted));
+}
+
 }  // namespace
 
 void Decisions::start(const std::string& text, const std::string& source, const std::string& mpi, int world_rank) {
@@ -170,21 +179,12 @@ void Decisions::remember(const std::string& folder, const std::string& network, 
     memory_ = DecisionMemory(folder, circumstances + plan);
 }
 
-/// A standing for the next job, which goes on to wait where this one has ended.
-static std::int64_t left_of(const EntryCount& count) {
-    const std::int64_t standing = count.standing;
-    if (standing > SelfCheck::shown_faster) return standing;
-    const std::int64_t wait = std::min(SelfCheck::shown_faster - standing, DecisionMemory::most_calls);
-    const bool is_of_this_job = count.self_check > 0;
-    return SelfCheck::shown_faster - (is_of_this_job ? wait : std::max<std::int64_t>(0, wait - count.rerouted));
-}
-
 void Decisions::keep_found() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, found] : found_) {
         if (!found.is_first) continue;
         std::vector<std::int64_t> standings;
-        for (const Entry& entry : found.entries) standings.push_back(left_of(entry.count));
+        for (const Entry& entry : found.entries) standings.push_back(left_to_next_job(entry.count));
         memory_.keep_standings(key.first, found.nodes, standings, found.had_some);
     }
 }
