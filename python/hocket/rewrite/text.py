@@ -73,7 +73,11 @@ def start_text(item: Item, bound: BoundArguments, requests: list[str], source: S
 
 
 def _two_starts(item: Item, bound: BoundArguments, requests: list[str], source: Source) -> bytes:
-    """MPI_Sendrecv as MPI_Irecv and MPI_Isend; a comment behind the call stays behind the first."""
+    """MPI_Sendrecv as MPI_Isend and MPI_Irecv; a comment behind the call stays behind the first.
+
+    In this order: where ranks exchange large messages, the answer to the other's announcement must not stand behind own
+    data (docs/notebook/rewrite-gain.md).
+    """
     name, call = children(item.node)[1], source_of(children(item.node)[0])
     end = sum(map(len, source.lines[: item.last_line + 1]))
     behind = source.text[item.node.end_byte : end].strip()
@@ -88,8 +92,8 @@ def _two_starts(item: Item, bound: BoundArguments, requests: list[str], source: 
 
 
 _HALVES = (
-    ("recvbuf", "recvcount", "recvtype", "source", "recvtag", "comm"),
     ("sendbuf", "sendcount", "sendtype", "dest", "sendtag", "comm"),
+    ("recvbuf", "recvcount", "recvtype", "source", "recvtag", "comm"),
 )
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.command_line import count_options
-from hocket.mpi.discover import mpi_of_launcher
 from hocket.mpi.launch import Completed, launch_environment, run_command
+from hocket.mpi.of_command import mpi_of_launcher
 from hocket.rewrite.c_source import CXX_SUFFIXES
 
 PLACE = "{}"

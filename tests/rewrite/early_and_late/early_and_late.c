@@ -147,8 +147,8 @@ void mpi_f_sync_reg_(void* buffer) { UNUSED(buffer); }
 void mpi_sendrecv_(void* s, int* n, int* t, int* dest, int* tag, void* r, int* m, int* u, int* source, int* other_tag,
                    int* comm, int* status, int* error) {
     UNUSED(dest), UNUSED(tag), UNUSED(source), UNUSED(other_tag), UNUSED(comm), UNUSED(status);
-    int receive = start(r, 0, r, *m, *u);
-    wait(start(s, *n, s, 0, *t));
-    wait(receive);
+    int send = start(s, *n, s, 0, *t);
+    wait(start(r, 0, r, *m, *u));
+    wait(send);
     *error = 0;
 }
