@@ -34,7 +34,8 @@ static int is_rank(void) {
     return 0;
 }
 
-/* The folder of the parts for the MPI library `library`; with "" for the only MPI or that of $HOCKET_SITE_MPI. */
+/* The folder of the parts for the MPI library `library`; with "" for that of $HOCKET_SITE_MPI or the only MPI, not
+ * counting the standard ABI of each. */
 static int find_parts(const char* own_folder, const char* library, char* parts) {
     char path[LONGEST + 16], line[2 * LONGEST];
     const char* const wanted = getenv("HOCKET_SITE_MPI");
@@ -47,7 +48,10 @@ static int find_parts(const char* own_folder, const char* library, char* parts) 
         if (!tab) continue;
         *tab = '\0';
         tab[1 + strcspn(tab + 1, "\n")] = '\0';
-        const int fits = *library ? strcmp(line, library) == 0 : !wanted || strcmp(base_name(tab + 1), wanted) == 0;
+        const char* const label = base_name(tab + 1);
+        const int fits = *library ? strcmp(line, library) == 0
+                         : wanted ? strcmp(label, wanted) == 0
+                                  : strstr(label, "-abi-") == NULL;
         if (fits) found += snprintf(parts, LONGEST, "%s", tab + 1) < LONGEST;
     }
     fclose(file);

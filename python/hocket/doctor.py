@@ -103,13 +103,16 @@ def _works(found: dict[str, Any]) -> dict[str, str]:
     missing = [name for name in ("C compiler", "C++ compiler", "cmake") if tools[name] is None]
     if tools["ninja"] is None and tools["make"] is None:
         missing.append("ninja or make")
-    built = [mpi for mpi in found["mpis"] if mpi["parts"]]
+    built = [mpi["name"] for mpi in found["mpis"] if mpi["parts"]]
+    others = [mpi["name"] for mpi in found["mpis"] if not mpi["parts"]]
     if not found["mpis"] and found["broken_mpis"]:
         programs = f"no: no MPI can be used: {found['broken_mpis'][0].splitlines()[0]}"
     elif not found["mpis"]:
         programs = f"no: no MPI was found; {INSTALL_HINT}"
     elif missing and not built:
         programs = f"no: missing {', '.join(missing)}; as root: apt-get install g++ make; pip install 'hocket[mpi]'"
+    elif missing and others:
+        programs = f"yes, with {', '.join(built)}; {', '.join(others)} would need {', '.join(missing)}"
     else:
         programs = "yes"
     if testbed["veth"] and testbed["bridge"] and testbed["tbf"]:
@@ -123,7 +126,7 @@ def _works(found: dict[str, Any]) -> dict[str, str]:
         "record, run, tune": programs,
         "testbed": emulated,
         "demo": programs
-        if programs != "yes" or emulated.startswith("yes")
+        if not programs.startswith("yes") or emulated.startswith("yes")
         else "on this machine's own network: testbed does not work",
         "compile Fortran programs": f"yes, with {', '.join(fortran)}"
         if fortran and tools["Fortran compiler"]

@@ -80,6 +80,13 @@ def test_where_no_compiler_is_installed_what_was_built_elsewhere_serves(runner, 
     assert "building" not in done.stderr
     found = json.loads(hocket_cli("doctor", "--json", env=env).stdout)["mpis"]
     assert str(parts.folder) in {one["parts"] for one in found}
+    # Where the cache folder has parts for this MPI alone, `doctor` says so.
+    only = tmp_path / "only"
+    only.mkdir()
+    (only / parts.folder.name).symlink_to(parts.folder)
+    works = json.loads(hocket_cli("doctor", "--json", env={**env, "HOCKET_CACHE_DIR": str(only)}).stdout)["works"]
+    assert works["record, run, tune"].startswith(f"yes, with {runner.mpi.library_name}" if len(found) > 1 else "yes")
+    assert len(found) == 1 or "would need C compiler, C++ compiler" in works["record, run, tune"]
     # There is nothing for a user whose cache folder is empty.
     env["HOCKET_CACHE_DIR"] = str(tmp_path / "empty")
     done = hocket_cli("run", "--plan", plan, "--", *runner.command(2, program), env=env)
@@ -196,8 +203,8 @@ def test_evidence_of_another_mpi_is_none(runner, hocket_cli, tmp_path):
         notes = [line for line in done.stderr.splitlines() if "`hocket tune` again" in line]
         return notes, "native from its call" in done.stderr
 
-    assert fallen_back(runner.mpi.name, 40) == ([], False)
-    told = f"hocket: the plan was measured with MPICH 1.0, this is {runner.mpi.name}: `hocket tune` again"
+    assert fallen_back(runner.mpi.library_name, 40) == ([], False)
+    told = f"hocket: the plan was measured with MPICH 1.0, this is {runner.mpi.library_name}: `hocket tune` again"
     assert fallen_back("MPICH 1.0", 100) == ([told], True)
 
 

@@ -164,7 +164,7 @@ def test_every_collective_on_every_communicator(runner: MpiRunner, tmp_path: Pat
     network = Network.from_file(path)
     cores = os.cpu_count() or 1  # which the ranks share where they are more
     costs = CostModel.of(network).replace(cores=cores if cores < RANKS else 0)
-    decider = Decider(network, costs, runner.mpi.name)
+    decider = Decider(network, costs, runner.mpi.library_name)
     calls = counted(statistics)
     num_served = 0
     for collective, server in (("allgatherv", "allgather"), ("reduce_scatter", "reduce_scatter_block")):
@@ -208,7 +208,7 @@ def test_with_the_self_check(runner: MpiRunner, tmp_path: Path) -> None:
 def test_what_was_measured_of_this_mpi_decides(runner: MpiRunner, tmp_path: Path) -> None:
     path = cluster(tmp_path)
     text = path.read_text()
-    for mpi, outcome in ((runner.mpi.name, "predicted"), ("Some MPI 1.0", "derived")):
+    for mpi, outcome in ((runner.mpi.library_name, "predicted"), ("Some MPI 1.0", "derived")):
         path.write_text(
             text
             + f"""

@@ -14,8 +14,9 @@ import pytest
 from hocket.errors import InvalidInput
 from hocket.mpi import discover
 from hocket.mpi.command_line import num_ranks, option_values, program_index, with_hosts
-from hocket.mpi.discover import Mpi, mpi_of_command
+from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import with_preload
+from hocket.mpi.of_command import mpi_of_command
 from mpis import MpiRunner
 
 

@@ -18,7 +18,8 @@ import pytest
 
 from hocket.errors import Error, InvalidInput
 from hocket.mpi import guard, launch
-from hocket.mpi.discover import Mpi, mpi_of_command
+from hocket.mpi.discover import Mpi
+from hocket.mpi.of_command import mpi_of_command
 from mpis import ALL_MPIS, LIMIT_S
 
 SHOW = """

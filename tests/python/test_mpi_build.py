@@ -21,7 +21,8 @@ import pytest
 from filelock import FileLock
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi import build
+from hocket.mpi import build, build_inputs
+from hocket.mpi.build_inputs import core_name, parts_name
 from hocket.mpi.build_progress import run_build, shown_steps
 from hocket.mpi.cache import decisions_folder, make_cache_folder, remove_unused
 from hocket.mpi.discover import Mpi, find_mpis, inspect_mpi, no_mpi
@@ -54,7 +55,8 @@ def small_source(tmp_path, monkeypatch) -> Path:
     (source / "mpi/core/CMakeLists.txt").write_text(SMALL_CORE)
     (source / "mpi/CMakeLists.txt").write_text(SMALL_PROJECT)
     (source / "mpi/record.c").write_text("#include <mpi.h>\nint hocket_small(void) { return MPI_VERSION; }\n")
-    monkeypatch.setattr(build, "source_folder", lambda: source)
+    for module in (build, build_inputs):
+        monkeypatch.setattr(module, "source_folder", lambda: source)
     monkeypatch.setenv("HOCKET_CACHE_DIR", str(tmp_path / "cache"))
     return source
 
@@ -105,7 +107,7 @@ def test_the_second_time_is_served_from_the_cache(mpi: Mpi, small_source):
     assert len(said) == 1
     assert first.record.stat().st_mtime_ns == before
     left = {path.name for path in first.folder.parent.iterdir() if path.suffix != ".lock"}
-    assert left == {first.folder.name, build._core_name()}
+    assert left == {first.folder.name, core_name()}
 
 
 @pytest.fixture
@@ -132,14 +134,14 @@ def test_the_core_is_made_once_for_all_mpis(small_source):
     for mpi in mpis[:2]:
         build.build_mpi_parts(mpi)
     assert (small_source / "made").read_text() == "once\n"
-    before = build._core_name()
+    before = core_name()
     (small_source / "mpi/record.c").write_text("int hocket_small(void) { return 0; }\n")
-    assert build._core_name() == before
+    assert core_name() == before
     (small_source / "mpi/core/setup.txt").write_text("src/hocket/base/*.cpp\n")
     (small_source / "src/hocket/base").mkdir(parents=True)
     (small_source / "src/hocket/base/names.cpp").write_text("")
     build.build_mpi_parts(mpis[0])
-    assert build._core_name() != before
+    assert core_name() != before
     assert (small_source / "made").read_text() == "once\nonce\n"
 
 
@@ -156,12 +158,12 @@ def test_only_sources_that_are_compiled_or_included_make_a_new_build(any_mpi, sm
     for name, text in texts.items():
         (core / name).parent.mkdir(parents=True, exist_ok=True)
         (core / name).write_text(text)
-    before = build._name(any_mpi)
+    before = parts_name(any_mpi)
     for name, text in texts.items():
         (core / name).write_text(text + "// changed\n")
-        assert (build._name(any_mpi) == before) == (name in ("program/program.cpp", "program/program.hpp")), name
+        assert (parts_name(any_mpi) == before) == (name in ("program/program.cpp", "program/program.hpp")), name
         (core / name).write_text(text)
-    assert build._name(any_mpi) == before
+    assert parts_name(any_mpi) == before
 
 
 def test_a_changed_compiler_makes_a_new_build(any_mpi, small_source, tmp_path, monkeypatch):
@@ -187,7 +189,7 @@ def test_a_failed_build_is_one_message_and_leaves_only_the_log(any_mpi, small_so
     assert "missing_name" in caught.value.message
     log = Path(caught.value.hint.split()[5].rstrip(";"))
     assert "missing_name" in log.read_text()
-    left = {path.suffix for path in log.parent.iterdir() if path.name != build._core_name()}
+    left = {path.suffix for path in log.parent.iterdir() if path.name != core_name()}
     assert left == {".log", ".lock"}
 
 
@@ -232,8 +234,8 @@ add_custom_command(OUTPUT last DEPENDS first VERBATIM
 add_custom_target(steps ALL DEPENDS last)
 """
     lists.write_text(lists.read_text() + steps)
-    script = "import sys; from pathlib import Path; from hocket.mpi import build, discover\n"
-    script += "build.source_folder = lambda: Path(sys.argv[2])\n"
+    script = "import sys; from pathlib import Path; from hocket.mpi import build, build_inputs, discover\n"
+    script += "build.source_folder = build_inputs.source_folder = lambda: Path(sys.argv[2])\n"
     script += "build.build_mpi_parts(discover.inspect_mpi(Path(sys.argv[1])))"
     process = subprocess.Popen([sys.executable, "-c", script, any_mpi.mpicc, small_source], stderr=subprocess.DEVNULL)
     while not (small_source / "last").exists() and process.poll() is None:
@@ -260,7 +262,7 @@ def test_a_cache_that_cannot_be_written_is_told(any_mpi, small_source, tmp_path,
 
 
 def test_what_another_copy_of_the_sources_began_is_begun_anew(any_mpi, small_source):
-    unfinished = build.cache_folder() / f".{build._name(any_mpi)}" / "build"
+    unfinished = build.cache_folder() / f".{parts_name(any_mpi)}" / "build"
     unfinished.mkdir(parents=True)
     (unfinished / "CMakeCache.txt").write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere/mpi\n")
     assert build.build_mpi_parts(any_mpi).folder.is_dir()

@@ -14,9 +14,9 @@ import pytest
 
 from hocket.errors import InvalidInput
 from hocket.mpi.command_line import with_hosts
-from hocket.mpi.discover import find_mpis, inspect_mpi, linked_mpi_library, mpi_of_command
+from hocket.mpi.discover import find_mpis, inspect_mpi
 from hocket.mpi.launch import with_preload
-from mpis import ALL_MPIS, MpiRunner
+from hocket.mpi.of_command import linked_mpi_library, mpi_of_command
 
 OPENMPI = {"OMPI_MAJOR_VERSION": "4", "OMPI_MINOR_VERSION": "1", "OMPI_RELEASE_VERSION": "7"}
 
@@ -112,22 +112,3 @@ def test_without_any_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (command, needed) == (["mpiexec", "-n", "2", "env", "A=1,2", "LD_PRELOAD=/a.so", "true", "-x"], {})
     (tools / "mpicc").symlink_to("true")  # then it is another MPI's
     assert inspect_mpi(wrapper).mpiexec == srun
-
-
-ABI = [mpi for mpi in ALL_MPIS if mpi.mpicc.with_name("mpicc_abi").exists()]
-
-
-@pytest.mark.skipif(not ABI, reason="no MPI here has the standard ABI (mpicc_abi)")
-def test_a_program_of_the_standard_abi(tmp_path: Path, compiled: Path) -> None:
-    """It is refused: with the parts for the MPI of its launcher it would crash."""
-    native = ABI[0]
-    abi = inspect_mpi(native.mpicc.with_name("mpicc_abi"))
-    assert (abi.family, abi.version, abi.mpiexec) == (native.family, native.version, native.mpiexec)
-    assert abi.label == f"{native.family}-abi-{native.version}"
-    text = "#include <mpi.h>\nint main(int c, char **v) { return MPI_Init(&c, &v); }\n"
-    program = MpiRunner(abi, tmp_path, compiled).compile(text)
-    script(tmp_path / "srun", "exit 4")
-    for launcher in (native.mpiexec, tmp_path / "srun"):
-        with pytest.raises(InvalidInput, match="the standard ABI's library, for which hocket has no parts yet"):
-            mpi_of_command([str(launcher), "-n", "2", str(program)])
-    assert abi not in find_mpis()  # it is the same MPI once more

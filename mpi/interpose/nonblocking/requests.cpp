@@ -213,7 +213,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* program_statuses) {
     Batch batch(count, requests);
     Statuses statuses(count, program_statuses);
     int place = 0, outcome = MPI_SUCCESS;
-    const auto test = [&](int* flag) {
+    const auto test = [&](int* flag) -> int {
         while (place < count) {
             int is_done = 0;
             MPI_Status& status = statuses.data()[place];

@@ -21,11 +21,10 @@ from hocket.errors import InvalidInput
 from hocket.io.files import check_parent, printable, write_whole
 from hocket.measure.compare import measure_within
 from hocket.measure.eager import measure_rendezvous_bytes
-from hocket.measure.local import LocalRunner
-from hocket.measure.runner import Runner
+from hocket.measure.open_runner import open_runner
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.command_line import with_hosts
-from hocket.mpi.discover import mpi_of_command
+from hocket.mpi.of_command import mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.plan import write_candidates
 from hocket.reporter import SILENT, Reporter
@@ -77,16 +76,10 @@ def run(request: CalibrateRequest, reporter: Reporter = SILENT) -> Calibrated:
             raise InvalidInput("--hosts does not apply to --testbed: the ranks are on the hosts of that network")
         command = with_hosts(command, request.hosts, mpi.family)
     options = CalibrateOptions(request.launches, request.rounds, timeout_s=request.timeout_s, seed=request.seed)
-    emulated = None
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, report=reporter.message)
-        runner: Runner = LocalRunner(mpi, parts.workarounds)
-        if request.testbed is not None:
-            from hocket.measure.testbed import TestbedRunner
-            from hocket.testbed import Testbed
-
-            emulated = request.testbed.load()
-            runner = TestbedRunner(mpi, stack.enter_context(Testbed(emulated)), parts.workarounds)
+        emulated = None if request.testbed is None else request.testbed.load()
+        runner = stack.enter_context(open_runner(mpi, parts.workarounds, emulated, reporter))
         num_steps = (STEPS * request.launches + 2) * (request.network is None) + request.natives * (NATIVE_LAUNCHES + 1)
         following = stack.enter_context(reporter.steps("measuring", num_steps))
         laboratory = Laboratory(command, runner, parts, options, following)
@@ -125,7 +118,7 @@ def _natives(cluster: Network, laboratory: Laboratory, request: CalibrateRequest
             ).entries  # fmt: skip
 
         costs = runner.costs_here(CostModel.of(network))
-        return measure_natives(network, costs, runner.mpi.name, measure, NATIVE_LAUNCHES, request.seed)
+        return measure_natives(network, costs, runner.mpi.library_name, measure, NATIVE_LAUNCHES, request.seed)
 
 
 def _hosts(network: Network) -> int:

@@ -5,27 +5,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from hocket.errors import Error
+from hocket.errors import Error, InvalidInput
+from hocket.mpi.build_inputs import (
+    COMPILERS,
+    CORE,
+    Sources,
+    bench_sources,
+    build_key,
+    core_name,
+    origin,
+    parts_name,
+    parts_sources,
+    source_folder,
+)
 from hocket.mpi.build_progress import Steps, run_build, shown_steps
 from hocket.mpi.cache import cache_folder, make_cache_folder, remove_unused, use
 from hocket.mpi.discover import Mpi
 
-_CORE = "mpi-core"  # what mpi/core makes for all MPIs, in the cache folder
 _ORIGIN = "made-from"  # a file of each build: the digest of what it was made from, compilers apart
-_COMPILERS = (("CC", "cc", "C"), ("CXX", "c++", "C++"))  # variable, usual name, language
-_OWN_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 BUILD_TIMEOUT_S = 1800  # it takes half a minute on an idle machine with two cores, and far longer on a busy one
 
 
@@ -107,10 +114,10 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
     `report` is called with a sentence when something takes long; with it, the progress is shown on standard error. Safe
     to call from many processes at once. Raises Error if a tool is missing or the compiler fails.
     """
-    target = make_cache_folder() / _name(mpi)
+    target = make_cache_folder() / parts_name(mpi)
     if not force and use(target):
         return MpiParts(target)
-    if not force and (found := _made_elsewhere(mpi, mpi.label, _sources)) is not None:
+    if not force and (found := _made_elsewhere(mpi, mpi.label, parts_sources)) is not None:
         return MpiParts(found)
     _require_tools()
     report_it = report or (lambda text: None)
@@ -119,19 +126,27 @@ def build_mpi_parts(mpi: Mpi, force: bool = False, report: Callable[[str], None]
             report_it(f"building the MPI parts for {mpi.name}, once, into {target.parent}; takes about a minute")
             with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
                 _build(mpi, target, _built_core(mpi, steps, report_it), steps)
-            (target / _ORIGIN).write_text(_origin(mpi, _sources))
+            (target / _ORIGIN).write_text(origin(mpi, parts_sources))
             use(target)
             remove_unused(target.parent, mpi.label)
     return MpiParts(target)
 
 
 def build_bench(mpi: Mpi, report: Callable[[str], None] | None = None) -> Path:
-    """The program hocket-bench for `mpi`, as `build_mpi_parts`; apart from these, since few need it."""
+    """The program hocket-bench for `mpi`, as `build_mpi_parts`; apart from these, since few need it.
+
+    Raises InvalidInput for the standard ABI, whose library is that of the MPI's own header.
+    """
+    if mpi.is_standard_abi:
+        raise InvalidInput(
+            f"{mpi.mpicc}: benchmarks are for programs that the MPI's own mpicc compiles, and so is hocket-bench",
+            "HOCKET_MPICC names the mpicc beside it, or none",
+        )
 
     def build(target: Path, steps: Steps, report_it: Callable[[str], None]) -> None:
         _run_cmake("mpi/bench", target, [f"-DMPI_C_COMPILER={mpi.mpicc}"], mpi, steps)
 
-    return _built_apart("hocket-bench", mpi, _bench_sources, build, report)
+    return _built_apart("hocket-bench", mpi, bench_sources, build, report)
 
 
 def build_probe(
@@ -142,18 +157,18 @@ def build_probe(
     def build(target: Path, steps: Steps, report_it: Callable[[str], None]) -> None:
         _build(replace(mpi, mpifort=None), target, _built_core(mpi, steps, report_it), steps, [name])
 
-    return _built_apart(name, mpi, _sources, build, report)
+    return _built_apart(name, mpi, parts_sources, build, report)
 
 
 def _built_apart(
     name: str,
     mpi: Mpi,
-    sources: Callable[[Path], set[Path]],
+    sources: Sources,
     build: Callable[[Path, Steps, Callable[[str], None]], None],
     report: Callable[[str], None] | None,
 ) -> Path:
     label = f"{name.removeprefix('hocket-')}_{mpi.label}"
-    target = make_cache_folder() / f"{label}-{_key(mpi, sources)}"
+    target = make_cache_folder() / f"{label}-{build_key(mpi, sources)}"
     if not use(target):
         if (found := _made_elsewhere(mpi, label, sources)) is not None:
             return found / "bin" / name
@@ -164,7 +179,7 @@ def _built_apart(
                 report_it(f"building {name} for {mpi.name}, once, into {target.parent}; takes about half a minute")
                 with shown_steps("hocket: building") if report else nullcontext(lambda done, total: None) as steps:
                     build(target, steps, report_it)
-                (target / _ORIGIN).write_text(_origin(mpi, sources))
+                (target / _ORIGIN).write_text(origin(mpi, sources))
                 use(target)
                 remove_unused(target.parent, label)
     return target / "bin" / name
@@ -194,125 +209,25 @@ def _locked(label: str, does: str, report: Callable[[str], None]) -> Iterator[No
 
 def built_mpi_parts(mpi: Mpi) -> MpiParts | None:
     """The MPI parts for `mpi` if they are built and current."""
-    target = cache_folder() / _name(mpi)
+    target = cache_folder() / parts_name(mpi)
     if target.exists():
         return MpiParts(target)
-    found = _made_elsewhere(mpi, mpi.label, _sources)
+    found = _made_elsewhere(mpi, mpi.label, parts_sources)
     return None if found is None else MpiParts(found)
 
 
-def _made_elsewhere(mpi: Mpi, label: str, sources: Callable[[Path], set[Path]]) -> Path | None:
+def _made_elsewhere(mpi: Mpi, label: str, sources: Sources) -> Path | None:
     """Where a compiler is missing, as on many compute nodes: a build of the same sources for the same MPI, which a
     machine that has one left in the cache folder."""
-    if all(shutil.which(os.environ.get(variable, usual)) for variable, usual, _ in _COMPILERS):
+    if all(shutil.which(os.environ.get(variable, usual)) for variable, usual, _ in COMPILERS):
         return None
-    origin = _origin(mpi, sources)
+    wanted = origin(mpi, sources).encode()
     builds: list[tuple[float, Path]] = []
     for path in cache_folder().glob(f"{label}-*/{_ORIGIN}"):
         with suppress(OSError):  # removed by another process, or no file
-            if path.read_bytes() == origin.encode():
+            if path.read_bytes() == wanted:
                 builds.append((path.stat().st_mtime, path.parent))
     return next((build for _, build in sorted(builds, reverse=True) if use(build)), None)
-
-
-def source_folder() -> Path:
-    """The folder with mpi/, src/ and third_party/: the repository if hocket is used from it, else the wheel's copy."""
-    package = Path(__file__).resolve().parent.parent
-    repository = package.parent.parent
-    return repository if (repository / "mpi/CMakeLists.txt").exists() else package / "_src"
-
-
-def _name(mpi: Mpi) -> str:
-    return f"{mpi.label}-{_key(mpi, _sources)}"
-
-
-def _key(mpi: Mpi, sources: Callable[[Path], set[Path]]) -> str:
-    """Changes when anything that the result depends on changes."""
-    return _digest(
-        _origin(mpi, sources),
-        _compiler_version(os.environ.get("CC", "cc")),
-        _compiler_version(os.environ.get("CXX", "c++")),
-        f"{mpi.mpifort} {_compiler_version(str(mpi.mpifort))}" if mpi.mpifort else "",
-    )
-
-
-def _origin(mpi: Mpi, sources: Callable[[Path], set[Path]]) -> str:
-    """The same without the compilers."""
-    return _digest(
-        str(mpi.mpicc.resolve()),
-        str(mpi.library.resolve()),
-        mpi.version,
-        mpi.compile_line,
-        os.environ.get("CFLAGS", ""),
-        os.environ.get("CXXFLAGS", ""),
-        os.environ.get("HOCKET_SANITIZE", ""),
-        sources=sources(source_folder()),
-    )
-
-
-def _core_name() -> str:
-    """Changes when anything changes that the core is made of."""
-    variables = [os.environ.get(name, "") for name in ("CXXFLAGS", "HOCKET_SANITIZE")]
-    compiler = os.environ.get("CXX", "c++")
-    key = _digest(compiler, _compiler_version(compiler), *variables, sources=_core_sources(source_folder()))
-    return f"{_CORE}-{key}"
-
-
-def _digest(*texts: str, sources: Iterable[Path] = ()) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode() + b"\0")
-    source = source_folder()
-    for path in sorted(sources):
-        digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _sources(source: Path) -> set[Path]:
-    """What the MPI parts are made of: their own files, those of the core, and what these include of src/hocket."""
-    own = {path for path in (source / "mpi").rglob("*") if path.parent.name != "__pycache__"}
-    own -= {*(source / "mpi/bench").rglob("*")}
-    return _with_includes(source, own) | _core_sources(source)
-
-
-def _bench_sources(source: Path) -> set[Path]:
-    """What hocket-bench is made of; its suites are read when it runs, and its templates by `hocket bench new`."""
-    own = {*(source / "mpi/bench").rglob("*")}
-    for read_later in ("suites", "templates"):
-        own -= {*(source / "mpi/bench" / read_later).rglob("*")}
-    own |= {*(source / "mpi/common").glob("*.cpp"), *(source / "src/hocket/base").glob("*.cpp")}
-    own |= {source / "mpi/options.cmake", *(source / "third_party/nlohmann_json").rglob("*")}
-    return _with_includes(source, own | {*(source / "third_party/tomlplusplus").rglob("*")})
-
-
-def _core_sources(source: Path) -> set[Path]:
-    """What mpi/core makes: the files that its lists name, and what these include."""
-    lists = {path for path in (source / "mpi/core").glob("*.txt") if path.name != "CMakeLists.txt"}
-    found = {path for names in lists for name in names.read_text("utf-8").split() for path in source.glob(name)}
-    found |= lists | {source / "mpi/core/CMakeLists.txt", source / "mpi/options.cmake"}
-    headers = {
-        path for name in ("nlohmann_json", "tomlplusplus") for path in (source / "third_party" / name).rglob("*")
-    }
-    return _with_includes(source, found | headers)
-
-
-def _with_includes(source: Path, paths: set[Path]) -> set[Path]:
-    """Those of `paths` that are files, and all that they include by names relative to src/ or mpi/."""
-    found = {path for path in paths if path.is_file()}
-    looked_into: set[Path] = set()
-    while left := {path for path in found if source / "third_party" not in path.parents} - looked_into:
-        names = {name.decode() for path in left for name in _OWN_INCLUDE.findall(path.read_bytes())}
-        looked_into |= left
-        found |= {path for name in names for top in ("src", "mpi") if (path := source / top / name).is_file()}
-    return found
-
-
-def _compiler_version(compiler: str) -> str:
-    try:
-        result = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    except OSError:
-        return "none"
-    return result.stdout
 
 
 def cmake_program() -> Path | None:
@@ -338,7 +253,7 @@ def _require_tools() -> None:
         raise Error(
             "neither ninja nor make is installed; hocket needs one to build its MPI parts", "pip install 'hocket[mpi]'"
         )
-    for variable, usual, language in _COMPILERS:
+    for variable, usual, language in COMPILERS:
         name = os.environ.get(variable, usual)
         if shutil.which(name) is None:
             raise Error(
@@ -349,13 +264,13 @@ def _require_tools() -> None:
 
 def _built_core(mpi: Mpi, steps: Steps, report: Callable[[str], None]) -> Path:
     """The folder of what all MPIs share (mpi/core), built now if it is not there."""
-    target = cache_folder() / _core_name()
+    target = cache_folder() / core_name()
     if not use(target):
-        with _locked(_CORE, "builds what the MPI parts share", report):
+        with _locked(CORE, "builds what the MPI parts share", report):
             if not use(target):
                 _run_cmake("mpi/core", target, [], mpi, steps)
                 use(target)
-                remove_unused(target.parent, _CORE)
+                remove_unused(target.parent, CORE)
     return target
 
 

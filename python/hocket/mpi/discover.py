@@ -18,15 +18,15 @@ from functools import cached_property
 from pathlib import Path
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi.command_line import batch_launcher, has_program, program_index
 
 # Debian lets several MPIs live in /usr/bin by suffixes; the bare names are links to one of them. Fujitsu and Intel have
 # names of their own. Those of the standard ABI (mpicc_abi) are found beside.
 WRAPPERS = ("mpicc", "mpicc.openmpi", "mpicc.mpich", "mpifcc", "mpiicx", "mpiicc")
-_ABI_WRAPPER = "mpicc_abi"
+ABI_WRAPPER = "mpicc_abi"
+_OF_ABI = " (standard ABI)"
 # The library of each: libmpi.so (Open MPI, HPC-X, Fujitsu, MPICH, Intel), libmpich.so (Debian), libmpi_gnu_123.so and
 # its like (Cray, for each compiler), libmpi_abi.so (the standard ABI, whichever MPI it is). libmpi_cxx is none.
-_LIBRARY = r"mpi(?:ch|_abi|_(?:cray|gnu|intel|nvidia|amd|aocc|pgi|crayclang)(?:_\w+)?)?"
+LIBRARY = r"mpi(?:ch|_abi|_(?:cray|gnu|intel|nvidia|amd|aocc|pgi|crayclang)(?:_\w+)?)?"
 LAUNCHERS = {
     "openmpi": ("mpiexec", "mpirun", "orterun", "prterun"),
     "mpich": ("mpiexec", "mpirun", "mpiexec.hydra"),
@@ -37,8 +37,6 @@ TITLES = {
     "mpich": "MPICH",
     "intel": "Intel MPI",
     "cray-mpich": "Cray MPICH",
-    "mpich-abi": "MPICH (standard ABI)",
-    "openmpi-abi": "Open MPI (standard ABI)",
     "fujitsu": "Fujitsu MPI",
     "hpcx": "NVIDIA HPC-X",
 }
@@ -61,11 +59,21 @@ class Mpi:
     mpifort: Path | None
     source: str  # "debian", "wheel" or "other"
     compile_line: str  # what the wrapper calls: `mpicc -show`
-    vendor: str = ""  # where it is not the family itself: a key of TITLES
+    vendor: str = ""  # where it is not the family itself: a key of TITLES, or FAMILY-abi for the standard ABI
 
     @property
     def major(self) -> int:
         return int(self.version.split(".")[0])
+
+    @property
+    def is_standard_abi(self) -> bool:
+        return self.vendor.endswith("-abi")
+
+    @property
+    def library_name(self) -> str:
+        """As mpi/interpose/library_name.cpp finds it in the library, whose times are those of programs of the standard
+        ABI, too."""
+        return self.name.removesuffix(_OF_ABI)
 
     @property
     def label(self) -> str:
@@ -145,17 +153,26 @@ def inspect_mpi(mpicc: Path) -> Mpi:
     suffix = _suffix(wrapper)
     vendor = _vendor(wrapper, family, macros)
     return Mpi(
-        name=f"{TITLES[vendor or family]} {version}",
+        name=f"{TITLES.get(vendor, TITLES[family])} {version}" + (_OF_ABI if wrapper.name == ABI_WRAPPER else ""),
         family=family,
         version=version,
         mpicc=wrapper,
         mpiexec=_launcher(wrapper, family),
         library=library,
-        mpifort=_existing(wrapper.with_name("mpifort" + suffix)),
+        mpifort=None if wrapper.name == ABI_WRAPPER else _existing(wrapper.with_name("mpifort" + suffix)),
         source=_source(wrapper),
         compile_line=compile_line,
         vendor=vendor,
     )
+
+
+def standard_abi(mpi: Mpi) -> Mpi | None:
+    """The same MPI for programs of the standard ABI; None where it has none, which is no error.
+
+    Raises InvalidInput if its wrapper does not work.
+    """
+    wrapper = _existing(mpi.mpicc.with_name(ABI_WRAPPER))
+    return inspect_mpi(wrapper) if wrapper else None
 
 
 def _suffix(wrapper: Path) -> str:
@@ -164,7 +181,7 @@ def _suffix(wrapper: Path) -> str:
 
 
 def _vendor(wrapper: Path, family: str, macros: str) -> str:
-    if wrapper.name == _ABI_WRAPPER:
+    if wrapper.name == ABI_WRAPPER:
         return f"{family}-abi"
     if re.search(r"^#define CRAY_MPICH_VERSION\b", macros, re.MULTILINE):
         return "cray-mpich"
@@ -187,133 +204,6 @@ def _launcher(wrapper: Path, family: str) -> Path:
         f"{wrapper}: its launcher mpiexec{_suffix(wrapper)} is not beside it, and neither mpiexec nor srun is in PATH",
         "install the MPI's run-time part, or put the launcher's folder into PATH",
     )
-
-
-def mpi_of_command(command: Sequence[str]) -> Mpi:
-    """The MPI whose launcher starts `command`; for srun and flux, the MPI that the program is linked with."""
-    if not command:
-        raise InvalidInput("the command is empty", "write the command after --, for example: -- mpiexec -n 4 ./app")
-    launcher = shutil.which(command[0])
-    if launcher is None:
-        raise InvalidInput(f"{command[0]}: command not found", "check the name; `hocket doctor` lists the MPIs found")
-    if batch_launcher(command):
-        return _mpi_of_batch_command(command)
-    known = mpi_of_launcher(command[0])
-    if known is not None:
-        return _checked(command, known)
-    if not _is_launcher(launcher):
-        raise InvalidInput(
-            f"{command[0]} is not an MPI launcher",
-            "the command must start with mpiexec, mpirun, srun or `flux run`, with its full path or not",
-        )
-    name = re.sub(r"^(mpiexec\.hydra|mpiexec|mpirun|orterun|prterun)", "mpicc", Path(launcher).name)
-    beside = Path(launcher).with_name(name)
-    if not beside.exists():
-        raise InvalidInput(
-            f"{launcher}: the compiler wrapper {beside.name} is not beside it; hocket needs it to build its MPI parts",
-            "as root: apt-get install libopenmpi-dev or libmpich-dev; or name the wrapper: HOCKET_MPICC=/path/to/mpicc",
-        )
-    return inspect_mpi(beside)
-
-
-def _is_launcher(program: str) -> bool:
-    return Path(program).name.startswith(("mpiexec", "mpirun", "orterun", "prterun"))
-
-
-def mpi_of_launcher(name: str) -> Mpi | None:
-    """The MPI of this machine that the launcher belongs to; None if it is of none.
-
-    A program that is not called as launchers are costs no look at the MPIs.
-    """
-    launcher = shutil.which(name)
-    if launcher is None or not _is_launcher(launcher):
-        return None
-    resolved = Path(launcher).resolve()
-    return next((mpi for mpi in find_mpis() if resolved in mpi.launchers), None)
-
-
-def _checked(command: Sequence[str], mpi: Mpi) -> Mpi:
-    """`mpi`. Started by another MPI's launcher, the ranks of a program do not find each other, or crash."""
-    program, library = _program_of(command)
-    _refuse_standard_abi(program, library)
-    if library is None or library == mpi.library.resolve():
-        return mpi
-    for other in find_mpis():
-        if other.library.resolve() == library:
-            raise InvalidInput(
-                f"{program} is linked with {other.name}, but {command[0]} is the launcher of {mpi.name}",
-                f"start it with {other.mpiexec}",
-            )
-    return mpi
-
-
-def _refuse_standard_abi(program: str | None, library: Path | None) -> None:
-    """Its handles are not those of the MPI's own mpi.h: the parts for that MPI would crash the program."""
-    if library is not None and _is_abi(library):
-        raise InvalidInput(
-            f"{program} is linked with {library}, the standard ABI's library, for which hocket has no parts yet",
-            "compile it with the MPI's own mpicc instead of mpicc_abi",
-        )
-
-
-def _is_abi(library: Path) -> bool:
-    return library.name.startswith("libmpi_abi.so")
-
-
-def _program_of(command: Sequence[str]) -> tuple[str | None, Path | None]:
-    """The program of an mpiexec command and the MPI library that it is linked with, as far as they are known."""
-    try:
-        program = shutil.which(command[program_index(command)])
-    except InvalidInput:  # it is the launcher's to complain
-        return None, None
-    return program, linked_mpi_library(Path(program)) if program else None
-
-
-def linked_mpi_library(program: Path) -> Path | None:
-    """The MPI library that the executable `program` is linked with, or None."""
-    result = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
-    match = re.search(rf"\blib{_LIBRARY}\.so\.\d+ => (/\S+)", result.stdout)
-    return Path(match.group(1)).resolve() if match else None
-
-
-def _mpi_of_batch_command(command: Sequence[str]) -> Mpi:
-    """That of the program, or of the first word behind it that is linked with an MPI, as in `env A=1 ./app`. For a
-    program that is not, such as a script, $HOCKET_MPICC says it; for Python, the module mpi4py does."""
-    if not has_program(command):
-        return default_mpi()
-    mpis = find_mpis()
-    by_library = {mpi.library.resolve(): mpi for mpi in mpis}
-    for argument in command[1:]:
-        path = shutil.which(argument)
-        library = linked_mpi_library(Path(path)) if path else None
-        if library in by_library:
-            return by_library[library]
-        _refuse_standard_abi(path, library)
-    if os.environ.get("HOCKET_MPICC"):
-        return default_mpi()
-    for argument in command[1:]:
-        path = shutil.which(argument)
-        module = _mpi4py_module(path) if path and re.match(r"python[\d.]*$", Path(path).name) else None
-        library = linked_mpi_library(module) if module else None
-        if library in by_library:
-            return by_library[library]
-    if len(mpis) == 1:
-        return mpis[0]
-    raise InvalidInput(
-        f"no program in `{shlex.join(command)}` is linked with an MPI that hocket has found",
-        "name the MPI's compiler wrapper: HOCKET_MPICC=/path/to/mpicc, or start the program with that MPI's mpiexec",
-    )
-
-
-def _mpi4py_module(python: str) -> Path | None:
-    """The file of mpi4py's extension module in that Python; None if it has none, or chooses among several."""
-    text = "import importlib.util as u; print(getattr(u.find_spec('mpi4py.MPI'), 'origin', ''))"
-    try:
-        result = subprocess.run([python, "-c", text], capture_output=True, text=True, check=False, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = Path(result.stdout.strip()) if result.returncode == 0 and result.stdout.strip() else None
-    return found if found is not None and found.suffix == ".so" else None
 
 
 def _wrappers() -> Iterator[Path]:
@@ -384,7 +274,7 @@ def _identify(wrapper: Path, macros: str) -> tuple[str, str]:
 def _library(wrapper: Path, compile_line: str) -> Path:
     words = compile_line.split()
     folders = [Path(word[2:]) for word in words if word.startswith("-L")] + [wrapper.parent.parent / "lib"]
-    names = [word[2:] for word in words if re.fullmatch(f"-l{_LIBRARY}", word)] or ["mpi", "mpich"]
+    names = [word[2:] for word in words if re.fullmatch(f"-l{LIBRARY}", word)] or ["mpi", "mpich"]
     for name in names:
         for folder in folders:
             linked = folder / f"lib{name}.so"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hocket.errors import Error, InvalidInput
-from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import launch_environment, run_command
+from hocket.mpi.of_command import mpi_of_command
 from hocket.reporter import SILENT, Reporter
 from hocket.site.site import Site, SiteMpi, read_site
 

@@ -15,7 +15,7 @@ from hocket import Network, __version__
 from hocket.errors import Error, InvalidInput
 from hocket.io.files import signals_held
 from hocket.mpi.build import build_mpi_parts
-from hocket.mpi.discover import Mpi, usable_mpis
+from hocket.mpi.discover import Mpi, standard_abi, usable_mpis
 from hocket.reporter import SILENT, Reporter
 from hocket.site import modulefiles
 from hocket.site.site import NAME, PRELOADED, Site, SiteMpi, is_site
@@ -108,7 +108,8 @@ def _check_prefix(prefix: Path) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[Mpi]:
-    mpis = usable_mpis()
+    usual = usable_mpis()
+    mpis = [*usual, *(abi for mpi in usual if (abi := standard_abi(mpi)) is not None)]
     by_label = {mpi.label: mpi for mpi in mpis}
     for name in names:
         if name not in by_label:

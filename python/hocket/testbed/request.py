@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hocket.mpi.build import workarounds_for
-from hocket.mpi.discover import mpi_of_launcher
 from hocket.mpi.launch import with_preload
+from hocket.mpi.of_command import mpi_of_launcher
 from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 from hocket.testbed import RunResult, Testbed

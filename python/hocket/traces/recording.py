@@ -19,8 +19,9 @@ from hocket import __version__
 from hocket.errors import Error, InvalidInput
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
-from hocket.mpi.discover import Mpi, mpi_of_command
+from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import run_command, with_preload
+from hocket.mpi.of_command import mpi_of_command
 from hocket.reporter import SILENT, Reporter
 from hocket.traces.trace import Trace
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hocket.errors import Error, InvalidInput
 from hocket.io.leftovers import working_folder
-from hocket.mpi.build import source_folder
+from hocket.mpi.build_inputs import source_folder
 from hocket.mpi.discover import Mpi, default_mpi, find_mpis
 from hocket.reporter import SILENT, Reporter
 from hocket.tune.folder import check_target

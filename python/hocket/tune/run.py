@@ -15,8 +15,8 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.cache import decisions_folder
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks
-from hocket.mpi.discover import mpi_of_command
 from hocket.mpi.launch import run_command, with_preload
+from hocket.mpi.of_command import mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.reporter import SILENT, Reporter
@@ -51,11 +51,11 @@ def run(request: RunRequest, reporter: Reporter = SILENT) -> int:
     parts = build_mpi_parts(mpi, report=reporter.message)
     if plan_path is not None and plan is not None:
         environment["HOCKET_PLAN"] = str(plan_path.absolute())
-        others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.name})
+        others = sorted({entry.evidence.mpi for entry in plan.entries if entry.evidence} - {mpi.library_name})
         if others:
             environment["HOCKET_EVIDENCE"] = "off"
             reporter.message(
-                f"the plan was measured with {' and '.join(others)}, this is {mpi.name}: `hocket tune` again"
+                f"the plan was measured with {' and '.join(others)}, this is {mpi.library_name}: `hocket tune` again"
             )
     if request.network is not None:
         environment["HOCKET_NETWORK"] = str(request.network.absolute())

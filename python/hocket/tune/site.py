@@ -21,12 +21,11 @@ from hocket.cost.source import OF_NETWORK, CostSource
 from hocket.errors import InvalidInput
 from hocket.io.files import check_parent
 from hocket.io.leftovers import working_folder
-from hocket.measure.local import LocalRunner
-from hocket.measure.runner import Runner
+from hocket.measure.open_runner import open_runner
 from hocket.measure.transfers import launch
 from hocket.mpi.build import build_mpi_parts
 from hocket.mpi.command_line import has_program, program_index
-from hocket.mpi.discover import mpi_of_command
+from hocket.mpi.of_command import mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.plan import COLLECTIVES, Plan, write_plan
 from hocket.report.text import significant
@@ -114,13 +113,8 @@ def run(request: SiteRequest, reporter: Reporter = SILENT) -> SiteTuned:
     command = [*request.command, "true"]  # which the programs that measure take the place of
     with ExitStack() as stack:
         parts = build_mpi_parts(mpi, report=reporter.message)
-        runner: Runner = LocalRunner(mpi, parts.workarounds)
-        if request.testbed:
-            from hocket.measure.testbed import TestbedRunner
-            from hocket.testbed import Testbed
-
-            reporter.message(f"setting up the emulated network {cluster.name}")
-            runner = TestbedRunner(mpi, stack.enter_context(Testbed(cluster)), parts.workarounds)
+        emulated = cluster if request.testbed else None
+        runner = stack.enter_context(open_runner(mpi, parts.workarounds, emulated, reporter))
         places = launch(request.command, [], 1, 1.0, runner, parts, request.timeout_s).places
         ranks = len(places)
         if ranks < 2:
@@ -138,7 +132,7 @@ def run(request: SiteRequest, reporter: Reporter = SILENT) -> SiteTuned:
         # No program says what a call is worth: whatever is faster is kept.
         advice, measured = measure_advice(advice, network, launcher, request.launches, 0.0, reporter)
         reporter.message("deriving schedules for other sizes and roots")
-        entries = cover(verdicts(advice, measured, mpi.name), network, used.costs)
+        entries = cover(verdicts(advice, measured, mpi.library_name), network, used.costs)
         notes += note_on_shared_cores(launcher.shared_cores, mpi.name, runner.is_emulated)
     plan = advice.plan.replace(entries=entries, hosts=tuple(place.host for place in places))
     write_plan(plan, request.output)

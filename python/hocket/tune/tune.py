@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 from hocket import CostModel, __version__
 from hocket.advise import Advice, Choice, advise, check_ranks, cover, group_calls, unserved_calls
 from hocket.errors import Error, InvalidInput
-from hocket.measure.local import LocalRunner
+from hocket.measure.open_runner import open_runner
 from hocket.measure.runner import Run, Runner
 from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks, require_one_program
-from hocket.mpi.discover import mpi_of_command
+from hocket.mpi.of_command import mpi_of_command
 from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
@@ -99,13 +99,8 @@ def tune(
             program_input = keep_input(options.standard_input, scratch / "input", reporter.message)
         parts = build_mpi_parts(mpi, report=reporter.message)
         mended = tuple(coarray_libraries(command, parts))
-        runner: Runner = LocalRunner(mpi, (*mended, *parts.workarounds))
-        if options.testbed:
-            from hocket.measure.testbed import TestbedRunner
-            from hocket.testbed import Testbed
-
-            reporter.message(f"setting up the emulated network {network.name}")
-            runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), (*mended, *parts.workarounds))
+        emulated = network if options.testbed else None
+        runner = stack.enter_context(open_runner(mpi, (*mended, *parts.workarounds), emulated, reporter))
         options = dataclasses.replace(
             options, costs=runner.costs_here(options.costs), notes=(*options.notes, *runner.notes)
         )
@@ -169,7 +164,7 @@ class _Job:
         if any(not measurement.reason for measurement in measured):
             self.reporter.message("deriving schedules for other sizes and roots")
             measured = [measurement.beside_others() for measurement in measured]
-            entries = cover(verdicts(advice, measured, self.runner.mpi.name), self.network, self.costs)
+            entries = cover(verdicts(advice, measured, self.runner.mpi.library_name), self.network, self.costs)
         plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
         write_plan(plan, self.folder / PLAN_FILE)
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from hocket.mpi.build import source_folder
+from hocket.mpi.build_inputs import source_folder
 
 if TYPE_CHECKING:
     from hocket import Network

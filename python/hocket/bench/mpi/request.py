@@ -27,7 +27,8 @@ from hocket.bench.mpi.summary import BenchResult
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
 from hocket.mpi.build import build_bench
-from hocket.mpi.discover import default_mpi, mpi_of_command
+from hocket.mpi.discover import default_mpi
+from hocket.mpi.of_command import mpi_of_command
 from hocket.networks.source import NetworkSource
 from hocket.reporter import SILENT, Reporter
 from hocket.testbed.layout import make_layout

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 from hocket.errors import InvalidInput
-from hocket.mpi.build import source_folder
+from hocket.mpi.build_inputs import source_folder
 
 
 def shipped_suites() -> dict[str, Path]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hocket.errors import InvalidInput
 from hocket.io.files import write_whole
-from hocket.mpi.build import source_folder
+from hocket.mpi.build_inputs import source_folder
 
 FORMAT = "hocket.bench-template/1"
 LANGUAGES = {"c": "c", "c++": "cpp", "fortran": "f90", "steps": "toml"}  #: with the ends of the files' names
