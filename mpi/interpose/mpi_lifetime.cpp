@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "common/other_abi.h"
 #include "interpose/mpi_define.hpp"
 #include "interpose/next.hpp"
 #include "interpose/session.hpp"

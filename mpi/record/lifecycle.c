@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/launched.h"
+#include "common/other_abi.h"
 #include "pmpi/record_functions.h"
 #include "record.h"
 

@@ -81,10 +81,11 @@ def test_where_no_compiler_is_installed_what_was_built_elsewhere_serves(runner, 
     found = json.loads(hocket_cli("doctor", "--json", env=env).stdout)["mpis"]
     assert str(parts.folder) in {one["parts"] for one in found}
     # Where the cache folder has parts for this MPI alone, `doctor` says so.
-    only = tmp_path / "only"
-    only.mkdir()
+    only = tmp_path / "only/mpi"
+    only.mkdir(parents=True)
     (only / parts.folder.name).symlink_to(parts.folder)
-    works = json.loads(hocket_cli("doctor", "--json", env={**env, "HOCKET_CACHE_DIR": str(only)}).stdout)["works"]
+    env["HOCKET_CACHE_DIR"] = str(only.parent)
+    works = json.loads(hocket_cli("doctor", "--json", env=env).stdout)["works"]
     assert works["record, run, tune"].startswith(f"yes, with {runner.mpi.library_name}" if len(found) > 1 else "yes")
     assert len(found) == 1 or "would need C compiler, C++ compiler" in works["record, run, tune"]
     # There is nothing for a user whose cache folder is empty.

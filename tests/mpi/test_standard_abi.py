@@ -74,6 +74,7 @@ def test_it_is_found_by_what_a_program_is_linked_with(
     (tmp_path / "srun").chmod(0o755)
     for launcher in (native.mpiexec, tmp_path / "srun"):
         assert mpi_of_command([str(launcher), "-n", "2", str(program)]) == abi
+        assert mpi_of_command([str(launcher), "-n", "2", "env", "A=1", str(program)]) == abi
     assert mpi_of_command([str(native.mpiexec), "-n", "2", "true"]) == native
     # The program of the MPI's own header is still its own where HOCKET_MPICC names the other wrapper.
     own = MpiRunner(native, tmp_path, runner.compiled).compile(PROGRAM, name="own")
@@ -85,7 +86,9 @@ def test_of_an_mpi_without_a_wrapper_for_it(runner: MpiRunner) -> None:
     without = [mpi for mpi in ALL_MPIS if standard_abi(mpi) is None]
     if not without:
         pytest.skip("every MPI here has the standard ABI")
-    with pytest.raises(InvalidInput, match="the standard ABI's library, but no mpicc_abi is beside"):
+    with pytest.raises(
+        InvalidInput, match=f"standard ABI's library, and {without[0].name} has no mpicc_abi that works"
+    ):
         mpi_of_command([str(without[0].mpiexec), "-n", "2", str(runner.compile(PROGRAM))])
 
 
@@ -97,6 +100,22 @@ def test_it_runs_with_a_plan_and_with_progress(runner: MpiRunner, hocket_cli, tm
         done = hocket_cli("run", "--plan", plan, "--progress", progress, "--", *command)
         assert (done.returncode, done.stdout) == (0, PRINTED), done.stderr
         assert "1 collective call(s) of a rank rerouted, by 1 of 1 entries" in done.stderr
+
+
+def test_behind_a_script_it_is_refused_before_it_crashes(
+    abi: Mpi, runner: MpiRunner, hocket_cli, tmp_path: Path
+) -> None:
+    script = tmp_path / "app.sh"
+    script.write_text(f"#!/bin/sh\nexec {runner.compile(PROGRAM)}\n")
+    script.chmod(0o755)
+    plan = write_plan(tmp_path, 4, [entry("bcast", [0, 1, 2, 3], "linear")])
+    for way in (["run", "--plan", plan], ["record", "-o", "run.trace"]):
+        command = [*way, "--", *runner.command(4, script)]
+        done = hocket_cli(*command)
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.count("the program is of MPI's standard ABI, which its command does not tell") == 1
+        done = hocket_cli(*command, env={"HOCKET_MPICC": str(abi.mpicc)})
+        assert (done.returncode, done.stdout) == (0, PRINTED), done.stderr
 
 
 def test_it_is_recorded(runner: MpiRunner, hocket_cli, tmp_path: Path) -> None:

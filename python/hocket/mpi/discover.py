@@ -167,12 +167,11 @@ def inspect_mpi(mpicc: Path) -> Mpi:
 
 
 def standard_abi(mpi: Mpi) -> Mpi | None:
-    """The same MPI for programs of the standard ABI; None where it has none, which is no error.
-
-    Raises InvalidInput if its wrapper does not work.
-    """
+    """The same MPI for programs of the standard ABI; None where it has none, or none that works."""
     wrapper = _existing(mpi.mpicc.with_name(ABI_WRAPPER))
-    return inspect_mpi(wrapper) if wrapper else None
+    found = _try_inspect(wrapper) if wrapper else None
+    # Several MPIs may share a folder.
+    return found if isinstance(found, Mpi) and (found.family, found.version) == (mpi.family, mpi.version) else None
 
 
 def _suffix(wrapper: Path) -> str:

@@ -42,7 +42,7 @@ def mpi_of_command(command: Sequence[str]) -> Mpi:
             f"{launcher}: the compiler wrapper {beside.name} is not beside it; hocket needs it to build its MPI parts",
             "as root: apt-get install libopenmpi-dev or libmpich-dev; or name the wrapper: HOCKET_MPICC=/path/to/mpicc",
         )
-    return inspect_mpi(beside)
+    return _checked(command, inspect_mpi(beside))
 
 
 def _is_launcher(program: str) -> bool:
@@ -85,13 +85,16 @@ def _of_standard_abi(mpis: Sequence[Mpi], program: str | None, library: Path) ->
     the MPI's own mpi.h: the parts for that would crash the program. What the ABI of one MPI is built for serves the
     program with any other's, too."""
     found = [abi for mpi in mpis if (abi := standard_abi(mpi)) is not None]
-    if not found:
-        raise InvalidInput(
-            f"{program} is linked with {library}, the standard ABI's library, but no {ABI_WRAPPER} is beside "
-            + (f"{mpis[0].mpicc}" if len(mpis) == 1 else "any MPI's mpicc"),
-            f"install the MPI's {ABI_WRAPPER}, with which hocket builds its parts, or compile the program with mpicc",
-        )
-    return next((mpi for mpi in found if mpi.library.resolve() == library), found[0])
+    if found:
+        return next((mpi for mpi in found if mpi.library.resolve() == library), found[0])
+    lacks = f"{mpis[0].name} has no" if len(mpis) == 1 else "no MPI here has an"
+    others = [abi for mpi in find_mpis() if (abi := standard_abi(mpi)) is not None]
+    raise InvalidInput(
+        f"{program} is linked with {library}, the standard ABI's library, and {lacks} {ABI_WRAPPER} that works",
+        f"start it with {others[0].mpiexec}"
+        if others
+        else f"install the MPI's {ABI_WRAPPER}, or compile it with mpicc",
+    )
 
 
 def _is_abi(library: Path) -> bool:
@@ -99,12 +102,18 @@ def _is_abi(library: Path) -> bool:
 
 
 def _program_of(command: Sequence[str]) -> tuple[str | None, Path | None]:
-    """The program of an mpiexec command and the MPI library that it is linked with, as far as they are known."""
+    """The program of an mpiexec command, or the first word behind it that is linked with an MPI, as in `env A=1 ./app`;
+    and its MPI library. As far as they are known."""
     try:
-        program = shutil.which(command[program_index(command)])
+        words = command[program_index(command) :]
     except InvalidInput:  # it is the launcher's to complain
         return None, None
-    return program, linked_mpi_library(Path(program)) if program else None
+    for word in words:
+        path = shutil.which(word)
+        library = linked_mpi_library(Path(path)) if path else None
+        if library is not None:
+            return path, library
+    return shutil.which(words[0]), None
 
 
 def linked_mpi_library(program: Path) -> Path | None:

@@ -135,10 +135,11 @@ def wait_text(item: Item, place: Item, bound: BoundArguments, requests: list[str
     status = bound.actual("status")
     error = f", {source_of(bound.error)}" if bound.error is not None else ""
     name, call = children(item.node)[1], source_of(children(item.node)[0])
-    statuses = [source_of(status) if status is not None else "MPI_STATUS_IGNORE", "MPI_STATUS_IGNORE"]
+    statuses = ["MPI_STATUS_IGNORE"] * len(requests)
+    if status is not None:
+        statuses[-1] = source_of(status)  # of an exchange that of the receive, which starts last
     lines = [
-        f"{call} {in_style('MPI_Wait', name)}({one}, {its}{error})"
-        for one, its in zip(requests, statuses, strict=False)
+        f"{call} {in_style('MPI_Wait', name)}({one}, {its}{error})" for one, its in zip(requests, statuses, strict=True)
     ]
     end = line_end(source)
     return b"".join(indent_of(place, source) + line.encode() + end for line in lines)
