@@ -167,6 +167,8 @@ def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> t
 if __name__ == "__main__":
     from hocket.mpi.build import build_bench, build_mpi_parts, build_probe
 
+    for found in ABIS:  # of tests/mpi/test_standard_abi.py
+        build_mpi_parts(found, report=print)
     for found in MPIS:
         build_mpi_parts(found, report=print)
         build_probe(found, "hocket-circuits", report=print)
