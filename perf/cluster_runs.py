@@ -91,13 +91,13 @@ def measure(case: Case, mpi: Mpi, program: MpiProgram, options: argparse.Namespa
         kinds["again"] = {**on_network, "HOCKET_DECISIONS": str(memory)}
     if options.unchecked:
         kinds["unchecked"] = {**on_network, "HOCKET_SELF_CHECK": "off"}
-    if options.natives:
+    if options.measured:
         kinds["measured"] = {"HOCKET_NETWORK": str(_with_natives(case.network, mpi, folder))}
     if options.elsewhere:
         other, half = Case(case.network, case.seed + 1), options.factor / 2
         plan = _tuned(command(half), other.placed(), folder / f"{program.name}-{other.seed}-{half:g}")
         kinds["elsewhere"] = {**on_network, "HOCKET_PLAN": str(plan)}
-    if options.tune:
+    if options.tuned:
         plan = _tuned(command(options.factor), network, folder / f"{program.name}-{case.seed}-{options.factor:g}")
         kinds["tuned"] = {"HOCKET_PLAN": str(plan)}
     times: dict[str, list[float]] = {kind: [] for kind in kinds}
@@ -221,8 +221,7 @@ def main() -> int:
     ]
     if options.sample is not None:
         random.Random(options.sample).shuffle(cells)
-    asked = {"measured": options.natives, "tuned": options.tune}
-    kinds = {f"{kind}_s" for kind in KINDS if kind == "network" or asked.get(kind, getattr(options, kind, False))}
+    kinds = {f"{kind}_s" for kind in KINDS if kind == "network" or getattr(options, kind)}
     deadline = time.monotonic() + options.time
     rows: list[dict[str, Any]] = []
     for number, (case, mpi, program) in enumerate(cells):
@@ -270,9 +269,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of placements; 0: host by host")
     parser.add_argument("--factor", type=float, default=1.0, help="of the programs' usual sizes")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--tune", action="store_true", help="tune each program at each placement, and run it so too")
     parser.add_argument(
-        "--natives", action="store_true", help="measure the MPI's own times once, and run with them too"
+        "--tune", dest="tuned", action="store_true", help="tune each program at each placement, and run it so too"
+    )
+    parser.add_argument(
+        "--natives", dest="measured", action="store_true", help="measure the MPI's own times, and run with them too"
     )
     parser.add_argument("--elsewhere", action="store_true", help="run also with a plan of another placement and size")
     parser.add_argument("--again", action="store_true", help="run also as jobs that follow others on the same hosts")

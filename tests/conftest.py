@@ -22,7 +22,7 @@ import pytest
 
 from forked_cli import ForkedCommands
 from hocket.mpi.discover import Mpi
-from mpis import ALL_MPIS, LIMIT_S, LONG, MPIS, ONE_OF_EACH_FAMILY, ROOT, TURNS, MpiRunner
+from mpis import ABIS, ALL_MPIS, LIMIT_S, LONG, MPIS, ONE_OF_EACH_FAMILY, ROOT, TURNS, MpiRunner
 
 # A suite that nohup or a shell's background started has these ignored, and so would be all that the tests start.
 for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
@@ -39,6 +39,7 @@ hypothesis.settings.load_profile("default")
 
 def pytest_report_header() -> list[str]:
     lines = [f"MPI: {mpi.name} ({mpi.source}, {mpi.mpicc}){'' if mpi in MPIS else ': NOT RUN'}" for mpi in ALL_MPIS]
+    lines += [f"MPI: {abi.name}{'' if abi in MPIS else ': tests/mpi/test_standard_abi.py alone'}" for abi in ABIS]
     return lines or ["MPI: none found; tests that need one are skipped"]
 
 

@@ -14,15 +14,11 @@
 #include <unistd.h>
 
 #ifndef MPI_ABI_VERSION
-static int hocket_is_of_standard_abi(struct dl_phdr_info* loaded, size_t size, void* unused) {
-    const char* const slash = strrchr(loaded->dlpi_name, '/');
-    (void)size, (void)unused;
-    return slash != NULL && strncmp(slash, "/libmpi_abi.so", 14) == 0;
-}
-
 __attribute__((constructor)) static void hocket_refuse_standard_abi(void) {
     static const char* const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
-    if (dl_iterate_phdr(hocket_is_of_standard_abi, NULL) == 0) return;
+    const struct link_map* loaded = _r_debug.r_map; /* dl_iterate_phdr is no standard C */
+    while (loaded != NULL && strstr(loaded->l_name, "/libmpi_abi.so") == NULL) loaded = loaded->l_next;
+    if (loaded == NULL) return;
     int rank = 0;
     for (int i = 0; i < 4 && rank == 0; ++i) rank = getenv(ranks[i]) == NULL ? 0 : atoi(getenv(ranks[i]));
     if (rank == 0) {
