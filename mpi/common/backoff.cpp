@@ -38,7 +38,7 @@ void Backoff::pause() {
     is_long_ = idle_ns > long_idle_ns;
     is_very_long_ = is_very_long_ || idle_ns > very_long_idle_ns;
     if (idle_ns < poll_ns) return;
-    if (idle_ns < yield_ns) {
+    if (idle_ns < yield_ns || reasons_to_stay_awake.load(std::memory_order_relaxed) > 0) {
         sched_yield();
         return;
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace hocket {
@@ -35,7 +36,11 @@ public:
     /// Nothing has moved for so long that a limit of ours may be the reason.
     [[nodiscard]] bool is_very_long() const { return is_very_long_; }
 
+    /// One reason more, or less (-1), for this process only to yield and not to nap.
+    static void add_reason_to_stay_awake(int change) { reasons_to_stay_awake.fetch_add(change); }
+
 private:
+    static inline std::atomic<int> reasons_to_stay_awake{0};
     std::int64_t num_polls_ = 0;
     std::int64_t idle_since_ns_ = 0;
     bool is_long_ = false;
