@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hocket.errors import Error
 from hocket.io.leftovers import working_folder
+from hocket.mpi.command_line import has_program, program_index
 
 if TYPE_CHECKING:
     from hocket.measure.runner import Runner
@@ -107,4 +108,7 @@ def launch(
         places = tuple(Place(str(host), int(first)) for host, first in result["places"])
         return Launch(places, result["times_s"], tuple(CoreCosts(*values) for values in result["costs"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise Error(f"hocket-transfers gave no result that can be read: {run.stdout[:200]!r}") from error
+        hint = ""
+        if has_program(command):  # perhaps one that starts another, as numactl does
+            hint = f"hocket starts a program of its own: leave `{' '.join(command[program_index(command) :])}` out"
+        raise Error(f"hocket-transfers gave no result that can be read: {run.stdout[:200]!r}", hint) from error

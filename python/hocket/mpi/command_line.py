@@ -23,6 +23,7 @@ _WITHOUT_VALUE = frozenset(
     "disable-hostname-propagation".split()
 )
 _WITH_TWO_VALUES = frozenset({"mca", "gmca", "omca", "prtemca", "pmixmca", "genv", "env"})
+_OR_AS_ONE = frozenset({"genv", "env"})  # of MPICH: NAME VALUE or NAME=VALUE
 # Options whose one value may be the path of an executable.
 _WITH_EXECUTABLE = frozenset({"launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "prefix", "debugger"})
 _MPIEXEC_COUNTS = ("-n", "-np", "--np", "--n", "-c")
@@ -159,7 +160,7 @@ def _program_of_mpiexec(command: Sequence[str]) -> int:
         if "=" in option or option in _WITHOUT_VALUE:
             i += 1
         elif option in _WITH_TWO_VALUES:
-            i += 3
+            i += 2 if option in _OR_AS_ONE and "=" in "".join(command[i + 1 : i + 2]) else 3
         else:  # one value; an unknown option may have none
             following = command[i + 1] if i + 1 < len(command) else "-"
             is_program = os.sep in following and shutil.which(following) is not None
