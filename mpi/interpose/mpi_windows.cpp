@@ -3,8 +3,8 @@
 
 // MPI functions that make and free windows. Where the network or the MPI has no hardware for it, MPI_Accumulate and the
 // like move on only while their target is inside MPI, many steps for one large operation. A target that waits in a
-// collective and napped between its looks would make each step as long as a nap. MPI_Win_allocate_shared is not among
-// them: the other ranks reach its memory by themselves.
+// collective and napped between its looks would make each step as long as a nap. With MPICH that is so in shared memory
+// too, where a lock asks the target's rank.
 
 #include <mpi.h>
 
@@ -24,12 +24,7 @@ using hocket::interpose::next;
 #include "pmpi/window.inc"
 
 HOCKET_DEFINE(Win_free, (MPI_Win * window)) {
-    int* flavor = nullptr;
-    int has_flavor = 0;
-    if (window != nullptr && *window != MPI_WIN_NULL)
-        PMPI_Win_get_attr(*window, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavor), &has_flavor);
-    const bool is_shared = has_flavor != 0 && *flavor == MPI_WIN_FLAVOR_SHARED;
     const int code = next.Win_free(window);
-    if (code == MPI_SUCCESS && !is_shared) Backoff::add_reason_to_stay_awake(-1);
+    if (code == MPI_SUCCESS) Backoff::add_reason_to_stay_awake(-1);
     return code;
 }

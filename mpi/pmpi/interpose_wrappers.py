@@ -18,7 +18,7 @@ from mpi_header import Function
 
 # Number of words in a line of the table behind the kind.
 WITH_NAME_ALONE = ("by_hand", "counted", "maker", "later_maker", "window", "file")
-KINDS = {"nonblocking": 3, "message": 2} | dict.fromkeys(WITH_NAME_ALONE, 1)
+KINDS = dict.fromkeys(WITH_NAME_ALONE, 1) | {"nonblocking": 3, "message": 2}
 # From the lines of non-blocking ones.
 PERSISTENT = "persistent"
 # An MPI of an earlier standard has not all of these.

@@ -297,3 +297,32 @@ def test_datatypes_of_nothing(runner: MpiRunner, parts: MpiParts, tmp_path: Path
     result = runner.run(3, runner.compile(TYPES_OF_NOTHING), libraries=[parts.interpose], env=env)
     assert result.stdout == "wrong 0\n"
     assert result.stderr.count(": 2 calls rerouted") == (4 if served else 0)
+
+
+NO_HANDLES = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int error_class;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    const int codes[] = {MPI_Comm_free(NULL), MPI_Op_free(NULL), MPI_Win_free(NULL)};
+    for (int i = 0; i < 3; ++i) {
+        MPI_Error_class(codes[i], &error_class);
+        printf("%d\n", error_class);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_no_place_of_a_handle_to_free(runner: MpiRunner, parts: MpiParts, tmp_path: Path) -> None:
+    if runner.mpi.family == "openmpi":
+        pytest.skip("Open MPI looks for a window at the address 0")
+    program = runner.compile(NO_HANDLES)
+    native = runner.run(1, program).stdout
+    env = {"HOCKET_TRACE": str(tmp_path), "HOCKET_PLAN": str(write_plan(tmp_path, 1, []))}
+    for library in (parts.record, parts.interpose):
+        assert runner.run(1, program, libraries=[library], env=env).stdout == native
