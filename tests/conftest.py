@@ -29,6 +29,12 @@ for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.S
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _default)
 
+# What a user has set for programs is not for those of the tests.
+for _name in (
+    *("PLAN", "NETWORK", "EVIDENCE", "SELF_CHECK", "PROGRESS", "PROGRESS_CORE", "STATISTICS", "SUMMARY", "VERBOSE"),
+    *("TRACE", "TRACE_LIMIT", "TRACE_ONLY", "TRACE_WITHOUT", "DEBUG"),
+):
+    os.environ.pop(f"HOCKET_{_name}", None)
 # What one test's job has found is not for the next.
 os.environ["HOCKET_DECISIONS"] = ""
 

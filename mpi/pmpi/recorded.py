@@ -20,6 +20,11 @@ def add(names: str, after: str, before: str = "") -> None:
         DETAILS[name] = (before, after)
 
 
+def handle(kind: str, name: str = "freed") -> str:
+    """What the first parameter points to; an MPI may return an error where that is nothing."""
+    return f"const MPI_{kind} {name} = {{0}} == NULL ? MPI_{kind.upper()}_NULL : *{{0}};"
+
+
 # ---- point to point ----
 
 SEND = "hocket_comm(&call, {5}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, {4});"
@@ -311,13 +316,13 @@ add("Comm_idup_with_info", "hocket_comm(&call, {0}); hocket_new_request(&call, *
 add(
     "Comm_free Comm_disconnect",
     "hocket_comm_id(&call, freed); hocket_forget_comm(gone);",
-    "const MPI_Comm gone = {0} == NULL ? MPI_COMM_NULL : *{0}; const uint32_t freed = hocket_comm_before(gone);",
+    handle("Comm", "gone") + " const uint32_t freed = hocket_comm_before(gone);",
 )
 
 # ---- what else has handles ----
 
-add("Type_free", "hocket_forget_type(freed);", "const MPI_Datatype freed = {0} == NULL ? MPI_DATATYPE_NULL : *{0};")
-add("Op_free", "hocket_forget_operator(freed);", "const MPI_Op freed = {0} == NULL ? MPI_OP_NULL : *{0};")
+add("Type_free", "hocket_forget_type(freed);", handle("Datatype"))
+add("Op_free", "hocket_forget_operator(freed);", handle("Op"))
 
 ONE_SIDED = "hocket_window(&call, {%d}); hocket_message(&call, {1}, {2}); hocket_peer(&call, {3}, -1);"
 add("Put Get", ONE_SIDED % 7)
@@ -350,10 +355,10 @@ add("Win_lock_all", "hocket_window(&call, {1}); " + LOCK % (0, "HOCKET_TRACE_SHA
 add("Win_unlock Win_flush Win_flush_local", "hocket_window(&call, {1}); hocket_peer(&call, {0}, -1);")
 add("Win_post Win_start", "hocket_window_group(&call, {0}, {2});")
 add("Win_test", "hocket_window(&call, {0}); " + poll("*{1}"))
-add("Win_free", "hocket_forget_window(freed);", "const MPI_Win freed = {0} == NULL ? MPI_WIN_NULL : *{0};")
+add("Win_free", "hocket_forget_window(freed);", handle("Win"))
 
 add("File_open", "hocket_comm(&call, {0}); hocket_file(&call, *{4});")
-add("File_close", "hocket_forget_file(freed);", "const MPI_File freed = {0} == NULL ? MPI_FILE_NULL : *{0};")
+add("File_close", "hocket_forget_file(freed);", handle("File"))
 ACCESS = "hocket_file(&call, {0}); hocket_message(&call, {%d}, {%d});"
 for _name in "read write read_all write_all read_shared write_shared read_ordered write_ordered".split():
     add("File_" + _name, ACCESS % (2, 3))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hocket.errors import Error
 from hocket.io.leftovers import working_folder
-from hocket.mpi.command_line import has_program, program_index
+from hocket.mpi.command_line import has_program
 
 if TYPE_CHECKING:
     from hocket.measure.runner import Runner
@@ -108,7 +108,6 @@ def launch(
         places = tuple(Place(str(host), int(first)) for host, first in result["places"])
         return Launch(places, result["times_s"], tuple(CoreCosts(*values) for values in result["costs"]))
     except (ValueError, KeyError, TypeError) as error:
-        hint = ""
-        if has_program(command):  # perhaps one that starts another, as numactl does
-            hint = f"hocket starts a program of its own: leave `{' '.join(command[program_index(command) :])}` out"
+        # With a program it may be one that starts another, as numactl does.
+        hint = "hocket starts a program of its own: leave yours out of the command" if has_program(command) else ""
         raise Error(f"hocket-transfers gave no result that can be read: {run.stdout[:200]!r}", hint) from error
