@@ -63,3 +63,26 @@ HOCKET_DEFINE(Finalize, (void)) {
     session.stop();
     return next.Finalize();
 }
+
+namespace {
+
+/// `arguments`: of MPI_Session_init, which has begun the session that the last one points to.
+template <typename Info, typename Handler, typename Handle>
+void report_session(Info /*info*/, Handler /*handler*/, Handle* session_begun) {
+    MPI_Group world = MPI_GROUP_NULL;
+    int rank = 0;
+    if (PMPI_Group_from_session_pset(*session_begun, "mpi://WORLD", &world) != MPI_SUCCESS) return;
+    PMPI_Group_rank(world, &rank);
+    PMPI_Group_free(&world);
+    session.report_without_world(rank);
+}
+
+}  // namespace
+
+#define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
+    HOCKET_DEFINE(name, parameters) {                               \
+        const int code = next.name arguments;                       \
+        if (code == MPI_SUCCESS) report_session arguments;          \
+        return code;                                                \
+    }
+#include "pmpi/session.inc"

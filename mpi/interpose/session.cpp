@@ -105,13 +105,14 @@ void report_if_alone() {
     log_line(HOCKET_ALONE_HINT);
 }
 
+std::atomic_flag has_started = ATOMIC_FLAG_INIT, has_reported = ATOMIC_FLAG_INIT;
+
 bool serves_calls() { return !plan_in_force.entries().empty() || decisions.is_on(); }
 
 }  // namespace
 
 void Session::start(int program_level) {
-    static std::atomic_flag started = ATOMIC_FLAG_INIT;
-    if (started.test_and_set()) return;
+    if (has_started.test_and_set()) return;
     // A spawned program is another program: the plan was made for the one that the user started.
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
@@ -128,6 +129,11 @@ void Session::start(int program_level) {
     if (!plan_text.empty() || decisions.is_on()) start_plan(world_rank, plan_text);
     decisions.remember(settings.decisions_path, network_text, plan_text);
     if (settings.progress != ProgressMode::off) start_progress(world_rank, program_level);
+}
+
+void Session::report_without_world(int world_rank) {
+    if (world_rank != 0 || !asks_for_anything() || has_started.test() || has_reported.test_and_set()) return;
+    log_line("the program starts MPI by MPI_Session_init; hocket does nothing until it calls MPI_Init");
 }
 
 void Session::start_plan(int world_rank, const std::string& text) {

@@ -17,6 +17,8 @@ public:
     /// Reroutes calls from now on: what start() does once it has read plan and settings, and hocket-compare without
     /// these.
     void use(Plan plan);
+    /// After MPI_Session_init, which is not collective and makes no world.
+    void report_without_world(int world_rank);
     /// Before MPI_Finalize. Collective over the world.
     void stop();
 

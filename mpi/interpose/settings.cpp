@@ -141,4 +141,8 @@ bool wants_progress() {
     return mode == "on" || mode == "auto";
 }
 
+bool asks_for_anything() {
+    return wants_progress() || !(environment("HOCKET_PLAN") + environment("HOCKET_NETWORK")).empty();
+}
+
 }  // namespace hocket::interpose

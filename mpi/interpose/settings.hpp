@@ -53,4 +53,7 @@ Settings read_settings(int world_rank);
 /// Whether this process's environment asks for progress: only then its MPI gets a thread level above the program's own.
 bool wants_progress();
 
+/// Whether it asks for that, for a plan's schedules or for a network's.
+bool asks_for_anything();
+
 }  // namespace hocket::interpose

@@ -17,12 +17,12 @@ from typing import NamedTuple
 from mpi_header import Function
 
 # Number of words in a line of the table behind the kind.
-WITH_NAME_ALONE = ("by_hand", "counted", "maker", "later_maker", "window", "file")
+WITH_NAME_ALONE = ("by_hand", "counted", "maker", "later_maker", "session", "window", "file")
 KINDS = dict.fromkeys(WITH_NAME_ALONE, 1) | {"nonblocking": 3, "message": 2}
 # From the lines of non-blocking ones.
 PERSISTENT = "persistent"
 # An MPI of an earlier standard has not all of these.
-OPTIONAL = (PERSISTENT, "later_maker", "file")
+OPTIONAL = (PERSISTENT, "later_maker", "session", "file")
 
 
 class Line(NamedTuple):
@@ -74,7 +74,7 @@ def write(declared: dict[str, Function], table: list[Line], folder: Path) -> Non
         sys.exit(f"interposed.txt: this mpi.h does not declare MPI_{', MPI_'.join(missing)}")
     names = [name for line in table for name in (line.name, line.name + "_c") if "MPI_" + name in declared]
     bodies = {"next_functions": [f"HOCKET_FUNCTION({name})" for name in names]}
-    for kind in ("counted", "nonblocking", PERSISTENT, "message", "maker", "later_maker", "window", "file"):
+    for kind in ("counted", "nonblocking", PERSISTENT, "message", "maker", "later_maker", "session", "window", "file"):
         bodies[kind] = [text for line in table if line.kind == kind for text in expansions(line, declared)]
     for name, lines in bodies.items():
         (folder / f"{name}.inc").write_text(HEAD + "".join(line + "\n" for line in lines) + FOOT)

@@ -20,7 +20,7 @@ SKIPPED = re.compile(
     r"MPIX?_(T_\w+|\w+_[cf]2[cf]|\w+_f082[cf]|\w+_[cf]2f08|\w+_(from|to)int|Wtime|Wtick|Aint_add|Aint_diff)$"
 )
 # Written by hand in lifecycle.c.
-BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort"}
+BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Session_init", "MPI_Session_finalize"}
 
 
 # What a filter may name, by the functions without MPI_ and _c in lower case.
@@ -94,7 +94,7 @@ def write(declared: dict[str, Function], folder: Path) -> None:
     lines += [*(f'    "{group_of(name)}",' for name in wrapped), "};", ""]
     lines += [wrapper(name, f, indices[name]) for name, f in wrapped.items() if name not in BY_HAND]
     (folder / "record_wrappers.c").write_text("\n".join(lines))
-    header = [f"#define FUNCTION_{name} {indices[name]}" for name in sorted(BY_HAND)]
+    header = [f"#define FUNCTION_{name} {indices[name]}" for name in sorted(BY_HAND & indices.keys())]
     header += [f'#define FUNCTION_GROUPS "{", ".join([*GROUPS, "other"])}"']
     header.append(f"#define NUM_FUNCTIONS {len(wrapped)}")
     (folder / "record_functions.h").write_text("\n".join(header) + "\n")

@@ -94,6 +94,30 @@ static void define_neighbours(MPI_Comm comm, uint32_t id) {
     free(found);
 }
 
+static int add_group(struct group group) {
+    if (num_groups == group_capacity) {
+        const uint32_t capacity = group_capacity ? 2 * group_capacity : 32;
+        struct group* grown = realloc(groups, capacity * sizeof *groups);
+        if (!grown) return 0;
+        groups = grown;
+        group_capacity = capacity;
+    }
+    groups[num_groups++] = group;
+    return 1;
+}
+
+/* head: number, parent, inter-communicator or not, own rank, members, members of the remote group. */
+static void write_comm(uint16_t function, const uint32_t head[6], const int32_t* members) {
+    /* A call that is left out, or that of another thread, has no name so far. */
+    if (function != HOCKET_TRACE_NONE16 && !hocket_is_named(function)) hocket_name_function(function);
+    const size_t head_size = 6 * sizeof *head, size = sizeof *members * ((size_t)head[4] + head[5]);
+    unsigned char* to = hocket_begin_definition(HOCKET_TRACE_COMMUNICATOR, function, head_size + size);
+    if (!to) return;
+    memcpy(to, head, head_size);
+    memcpy(to + head_size, members, size);
+    hocket_file_commit(to + head_size + size);
+}
+
 static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
     MPI_Group local, remote = MPI_GROUP_NULL;
     int inter = 0, rank = 0, n = 0, m = 0;
@@ -105,31 +129,16 @@ static uint32_t define_comm(MPI_Comm comm, uint16_t function, uint32_t parent) {
         PMPI_Comm_remote_group(comm, &remote);
         PMPI_Group_size(remote, &m);
     }
-    if (num_groups == group_capacity) {
-        const uint32_t capacity = group_capacity ? 2 * group_capacity : 32;
-        struct group* grown = realloc(groups, capacity * sizeof *groups);
-        if (!grown) return HOCKET_TRACE_NONE;
-        groups = grown;
-        group_capacity = capacity;
-    }
-    const uint32_t id = num_groups++;
-    groups[id] = (struct group){rank, n, m, 0, 0};
+    const uint32_t id = num_groups;
+    if (!add_group((struct group){rank, n, m, 0, 0})) return HOCKET_TRACE_NONE;
     hocket_table_insert(&communicators, KEY(comm), id, 0);
 
     int32_t* members = calloc((size_t)(n + m) + 1, sizeof *members);
     if (members) {
         world_ranks(local, n, members);
         if (inter) world_ranks(remote, m, members + n);
-        /* A call that is left out, or that of another thread, has no name so far. */
-        if (function != HOCKET_TRACE_NONE16 && !hocket_is_named(function)) hocket_name_function(function);
-        const uint32_t head[] = {id, parent, (uint32_t)inter, (uint32_t)rank, (uint32_t)n, (uint32_t)m};
-        const size_t size = 4 * (size_t)(n + m);
-        unsigned char* to = hocket_begin_definition(HOCKET_TRACE_COMMUNICATOR, function, sizeof head + size);
-        if (to) {
-            memcpy(to, head, sizeof head);
-            memcpy(to + sizeof head, members, size);
-            hocket_file_commit(to + sizeof head + size);
-        }
+        write_comm(function, (const uint32_t[]){id, parent, (uint32_t)inter, (uint32_t)rank, (uint32_t)n, (uint32_t)m},
+                   members);
         free(members);
     }
     PMPI_Group_free(&local);
@@ -152,9 +161,22 @@ void hocket_forget_all(void) {
     num_groups = num_datatypes = num_operators = 0;
 }
 
+/* Without asking MPI: a program that began by MPI_Session_init has neither of the two. */
+static void define_predefined(MPI_Comm comm, int rank, int n, const int32_t* members) {
+    if (!add_group((struct group){rank, n, 0, 0, 0})) return;
+    hocket_table_insert(&communicators, KEY(comm), num_groups - 1, 0);
+    write_comm(HOCKET_TRACE_NONE16,
+               (const uint32_t[]){num_groups - 1, HOCKET_TRACE_NONE, 0, (uint32_t)rank, (uint32_t)n, 0}, members);
+}
+
 void hocket_define_world(void) {
-    define_comm(MPI_COMM_WORLD, HOCKET_TRACE_NONE16, HOCKET_TRACE_NONE);
-    define_comm(MPI_COMM_SELF, HOCKET_TRACE_NONE16, HOCKET_TRACE_NONE);
+    const int n = hocket_state.num_ranks;
+    int32_t* all = calloc((size_t)n, sizeof *all);
+    if (!all) return;
+    for (int i = 0; i < n; ++i) all[i] = i;
+    define_predefined(MPI_COMM_WORLD, hocket_state.rank, n, all);
+    define_predefined(MPI_COMM_SELF, 0, 1, all + hocket_state.rank);
+    free(all);
 }
 
 static uint32_t comm_id(MPI_Comm comm) {

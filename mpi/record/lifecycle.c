@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SPDX-FileCopyrightText: The hocket authors */
 
-/* Recording starts when MPI_Init returns and ends with MPI_Finalize, MPI_Abort or the process. A process that never
- * initialises MPI writes nothing. */
+/* Recording starts when MPI_Init or MPI_Session_init returns and ends with MPI_Finalize, MPI_Abort or the process. A
+ * process that never initialises MPI writes nothing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,9 @@
 #define USUAL_LIMIT_BYTES (UINT64_C(64) << 20)
 
 static int64_t cost_ns;
+static int has_begun;
+static int by_session;   /* by MPI_Session_init, and MPI_Init was not called since */
+static int num_sessions; /* open ones; after the last one a program may open another. Under the lock. */
 
 /* ---- what a recorded call costs, by doing it ---- */
 
@@ -29,6 +32,7 @@ static int64_t measure_cost_ns(void) {
     hocket_state.limit_bytes = UINT64_MAX;
     hocket_state.active = 1;
     hocket_thread.depth = 0;
+    hocket_define_world();
     for (int batch = 0; batch < BATCHES; ++batch) {
         const int64_t start = hocket_clock_ns();
         for (int i = 0; i < CALLS; ++i) {
@@ -73,13 +77,12 @@ static void print_command(FILE* out) {
     fputc(']', out);
 }
 
-static int write_meta(const char* folder) {
+static int write_meta(const char* folder, const char* level) {
     /* A call writes some 8 bytes, and the file grows by them. */
     const double cost_per_call_ns = (double)cost_ns + 8 * hocket_file_ns_per_byte;
     char path[4096], part[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0, thread_level = 0;
+    int length = 0;
     PMPI_Get_library_version(version, &length);
-    PMPI_Query_thread(&thread_level);
     /* The first line is enough; MPICH's has tabs or many spaces in it. */
     char* to = version;
     for (const char* from = version; *from && *from != '\n'; ++from) {
@@ -90,10 +93,6 @@ static int write_meta(const char* folder) {
             *to++ = ' ';
     }
     *to = '\0';
-    const char* level = thread_level == MPI_THREAD_MULTIPLE     ? "multiple"
-                        : thread_level == MPI_THREAD_SERIALIZED ? "serialized"
-                        : thread_level == MPI_THREAD_FUNNELED   ? "funneled"
-                                                                : "single";
     /* Whoever reads the folder while the program runs finds the whole file or none. */
     snprintf(part, sizeof part, "%s/meta.json.part", folder);
     FILE* out = fopen(part, "w");
@@ -126,14 +125,25 @@ static uint64_t limit_from_environment(void) {
     return end && *end == '\0' && bytes > 0 ? bytes : USUAL_LIMIT_BYTES; /* hocket has checked what a user gave */
 }
 
-/* All ranks record or none does: a trace without some ranks is of little use. */
-static void open_trace(const char* folder) {
+/* What the ways to begin differ in. */
+struct beginning {
+    uint16_t function;
+    const char* level; /* of threads */
+    int is_collective; /* MPI_Session_init is not, and there is no MPI_COMM_WORLD behind it */
+};
+
+/* All ranks record or none does: a trace without some ranks is of little use. Where a rank cannot ask the others it
+ * goes by itself. */
+static void open_trace(const char* folder, const struct beginning* by) {
     char path[4096];
     snprintf(path, sizeof path, "%s/rank-%06d.bin", folder, hocket_state.rank);
     int mine = hocket_file_open(path, hocket_state.rank, hocket_state.num_ranks), all = 0;
-    if (hocket_state.rank == 0) mine = mine && write_meta(folder);
+    if (hocket_state.rank == 0) mine = mine && write_meta(folder, by->level);
     const int reason = errno;
-    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (by->is_collective)
+        PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        all = mine ? hocket_state.num_ranks : 0;
     if (all == hocket_state.num_ranks) {
         hocket_state.owner = (int)getpid();
         hocket_state.limit_bytes = limit_from_environment();
@@ -143,43 +153,46 @@ static void open_trace(const char* folder) {
     }
     hocket_file_close();
     unlink(path);
-    if (hocket_state.rank == 0) {
+    if (!by->is_collective) {
+        fprintf(stderr, "hocket: rank %d cannot write the trace to %s (%s): it runs on unrecorded\n", hocket_state.rank,
+                folder, strerror(reason));
+    } else if (hocket_state.rank == 0) {
         fprintf(stderr, "hocket: cannot write the trace to %s (%d of %d ranks%s%s): the program runs on unrecorded\n",
                 folder, hocket_state.num_ranks - all, hocket_state.num_ranks, mine ? "" : ": ",
                 mine ? "" : strerror(reason));
     }
 }
 
-void hocket_start(const struct call* entered, uint16_t function) {
+static const char* trace_folder(void) {
     const char* folder = getenv("HOCKET_TRACE");
-    if (!folder || !*folder || hocket_state.active) return;
-    hocket_thread.depth = 1;
-    if (!is_child_of_spawn()) {
-        PMPI_Comm_rank(MPI_COMM_WORLD, &hocket_state.rank);
-        PMPI_Comm_size(MPI_COMM_WORLD, &hocket_state.num_ranks);
-        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
-        const struct hocket_alone alone = hocket_find_alone(hocket_state.num_ranks);
-        if (alone.launcher) {
-            /* All would write to one file. */
-            if (alone.is_first)
-                fprintf(stderr,
-                        "hocket: %s has started %d processes, and each is alone in its MPI_COMM_WORLD: the launcher is "
-                        "not of this MPI; nothing is recorded\nhocket: %s\n",
-                        alone.launcher, alone.processes, HOCKET_ALONE_HINT);
-            PMPI_Group_free(&hocket_state.world);
-            hocket_thread.depth = 0;
-            return;
-        }
-        hocket_thread.number = 0;
-        hocket_state.num_threads = 1;
-        hocket_clock_use();
-        hocket_read_filter();
-        if (hocket_state.rank == 0) cost_ns = measure_cost_ns();
-        open_trace(folder);
+    return folder && *folder ? folder : NULL;
+}
+
+/* The group of the world, of which this is rank `rank`, is known. */
+static void begin(const struct beginning* by, const char* folder) {
+    const struct hocket_alone alone = hocket_find_alone(hocket_state.num_ranks);
+    if (alone.launcher) {
+        /* All would write to one file. */
+        if (alone.is_first)
+            fprintf(stderr,
+                    "hocket: %s has started %d processes, and each is alone in its MPI_COMM_WORLD: the launcher is "
+                    "not of this MPI; nothing is recorded\nhocket: %s\n",
+                    alone.launcher, alone.processes, HOCKET_ALONE_HINT);
+        PMPI_Group_free(&hocket_state.world);
+        by_session = 0;
+        return;
     }
-    hocket_thread.depth = 0;
+    hocket_thread.number = 0;
+    hocket_state.num_threads = 1;
+    hocket_clock_use();
+    hocket_read_filter();
+    if (hocket_state.rank == 0) cost_ns = measure_cost_ns();
+    open_trace(folder, by);
+}
+
+static void write_beginning(const struct beginning* by, const struct call* entered) {
     struct call call;
-    if (!hocket_enter(&call, function)) return;
+    if (!hocket_enter(&call, by->function)) return;
     call.enter_ns = entered->enter_ns;
     call.cpu_enter_ns = entered->cpu_enter_ns;
     call.fields |= HOCKET_TRACE_CPU_ENTER;
@@ -187,16 +200,55 @@ void hocket_start(const struct call* entered, uint16_t function) {
     hocket_write(&call);
 }
 
+static void start(const struct call* entered, uint16_t function) {
+    const char* folder = trace_folder();
+    if (!folder || __atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL)) return;
+    hocket_thread.depth = 1;
+    int level = 0;
+    PMPI_Query_thread(&level);
+    const struct beginning by = {function,
+                                 level == MPI_THREAD_MULTIPLE     ? "multiple"
+                                 : level == MPI_THREAD_SERIALIZED ? "serialized"
+                                 : level == MPI_THREAD_FUNNELED   ? "funneled"
+                                                                  : "single",
+                                 1};
+    if (!is_child_of_spawn()) {
+        PMPI_Comm_rank(MPI_COMM_WORLD, &hocket_state.rank);
+        PMPI_Comm_size(MPI_COMM_WORLD, &hocket_state.num_ranks);
+        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+        begin(&by, folder);
+    }
+    hocket_thread.depth = 0;
+    write_beginning(&by, entered);
+}
+
 __attribute__((destructor)) static void stop_at_exit(void) {
     /* The lock may be held by this very thread: an MPI error inside our own calls ends the process. */
     if (pthread_mutex_trylock(&hocket_state.lock) != 0) return;
-    hocket_stop(HOCKET_TRACE_END_EXIT);
+    hocket_stop(by_session && num_sessions == 0 ? HOCKET_TRACE_END_FINALIZE : HOCKET_TRACE_END_EXIT);
     pthread_mutex_unlock(&hocket_state.lock);
 }
 
 /* ---- the functions where recording starts and ends; each name passes on to its own ---- */
 
+/* A program that began by a session is recorded already when it calls MPI_Init, and until MPI_Finalize. */
+static void write_later_init(struct call* call, int result) {
+    if (result == MPI_SUCCESS) {
+        if (num_sessions > 0) PMPI_Group_free(&hocket_state.world);
+        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+    }
+    hocket_exit(call, result);
+    if (result == MPI_SUCCESS) by_session = 0;
+    hocket_write(call);
+}
+
 static int init(int* argc, char*** argv, int (*next)(int*, char***)) {
+    struct call call;
+    if (hocket_enter(&call, FUNCTION_MPI_Init)) {
+        const int result = next(argc, argv);
+        write_later_init(&call, result);
+        return result;
+    }
     if (hocket_thread.depth++) {
         const int result = next(argc, argv);
         --hocket_thread.depth;
@@ -206,11 +258,17 @@ static int init(int* argc, char*** argv, int (*next)(int*, char***)) {
     const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv);
     hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) hocket_start(&entered, FUNCTION_MPI_Init);
+    if (result == MPI_SUCCESS) start(&entered, FUNCTION_MPI_Init);
     return result;
 }
 
 static int init_thread(int* argc, char*** argv, int required, int* provided, int (*next)(int*, char***, int, int*)) {
+    struct call call;
+    if (hocket_enter(&call, FUNCTION_MPI_Init_thread)) {
+        const int result = next(argc, argv, required, provided);
+        write_later_init(&call, result);
+        return result;
+    }
     if (hocket_thread.depth++) {
         const int result = next(argc, argv, required, provided);
         --hocket_thread.depth;
@@ -220,7 +278,7 @@ static int init_thread(int* argc, char*** argv, int required, int* provided, int
     const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
     const int result = next(argc, argv, required, provided);
     hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) hocket_start(&entered, FUNCTION_MPI_Init_thread);
+    if (result == MPI_SUCCESS) start(&entered, FUNCTION_MPI_Init_thread);
     return result;
 }
 
@@ -250,6 +308,87 @@ static int abort_run(MPI_Comm comm, int code, int (*next)(MPI_Comm, int)) {
     return next(comm, code);
 }
 
+#ifdef FUNCTION_MPI_Session_init
+
+/* "mpi://WORLD" has all processes of the launch. The group lives as long as a session is open. */
+static int find_world(MPI_Session session) {
+    return PMPI_Group_from_session_pset(session, "mpi://WORLD", &hocket_state.world) == MPI_SUCCESS;
+}
+
+static const char* level_of(MPI_Session session) {
+    static const char* const names[][2] = {{"MPI_THREAD_MULTIPLE", "multiple"},
+                                           {"MPI_THREAD_SERIALIZED", "serialized"},
+                                           {"MPI_THREAD_FUNNELED", "funneled"}};
+    char level[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    MPI_Info info;
+    if (PMPI_Session_get_info(session, &info) != MPI_SUCCESS) return "single";
+    PMPI_Info_get(info, "thread_level", MPI_MAX_INFO_VAL, level, &found);
+    PMPI_Info_free(&info);
+    for (int i = 0; found && i < 3; ++i) {
+        if (strcmp(level, names[i][0]) == 0) return names[i][1];
+    }
+    return "single";
+}
+
+static void start_by_session(const struct call* entered, MPI_Session session) {
+    const char* folder = trace_folder();
+    if (!folder || __atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL)) return;
+    hocket_thread.depth = 1;
+    const struct beginning by = {FUNCTION_MPI_Session_init, level_of(session), 0};
+    if (find_world(session)) {
+        PMPI_Group_rank(hocket_state.world, &hocket_state.rank);
+        PMPI_Group_size(hocket_state.world, &hocket_state.num_ranks);
+        by_session = 1;
+        begin(&by, folder);
+    }
+    hocket_thread.depth = 0;
+    write_beginning(&by, entered);
+}
+
+static int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session,
+                        int (*next)(MPI_Info, MPI_Errhandler, MPI_Session*)) {
+    struct call call;
+    if (hocket_enter(&call, FUNCTION_MPI_Session_init)) {
+        const int result = next(info, handler, session);
+        hocket_exit(&call, result);
+        if (result == MPI_SUCCESS && num_sessions++ == 0 && by_session) find_world(*session);
+        hocket_write(&call);
+        return result;
+    }
+    if (hocket_thread.depth++) {
+        const int result = next(info, handler, session);
+        --hocket_thread.depth;
+        return result;
+    }
+    if (!has_begun) hocket_clock_begin();
+    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
+    const int result = next(info, handler, session);
+    hocket_thread.depth = 0;
+    if (result != MPI_SUCCESS) return result;
+    pthread_mutex_lock(&hocket_state.lock);
+    ++num_sessions;
+    pthread_mutex_unlock(&hocket_state.lock);
+    start_by_session(&entered, *session);
+    return result;
+}
+
+static int session_finalize(MPI_Session* session, int (*next)(MPI_Session*)) {
+    struct call call;
+    const int is_recorded = hocket_enter(&call, FUNCTION_MPI_Session_finalize);
+    if (!is_recorded && hocket_thread.depth) return next(session);
+    pthread_mutex_lock(&hocket_state.lock);
+    if (--num_sessions == 0 && by_session) PMPI_Group_free(&hocket_state.world);
+    pthread_mutex_unlock(&hocket_state.lock);
+    const int result = next(session);
+    if (!is_recorded) return result;
+    hocket_exit(&call, result);
+    hocket_write(&call);
+    return result;
+}
+
+#endif
+
 #define ENTRY(name, function, parameters, types, ...) \
     int name parameters {                             \
         static int(*next) types;                      \
@@ -266,3 +405,11 @@ ENTRY(MPI_Finalize, finalize, (void), (void), next)
 ENTRY(PMPI_Finalize, finalize, (void), (void), next)
 ENTRY(MPI_Abort, abort_run, (MPI_Comm comm, int code), (MPI_Comm, int), comm, code, next)
 ENTRY(PMPI_Abort, abort_run, (MPI_Comm comm, int code), (MPI_Comm, int), comm, code, next)
+#ifdef FUNCTION_MPI_Session_init
+ENTRY(MPI_Session_init, session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
+      (MPI_Info, MPI_Errhandler, MPI_Session*), info, handler, session, next)
+ENTRY(PMPI_Session_init, session_init, (MPI_Info info, MPI_Errhandler handler, MPI_Session* session),
+      (MPI_Info, MPI_Errhandler, MPI_Session*), info, handler, session, next)
+ENTRY(MPI_Session_finalize, session_finalize, (MPI_Session * session), (MPI_Session*), session, next)
+ENTRY(PMPI_Session_finalize, session_finalize, (MPI_Session * session), (MPI_Session*), session, next)
+#endif

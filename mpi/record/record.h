@@ -231,7 +231,4 @@ void hocket_table_remove(struct table*, struct entry*);
 /* json.c */
 void hocket_print_json_string(FILE*, const char* text, size_t length);
 
-/* lifecycle.c */
-void hocket_start(const struct call* entered, uint16_t function);
-
 #endif

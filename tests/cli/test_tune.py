@@ -146,6 +146,16 @@ int main(int argc, char** argv) {
 """
 
 
+def test_a_program_that_starts_by_a_session(runner, hocket_cli, tmp_path):
+    program = runner.compile(Path(__file__).parent.parent / "mpi/record/sessions.c")
+    native = runner.run(2, program, check=False)
+    if native.returncode != 0 or "no sessions" in native.stdout:
+        pytest.skip(f"{runner.mpi.name} has no working sessions here")
+    done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, program))
+    refused(done, "the program starts MPI by MPI_Session_init alone", 1)
+    assert left_behind(tmp_path) == []
+
+
 def test_where_nothing_is_faster_nothing_is_changed_and_names_may_be_strange(runner, hocket_cli, tmp_path):
     (tmp_path / 'my "net\'work".toml').write_text(NETWORK.read_text())
     compiled = runner.compile(ONE_BROADCAST)

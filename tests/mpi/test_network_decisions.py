@@ -383,3 +383,17 @@ def test_what_is_no_network_serves_nothing(runner: MpiRunner, tmp_path: Path) ->
     assert len(said) == 1, done.stderr
     assert str(wrong) in said[0]
     assert said[0].endswith("every call that no plan serves stays native")
+
+
+def test_a_program_that_starts_by_a_session_is_told(runner: MpiRunner, tmp_path: Path) -> None:
+    program = runner.compile(Path(__file__).parent / "record/sessions.c")
+    native = runner.run(2, program, check=False)
+    if native.returncode != 0 or "no sessions" in native.stdout:
+        pytest.skip(f"{runner.mpi.name} has no working sessions here")
+    network = tmp_path / "network.toml"
+    network.write_text(Network.generate("star:2").to_toml())
+    libraries = [build_mpi_parts(runner.mpi).interpose]
+    done = runner.run(2, program, libraries=libraries, env={"HOCKET_NETWORK": str(network)})
+    assert sorted(done.stdout.split()) == sorted(native.stdout.split())
+    assert done.stderr.count("hocket does nothing until it calls MPI_Init") == 1
+    assert "MPI_Session_init" not in runner.run(2, program, libraries=libraries).stderr

@@ -302,14 +302,27 @@ def test_a_shell_wrapper_around_the_program(runner: MpiRunner) -> None:
     assert all(trace.complete(rank) for rank in range(2))
 
 
-def test_sessions_do_no_harm(runner: MpiRunner) -> None:
+@pytest.mark.parametrize(
+    ("how", "collectives"),
+    [
+        ("once", ["first", "halves"]),
+        ("twice", ["first", "halves", "second"]),
+        ("within", ["first", "second", "halves"]),
+        ("init", ["first", "world"]),
+    ],
+)
+def test_programs_that_start_by_sessions(runner: MpiRunner, how: str, collectives: list[str]) -> None:
     program = runner.compile(SOURCES / "sessions.c")
-    plain = runner.run(2, program, check=False)
+    plain = runner.run(4, program, how, check=False)
     if plain.returncode != 0 or "no sessions" in plain.stdout:
-        pytest.skip(f"{runner.mpi.name} has no working sessions here")
-    library = build_mpi_parts(runner.mpi).record
-    done = runner.run(2, program, libraries=[library], env={"HOCKET_TRACE": str(runner.folder)})
-    assert done.stdout.split() == ["sum", "right"] * 2
+        pytest.skip(f"{runner.mpi.name} has no working sessions here: {how}")
+    trace = record(runner, 4, program, how)
+    for rank in range(4):
+        assert trace.complete(rank)
+        made = [row["members"] for row in rows(trace, rank) if row["function"] == "MPI_Allreduce"]
+        of = {"halves": (2, 0) if rank % 2 == 0 else (3, 1)}
+        assert made == [of.get(name, (0, 1, 2, 3)) for name in collectives]
+        assert trace.names(rank)[0] == "MPI_Session_init"
 
 
 def test_every_function_of_the_library_is_wrapped(runner: MpiRunner) -> None:

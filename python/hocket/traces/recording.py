@@ -190,5 +190,5 @@ def nothing_recorded(command: Sequence[str], mpi: Mpi, folder: Path) -> Error:
         )
     return Error(
         f"`{shlex.join(command)}` made no MPI calls that can be recorded",
-        f"check that the program calls MPI_Init of {mpi.name} and is not linked statically with it",
+        f"check that the program calls MPI_Init or MPI_Session_init of {mpi.name} and is not linked statically with it",
     )

@@ -31,7 +31,7 @@ _POINT_TO_POINT = re.compile(
     re.IGNORECASE,
 )
 _WAITS = re.compile(r"MPI_(wait|test)(all|any|some)?", re.IGNORECASE)
-_START_UP = re.compile(r"MPI_(init(_thread)?|finalize)", re.IGNORECASE)
+_START_UP = re.compile(r"MPI_(init(_thread)?|finalize|session_(init|finalize))", re.IGNORECASE)
 
 
 def is_collective(function: str) -> bool:

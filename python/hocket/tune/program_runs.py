@@ -44,7 +44,13 @@ class ProgramRuns:
         self.reporter.message(f"  {run.wall_s:.2f} s")
         if not (folder / "meta.json").is_file():
             raise nothing_recorded(self.command, self.runner.mpi, folder)
-        return Trace.open(folder), run
+        trace = Trace.open(folder)
+        if not {"MPI_Init", "MPI_Init_thread"} & {*trace.functions} and "MPI_Session_init" in trace.functions:
+            raise Error(
+                "the program starts MPI by MPI_Session_init alone: hocket has no schedules for it",
+                "call MPI_Init as well; `hocket record`, `trace analyse` and `simulate` take it as it is",
+            )
+        return trace, run
 
     def record_with_plan(self) -> tuple[Trace | None, str]:
         """The calls of a run with the plan, as the program makes them, or why there is no such trace."""
