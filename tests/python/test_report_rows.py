@@ -146,9 +146,9 @@ def test_reasons_of_one_kind_are_folded():
     lines = left_native(result([entry(), *others, *between]))
     assert lines == [
         "alltoall of 1 KiB, world left native: not shown to be faster: 1.00 times",
-        "3 more: not shown to be faster",
+        "3 more left native: not shown to be faster",
         "alltoall of 2 KiB, world left native: latency decides",
-        "3 more: latency decides",
+        "3 more left native: latency decides",
     ]
 
 

@@ -78,7 +78,7 @@ def test_the_sentences_and_warnings_below_the_result():
         "1.43 times as fast with collectives that take no time",
         "served by the plan: 60 of 100 collective calls, 80 % of their time",
         "bcast of 4 KiB, root 0, world left native: latency decides: no schedule gains 0.1 ms",
-        "1 more: latency decides",
+        "1 more left native: latency decides",
         "note: a warning",
         "note: another",
         f"plan: {Path('out/plan.json')}",

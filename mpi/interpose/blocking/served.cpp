@@ -125,9 +125,10 @@ Served::Report Served::report(int world_rank, bool logs) const {
     for (std::size_t outcome = 0; outcome < num_outcomes; ++outcome) {
         const Sum& of = left[outcome];
         if (is_served(outcome) || of.calls == 0) continue;
-        log_line(text("left native: %.0f %% of the calls, %.3g s: ", percent(of.calls, whole.calls),
-                      of.seconds / num_ranks) +
-                 reasons[outcome] + " (" + where[outcome] + ")");
+        const double each_s = of.seconds / num_ranks;
+        log_line(text("left native: %.0f %% of the calls, ", percent(of.calls, whole.calls)) +
+                 (each_s < 0.001 ? "less than 1 ms" : text("%.3g s", each_s)) + ": " + reasons[outcome] + " (" +
+                 where[outcome] + ")");
     }
     return found;
 }

@@ -271,6 +271,8 @@ def _print(result: Rewritten, comparisons: list[Comparison], shows_diff: bool, e
     from hocket.rewrite.differences import unified_diff
 
     if shows_diff:
+        if not result.changed:
+            message("nothing can be rewritten; without --diff the reasons are shown")
         for path in result.changed:
             print(unified_diff(path, result.old[path], result.new[path]), end="")
         return

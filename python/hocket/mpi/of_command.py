@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,13 +19,21 @@ from hocket.mpi.command_line import batch_launcher, has_program, program_index
 from hocket.mpi.discover import ABI_WRAPPER, LIBRARY, Mpi, default_mpi, find_mpis, inspect_mpi, standard_abi
 
 
+def _where_it_is(launcher: str) -> str:
+    # An MPI that was installed with hocket is there also where its environment is not activated.
+    beside = Path(sys.executable).parent / launcher
+    if "/" not in launcher and os.access(beside, os.X_OK):
+        return f"{shlex.quote(str(beside))} was installed with hocket: give this path, or put its folder into PATH"
+    return "check the name; `hocket doctor` lists the MPIs found"
+
+
 def mpi_of_command(command: Sequence[str]) -> Mpi:
     """The MPI whose launcher starts `command`; for srun and flux, the MPI that the program is linked with."""
     if not command:
         raise InvalidInput("the command is empty", "write the command after --, for example: -- mpiexec -n 4 ./app")
     launcher = shutil.which(command[0])
     if launcher is None:
-        raise InvalidInput(f"{command[0]}: command not found", "check the name; `hocket doctor` lists the MPIs found")
+        raise InvalidInput(f"{command[0]}: command not found", _where_it_is(command[0]))
     if batch_launcher(command):
         return _mpi_of_batch_command(command)
     known = mpi_of_launcher(command[0])

@@ -219,7 +219,7 @@ def left_native(result: Result) -> list[str]:
     for kind, alike in by_kind.items():
         lines.append(f"{alike[0].label} left native: {alike[0].reason}")
         if len(alike) > 1:
-            lines.append(f"{len(alike) - 1} more: {kind}")
+            lines.append(f"{len(alike) - 1} more left native: {kind}")
     return lines
 
 
