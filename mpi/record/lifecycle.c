@@ -137,6 +137,8 @@ struct beginning {
 static void open_trace(const char* folder, const struct beginning* by) {
     char path[4096];
     snprintf(path, sizeof path, "%s/rank-%06d.bin", folder, hocket_state.rank);
+    /* A program that this one has spawned starts by a session too, and cannot ask for its parent. */
+    if (!by->is_collective && access(path, F_OK) == 0) return;
     int mine = hocket_file_open(path, hocket_state.rank, hocket_state.num_ranks), all = 0;
     if (hocket_state.rank == 0) mine = mine && write_meta(folder, by->level);
     const int reason = errno;
