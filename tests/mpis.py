@@ -144,6 +144,15 @@ class MpiRunner:
         return result
 
 
+def sessions_program(runner: MpiRunner, ranks: int, how: str = "once") -> tuple[Path, str]:
+    """tests/mpi/record/sessions.c and what it prints natively; skips the test where this MPI's sessions do not work."""
+    program = runner.compile(Path(__file__).parent / "mpi/record/sessions.c")
+    native = runner.run(ranks, program, how, check=False)
+    if native.returncode != 0 or "no sessions" in native.stdout:
+        pytest.skip(f"{runner.mpi.name} has no working sessions here: {how}")
+    return program, native.stdout
+
+
 def _sanitized(mpi: Mpi, libraries: Sequence[Path], env: Mapping[str, str]) -> tuple[list[Path], Mapping[str, str]]:
     """With $HOCKET_SANITIZE (`make asan`) our libraries need the sanitizers' own in front of all others.
 

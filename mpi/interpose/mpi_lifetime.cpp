@@ -66,7 +66,8 @@ HOCKET_DEFINE(Finalize, (void)) {
 
 namespace {
 
-/// `arguments`: of MPI_Session_init, which has begun the session that the last one points to.
+/// With the arguments of MPI_Session_init, which has begun the session that the last one points to. A template, since
+/// an MPI without sessions declares none of what it names.
 template <typename Info, typename Handler, typename Handle>
 void report_session(Info /*info*/, Handler /*handler*/, Handle* session_begun) {
     MPI_Group world = MPI_GROUP_NULL;
@@ -79,6 +80,9 @@ void report_session(Info /*info*/, Handler /*handler*/, Handle* session_begun) {
 
 }  // namespace
 
+// mpi.h calls a parameter `session`.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #define HOCKET_FUNCTION(name, function, parameters, arguments, ...) \
     HOCKET_DEFINE(name, parameters) {                               \
         const int code = next.name arguments;                       \
@@ -86,3 +90,4 @@ void report_session(Info /*info*/, Handler /*handler*/, Handle* session_begun) {
         return code;                                                \
     }
 #include "pmpi/session.inc"
+#pragma GCC diagnostic pop

@@ -57,59 +57,6 @@ static int64_t measure_cost_ns(void) {
     return best / CALLS;
 }
 
-/* ---- meta.json ---- */
-
-static void print_command(FILE* out) {
-    char text[8192];
-    size_t length = 0;
-    FILE* in = fopen("/proc/self/cmdline", "rb");
-    if (in) {
-        length = fread(text, 1, sizeof text, in);
-        fclose(in);
-    }
-    fputc('[', out);
-    for (size_t i = 0; i < length;) {
-        const size_t n = strnlen(text + i, length - i);
-        if (i) fputs(", ", out);
-        hocket_print_json_string(out, text + i, n);
-        i += n + 1;
-    }
-    fputc(']', out);
-}
-
-static int write_meta(const char* folder, const char* level) {
-    /* A call writes some 8 bytes, and the file grows by them. */
-    const double cost_per_call_ns = (double)cost_ns + 8 * hocket_file_ns_per_byte;
-    char path[4096], part[4096], version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    PMPI_Get_library_version(version, &length);
-    /* The first line is enough; MPICH's has tabs or many spaces in it. */
-    char* to = version;
-    for (const char* from = version; *from && *from != '\n'; ++from) {
-        const int blank = *from == ' ' || *from == '\t';
-        if (!blank)
-            *to++ = *from;
-        else if (to > version && to[-1] != ' ')
-            *to++ = ' ';
-    }
-    *to = '\0';
-    /* Whoever reads the folder while the program runs finds the whole file or none. */
-    snprintf(part, sizeof part, "%s/meta.json.part", folder);
-    FILE* out = fopen(part, "w");
-    if (!out) return 0;
-    fprintf(out, "{\n  \"format\": \"hocket.trace/3\",\n  \"ranks\": %d,\n  \"mpi\": ", hocket_state.num_ranks);
-    hocket_print_json_string(out, version, strlen(version));
-    fprintf(out, ",\n  \"thread_level\": \"%s\",\n  \"functions_wrapped\": %d,\n  \"cost_per_call_ns\": %.0f,\n", level,
-            NUM_FUNCTIONS, cost_per_call_ns);
-    hocket_print_filter(out);
-    fputs("  \"program\": ", out);
-    print_command(out);
-    fputs("\n}\n", out);
-    const int failed = ferror(out);
-    snprintf(path, sizeof path, "%s/meta.json", folder);
-    return fclose(out) == 0 && !failed && rename(part, path) == 0;
-}
-
 /* ---- start and stop ---- */
 
 static int is_child_of_spawn(void) {
@@ -140,7 +87,7 @@ static void open_trace(const char* folder, const struct beginning* by) {
     /* A program that this one has spawned starts by a session too, and cannot ask for its parent. */
     if (!by->is_collective && access(path, F_OK) == 0) return;
     int mine = hocket_file_open(path, hocket_state.rank, hocket_state.num_ranks), all = 0;
-    if (hocket_state.rank == 0) mine = mine && write_meta(folder, by->level);
+    if (hocket_state.rank == 0) mine = mine && hocket_write_meta(folder, by->level, cost_ns);
     const int reason = errno;
     if (by->is_collective)
         PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -233,54 +180,50 @@ __attribute__((destructor)) static void stop_at_exit(void) {
 
 /* ---- the functions where recording starts and ends; each name passes on to its own ---- */
 
-/* A program that began by a session is recorded already when it calls MPI_Init, and until MPI_Finalize. */
-static void write_later_init(struct call* call, int result) {
-    if (result == MPI_SUCCESS) {
-        if (num_sessions > 0) PMPI_Group_free(&hocket_state.world);
-        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+enum entrance {
+    INSIDE,   /* called by MPI itself or by another tool */
+    FIRST,    /* nothing is recorded so far */
+    RECORDED, /* what any other call is, in a program that began by another function */
+};
+
+static enum entrance enter_beginning(struct call* call, uint16_t function) {
+    if (hocket_enter(call, function)) return RECORDED;
+    if (hocket_thread.depth) return INSIDE;
+    hocket_thread.depth = 1;
+    if (!has_begun) hocket_clock_begin();
+    call->enter_ns = hocket_clock_ns();
+    call->cpu_enter_ns = hocket_cpu_ns();
+    return FIRST;
+}
+
+static void exit_init(enum entrance entrance, struct call* call, uint16_t function, int result) {
+    if (entrance == FIRST) {
+        hocket_thread.depth = 0;
+        if (result == MPI_SUCCESS) start(call, function);
+    } else if (entrance == RECORDED) { /* it began by a session; now MPI_Finalize ends it */
+        if (result == MPI_SUCCESS) {
+            if (num_sessions > 0) PMPI_Group_free(&hocket_state.world);
+            PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+        }
+        hocket_exit(call, result);
+        if (result == MPI_SUCCESS) by_session = 0;
+        hocket_write(call);
     }
-    hocket_exit(call, result);
-    if (result == MPI_SUCCESS) by_session = 0;
-    hocket_write(call);
 }
 
 static int init(int* argc, char*** argv, int (*next)(int*, char***)) {
     struct call call;
-    if (hocket_enter(&call, FUNCTION_MPI_Init)) {
-        const int result = next(argc, argv);
-        write_later_init(&call, result);
-        return result;
-    }
-    if (hocket_thread.depth++) {
-        const int result = next(argc, argv);
-        --hocket_thread.depth;
-        return result;
-    }
-    hocket_clock_begin();
-    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
+    const enum entrance entrance = enter_beginning(&call, FUNCTION_MPI_Init);
     const int result = next(argc, argv);
-    hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) start(&entered, FUNCTION_MPI_Init);
+    exit_init(entrance, &call, FUNCTION_MPI_Init, result);
     return result;
 }
 
 static int init_thread(int* argc, char*** argv, int required, int* provided, int (*next)(int*, char***, int, int*)) {
     struct call call;
-    if (hocket_enter(&call, FUNCTION_MPI_Init_thread)) {
-        const int result = next(argc, argv, required, provided);
-        write_later_init(&call, result);
-        return result;
-    }
-    if (hocket_thread.depth++) {
-        const int result = next(argc, argv, required, provided);
-        --hocket_thread.depth;
-        return result;
-    }
-    hocket_clock_begin();
-    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
+    const enum entrance entrance = enter_beginning(&call, FUNCTION_MPI_Init_thread);
     const int result = next(argc, argv, required, provided);
-    hocket_thread.depth = 0;
-    if (result == MPI_SUCCESS) start(&entered, FUNCTION_MPI_Init_thread);
+    exit_init(entrance, &call, FUNCTION_MPI_Init_thread, result);
     return result;
 }
 
@@ -351,27 +294,20 @@ static void start_by_session(const struct call* entered, MPI_Session session) {
 static int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session,
                         int (*next)(MPI_Info, MPI_Errhandler, MPI_Session*)) {
     struct call call;
-    if (hocket_enter(&call, FUNCTION_MPI_Session_init)) {
-        const int result = next(info, handler, session);
+    const enum entrance entrance = enter_beginning(&call, FUNCTION_MPI_Session_init);
+    const int result = next(info, handler, session);
+    if (entrance == FIRST) {
+        hocket_thread.depth = 0;
+        if (result != MPI_SUCCESS) return result;
+        pthread_mutex_lock(&hocket_state.lock);
+        ++num_sessions;
+        pthread_mutex_unlock(&hocket_state.lock);
+        start_by_session(&call, *session);
+    } else if (entrance == RECORDED) {
         hocket_exit(&call, result);
         if (result == MPI_SUCCESS && num_sessions++ == 0 && by_session) find_world(*session);
         hocket_write(&call);
-        return result;
     }
-    if (hocket_thread.depth++) {
-        const int result = next(info, handler, session);
-        --hocket_thread.depth;
-        return result;
-    }
-    if (!has_begun) hocket_clock_begin();
-    const struct call entered = {.enter_ns = hocket_clock_ns(), .cpu_enter_ns = hocket_cpu_ns()};
-    const int result = next(info, handler, session);
-    hocket_thread.depth = 0;
-    if (result != MPI_SUCCESS) return result;
-    pthread_mutex_lock(&hocket_state.lock);
-    ++num_sessions;
-    pthread_mutex_unlock(&hocket_state.lock);
-    start_by_session(&entered, *session);
     return result;
 }
 

@@ -231,4 +231,7 @@ void hocket_table_remove(struct table*, struct entry*);
 /* json.c */
 void hocket_print_json_string(FILE*, const char* text, size_t length);
 
+/* meta.c: 0 where it cannot be written. `level` of threads; `cost_ns`: of a call without what it writes. */
+int hocket_write_meta(const char* folder, const char* level, int64_t cost_ns);
+
 #endif

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The hocket authors
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hocket.plan import Plan
 from hocket.report.result import read_result
 from hocket.reporter import Messages
 from hocket.tune import budget, launcher, tune
+from mpis import sessions_program
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
 pytestmark = [pytest.mark.one_of_each_family, pytest.mark.in_turns]
@@ -64,6 +66,16 @@ def test_more_ranks_than_the_network_has(runner, hocket_cli, tmp_path):
 
 def test_a_missing_launcher(hocket_cli):
     refused(hocket_cli("tune", "--network", NETWORK, "--", "no-such-mpiexec", "-n", "2", "true"), "no-such-mpiexec", 2)
+
+
+def test_a_launcher_beside_hocket_that_is_not_in_path(hocket_cli, monkeypatch):
+    beside = Path(sys.executable).parent / "mpiexec"
+    if not beside.exists():
+        pytest.skip("no MPI was installed with hocket")
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = hocket_cli("tune", "--network", NETWORK, "--", "mpiexec", "-n", "2", "true")
+    refused(done, "mpiexec: command not found", 2)
+    assert f"{beside} was installed with hocket" in done.stderr
 
 
 def test_the_current_folder_is_no_mount(runner, hocket_cli, tmp_path):
@@ -147,10 +159,7 @@ int main(int argc, char** argv) {
 
 
 def test_a_program_that_starts_by_a_session(runner, hocket_cli, tmp_path):
-    program = runner.compile(Path(__file__).parent.parent / "mpi/record/sessions.c")
-    native = runner.run(2, program, check=False)
-    if native.returncode != 0 or "no sessions" in native.stdout:
-        pytest.skip(f"{runner.mpi.name} has no working sessions here")
+    program, _ = sessions_program(runner, 2)
     done = hocket_cli("tune", "--network", NETWORK, "--", *runner.command(2, program))
     refused(done, "the program starts MPI by MPI_Session_init alone", 1)
     assert left_behind(tmp_path) == []

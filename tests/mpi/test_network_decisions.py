@@ -17,7 +17,7 @@ from hocket import CostModel, Network
 from hocket._core import Decider
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, PlanEntry, write_plan
-from mpis import MpiRunner
+from mpis import MpiRunner, sessions_program
 
 # All collectives at sizes and roots that change, on the world, on halves and pairs of it, on a duplicate, a single rank
 # and an intercommunicator, and 40 communicators of the same members; counts what is wrong.
@@ -386,14 +386,11 @@ def test_what_is_no_network_serves_nothing(runner: MpiRunner, tmp_path: Path) ->
 
 
 def test_a_program_that_starts_by_a_session_is_told(runner: MpiRunner, tmp_path: Path) -> None:
-    program = runner.compile(Path(__file__).parent / "record/sessions.c")
-    native = runner.run(2, program, check=False)
-    if native.returncode != 0 or "no sessions" in native.stdout:
-        pytest.skip(f"{runner.mpi.name} has no working sessions here")
+    program, native = sessions_program(runner, 2)
     network = tmp_path / "network.toml"
     network.write_text(Network.generate("star:2").to_toml())
     libraries = [build_mpi_parts(runner.mpi).interpose]
     done = runner.run(2, program, libraries=libraries, env={"HOCKET_NETWORK": str(network)})
-    assert sorted(done.stdout.split()) == sorted(native.stdout.split())
+    assert sorted(done.stdout.split()) == sorted(native.split())
     assert done.stderr.count("hocket does nothing until it calls MPI_Init") == 1
     assert "MPI_Session_init" not in runner.run(2, program, libraries=libraries).stderr

@@ -16,7 +16,7 @@ import pytest
 
 from hocket.mpi.build import build_mpi_parts
 from hocket.traces.trace import Trace
-from mpis import MpiRunner
+from mpis import MpiRunner, sessions_program
 
 pytestmark = pytest.mark.in_turns  # what is tested is hocket's own
 
@@ -312,10 +312,7 @@ def test_a_shell_wrapper_around_the_program(runner: MpiRunner) -> None:
     ],
 )
 def test_programs_that_start_by_sessions(runner: MpiRunner, how: str, collectives: list[str]) -> None:
-    program = runner.compile(SOURCES / "sessions.c")
-    plain = runner.run(4, program, how, check=False)
-    if plain.returncode != 0 or "no sessions" in plain.stdout:
-        pytest.skip(f"{runner.mpi.name} has no working sessions here: {how}")
+    program, _ = sessions_program(runner, 4, how)
     trace = record(runner, 4, program, how)
     for rank in range(4):
         assert trace.complete(rank)

@@ -53,6 +53,9 @@ def test_the_diff_is_a_patch_that_gives_what_apply_writes(small: Path, hocket_cl
     assert "call MPI_Iallreduce(" in small.read_text()
     assert "sent = rank   ! a comment that stays\n" in small.read_text()
     assert hocket_cli("rewrite", "small.f90", "--check").returncode == 0  # nothing is left to rewrite
+    again = hocket_cli("rewrite", "small.f90", "--diff")
+    assert (again.stdout, again.returncode) == ("", 0)
+    assert "nothing can be rewritten" in again.stderr
 
 
 def test_check_ends_with_a_status_of_its_own(small: Path, hocket_cli) -> None:
