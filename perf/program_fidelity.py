@@ -33,13 +33,18 @@ from hocket.bench.fidelity.fidelity import QUICK
 from hocket.bench.fidelity.measure import Bench
 from hocket.cli.common import message, print_json, print_table
 from hocket.errors import Error
+from hocket.measure.compare import Launch
+from hocket.measure.eager import measure_rendezvous_bytes
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan, write_plan
 from hocket.testbed import Testbed
 from hocket.traces.recording import trace_environment
 from hocket.traces.replay import replay_at
+from hocket.traces.small_sends import costs_in_program
 from hocket.traces.trace import Trace
+from hocket.tune.costs import measure_costs
+from hocket.tune.training import training_entries
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,8 +64,51 @@ SOLVERS = (
     Solver("comd", "github.com/ECP-copa/CoMD, C", ("-i2", "-j2", "-k2", "-x20", "-y20", "-z20", "-N60")),
     Solver("hpcg", "github.com/hpcg-benchmark/hpcg, C++", ("--nx=16", "--ny=16", "--nz=16", "--rt=0")),
     Solver("is.A.x", "NPB 3.4.1, IS class A, C", ()),
+    Solver("lu.W.x", "NPB 3.4.1, LU class W, Fortran", (), held_out=True),
     Solver("lulesh", "github.com/LLNL/LULESH, C++", ("-s", "14", "-i", "150"), held_out=True),
 )
+
+
+@dataclass(frozen=True)
+class Training:
+    """What the training collectives took, one launch a round, kept in a file."""
+
+    bench: Bench
+    path: Path
+
+    def measure(self, rounds: int) -> None:
+        """What is still missing of the rounds."""
+        if len(self._launches()) >= rounds:
+            return
+        if not self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            limit = measure_rendezvous_bytes(self.bench.command, self.bench.runner, self.bench.parts, TIMEOUT_S)
+            self._write(limit, [])
+        entries = training_entries(self.bench.ranks, self._known().rendezvous_limit_bytes)
+        launch = self.bench.launch(entries, "what messages cost", only_schedules=True)
+        times: list[list[float] | None] = [None if one is None else list(one[0].tuned_s) for one in launch]
+        self._write(self._known().rendezvous_bytes, [*self._launches(), times])
+
+    def fit(self) -> CostModel:
+        """Fitted to the launches so far."""
+        launches = [
+            [None if times is None else (Launch((), tuple(times)), True) for times in launch]
+            for launch in self._launches()
+        ]
+        following = iter(launches)
+        members = range(self.bench.ranks)
+        fit = measure_costs(self.bench.emulated, members, self._known(), lambda _: next(following), len(launches))
+        return fit.costs
+
+    def _known(self) -> CostModel:
+        limit = json.loads(self.path.read_text())["rendezvous_bytes"]
+        return self.bench.runner.costs_here(CostModel.usual().replace(rendezvous_bytes=limit))
+
+    def _launches(self) -> list[list[list[float] | None]]:
+        return list(json.loads(self.path.read_text())["launches"]) if self.path.exists() else []
+
+    def _write(self, limit: int | None, launches: list[list[list[float] | None]]) -> None:
+        self.path.write_text(json.dumps({"rendezvous_bytes": limit, "launches": launches}))
 
 
 @dataclass(frozen=True)
@@ -71,21 +119,22 @@ class Case:
     bench: Bench
     folder: Path
 
-    def measure(self, rounds: int) -> None:
-        """What is still missing of the recording, the plan and the rounds."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not self._times.exists():
-            shutil.rmtree(self._trace, ignore_errors=True)
-            self._trace.mkdir()
-            recorded_s = self._run([self.bench.parts.record], trace_environment(self._trace))
-            self._choose()
-            self._times.write_text(json.dumps({"recorded_s": recorded_s, "native_s": [], "plan_s": []}))
-        times = json.loads(self._times.read_text())
-        settings = {"HOCKET_PLAN": str(self._plan)}
-        while len(times["plan_s"]) < rounds:
-            times["native_s"].append(self._run())
-            times["plan_s"].append(self._run([self.bench.parts.interpose], settings))
-            self._times.write_text(json.dumps(times))
+    def measure(self, turn: int, costs: CostModel) -> None:
+        """Round `turn`, from 0 on, unless it has been measured; the first chooses the plan with `costs`."""
+        times = self._times()
+        if len(times["plan_s"]) > turn:
+            return
+        trace = self._trace(turn)
+        shutil.rmtree(trace, ignore_errors=True)
+        trace.mkdir(parents=True)
+        recorded_s = self._run([self.bench.parts.record], trace_environment(trace))
+        if turn == 0:
+            self._choose(costs)
+        native_s = self._run()
+        plan_s = self._run([self.bench.parts.interpose], {"HOCKET_PLAN": str(self._plan)})
+        for name, taken_s in (("recorded_s", recorded_s), ("native_s", native_s), ("plan_s", plan_s)):
+            times[name] = [*times[name][:turn], taken_s]
+        self._times_path.write_text(json.dumps(times))
 
     def _run(self, libraries: list[Path] = [], settings: dict[str, str] | None = None) -> float:  # noqa: B006
         command = [str(self.bench.runner.mpi.mpiexec), "-n", str(self.network.num_ranks), str(self.executable)]
@@ -94,96 +143,106 @@ class Case:
                 [*command, *self.solver.arguments], libraries, settings, TIMEOUT_S, self.solver.name
             ).wall_s
 
-    def _choose(self) -> None:
+    def _choose(self, costs: CostModel) -> None:
         """Every collective by the schedule that the model calls best, whether it gains or not."""
-        trace = Trace.open(self._trace)
-        advice = advise(group_calls(trace, network=self.network), self.bench.emulated, trace.ranks, self._costs)
+        trace = Trace.open(self._trace(0))
+        advice = advise(group_calls(trace, network=self.network), self.bench.emulated, trace.ranks, costs)
         verdicts = [Verdict(choice, choice.entry()) for choice in advice.choices]
-        entries = cover(verdicts, self.bench.emulated, self._costs)
+        entries = cover(verdicts, self.bench.emulated, costs)
         write_plan(advice.plan.replace(entries=entries, hosts=trace.hosts), self._plan)
 
-    def predicted_s(self, kind: str) -> float:
-        """The replay from MPI_Init to MPI_Finalize, and what the recorded run spent before and after."""
-        trace = Trace.open(self._trace)
-        plan = Plan.from_file(self._plan) if kind == "plan" else None
-        replayed = replay_at(self._costs, trace, plan)
-        outside_s = json.loads(self._times.read_text())["recorded_s"] - replayed.recorded_span_s
-        return outside_s + simulate(replayed.program, self.bench.emulated, self._costs).makespan_s
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        times = json.loads(self._times.read_text())
-        span_s = replay_at(self._costs, Trace.open(self._trace)).recorded_span_s
+    def rows(self, costs: CostModel) -> Iterator[dict[str, Any]]:
+        times = self._times()
+        traces = [Trace.open(self._trace(turn)) for turn in range(len(times["recorded_s"]))]
         for kind in KINDS:
-            measured_s, predicted_s = times[f"{kind}_s"], self.predicted_s(kind)
+            plan = Plan.from_file(self._plan) if kind == "plan" else None
+            predicted = [
+                self._predicted_s(trace, recorded_s, plan, costs_in_program(costs, trace))
+                for trace, recorded_s in zip(traces, times["recorded_s"], strict=True)
+            ]
+            measured = times[f"{kind}_s"]
             yield {
                 "program": self.solver.name,
                 "held_out": self.solver.held_out,
                 "mpi": self.bench.runner.mpi.label,
                 "network": self.network.name,
                 "kind": kind,
-                "predicted_s": predicted_s,
-                "measured_s": statistics.median(measured_s),
-                "least_s": min(measured_s),
-                "most_s": max(measured_s),
-                "runs": len(measured_s),
+                "predicted_s": statistics.median(predicted),
+                "predicted_each_s": predicted,
+                "measured_s": statistics.median(measured),
+                "measured_each_s": measured,
                 "recorded_s": times["recorded_s"],
-                "outside_s": times["recorded_s"] - span_s,
-                "ratio": predicted_s / statistics.median(measured_s),
+                "ratio": statistics.median(predicted) / statistics.median(measured),
             }
 
-    @property
-    def _costs(self) -> CostModel:
-        return costs_of(self.bench, self.folder.parent / "costs.json")
+    def _predicted_s(self, trace: Trace, recorded_s: float, plan: Plan | None, costs: CostModel) -> float:
+        """The replay from MPI_Init to MPI_Finalize, and what the recorded run spent before and after."""
+        replayed = replay_at(costs, trace, plan)
+        outside_s = recorded_s - replayed.recorded_span_s
+        return outside_s + simulate(replayed.program, self.bench.emulated, costs).makespan_s
 
-    @property
-    def _trace(self) -> Path:
-        return self.folder / "trace"
+    def _times(self) -> dict[str, list[float]]:
+        if self._times_path.exists():
+            return dict(json.loads(self._times_path.read_text()))
+        return {"recorded_s": [], "native_s": [], "plan_s": []}
+
+    def _trace(self, turn: int) -> Path:
+        return self.folder / f"trace-{turn}"
 
     @property
     def _plan(self) -> Path:
         return self.folder / "plan.json"
 
     @property
-    def _times(self) -> Path:
+    def _times_path(self) -> Path:
         return self.folder / "times.json"
 
 
-def costs_of(bench: Bench, path: Path) -> CostModel:
-    """What messages cost with this MPI on this network, measured unless the file has it."""
-    if not path.exists():
-        message(f"{bench.network.name}, {bench.runner.mpi.label}: measuring what messages cost")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(bench.fit().costs.to_dict(), indent=1))
-    return CostModel(**json.loads(path.read_text()))
-
-
-def cases(options: argparse.Namespace, network: Network, bed: Testbed) -> Iterator[Case]:
+def setups(options: argparse.Namespace, network: Network, bed: Testbed) -> Iterator[tuple[Training, list[Case]]]:
+    """Of each MPI: its costs and the programs that are compiled with it."""
     for mpi in options.mpis:
         parts = build_mpi_parts(mpi, report=message)
         bench = Bench(network, "in order", TestbedRunner(mpi, bed, parts.workarounds), parts, QUICK, lambda _: None)
+        folder, found = options.folder / network.name / mpi.label, []
         for solver in options.solvers:
             executable = options.binaries / mpi.label / solver.name
-            if not os.access(executable, os.X_OK):
+            if os.access(executable, os.X_OK):
+                found.append(Case(solver, executable, network, bench, folder / solver.name))
+            else:
                 message(f"{solver.name}, {mpi.label}: left out: no executable {executable}")
-                continue
-            yield Case(solver, executable, network, bench, options.folder / network.name / mpi.label / solver.name)
+        if found:
+            yield Training(bench, folder / "training.json"), found
+
+
+def measure(training: Training, cases: list[Case], rounds: int) -> list[Case]:
+    """Those that have not failed."""
+    left = list(cases)
+    for turn in range(rounds):
+        message(f"{training.bench.network.name}, {training.bench.runner.mpi.label}: round {turn + 1} of {rounds}")
+        training.measure(turn + 1)
+        if turn == 0:
+            costs = training.fit()
+        for case in list(left):
+            try:
+                case.measure(turn, costs)
+            except Error as error:
+                message(f"{case.solver.name}, {training.bench.runner.mpi.label}: failed: {error}")
+                left.remove(case)
+    return left
 
 
 def main() -> int:
     options = _options()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for path in options.networks:
         network = Network.from_file(str(path))
         with Testbed(network) as bed:
-            for case in cases(options, network, bed):
-                try:
-                    costs_of(case.bench, case.folder.parent / "costs.json")
-                    case.measure(options.rounds)
-                except Error as error:
-                    message(f"{case.solver.name}, {case.bench.runner.mpi.label}: failed: {error}")
-                    continue
-                rows += case.rows()
-                message(describe(rows[-2]) + "; " + describe(rows[-1]))
+            for training, cases in setups(options, network, bed):
+                left = measure(training, cases, options.rounds)
+                costs = training.fit()
+                for case in left:
+                    rows += case.rows(costs)
+                    message(describe(rows[-2]) + "; " + describe(rows[-1]))
     if options.json:
         print_json({"rows": rows, "errors": errors(rows)})
         return 0 if rows else 1
@@ -200,15 +259,18 @@ def describe(row: dict[str, Any]) -> str:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    spread = f"{row['least_s']:.2f} .. {row['most_s']:.2f}"
+    measured, predicted = (
+        f"{row[f'{kind}_s']:.2f} ({min(row[f'{kind}_each_s']):.2f} .. {max(row[f'{kind}_each_s']):.2f})"
+        for kind in ("measured", "predicted")
+    )
     return (
         row["program"] + (" (held out)" if row["held_out"] else ""),
         row["mpi"],
         row["network"],
         row["kind"],
-        f"{row['predicted_s']:.2f}",
-        f"{row['measured_s']:.2f} ({spread})",
-        str(row["runs"]),
+        predicted,
+        measured,
+        str(len(row["measured_each_s"])),
         f"{row['ratio']:.2f}",
     )
 
@@ -242,7 +304,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--program", action="append", choices=names, help="default: all but those held out")
     parser.add_argument("--mpi", action="append", choices=labels, help="default: all")
     parser.add_argument("--network", action="append", metavar="NAME", help="of networks/; default: two-clusters")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each kind; default: 3")
+    parser.add_argument("--rounds", type=int, default=3, help="default: 3")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/program-fidelity", help="default: %(default)s")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

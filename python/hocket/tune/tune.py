@@ -30,6 +30,7 @@ from hocket.mpi.of_command import mpi_of_command
 from hocket.plan import Plan, PlanEntry, write_plan
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
+from hocket.traces.small_sends import costs_in_program
 from hocket.tune.budget import MOST_RUNS, Budget, TimeLimit, unlimited, usual_s
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
@@ -176,7 +177,7 @@ class _Job:
                 error.message, "the recorded run passed: does the program find what an earlier run of it has written?"
             ) from error
         self.reporter.message("setting the predicted program beside the measured one")
-        whole = analyse_program(trace, with_plan, plan, self.network, self.costs, self.folder)
+        whole = analyse_program(trace, with_plan, plan, self.network, self._costs_in(trace), self.folder)
         program = self._program_result(trace, recorded, plan, native, tuned, whole)
         if is_slower(program):
             plan, measured, note = withdraw(plan, measured, self.folder)
@@ -215,6 +216,10 @@ class _Job:
         self.notes += [why_not] if why_not else []
         return native, tuned, with_plan
 
+    def _costs_in(self, trace: Trace) -> CostModel:
+        """Costs that are given are used as they are."""
+        return costs_in_program(self.costs, trace) if self.used.source == "fitted" else self.costs
+
     def _program_result(
         self,
         trace: Trace,
@@ -235,7 +240,7 @@ class _Job:
             self.notes.append(share_of_progress(bool(plan.entries)))
         predicted_s = None
         if trace.limited_to_s is None:
-            predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, self.costs)
+            predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, self._costs_in(trace))
         program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         return whole.with_walls(program, trace, recorded.wall_s)
 
