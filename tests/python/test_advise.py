@@ -5,9 +5,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from traced_calls import traced_calls
 
 from hocket import CostModel, InvalidInput, Network, Schedule, lower, validate, wire_limit_s
 from hocket.advise import CallGroup, advise, group_calls
+from hocket.advise.request import AdviseRequest, run
+from hocket.networks.source import NetworkSource
 from hocket.plan import Plan
 from hocket.search import Candidates, Limits, orders_for, predict
 from hocket.search.limits import SEGMENT_BYTES, eager_segments
@@ -225,3 +228,14 @@ def test_alltoall_in_segments_is_right_for_any_number_of_ranks():
             assert validate(schedule).ok
             sends = sum(op.kind == "send" for rank in range(ranks) for op in schedule.ops(rank))
             assert sends == ranks * (ranks - 1) * segments
+
+
+@pytest.mark.parametrize("starts", [("MPI_Session_init",), ("MPI_Session_init", "MPI_Init"), ()])
+def test_a_program_that_starts_by_sessions_alone_has_no_plan(tmp_path, starts):
+    trace = traced_calls(tmp_path / "trace", [[(name, 1, 2, {}) for name in starts]] * 2, init="MPI_Comm_size")
+    request = AdviseRequest(trace.folder, NetworkSource("star:2"))
+    if starts == ("MPI_Session_init",):
+        with pytest.raises(InvalidInput, match="MPI_Session_init alone"):
+            run(request)
+    else:
+        assert run(request).plan.entries == ()

@@ -18,15 +18,17 @@ from hocket.traces.traced_rank import COMPLETION, OwnCommunicator, TracedRank, n
 Row = tuple[str, float, float, dict[str, Any]]
 
 
-def traced_calls(folder: Path, ranks: Sequence[Sequence[Row]], groups: Sequence[Sequence[int]] = ()) -> Trace:
-    """MPI_Init returns at 0 everywhere; the rows end with MPI_Finalize. Communicator 0 is MPI_COMM_WORLD, 1 and so on
+def traced_calls(
+    folder: Path, ranks: Sequence[Sequence[Row]], groups: Sequence[Sequence[int]] = (), init: str = "MPI_Init"
+) -> Trace:
+    """`init` returns at 0 everywhere; the rows end with MPI_Finalize. Communicator 0 is MPI_COMM_WORLD, 1 and so on
     are `groups`, of world ranks."""
     size = len(ranks)
     made = []
     for rank, calls in enumerate(ranks):
         own = [number for number, group in enumerate(groups) if rank in group]
         communicators = [OwnCommunicator(range(size)), *(OwnCommunicator(groups[number], made_by=0) for number in own)]
-        rows: list[Row] = [("MPI_Init", -1, 0, {}), *calls]
+        rows: list[Row] = [(init, -1, 0, {}), *calls]
         functions = list(dict.fromkeys(name for name, *_ in rows))
         table, completions = new_calls(len(rows)), []
         for row, (name, enter, leave, values) in zip(table, rows, strict=True):

@@ -11,12 +11,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hocket.advise.shapes import alike
+from hocket.errors import InvalidInput
 from hocket.plan import COLLECTIVES, MOST_UNEVEN, ROOTED, UNEVEN
 from hocket.search.predict import Call
 
 if TYPE_CHECKING:
     from hocket import Network
     from hocket.traces.trace import Collective, Trace
+
+
+def check_starts_by_init(trace: Trace) -> None:
+    """Raises InvalidInput for a program that starts MPI by sessions alone, whose calls no plan can serve."""
+    if not {"MPI_Init", "MPI_Init_thread"} & {*trace.functions} and "MPI_Session_init" in trace.functions:
+        raise InvalidInput(
+            "the program starts MPI by MPI_Session_init alone: hocket has no schedules for it",
+            "call MPI_Init as well; `hocket record`, `trace analyse` and `simulate` take it as it is",
+        )
 
 
 @dataclass(frozen=True)

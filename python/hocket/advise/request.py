@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hocket.advise.advise import Advice, advise
-from hocket.advise.calls import group_calls, unserved_calls
+from hocket.advise.calls import check_starts_by_init, group_calls, unserved_calls
 from hocket.advise.cover import Verdict, cover
 from hocket.advise.summary import reasons, to_dict
 from hocket.cost.source import OF_NETWORK, CostSource
@@ -44,6 +44,7 @@ def run(request: AdviseRequest, reporter: Reporter = SILENT) -> Advised:
     network = request.network.load()
     costs = request.costs.model(network)
     trace = Trace.open(request.trace)
+    check_starts_by_init(trace)
     with reporter.steps("simulating", None) as advance:
         groups = group_calls(trace, network=network)
         advice = advise(groups, network, trace.ranks, costs, progress=lambda *_: advance(""))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hocket.advise.calls import check_starts_by_init
 from hocket.errors import Error
 from hocket.mpi.build import MpiParts
 from hocket.reporter import Reporter
@@ -45,11 +46,7 @@ class ProgramRuns:
         if not (folder / "meta.json").is_file():
             raise nothing_recorded(self.command, self.runner.mpi, folder)
         trace = Trace.open(folder)
-        if not {"MPI_Init", "MPI_Init_thread"} & {*trace.functions} and "MPI_Session_init" in trace.functions:
-            raise Error(
-                "the program starts MPI by MPI_Session_init alone: hocket has no schedules for it",
-                "call MPI_Init as well; `hocket record`, `trace analyse` and `simulate` take it as it is",
-            )
+        check_starts_by_init(trace)
         return trace, run
 
     def record_with_plan(self) -> tuple[Trace | None, str]:
