@@ -144,9 +144,9 @@ class MpiRunner:
         return result
 
 
-def sessions_program(runner: MpiRunner, ranks: int, how: str = "once") -> tuple[Path, str]:
-    """tests/mpi/record/sessions.c and what it prints natively; skips the test where this MPI's sessions do not work."""
-    program = runner.compile(Path(__file__).parent / "mpi/record/sessions.c")
+def sessions_program(runner: MpiRunner, ranks: int, how: str = "once", source: str = "sessions.c") -> tuple[Path, str]:
+    """A program of tests/mpi/record and what it prints natively; the test is skipped where sessions do not work."""
+    program = runner.compile(Path(__file__).parent / "mpi/record" / source, "-pthread")
     native = runner.run(ranks, program, how, check=False)
     if native.returncode != 0 or "no sessions" in native.stdout:
         pytest.skip(f"{runner.mpi.name} has no working sessions here: {how}")

@@ -38,8 +38,9 @@ static void world_ranks(MPI_Group group, int n, int32_t* members) {
     int* ranks = calloc(2 * (size_t)n + 1, sizeof *ranks);
     if (!ranks) return;
     for (int i = 0; i < n; ++i) ranks[i] = i;
-    PMPI_Group_translate_ranks(group, n, ranks, hocket_state.world, ranks + n);
-    for (int i = 0; i < n; ++i) members[i] = ranks[n + i] == MPI_UNDEFINED ? -1 : ranks[n + i];
+    const int is_known = hocket_state.world != MPI_GROUP_NULL;
+    if (is_known) PMPI_Group_translate_ranks(group, n, ranks, hocket_state.world, ranks + n);
+    for (int i = 0; i < n; ++i) members[i] = !is_known || ranks[n + i] == MPI_UNDEFINED ? -1 : ranks[n + i];
     free(ranks);
 }
 

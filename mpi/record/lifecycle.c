@@ -21,6 +21,26 @@ static int64_t cost_ns;
 static int has_begun;
 static int by_session;   /* by MPI_Session_init, and MPI_Init was not called since */
 static int num_sessions; /* open ones; after the last one a program may open another. Under the lock. */
+static int has_file;     /* of its own, with records */
+static char own_path[4096];
+
+/* Threads may begin at once: one of them starts the recording, and the others wait for it. */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the group of the world, under the lock ---- */
+
+static int has_world;
+
+static void leave_world(void) {
+    if (has_world) PMPI_Group_free(&hocket_state.world);
+    hocket_state.world = MPI_GROUP_NULL;
+    has_world = 0;
+}
+
+static void take_world(void) {
+    leave_world();
+    has_world = PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world) == MPI_SUCCESS;
+}
 
 /* ---- what a recorded call costs, by doing it ---- */
 
@@ -28,11 +48,13 @@ static int64_t measure_cost_ns(void) {
     enum { BATCHES = 9, CALLS = 1000 };
     int64_t best = INT64_MAX;
     const int depth = hocket_thread.depth;
+    pthread_mutex_lock(&hocket_state.lock);
     hocket_file_discard();
     hocket_state.limit_bytes = UINT64_MAX;
-    hocket_state.active = 1;
-    hocket_thread.depth = 0;
     hocket_define_world();
+    hocket_state.active = 1;
+    pthread_mutex_unlock(&hocket_state.lock);
+    hocket_thread.depth = 0;
     for (int batch = 0; batch < BATCHES; ++batch) {
         const int64_t start = hocket_clock_ns();
         for (int i = 0; i < CALLS; ++i) {
@@ -48,11 +70,13 @@ static int64_t measure_cost_ns(void) {
         if (spent < best) best = spent;
     }
     /* The definitions went to scratch memory: they must be written again. */
+    pthread_mutex_lock(&hocket_state.lock);
+    hocket_state.active = 0;
     hocket_file_close();
     hocket_forget_all();
     hocket_forget_records();
-    hocket_state.active = 0;
     hocket_state.num_calls = 0;
+    pthread_mutex_unlock(&hocket_state.lock);
     hocket_thread.depth = depth;
     return best / CALLS;
 }
@@ -79,29 +103,35 @@ struct beginning {
     int is_collective; /* MPI_Session_init is not, and there is no MPI_COMM_WORLD behind it */
 };
 
+/* The number of ranks that can record. Every rank asks once, when its MPI_Init returns, also one that began by a
+ * session before. */
+static int count_recording(int mine) {
+    int all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
 /* All ranks record or none does: a trace without some ranks is of little use. Where a rank cannot ask the others it
  * goes by itself. */
 static void open_trace(const char* folder, const struct beginning* by) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/rank-%06d.bin", folder, hocket_state.rank);
+    snprintf(own_path, sizeof own_path, "%s/rank-%06d.bin", folder, hocket_state.rank);
     /* A program that this one has spawned starts by a session too, and cannot ask for its parent. */
-    if (!by->is_collective && access(path, F_OK) == 0) return;
-    int mine = hocket_file_open(path, hocket_state.rank, hocket_state.num_ranks), all = 0;
+    if (!by->is_collective && access(own_path, F_OK) == 0) return;
+    int mine = hocket_file_open(own_path, hocket_state.rank, hocket_state.num_ranks);
     if (hocket_state.rank == 0) mine = mine && hocket_write_meta(folder, by->level, cost_ns);
     const int reason = errno;
-    if (by->is_collective)
-        PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    else
-        all = mine ? hocket_state.num_ranks : 0;
+    const int all = by->is_collective ? count_recording(mine) : mine ? hocket_state.num_ranks : 0;
     if (all == hocket_state.num_ranks) {
+        pthread_mutex_lock(&hocket_state.lock);
         hocket_state.owner = (int)getpid();
         hocket_state.limit_bytes = limit_from_environment();
         hocket_define_world();
-        hocket_state.active = 1;
+        has_file = hocket_state.active = 1;
+        pthread_mutex_unlock(&hocket_state.lock);
         return;
     }
     hocket_file_close();
-    unlink(path);
+    unlink(own_path);
     if (!by->is_collective) {
         fprintf(stderr, "hocket: rank %d cannot write the trace to %s (%s): it runs on unrecorded\n", hocket_state.rank,
                 folder, strerror(reason));
@@ -127,7 +157,7 @@ static void begin(const struct beginning* by, const char* folder) {
                     "hocket: %s has started %d processes, and each is alone in its MPI_COMM_WORLD: the launcher is "
                     "not of this MPI; nothing is recorded\nhocket: %s\n",
                     alone.launcher, alone.processes, HOCKET_ALONE_HINT);
-        PMPI_Group_free(&hocket_state.world);
+        leave_world();
         by_session = 0;
         return;
     }
@@ -151,8 +181,15 @@ static void write_beginning(const struct beginning* by, const struct call* enter
 
 static void start(const struct call* entered, uint16_t function) {
     const char* folder = trace_folder();
-    if (!folder || __atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL)) return;
+    if (!folder) return;
+    pthread_mutex_lock(&starting);
     hocket_thread.depth = 1;
+    if (__atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL)) { /* by a session, whose recording has ended */
+        if (!is_child_of_spawn()) count_recording(has_file);
+        hocket_thread.depth = 0;
+        pthread_mutex_unlock(&starting);
+        return;
+    }
     int level = 0;
     PMPI_Query_thread(&level);
     const struct beginning by = {function,
@@ -164,10 +201,11 @@ static void start(const struct call* entered, uint16_t function) {
     if (!is_child_of_spawn()) {
         PMPI_Comm_rank(MPI_COMM_WORLD, &hocket_state.rank);
         PMPI_Comm_size(MPI_COMM_WORLD, &hocket_state.num_ranks);
-        PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
+        take_world();
         begin(&by, folder);
     }
     hocket_thread.depth = 0;
+    pthread_mutex_unlock(&starting);
     write_beginning(&by, entered);
 }
 
@@ -190,7 +228,8 @@ static enum entrance enter_beginning(struct call* call, uint16_t function) {
     if (hocket_enter(call, function)) return RECORDED;
     if (hocket_thread.depth) return INSIDE;
     hocket_thread.depth = 1;
-    if (!has_begun) hocket_clock_begin();
+    static int clock_has_begun;
+    if (!__atomic_exchange_n(&clock_has_begun, 1, __ATOMIC_RELAXED)) hocket_clock_begin();
     call->enter_ns = hocket_clock_ns();
     call->cpu_enter_ns = hocket_cpu_ns();
     return FIRST;
@@ -201,13 +240,20 @@ static void exit_init(enum entrance entrance, struct call* call, uint16_t functi
         hocket_thread.depth = 0;
         if (result == MPI_SUCCESS) start(call, function);
     } else if (entrance == RECORDED) { /* it began by a session; now MPI_Finalize ends it */
-        if (result == MPI_SUCCESS) {
-            if (num_sessions > 0) PMPI_Group_free(&hocket_state.world);
-            PMPI_Comm_group(MPI_COMM_WORLD, &hocket_state.world);
-        }
+        const int begins = result == MPI_SUCCESS && by_session && !is_child_of_spawn();
+        const int alone = begins && count_recording(1) < hocket_state.num_ranks;
         hocket_exit(call, result);
-        if (result == MPI_SUCCESS) by_session = 0;
+        if (result == MPI_SUCCESS) {
+            take_world();
+            by_session = 0;
+        }
         hocket_write(call);
+        if (alone) {
+            pthread_mutex_lock(&hocket_state.lock);
+            hocket_stop(HOCKET_TRACE_END_EXIT);
+            unlink(own_path);
+            pthread_mutex_unlock(&hocket_state.lock);
+        }
     }
 }
 
@@ -227,15 +273,27 @@ static int init_thread(int* argc, char*** argv, int required, int* provided, int
     return result;
 }
 
+static int is_finalized; /* by MPI_Finalize, recorded */
+
+static void tell_of_the_rest(void) {
+    static int is_told;
+    if (hocket_state.rank == 0 && !__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+        fputs("hocket: what the program does in sessions after MPI_Finalize is not recorded\n", stderr);
+}
+
 static int finalize(int (*next)(void)) {
     struct call call;
     if (!hocket_enter(&call, FUNCTION_MPI_Finalize)) return next();
-    PMPI_Group_free(&hocket_state.world);
+    pthread_mutex_lock(&hocket_state.lock);
+    leave_world();
+    if (num_sessions > 0) tell_of_the_rest();
+    pthread_mutex_unlock(&hocket_state.lock);
     const int result = next();
     hocket_exit(&call, result);
     hocket_write(&call);
     pthread_mutex_lock(&hocket_state.lock);
     hocket_stop(HOCKET_TRACE_END_FINALIZE);
+    is_finalized = 1;
     pthread_mutex_unlock(&hocket_state.lock);
     return result;
 }
@@ -257,7 +315,9 @@ static int abort_run(MPI_Comm comm, int code, int (*next)(MPI_Comm, int)) {
 
 /* "mpi://WORLD" has all processes of the launch. The group lives as long as a session is open. */
 static int find_world(MPI_Session session) {
-    return PMPI_Group_from_session_pset(session, "mpi://WORLD", &hocket_state.world) == MPI_SUCCESS;
+    leave_world();
+    has_world = PMPI_Group_from_session_pset(session, "mpi://WORLD", &hocket_state.world) == MPI_SUCCESS;
+    return has_world;
 }
 
 static const char* level_of(MPI_Session session) {
@@ -278,16 +338,18 @@ static const char* level_of(MPI_Session session) {
 
 static void start_by_session(const struct call* entered, MPI_Session session) {
     const char* folder = trace_folder();
-    if (!folder || __atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL)) return;
+    if (!folder) return;
+    pthread_mutex_lock(&starting);
     hocket_thread.depth = 1;
     const struct beginning by = {FUNCTION_MPI_Session_init, level_of(session), 0};
-    if (find_world(session)) {
+    if (!__atomic_exchange_n(&has_begun, 1, __ATOMIC_ACQ_REL) && find_world(session)) {
         PMPI_Group_rank(hocket_state.world, &hocket_state.rank);
         PMPI_Group_size(hocket_state.world, &hocket_state.num_ranks);
         by_session = 1;
         begin(&by, folder);
     }
     hocket_thread.depth = 0;
+    pthread_mutex_unlock(&starting);
     write_beginning(&by, entered);
 }
 
@@ -301,6 +363,7 @@ static int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sess
         if (result != MPI_SUCCESS) return result;
         pthread_mutex_lock(&hocket_state.lock);
         ++num_sessions;
+        if (is_finalized) tell_of_the_rest();
         pthread_mutex_unlock(&hocket_state.lock);
         start_by_session(&call, *session);
     } else if (entrance == RECORDED) {
@@ -315,12 +378,14 @@ static int session_finalize(MPI_Session* session, int (*next)(MPI_Session*)) {
     struct call call;
     const int is_recorded = hocket_enter(&call, FUNCTION_MPI_Session_finalize);
     if (!is_recorded && hocket_thread.depth) return next(session);
+    const int is_open = *session != MPI_SESSION_NULL;
     pthread_mutex_lock(&hocket_state.lock);
-    if (--num_sessions == 0 && by_session) PMPI_Group_free(&hocket_state.world);
+    if (is_open && --num_sessions == 0 && by_session) leave_world();
     pthread_mutex_unlock(&hocket_state.lock);
     const int result = next(session);
     if (!is_recorded) return result;
     hocket_exit(&call, result);
+    if (result != MPI_SUCCESS && is_open && num_sessions++ == 0 && by_session) find_world(*session);
     hocket_write(&call);
     return result;
 }

@@ -2,8 +2,10 @@
 /* SPDX-FileCopyrightText: The hocket authors */
 
 /* meta.json, which rank 0 writes: what holds for the whole trace. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pmpi/record_functions.h"
 #include "record.h"
@@ -56,5 +58,9 @@ int hocket_write_meta(const char* folder, const char* level, int64_t cost_ns) {
     fputs("\n}\n", out);
     const int failed = ferror(out);
     snprintf(path, sizeof path, "%s/meta.json", folder);
-    return fclose(out) == 0 && !failed && rename(part, path) == 0;
+    if (fclose(out) == 0 && !failed && rename(part, path) == 0) return 1;
+    const int reason = errno;
+    unlink(part);
+    errno = reason;
+    return 0;
 }

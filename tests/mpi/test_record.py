@@ -322,6 +322,26 @@ def test_programs_that_start_by_sessions(runner: MpiRunner, how: str, collective
         assert trace.names(rank)[0] == "MPI_Session_init"
 
 
+@pytest.mark.parametrize(
+    ("how", "ranks", "allreduces"), [("mixed", 3, 1), ("threads", 1, 1500), ("null", 2, 1), ("after", 2, 1)]
+)
+def test_sessions_that_begin_and_end_in_unusual_ways(
+    runner: MpiRunner, how: str, ranks: int, allreduces: int, tmp_path: Path
+) -> None:
+    program, native = sessions_program(runner, ranks, how, "session_ends.c")
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    library = build_mpi_parts(runner.mpi).record
+    done = runner.run(ranks, program, how, libraries=[library], env={"HOCKET_TRACE": str(folder)})
+    assert sorted(done.stdout.split()) == sorted(native.split())  # ranks write into each other's lines
+    trace = Trace.open(folder)
+    for rank in range(ranks):
+        assert trace.complete(rank)
+        assert list(trace.names(rank)).count("MPI_Allreduce") == allreduces
+    told = "what the program does in sessions after MPI_Finalize is not recorded" in done.stderr
+    assert told == (how == "after")
+
+
 def test_every_function_of_the_library_is_wrapped(runner: MpiRunner) -> None:
     def symbols(library: Path) -> set[str]:
         text = subprocess.run(
