@@ -94,21 +94,25 @@ def reader(form: str, folder: Path) -> Callable[[Files], object]:
 
         return lambda files: read_program("goal", files)
 
-    from hocket.interop.traces import otf2_package, otf2_reader
-
-    # What another interpreter tries first in 0.2 s, a fork tries in milliseconds: it has the package loaded already.
-    otf2_package.import_otf2()
-    otf2_reader.check_opens = check_opens_in_a_fork  # type: ignore[attr-defined]
-
     def read_otf2(files: Files) -> object:
+        from hocket.interop.traces.otf2_reader import read_otf2
+
         shutil.rmtree(folder, ignore_errors=True)
         for name, content in files:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        return otf2_reader.read_otf2(folder / "traces.otf2")
+        return read_otf2(folder / "traces.otf2")
 
     return read_otf2
+
+
+def try_in_forks() -> None:
+    """What another interpreter tries first in 0.2 s, a fork of this process tries in milliseconds."""
+    from hocket.interop.traces import otf2_package, otf2_reader
+
+    otf2_package.import_otf2()
+    otf2_reader.check_opens = check_opens_in_a_fork  # type: ignore[attr-defined]
 
 
 def check_opens_in_a_fork(anchor: Path) -> None:
@@ -147,6 +151,7 @@ def work(form: str, first: int, last: int, step: int, at: Synchronized[int], res
     with tempfile.TemporaryDirectory() as folder:
         if form == "otf2":  # the library writes about each damaged file
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            try_in_forks()
         read, traces = reader(form, Path(folder) / "trace"), samples(form)
         found: Counter[str] = Counter()
         for number in range(first, last, step):

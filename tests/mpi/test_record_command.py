@@ -96,7 +96,7 @@ def test_a_program_that_fails(runner: MpiRunner, hocket_cli: Cli, how: str) -> N
 
 def test_a_program_without_mpi(runner: MpiRunner, hocket_cli: Cli, tmp_path: Path) -> None:
     message = refused(hocket_cli("record", "-o", "trace", "--", *runner.command(2, "hostname")), 1)
-    assert "made no MPI calls that can be recorded" in message
+    assert "made no MPI calls that could be recorded" in message
     assert not (tmp_path / "trace").exists()
 
 
@@ -178,5 +178,18 @@ def test_folders_that_are_no_trace(hocket_cli: Cli, tmp_path: Path, runner: MpiR
     assert 'found "hocket.trace/4"; accepted: "hocket.trace/1", "hocket.trace/2", "hocket.trace/3"' in damaged(
         lambda bad: (bad / "meta.json").write_text(changed)
     )
+    for key, value in (("program", 5), ("only", [5]), ("without", "x"), ("mpi", None), ("ranks", True)):
+        changed = json.dumps(meta | {key: value})
+        assert f"{key}: found {json.dumps(value)}" in damaged(
+            lambda bad, text=changed: (bad / "meta.json").write_text(text)
+        )
+    assert "found no JSON" in damaged(lambda bad: (bad / "meta.json").write_text("[" * 100_000))
+    for name in ("meta.json", "rank-000001.bin"):
+
+        def pipe(bad: Path, name: str = name) -> None:
+            (bad / name).unlink()
+            os.mkfifo(bad / name)
+
+        assert "no file" in damaged(pipe)
     strange = json.dumps(meta | {"colour": 1})
     assert "colour: unknown key" in damaged(lambda bad: (bad / "meta.json").write_text(strange))

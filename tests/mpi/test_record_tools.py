@@ -68,8 +68,8 @@ def test_filters(runner: MpiRunner, hocket_cli: Any, tmp_path: Path) -> None:
     assert not left & {"MPI_Send", "MPI_Isend", "MPI_Waitall", "MPI_Comm_split", "MPI_Cart_create"}
     assert len(trace.collectives()) == len(everything.collectives())
 
-    shown = hocket_cli("trace", "show", "trace")
-    assert "recorded was all without p2p, communicator" in shown.stderr
+    for command in (("trace", "show", "trace"), ("simulate", "trace", "--network", "star:4")):
+        assert "recorded was all without p2p, communicator" in hocket_cli(*command).stderr
     assert json.loads((tmp_path / "trace/meta.json").read_text())["format"] == "hocket.trace/3"
 
 

@@ -36,6 +36,9 @@ NOT_COUNTED = [
     ("MPI_Send", 0, 2, SMALL_BYTES + 1, 30.0),
     ("MPI_Isend", 0, 2, 8, 0.2),
     ("MPI_Send", 0, -1, 8, 0.1),  # to MPI_PROC_NULL
+    ("MPI_Send", 0, 77, 8, 0.1),  # to nobody
+    ("MPI_Send", -1, 0, 8, 0.1),
+    ("MPI_Send", 0, 2, -1, 0.1),
 ]
 
 

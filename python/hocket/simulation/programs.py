@@ -54,11 +54,13 @@ class Recorded:
     span_s: float  #: from the first return from MPI_Init to the last call of MPI_Finalize, as recorded
     left_out: tuple[LeftOut, ...]  #: calls that are not simulated
     incomplete: tuple[RankEnd, ...]  #: ranks whose trace is a part
+    filters: tuple[str, ...] = ()  #: a line if calls were left out of the trace on purpose
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "complete": not self.incomplete,
             "incomplete_ranks": [one.rank for one in self.incomplete],
+            "filters": list(self.filters),
             "recorded_span_s": self.span_s,
             "left_out": [
                 {"function": one.function, "reason": one.reason, "calls": one.calls, "bytes": one.bytes}
@@ -68,9 +70,10 @@ class Recorded:
 
     @property
     def sentences(self) -> list[str]:
+        span = f"{self.span_s:.3f}" if self.span_s >= 0.1 else f"{self.span_s:.3g}"
         what = "The simulated time begins when MPI_Init returns and ends with the call of MPI_Finalize"
         sentences = [
-            f"{what}, which took {self.span_s:.3f} s in the recorded run. The launcher, start-up and what comes "
+            f"{what}, which took {span} s in the recorded run. The launcher, start-up and what comes "
             "after are left out."
         ]
         return sentences + self.left_out_sentences
@@ -233,7 +236,8 @@ def _simulated_trace(
         files, network, costs, plan, options.what_if.core, reference=options.reference, on_progress=options.on_progress
     )
     incomplete = files.incomplete() if found.timeline.completed else ()
-    return Simulated(what, None, found.timeline, Recorded(found.recorded_span_s, tuple(found.left_out), incomplete))
+    recorded = Recorded(found.recorded_span_s, tuple(found.left_out), incomplete, tuple(files.filters()))
+    return Simulated(what, None, found.timeline, recorded)
 
 
 def _policy(circuits: CircuitUse | None, program: Program) -> dict[str, str]:
@@ -288,7 +292,10 @@ def _replayed(trace: Trace, plan: Plan | None, costs: CostModel) -> ReadProgram:
         plan.check_ranks(trace.ranks)
     incomplete = tuple(trace.summary(rank) for rank in range(trace.ranks) if not trace.complete(rank))
     replayed = replay_at(costs, trace, plan)
-    return ReadProgram(replayed.program, Recorded(replayed.recorded_span_s, tuple(replayed.left_out), incomplete))
+    left_out = tuple(replayed.left_out)
+    return ReadProgram(
+        replayed.program, Recorded(replayed.recorded_span_s, left_out, incomplete, tuple(trace.filters()))
+    )
 
 
 @dataclass(frozen=True)

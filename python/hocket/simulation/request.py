@@ -217,7 +217,7 @@ def _of_program(request: SimulateRequest, reporter: Reporter) -> Simulation:
         return recorded_program(found[0], network, values())
 
     recorded, reached_s = found[0].recorded, (stopped or [found[0].timeline])[0].makespan_s
-    notes = tuple(shortfalls(recorded.incomplete)) if recorded else found[0].notes
+    notes = (*recorded.filters, *shortfalls(recorded.incomplete)) if recorded else found[0].notes
     return Simulation(values, not stopped, reached_s, record, notes, recorded, tuple(found), tuple(refused))
 
 

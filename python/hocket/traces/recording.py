@@ -131,7 +131,7 @@ def _make_folder(folder: Path, force: bool) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    return path.name == "meta.json" or (path.name.startswith("rank-") and path.suffix == ".bin")
+    return path.name in ("meta.json", "meta.json.part") or (path.name.startswith("rank-") and path.suffix == ".bin")
 
 
 def _remove_if_empty(folder: Path) -> None:
@@ -189,6 +189,7 @@ def nothing_recorded(command: Sequence[str], mpi: Mpi, folder: Path) -> Error:
             f"{folder}: the trace was not written: the file system is full", "name a folder of another one: -o"
         )
     return Error(
-        f"`{shlex.join(command)}` made no MPI calls that can be recorded",
-        f"check that the program calls MPI_Init or MPI_Session_init of {mpi.name} and is not linked statically with it",
+        f"`{shlex.join(command)}` made no MPI calls that could be recorded",
+        f"a line above may give the reason; the program must call MPI_Init or MPI_Session_init of {mpi.name}, and not "
+        "be linked statically with it",
     )

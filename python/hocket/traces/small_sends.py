@@ -28,11 +28,12 @@ def small_send_s(trace: Trace) -> float | None:
     times_ns = []
     for rank in range(trace.ranks):
         calls = trace.calls(rank)
-        calls = calls[(calls["function"] == send) & (calls["bytes"] <= SMALL_BYTES) & (calls["peer"] >= 0)]
-        for communicator in np.unique(calls["communicator"]):
+        is_small = (calls["bytes"] >= 0) & (calls["bytes"] <= SMALL_BYTES)
+        calls = calls[(calls["function"] == send) & is_small & (calls["peer"] >= 0) & (calls["error"] == 0)]
+        for communicator in np.unique(calls["communicator"][calls["communicator"] >= 0]):
             known = trace.communicators[communicator]
             members = np.array(known.remote if known.inter else known.members)
-            of_it = calls[calls["communicator"] == communicator]
+            of_it = calls[(calls["communicator"] == communicator) & (calls["peer"] < len(members))]
             peers = members[of_it["peer"]]
             elsewhere = of_it[(peers >= 0) & (hosts[peers] != hosts[rank])]
             times_ns.append(elsewhere["exit_ns"] - elsewhere["enter_ns"])

@@ -21,19 +21,21 @@ from hocket.traces.rank_summary import RankEnd, RankSummary, Summing, filters, s
 from hocket.traces.traced_rank import CALL, COMPLETION, TracedRank
 
 FORMATS = ("hocket.trace/1", "hocket.trace/2", "hocket.trace/3")
-META_KEYS = (
-    "format",
-    "ranks",
-    "mpi",
-    "thread_level",
-    "functions_wrapped",
-    "cost_per_call_ns",
-    "only",
-    "without",
-    "program",
-    "command",
-    "created_by",
-)
+_WHOLE, _TEXT, _TEXTS = "a whole number", "a text", "a list of texts"
+META_KEYS = {
+    "format": _TEXT,
+    "ranks": _WHOLE,
+    "mpi": _TEXT,
+    "thread_level": _TEXT,
+    "functions_wrapped": _WHOLE,
+    "cost_per_call_ns": _WHOLE,
+    "only": _TEXTS,
+    "without": _TEXTS,
+    "program": _TEXTS,
+    "command": _TEXTS,
+    "created_by": _TEXT,
+}
+OPTIONAL_KEYS = ("only", "without", "program", "command", "created_by")
 RECORD_HINT = "record the program again: hocket record -o FOLDER -- mpiexec -n 8 ./app"
 
 
@@ -327,14 +329,16 @@ def _check_ranks(folder: Path, meta: Mapping[str, Any], ranks: int) -> None:
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path}: found no file; accepted: what hocket record writes", RECORD_HINT)
     try:
         meta = json.loads(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
             f"{path}: cannot be read: {error.strerror}; accepted: a trace folder",
-            RECORD_HINT,
+            f"{RECORD_HINT}; of another tool's trace `hocket trace import` makes one",
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path}: found no JSON ({error}); accepted: what hocket record writes", RECORD_HINT
         ) from error
@@ -346,6 +350,14 @@ def _read_meta(path: Path) -> dict[str, Any]:
     unknown = sorted(set(meta) - set(META_KEYS))
     if unknown:
         raise InvalidInput(f"{path}: {unknown[0]}: unknown key; accepted: {', '.join(META_KEYS)}", RECORD_HINT)
-    if not isinstance(meta.get("ranks"), int):
-        raise InvalidInput(f"{path}: ranks: found {meta.get('ranks')!r}; accepted: a whole number", RECORD_HINT)
+    for key, accepted in META_KEYS.items():
+        found = json.dumps(meta[key])[:60] if key in meta else "nothing"
+        if (key in meta or key not in OPTIONAL_KEYS) and not _is(meta.get(key), accepted):
+            raise InvalidInput(f"{path}: {key}: found {found}; accepted: {accepted}", RECORD_HINT)
     return meta
+
+
+def _is(value: Any, accepted: str) -> bool:
+    if accepted == _TEXTS:
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, str if accepted == _TEXT else int) and not isinstance(value, bool)

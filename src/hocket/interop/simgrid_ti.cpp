@@ -79,6 +79,8 @@ const std::array<TiType, 60> ti_types = {{{"MPI_DOUBLE", 8},
 
 namespace {
 
+constexpr std::int64_t most_ranks = 1 << 24;
+
 using trace::Call;
 using Fields = std::span<const std::string_view>;
 
@@ -144,7 +146,13 @@ private:
         return static_cast<std::size_t>(whole(i, "a datatype", 0, static_cast<std::int64_t>(ti_types.size()) - 1));
     }
     std::int32_t rank(std::size_t i) const {
-        return static_cast<std::int32_t>(whole(i, "a rank", -1000, static_cast<std::int64_t>(num_ranks_) - 1));
+        // Negative ones are MPI_ANY_SOURCE and the like.
+        const std::int64_t found = whole(i, "a rank", -1000, most_ranks);
+        if (found >= static_cast<std::int64_t>(num_ranks_)) {
+            text_->fail(field(i, "a rank"), "a rank",
+                        "those that there are files of, 0 to " + std::to_string(num_ranks_ - 1));
+        }
+        return static_cast<std::int32_t>(found);
     }
     std::int32_t tag(std::size_t i) const {
         return static_cast<std::int32_t>(
@@ -312,8 +320,6 @@ private:
     Fields fields_;
     const TextLines* text_ = nullptr;
 };
-
-constexpr std::int64_t most_ranks = 1 << 24;
 
 std::int32_t rank_of(std::string_view field, const TextLines& text) {
     return static_cast<std::int32_t>(text.whole(field, "a rank", 0, most_ranks));

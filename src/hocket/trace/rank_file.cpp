@@ -264,8 +264,9 @@ private:
 
 RankFileStream::RankFileStream(const std::filesystem::path& path, CpuReadings cpu_times)
     : source_(std::make_unique<Source>()), cpu_times_(cpu_times) {
-    if (std::filesystem::is_directory(path))
-        throw InvalidInput(path.string() + ": is a folder", "the file of a rank is expected there");
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+        throw InvalidInput(path.string() + ": is no file", "the file of a rank is expected there");
     source_->name = path.string();
     source_->is_file = true;
     source_->size = static_cast<std::uint64_t>(std::max<std::streamoff>(0, source_->open(std::ios::ate).tellg()));

@@ -107,7 +107,9 @@ def print_jobs(done: JobsResult) -> None:
          f"{one.slow_down:.3f}")
         for one in done.jobs
     ]  # fmt: skip
-    title = f"{len(rows)} jobs at once on {values['network']}, sharing {values['sharing']}"
+    title = (
+        f"{len(rows)} {'jobs' if len(rows) > 1 else 'job'} at once on {values['network']}, sharing {values['sharing']}"
+    )
     print_table(["job", "ranks", "alone", "together", "slow-down"], rows, title)
     for one in done.jobs:
         for sentence in one.recorded.left_out_sentences if one.recorded else ():

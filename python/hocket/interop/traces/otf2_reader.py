@@ -310,15 +310,16 @@ class _Reader:
             if values:
                 places, found = zip(*values, strict=True)
                 calls[name][list(places)] = found
-        finalized = "MPI_Finalize" in rank.functions
+        names = list(rank.functions)
+        by_session = bool(rank.rows) and names[rank.rows[-1]["function"]] == "MPI_Session_finalize"
         return TracedRank(
             calls,
-            list(rank.functions),
+            names,
             rank.communicators,
             blocks=np.array(rank.blocks, np.int64),
             completions=np.array(rank.completions, COMPLETION) if rank.completions else np.zeros(0, COMPLETION),
             host=str(self.hosts[rank.rank])[:63],
-            end="finalize" if finalized else "cut off",
+            end="finalize" if "MPI_Finalize" in names or by_session else "cut off",
         )
 
 
