@@ -111,6 +111,12 @@ static int count_recording(int mine) {
     return all;
 }
 
+static void tell_of_failure(int all, const char* why) {
+    if (hocket_state.rank != 0) return;
+    fprintf(stderr, "hocket: cannot write the trace to %s (%d of %d ranks%s%s): the program runs on unrecorded\n",
+            getenv("HOCKET_TRACE"), hocket_state.num_ranks - all, hocket_state.num_ranks, *why ? ": " : "", why);
+}
+
 /* All ranks record or none does: a trace without some ranks is of little use. Where a rank cannot ask the others it
  * goes by itself. */
 static void open_trace(const char* folder, const struct beginning* by) {
@@ -135,10 +141,8 @@ static void open_trace(const char* folder, const struct beginning* by) {
     if (!by->is_collective) {
         fprintf(stderr, "hocket: rank %d cannot write the trace to %s (%s): it runs on unrecorded\n", hocket_state.rank,
                 folder, strerror(reason));
-    } else if (hocket_state.rank == 0) {
-        fprintf(stderr, "hocket: cannot write the trace to %s (%d of %d ranks%s%s): the program runs on unrecorded\n",
-                folder, hocket_state.num_ranks - all, hocket_state.num_ranks, mine ? "" : ": ",
-                mine ? "" : strerror(reason));
+    } else {
+        tell_of_failure(all, mine ? "" : strerror(reason));
     }
 }
 
@@ -241,14 +245,15 @@ static void exit_init(enum entrance entrance, struct call* call, uint16_t functi
         if (result == MPI_SUCCESS) start(call, function);
     } else if (entrance == RECORDED) { /* it began by a session; now MPI_Finalize ends it */
         const int begins = result == MPI_SUCCESS && by_session && !is_child_of_spawn();
-        const int alone = begins && count_recording(1) < hocket_state.num_ranks;
+        const int all = begins ? count_recording(1) : hocket_state.num_ranks;
         hocket_exit(call, result);
         if (result == MPI_SUCCESS) {
             take_world();
             by_session = 0;
         }
         hocket_write(call);
-        if (alone) {
+        if (all < hocket_state.num_ranks) {
+            tell_of_failure(all, "");
             pthread_mutex_lock(&hocket_state.lock);
             hocket_stop(HOCKET_TRACE_END_EXIT);
             unlink(own_path);
@@ -378,7 +383,7 @@ static int session_finalize(MPI_Session* session, int (*next)(MPI_Session*)) {
     struct call call;
     const int is_recorded = hocket_enter(&call, FUNCTION_MPI_Session_finalize);
     if (!is_recorded && hocket_thread.depth) return next(session);
-    const int is_open = *session != MPI_SESSION_NULL;
+    const int is_open = session && *session != MPI_SESSION_NULL;
     pthread_mutex_lock(&hocket_state.lock);
     if (is_open && --num_sessions == 0 && by_session) leave_world();
     pthread_mutex_unlock(&hocket_state.lock);

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -329,7 +330,7 @@ def _check_ranks(folder: Path, meta: Mapping[str, Any], ranks: int) -> None:
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # which raise nothing
         raise InvalidInput(f"{path}: found no file; accepted: what hocket record writes", RECORD_HINT)
     try:
         meta = json.loads(path.read_bytes())
