@@ -231,6 +231,9 @@ void hocket_table_remove(struct table*, struct entry*);
 /* json.c */
 void hocket_print_json_string(FILE*, const char* text, size_t length);
 
+/* cost.c: nothing is kept of the calls that it makes. */
+int64_t hocket_measure_cost_ns(void);
+
 /* meta.c: 0 where it cannot be written. `level` of threads; `cost_ns`: of a call without what it writes. */
 int hocket_write_meta(const char* folder, const char* level, int64_t cost_ns);
 

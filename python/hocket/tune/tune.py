@@ -177,8 +177,9 @@ class _Job:
                 error.message, "the recorded run passed: does the program find what an earlier run of it has written?"
             ) from error
         self.reporter.message("setting the predicted program beside the measured one")
-        whole = analyse_program(trace, with_plan, plan, self.network, self._costs_in(trace), self.folder)
-        program = self._program_result(trace, recorded, plan, native, tuned, whole)
+        costs = self._costs_in(trace)
+        whole = analyse_program(trace, with_plan, plan, self.network, costs, self.folder)
+        program = self._program_result(trace, recorded, plan, native, tuned, whole, costs)
         if is_slower(program):
             plan, measured, note = withdraw(plan, measured, self.folder)
             write_plan(plan, self.folder / PLAN_FILE)
@@ -228,6 +229,7 @@ class _Job:
         native: Sequence[Run],
         tuned: Sequence[Run],
         whole: WholeProgram,
+        costs: CostModel,
     ) -> ProgramResult:
         native_s, tuned_s = [run.wall_s for run in native], [run.wall_s for run in tuned]
         self.notes += whole.notes
@@ -240,7 +242,7 @@ class _Job:
             self.notes.append(share_of_progress(bool(plan.entries)))
         predicted_s = None
         if trace.limited_to_s is None:
-            predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, self._costs_in(trace))
+            predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, costs)
         program = ProgramResult.from_runs(native_s, tuned_s, predicted_s, same)
         return whole.with_walls(program, trace, recorded.wall_s)
 
