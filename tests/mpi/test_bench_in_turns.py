@@ -88,6 +88,18 @@ def test_a_delay_is_found_and_launches_alternate(mpi: Mpi, suite: Path, hocket_c
     assert (tmp_path / "found/index.html").read_text().count('<section class="card comparison">') == 1
 
 
+def test_launches_go_on_until_a_difference_would_be_found(suite: Path, hocket_cli, tmp_path: Path) -> None:
+    command = f"{ALL_MPIS[0].mpiexec} -n 2"
+    arguments = ["bench", "run", suite, "--find", "0.4", "--launches", "3", "--against", command, "--json", "--"]
+    result = hocket_cli(*arguments, *command.split())
+    assert result.returncode == 0, result.stderr
+    (comparison,) = json.loads(result.stdout)["comparisons"]
+    launches = [len(read_results(tmp_path / folder).ended) for folder in ("hocket-bench", "hocket-bench/against-1")]
+    assert launches[0] == launches[1] >= 6  # with fewer of each no rank test is sure
+    assert len(read_results(tmp_path / "hocket-bench").chunks[0]) == launches[0]  # of one round each
+    assert len(comparison["differences"]) == 1
+
+
 def test_two_mpis(suite: Path, hocket_cli, tmp_path: Path) -> None:
     if len(ALL_MPIS) < 2:
         pytest.skip("needs two MPIs")
@@ -114,6 +126,7 @@ def test_two_mpis(suite: Path, hocket_cli, tmp_path: Path) -> None:
         (["--against", ""], "--against: the command is empty"),
         (["--against", "ls -n 2"], "ls is not an MPI launcher"),
         (["--fail-if", "slower"], "--fail-if needs something to compare with"),
+        (["--find", "0.1"], "--find needs something to compare with"),
     ],
 )
 def test_what_is_refused(options: list[str], message: str, suite: Path, hocket_cli, tmp_path: Path) -> None:

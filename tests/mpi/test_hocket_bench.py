@@ -200,6 +200,7 @@ def test_intervals_are_those_of_the_python_side(runner: MpiRunner, program: Path
         ("[[items]]\nuse = 'rma.put'\nbytes = '1 B'\ncolour = 1\n", 'unknown key "colour" in item rma.put'),
         ("start = 'later'\n", 'start is "later"; accepted: barrier|agreed'),
         ("speed = 1\n", 'unknown key "speed" in a suite'),
+        ("most_launches = 0\n", "most_launches is the number 0; accepted: a whole number from 1 to"),
         ("", "the suite has no items"),
         ("[[items\n", "not TOML"),
     ],
@@ -245,6 +246,28 @@ def test_points_for_more_ranks_than_there_are(runner: MpiRunner, program: Path) 
     assert found["p2p.isend_irecv ranks=64"] == ("unsupported", "needs 64 ranks; the launch has 3")
     assert found["p2p.isend_irecv ranks=2"][0] == found["p2p.isend_irecv ranks=3"][0] == "ok"
     assert statistics.median(read_results(path).chunks[1][0].run_s) > 0
+
+
+@pytest.mark.one_of_each_family
+@pytest.mark.parametrize(("target", "launches"), [(1e9, 2), (1e-9, 4)])
+def test_points_that_are_not_known_get_further_launches(
+    runner: MpiRunner, program: Path, target: float, launches: int
+) -> None:
+    """Two launches of three rounds each give an interval, if wide."""
+    path = runner.folder / "results.jsonl"
+    head = HEAD.replace("rounds = 1", "rounds = 3").replace("launches = 1", "launches = 2").replace("0.01", "60")
+    head += f"most_launches = 4\ntarget = {target}\n"
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\n', head)
+    statuses = []
+    while not statuses or statuses[-1] == 75:
+        statuses.append(runner.run(2, program, "--quiet", "-o", path, given, check=False).returncode)
+    assert statuses == [75] * (launches - 1) + [0]
+    results = read_results(path)
+    assert [len(chunks) for chunks in results.launches(results.points[0])] == [3] * launches
+    # It is complete: nothing is added.
+    size = path.stat().st_size
+    assert runner.run(2, program, "--quiet", "-o", path, given, check=False).returncode == 0
+    assert path.stat().st_size == size
 
 
 def test_ranks_start_at_an_agreed_time(runner: MpiRunner, program: Path) -> None:

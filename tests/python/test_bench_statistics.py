@@ -9,15 +9,18 @@ import gzip
 import itertools
 import json
 import statistics
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hocket.bench.mpi.comparison import compare, holm, launches_needed, least_p, rank_test, ratio_interval
+from hocket.bench.mpi.find import until_enough
 from hocket.bench.mpi.results import Chunk, Point, Results, add_record
-from hocket.bench.mpi.statistics import CONFIDENCE, block_medians, interval, summarize
+from hocket.bench.mpi.statistics import CONFIDENCE, OF_LAUNCHES, block_medians, interval, summarize
 
+MEDIANS = Path(__file__).parents[1] / "samples/bench-medians-ps.json.gz"
 RECORDED = Path(__file__).parents[1] / "samples/bench-launches.jsonl.gz"
 SEED = 20261125
 
@@ -32,12 +35,14 @@ def test_the_interval_is_between_the_right_order_statistics() -> None:
 
     for n in range(1, 41):
         blocks = list(range(n))
-        # Ten launches or more are a block each, whatever their number.
+        # Ten launches or more are a block each, whatever their number, and asked for more.
         found = interval([[float(value)] for value in blocks] if n >= 10 else [list(map(float, blocks))])
-        k = max((k for k in range(n // 2 + 1) if 2 * binom.cdf(k - 1, n, 0.5) <= 1 - CONFIDENCE), default=0)
+        asked = OF_LAUNCHES if n >= 10 else CONFIDENCE
+        k = max((k for k in range(n // 2 + 1) if 2 * binom.cdf(k - 1, n, 0.5) <= 1 - asked), default=0)
         assert found == ((blocks[k - 1], blocks[n - k]) if k else None), n
     assert interval([[1.0] * 5]) is None  # 2 / 2^5 > 5 %
     assert interval([[float(value) for value in range(6)]]) == (0.0, 5.0)
+    assert [interval([[float(value)] for value in range(n)]) for n in (6, 7, 10)] == [(0, 5), (0, 6), (0, 9)]
 
 
 def test_blocks_are_about_ten_and_never_of_two_launches() -> None:
@@ -193,6 +198,62 @@ def test_so_many_launches_as_are_said_to_be_needed_find_a_difference(spread: flo
     assert launches_needed([([[1.0]], [[1.0]])], 0.05) is None
 
 
+def found_after_enough_launches(points: list[Callable[[int], np.ndarray]], trials: int) -> dict[float, float]:
+    """As `--find 0.1`: the part of all points and trials in which a difference is found, by what one side is slower.
+
+    `points`: draw the medians of so many launches each.
+    """
+    found = {1.0: 0, 1.1: 0}
+    for factor in found:
+        for _ in range(trials):
+            sides: list[list[list[list[float]]]] = [[[] for _ in points] for _ in range(2)]
+
+            def launch(launches: int, factor: float = factor, sides: list = sides) -> list[list]:
+                for side, of_side in zip(sides, (1.0, factor), strict=True):
+                    for drawn, draw in zip(side, points, strict=True):
+                        drawn += [[of_side * float(value)] for value in draw(launches - len(drawn))]
+                return sides
+
+            def needed(results: Sequence[list]) -> int:
+                return launches_needed(list(zip(*results, strict=True)), 0.1) or 10
+
+            (before, after), launches, wanted = until_enough(launch, needed, lambda launches: 1000, 10)
+            assert wanted <= launches == len(before[0])
+            p_values = holm([rank_test(one, other) for one, other in zip(before, after, strict=True)])
+            found[factor] += sum(p <= 1 - CONFIDENCE for p in p_values)
+    return {factor: number / trials / len(points) for factor, number in found.items()}
+
+
+@pytest.mark.parametrize("spread", [0.03, 0.08, 0.15])
+def test_launches_go_on_until_a_difference_would_be_found(spread: float) -> None:
+    random = np.random.default_rng(SEED)
+    found = found_after_enough_launches([lambda launches: random.lognormal(0, spread, launches)] * 10, 40)
+    assert found[1.0] <= 0.05, f"seed {SEED}: {found}"
+    assert found[1.1] >= 0.9, f"seed {SEED}: {found}"
+
+
+@pytest.mark.parametrize("of_mpi", ["openmpi-4.1.4", "mpich-4.0.2"])
+def test_replay_launches_go_on_until_a_difference_would_be_found(of_mpi: str) -> None:
+    """Launches that were really made, drawn with replacement."""
+    random = np.random.default_rng(SEED)
+    points = [np.array(medians_ps) for medians_ps in json.loads(gzip.decompress(MEDIANS.read_bytes()))[of_mpi].values()]
+    draws = [lambda launches, medians=medians: random.choice(medians, launches) for medians in points]
+    found = found_after_enough_launches(draws, 20)
+    assert found[1.0] <= 0.05, f"seed {SEED}: {found}"
+    assert found[1.1] >= 0.9, f"seed {SEED}: {found}"
+
+
+def test_launches_end_with_the_time() -> None:
+    launched = []
+
+    def launch(launches: int) -> list:
+        launched.append(launches)
+        return []
+
+    assert until_enough(launch, lambda results: 300, lambda launches: 40, 10) == ([], 40, 300)
+    assert launched == [10, 40]
+
+
 def test_few_launches_prove_nothing() -> None:
     assert set(verdicts(20, 1.5, launches=3)) == {"undecided"}
 
@@ -237,6 +298,25 @@ def test_replay_the_interval_of_some_launches_covers_the_medians_of_others() -> 
             assert found is not None
             truth = statistics.median(statistics.median(launches[i]) for i in order[5:])
             hits += found[0] <= truth <= found[1]
+            trials += 1
+    assert hits / trials >= 0.90, f"{hits} of {trials}, seed {SEED}"
+
+
+@pytest.mark.parametrize("of_mpi", ["openmpi-4.1.4", "mpich-4.0.2"])
+def test_replay_the_interval_at_which_measuring_ends_covers_the_median_of_the_others(of_mpi: str) -> None:
+    """Medians of 100 launches of ten points, on an idle machine. Measuring ends when half of the interval is at most 5
+    % of the median, as with `most_launches`, or after 49; the others are the truth."""
+    random = np.random.default_rng(SEED)
+    hits = trials = 0
+    for medians_ps in json.loads(gzip.decompress(MEDIANS.read_bytes()))[of_mpi].values():
+        for _ in range(40):
+            order = random.permutation(medians_ps)
+            for launches in range(5, len(order) // 2):
+                found = interval([[float(value)] for value in order[:launches]])
+                if found is not None and found[1] - found[0] <= 0.1 * np.median(order[:launches]):
+                    break
+            assert found is not None
+            hits += found[0] <= np.median(order[launches:]) <= found[1]
             trials += 1
     assert hits / trials >= 0.90, f"{hits} of {trials}, seed {SEED}"
 

@@ -98,6 +98,7 @@ void print_plan(const Suite& suite, int ranks) {
     json.field("suite", suite.name);
     json.field("seed", suite.seed);
     json.field("launches", suite.extent.launches);
+    json.field("most_launches", suite.extent.most_launches);
     json.field("rounds", suite.extent.rounds);
     json.field("samples", suite.extent.samples);
     json.field("visits", plan.points.size() * static_cast<std::size_t>(suite.extent.launches) *
@@ -150,7 +151,11 @@ int run(int argc, char** argv, int rank) {
     Suite suite;
     // A plug-in may not be there on every host.
     together(rank, ranks, [&] { suite = read_suite(text, options.suite, options.is_quick); });
-    if (options.launches) suite.extent.launches = *options.launches;
+    if (options.launches) suite.extent.launches = suite.extent.most_launches = *options.launches;
+    if (options.rounds) {
+        suite.extent.rounds = *options.rounds;
+        suite.extent.adds_rounds = false;
+    }
     if (options.budget_s) suite.extent.budget_s = *options.budget_s;
     if (options.is_dry) {
         if (rank == 0) print_plan(suite, ranks);

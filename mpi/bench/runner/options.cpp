@@ -18,7 +18,8 @@ const char* const usage =
     "  --known FILE     take what this MPI can do from the outcomes in an earlier file of results\n"
     "  --beside FILE    results of this suite by another command: samples of as many runs as there; several times\n"
     "  --quick          as the table [quick] of the suite has it\n"
-    "  --launches N     instead of the suite's\n"
+    "  --launches N     instead of the suite's, and no further ones for points that are not known well\n"
+    "  --rounds N       instead of the suite's, and no further ones for points that are not known well\n"
     "  --budget S       seconds for all launches, instead of the suite's\n"
     "  --timeout S      an item that shows no life for so long has hung (default 20)\n"
     "  --dry-run        print the points, as JSON\n"
@@ -66,6 +67,8 @@ Options read_options(int argc, char** argv) {
             options.beside.emplace_back(value());
         } else if (word == "--launches") {
             options.launches = number_of<int>(word, value());
+        } else if (word == "--rounds") {
+            options.rounds = number_of<int>(word, value());
         } else if (word == "--budget") {
             options.budget_s = number_of<double>(word, value());
         } else if (word == "--timeout") {

@@ -18,7 +18,7 @@ struct Options {
     std::string known;                ///< a file with outcomes of earlier attempts on this MPI
     std::vector<std::string> beside;  ///< files of results of the same suite by other commands
     bool is_quick = false, is_dry = false, lists_items = false, lists_as_json = false, helps = false, is_quiet = false;
-    std::optional<int> launches;
+    std::optional<int> launches, rounds;
     std::optional<double> budget_s;
     double timeout_s = 20;
 };

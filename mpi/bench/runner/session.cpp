@@ -71,26 +71,25 @@ Session::Session(Suite suite, const Options& options, const std::string& key)
 int Session::run() {
     // Some items use MPI_COMM_SELF; what has no communicator, as a list of requests, fails on MPI_COMM_WORLD.
     for (const MPI_Comm comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int status = exit_done;
     if (rank_ == 0) {
-        direct();
+        status = direct() ? exit_again : exit_done;
     } else {
         write_header(0);
         follow();
     }
-    int status =
-        static_cast<int>(journal_.history().ended.size()) + 1 < suite_.extent.launches ? exit_again : exit_done;
     require(PMPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
     return status;
 }
 
-void Session::direct() {
+bool Session::direct() {
     const History& history = journal_.history();
     const int launch = history.ended.empty() ? 1 : *history.ended.rbegin() + 1;
     write_header(launch);
-    if (is_complete()) {
+    if (are_enough(history.ended.size())) {
         carry_out({});
         if (!options_.is_quiet) print_table();
-        return;
+        return false;
     }
     for (const Attempt& attempt : history.unfinished) {
         if (outcomes_.contains(attempt)) continue;
@@ -108,6 +107,7 @@ void Session::direct() {
     journal_.append(json.text() + '\n');
     carry_out({});
     if (!options_.is_quiet) print_table();
+    return !are_enough(history.ended.size() + 1);
 }
 
 void Session::take_known() {
@@ -189,17 +189,21 @@ double Session::left_s(int launch, bool of_all) const {
         if (number < launch) earlier_s += used_s;
         if (number == launch) own_s += used_s;  // by earlier starts of this launch
     }
-    const int launches = suite_.extent.launches - launch + 1;
+    const int launches = std::max(suite_.extent.launches - launch + 1, 1);
     return (suite_.extent.budget_s - earlier_s) / (of_all ? 1 : launches) - own_s;
 }
 
 void Session::visit_all(int launch) {
+    const Extent& extent = suite_.extent;
+    const bool is_further = launch > extent.launches;
     int round = 0;
-    for (; round < suite_.extent.rounds && (round == 0 || left_s(launch) > 0); ++round) {
-        visit_round(launch, round, runnable(), suite_.extent.rounds - round);
+    for (; round < extent.rounds && (round == 0 || left_s(launch) > 0); ++round) {
+        visit_round(launch, round, is_further ? uncertain(runnable()) : runnable(), extent.rounds - round);
     }
-    // What is left of the time goes to points that are not known well.
-    for (; round < most_rounds_factor * suite_.extent.rounds && left_s(launch) > 0; ++round) {
+    // What is left of the time goes to points that are not known well: to further launches, since these differ more
+    // than the rounds of one, or to further rounds.
+    if (!extent.adds_rounds || extent.most_launches > extent.launches) return;
+    for (; round < most_rounds_factor * extent.rounds && left_s(launch) > 0; ++round) {
         const auto points = uncertain(runnable());
         if (points.empty()) return;
         visit_round(launch, round, points, 1);
@@ -271,7 +275,7 @@ std::optional<Chunk> Session::carry_out(const Command& command) {
         // After a call that failed the MPI is not to be trusted: the next start goes on with the next item.
         if (failure.status == Status::error) {
             PMPI_Barrier(team.control);
-            give_up();
+            _exit(exit_again);
         }
     }
     return chunk;
@@ -285,8 +289,6 @@ void Session::record_failure(const Attempt& attempt, const Failure& failure) {
     }
     journal_.append(outcome_line(attempt, status_name(failure.status), failure.what()));
 }
-
-void Session::give_up() const { _exit(exit_again); }
 
 void Session::write_header(int launch) {
     const auto& suite = journal_.history().suite;
@@ -332,11 +334,13 @@ void Session::write_header(int launch) {
     json.field("overhead_ns", visitor_.timer().overhead_ns);
     json.end_object();
     json.end_object();
-    if (rank_ == 0 && !is_complete()) journal_.append(json.text() + '\n');
+    if (rank_ == 0 && !are_enough(journal_.history().ended.size())) journal_.append(json.text() + '\n');
 }
 
-bool Session::is_complete() const {
-    return static_cast<int>(journal_.history().ended.size()) >= suite_.extent.launches;
+bool Session::are_enough(std::size_t launches) const {
+    const int number = static_cast<int>(launches);
+    if (number < suite_.extent.launches) return false;
+    return number >= suite_.extent.most_launches || left_s(number + 1, true) <= 0 || uncertain(runnable()).empty();
 }
 
 void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) {

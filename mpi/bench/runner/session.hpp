@@ -35,7 +35,7 @@ private:
         std::uint64_t seed = 0;
     };
 
-    void direct();  // rank 0
+    bool direct();  // rank 0; whether another launch follows
     void follow();  // the others
     void take_known();
     void take_runs();
@@ -53,10 +53,9 @@ private:
     std::optional<Chunk> carry_out(const Command& command);
     [[nodiscard]] std::string variant_of(const Command& command) const;
     void record_failure(const Attempt& attempt, const Failure& failure);
-    [[noreturn]] void give_up() const;
 
-    /// Whether the file had all launches already.
-    [[nodiscard]] bool is_complete() const;
+    /// Whether these are all launches.
+    [[nodiscard]] bool are_enough(std::size_t launches) const;
     void write_header(int launch);
     void write_chunk(int launch, int round, int point, const Chunk& chunk);
     void print_table() const;

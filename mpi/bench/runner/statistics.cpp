@@ -11,7 +11,7 @@ namespace hocket::bench {
 namespace {
 
 constexpr std::size_t usual_blocks = 10, least_launches = 6;
-constexpr double confidence = 0.95;
+constexpr double confidence = 0.95, of_launches = 0.99;  // see python/hocket/bench/mpi/statistics.py
 
 std::vector<double> block_medians(const ChunkMedians& launches) {
     const std::size_t of_each =
@@ -43,7 +43,8 @@ std::optional<std::pair<double, double>> interval(const ChunkMedians& launches) 
     const std::size_t n = medians.size();
     double term = std::pow(0.5, static_cast<double>(n)), outside = 0;
     std::size_t k = 0;
-    while (k < n / 2 && outside + 2 * term <= 1 - confidence) {
+    const auto needed = [&] { return k > 0 && launches.size() >= least_launches ? of_launches : confidence; };
+    while (k < n / 2 && outside + 2 * term <= 1 - needed()) {
         outside += 2 * term;
         term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
         ++k;

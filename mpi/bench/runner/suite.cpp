@@ -21,8 +21,8 @@ namespace {
 
 constexpr int most_times = 1'000'000;  // of what is repeated: more is a slip of the pen, and its list fills the memory
 constexpr std::string_view format = "hocket.suite/1";
-constexpr std::string_view extent_keys[] = {"bytes", "ranks",  "launches", "rounds", "samples",
-                                            "runs",  "target", "budget_s", "start"};
+constexpr std::string_view extent_keys[] = {"bytes",   "ranks", "launches", "most_launches", "rounds",
+                                            "samples", "runs",  "target",   "budget_s",      "start"};
 constexpr std::string_view item_keys[] = {"use", "number", "bytes", "ranks"};
 constexpr std::string_view plugin_keys[] = {"file"};
 constexpr std::string_view pattern_keys[] = {"name", "what", "steps"};
@@ -112,7 +112,9 @@ private:
         if (const auto* node = table.get("bytes")) extent.bytes = sizes(*node);
         if (const auto* node = table.get("ranks")) extent.ranks = rank_numbers(*node);
         if (const auto* node = table.get("launches"))
-            extent.launches = static_cast<int>(whole(*node, "launches", 1, most_times));
+            extent.launches = extent.most_launches = static_cast<int>(whole(*node, "launches", 1, most_times));
+        if (const auto* node = table.get("most_launches"))
+            extent.most_launches = static_cast<int>(whole(*node, "most_launches", extent.launches, most_times));
         if (const auto* node = table.get("rounds"))
             extent.rounds = static_cast<int>(whole(*node, "rounds", 1, most_times));
         if (const auto* node = table.get("samples"))

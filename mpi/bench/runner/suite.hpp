@@ -20,12 +20,14 @@ struct Extent {
     std::vector<std::int64_t> bytes;  ///< for items that have a size
     std::vector<int> ranks;           ///< none: all of the launch
     int launches = 5;
-    int rounds = 2;         ///< of all points in a launch, at least
-    int samples = 20;       ///< in a chunk, at most
-    int runs = 1;           ///< of which a sample consists, at least, of items that allow it
-    double target = 0.05;   ///< half of the interval's width / median, below which a point gets no further rounds
-    double budget_s = 900;  ///< of all launches
-    bool agrees = false;    ///< ranks start at a time agreed on, not behind a barrier
+    int most_launches = 5;    ///< with further ones, for points that are not known well, while the budget lasts
+    int rounds = 2;           ///< of all points in a launch, at least
+    bool adds_rounds = true;  ///< of points that are not known well, in the same launch
+    int samples = 20;         ///< in a chunk, at most
+    int runs = 1;             ///< of which a sample consists, at least, of items that allow it
+    double target = 0.05;     ///< half of the interval's width / median, below which a point gets no further rounds
+    double budget_s = 900;    ///< of all launches
+    bool agrees = false;      ///< ranks start at a time agreed on, not behind a barrier
 };
 
 /// An item with the values that its points take.

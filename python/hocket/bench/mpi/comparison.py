@@ -85,14 +85,12 @@ class Comparison:
 
 def compare(before: Results, after: Results, within: float) -> Comparison:
     """`within`: a point is the same if its ratio is between 1 - within and 1 / (1 - within), with CONFIDENCE."""
-    after_points = {point.key: point for point in after.points if after.chunks.get(point.index)}
-    before_points = {point.key: point for point in before.points if before.chunks.get(point.index)}
-    pairs = [(point, after_points[key]) for key, point in before_points.items() if key in after_points]
-    launches = [(chunk_medians(before, one), chunk_medians(after, other)) for one, other in pairs]
+    before_points, after_points = _measured(before), _measured(after)
+    launches = launches_of_both(before, after)
     p_values = holm([rank_test(*of_point) for of_point in launches])
+    points = [point for key, point in before_points.items() if key in after_points]
     differences = [
-        _difference(point, *of_point, p, within)
-        for (point, _), of_point, p in zip(pairs, launches, p_values, strict=True)
+        _difference(point, *of_point, p, within) for point, of_point, p in zip(points, launches, p_values, strict=True)
     ]
     return Comparison(
         differences,
@@ -101,6 +99,13 @@ def compare(before: Results, after: Results, within: float) -> Comparison:
         least_corrected_p(launches),
         launches_needed(launches, within),
     )
+
+
+def launches_of_both(before: Results, after: Results) -> list[tuple[Launches, Launches]]:
+    """Of the points that both have measured, in the order of `before`."""
+    there = _measured(after)
+    pairs = [(point, there[key]) for key, point in _measured(before).items() if key in there]
+    return [(chunk_medians(before, one), chunk_medians(after, other)) for one, other in pairs]
 
 
 def launches_needed(pairs: Sequence[tuple[Launches, Launches]], within: float) -> int | None:
@@ -217,6 +222,10 @@ def _difference(point: Point, before: Launches, after: Launches, p: float, withi
 def chunk_medians(results: Results, point: Point) -> list[list[float]]:
     """Of each launch, in seconds of a run."""
     return [[statistics.median(chunk.run_s) for chunk in launch] for launch in results.launches(point)]
+
+
+def _measured(results: Results) -> dict[Any, Point]:
+    return {point.key: point for point in results.points if results.chunks.get(point.index)}
 
 
 def _missing(there: dict[Any, Point], here: dict[Any, Point], results: Results) -> list[str]:

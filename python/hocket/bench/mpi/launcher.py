@@ -38,6 +38,9 @@ class Launcher:
     output: Path
     timeout_s: float  # of an item that shows no life
     network: str | None = None  # to emulate for each start; None: the hosts are the launcher's
+    launches: int | None = None  # None: as the suite says
+    budget_s: float | None = None
+    rounds: int | None = None
 
     def print_plan(self) -> str:
         """What `--dry-run` prints."""
@@ -66,7 +69,10 @@ class Launcher:
         on_testbed = (
             [sys.executable, "-P", "-m", "hocket", "testbed", "run", self.network, "--"] if self.network else []
         )
-        return [*on_testbed, *self.command, str(self.program), *self.arguments, "--timeout", f"{self.timeout_s:g}"]
+        extent = {"--launches": self.launches, "--rounds": self.rounds, "--budget": self.budget_s}
+        options = [word for name, value in extent.items() if value is not None for word in (name, str(value))]
+        program = [str(self.program), *self.arguments, *options, "--timeout", f"{self.timeout_s:g}"]
+        return [*on_testbed, *self.command, *program]
 
     def _process(self, words: Sequence[str], output: IO[bytes], errors: IO[bytes]) -> subprocess.Popen[str]:
         environment = {**os.environ, **launch_environment(self.command, self.mpi)}

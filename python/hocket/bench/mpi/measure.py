@@ -65,7 +65,7 @@ class _Turns:
         self._launcher = launcher
         self._lines = lines
         self._idle = 0
-        self.progress = Progress(launcher.output)
+        self.progress = Progress(launcher.output, launcher.launches, launcher.budget_s)
         self.is_complete = False
 
     def run_launch(self) -> None:

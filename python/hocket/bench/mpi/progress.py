@@ -15,8 +15,10 @@ from hocket.errors import InvalidInput
 class Progress:
     """Of one file; `follow` reads what is new."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, launches: int | None = None, budget_s: float | None = None) -> None:
+        """`launches`, `budget_s`: instead of the suite's."""
         self._path = path
+        self._launches, self._budget_s = launches, budget_s
         self._place = 0
         self._results = Results(path)
         self.follow()
@@ -56,7 +58,8 @@ class Progress:
         suite, chunks = self._results.suite, self._results.chunks
         if not suite:
             return None
-        return float(suite["budget_s"]) - sum(chunk.took_s for of_point in chunks.values() for chunk in of_point)
+        took_s = sum(chunk.took_s for of_point in chunks.values() for chunk in of_point)
+        return float(self._budget_s or suite["budget_s"]) - took_s
 
     @property
     def text(self) -> str:
@@ -66,4 +69,6 @@ class Progress:
             tried = len(results.outcomes)
             return f"tried {tried} of {len({point.variant for point in results.points})} items"
         launch = results.runs[-1]["launch"] if results.runs else 1
-        return f"launch {launch} of {suite['launches']}, {sum(map(len, results.chunks.values()))} chunks"
+        launches = self._launches or suite["launches"]
+        of_all = f"of {launches}" if launch <= launches else "for points that are not known well"
+        return f"launch {launch} {of_all}, {sum(map(len, results.chunks.values()))} chunks"

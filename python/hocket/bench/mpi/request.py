@@ -10,13 +10,14 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hocket.bench.common import check_folder
 from hocket.bench.mpi.capabilities import capability_file, remember
 from hocket.bench.mpi.comparison import WITHIN, Comparison, compare
+from hocket.bench.mpi.find import find_difference
 from hocket.bench.mpi.guidelines import Checks, check
 from hocket.bench.mpi.launcher import Launcher
 from hocket.bench.mpi.measure import measure
@@ -52,6 +53,7 @@ class BenchRequest:
     against: tuple[Command, ...] = ()  #: further commands, measured in turns with the first and compared with it
     within: float = WITHIN  #: ratios within this count as the same
     network: str | None = None  #: to emulate; every launch runs on its hosts
+    find: float | None = None  #: as many launches as find a difference of this part; None = as the suite says
 
 
 @dataclass(frozen=True)
@@ -150,12 +152,13 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         make_layout(NetworkSource(request.network).load())  # what cannot be emulated is refused here
     commands = (request.command, *request.against)
     mpis = [mpi_of_command(command) for command in commands]
+    arguments = (str(suite), "--quick") if request.quick else (str(suite),)
     if request.dry_run:
         program = build_bench(mpis[0], reporter.message)
-        arguments = _arguments(request, suite)
         launcher = Launcher(
-            request.command, mpis[0], program, arguments, request.output, request.timeout_s, request.network
-        )
+            request.command, mpis[0], program, arguments, request.output, request.timeout_s, request.network,
+            request.launches, request.budget_s,
+        )  # fmt: skip
         return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands)})
     folders = [request.output, *(request.output / f"against-{i + 1}" for i in range(len(request.against)))]
     for folder in folders:
@@ -172,16 +175,20 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             where = () if request.network is None else ("on", request.network)
             known = capability_file(mpi, program, (*command, *where), folder)
             known_files.append(known)
-            arguments = (*_arguments(request, suite), "--folder", str(folder.absolute()))
+            own = (*arguments, "--folder", str(folder.absolute()))
             if known.exists() and not request.probe_again:
-                arguments += ("--known", str(known))
+                own += ("--known", str(known))
             output = folder.parent.absolute() / "results.jsonl"
             for other in folders:
                 if other != folder.parent:
-                    arguments += ("--beside", str((other / "results.jsonl").absolute()))
-            launchers.append(Launcher(command, mpi, program, arguments, output, request.timeout_s, request.network))
+                    own += ("--beside", str((other / "results.jsonl").absolute()))
+            launcher = Launcher(command, mpi, program, own, output, request.timeout_s, request.network)
+            launchers.append(replace(launcher, launches=request.launches, budget_s=request.budget_s))
         with _replaced([launcher.output for launcher in launchers]) if request.force else nullcontext():
-            results = measure(launchers, reporter)
+            if request.find is None:
+                results = measure(launchers, reporter)
+            else:
+                results = find_difference(launchers, request.find, reporter)
         for known, one in zip(known_files, results, strict=True):
             remember(known, one, request.probe_again)
     finally:
@@ -223,15 +230,3 @@ def command_of(text: str) -> Command:
     if not words:
         raise InvalidInput("--against: the command is empty", "write the launcher with its options: 'mpiexec -n 4'")
     return words
-
-
-def _arguments(request: BenchRequest, suite: Path) -> tuple[str, ...]:
-    """For hocket-bench, the same with every command."""
-    arguments = [str(suite)]
-    if request.quick:
-        arguments.append("--quick")
-    if request.launches is not None:
-        arguments += ["--launches", str(request.launches)]
-    if request.budget_s is not None:
-        arguments += ["--budget", str(request.budget_s)]
-    return tuple(arguments)

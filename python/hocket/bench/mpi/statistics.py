@@ -11,6 +11,12 @@ largest of n enclose the median unless fewer than k of n lie on one side of it, 
 blocks of one launch resemble each other too: of two to five launches the interval is between the outermost blocks. For
 5 recorded launches of 2 chunks on a busy machine (tests/samples/bench-launches.jsonl.gz) the second least and largest
 of 10 would cover the median of 7 other launches in 88.5 % of 720 trials, the outermost in 94.2 %.
+
+Of more launches coins are asked for 99 %. Launches too resemble their neighbours, and measuring ends when the interval
+is narrow, so that it is the narrower ones that are kept. In replays of two recorded MPIs
+(tests/samples/bench-medians-ps.json.gz), five launches and more until half of the interval is within 5 %, or 49, the
+intervals with 95 % would hold the median of the other launches in 86 and 93 % of 2,000 trials each, with 99 % they do
+in 94 and 96 %.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ from itertools import pairwise
 from hocket.bench.mpi.results import Chunk
 
 CONFIDENCE = 0.95
+OF_LAUNCHES = 0.99  # as coins have it, for CONFIDENCE in fact
 BLOCKS = 10
 LEAST_LAUNCHES = 6  # whose medians alone give an interval: the least and the largest of six enclose with 96.9 %
 TRIMMED = 0.1  # of the samples at either end that a trimmed mean leaves out
@@ -99,12 +106,16 @@ def interval(launches: Sequence[Sequence[float]]) -> Interval | None:
     blocks = sorted(block_medians(launches))
     # 2 P(fewer than k of n coins show heads) is the chance that the interval misses the median.
     n, k, outside = len(blocks), 0, 0.0
-    while k < n // 2 and outside + 2 * math.comb(n, k) * 0.5**n <= 1 - CONFIDENCE:
-        outside += 2 * math.comb(n, k) * 0.5**n
+    while k < n // 2 and (outside := outside + 2 * math.comb(n, k) * 0.5**n) <= 1 - _confidence(k, launches):
         k += 1
     if k and 1 < len(launches) < LEAST_LAUNCHES:
         k = 1
     return (blocks[k - 1], blocks[n - k]) if k else None
+
+
+def _confidence(k: int, launches: Sequence[Sequence[float]]) -> float:
+    """The outermost of six or seven launches do."""
+    return OF_LAUNCHES if k > 0 and len(launches) >= LEAST_LAUNCHES else CONFIDENCE
 
 
 def block_medians(launches: Sequence[Sequence[float]]) -> list[float]:

@@ -53,6 +53,10 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
     "--against", "others", multiple=True, metavar="COMMAND",
     help="Measure this command too, launch by launch in turns, and compare; in quotes; several times.",
 )  # fmt: skip
+@click.option(
+    "--find", type=FiniteRange(0, 0.5, min_open=True), metavar="PART",
+    help="With --against: as many short launches as it takes to find a difference of this part, within --budget.",
+)  # fmt: skip
 @_within_option
 @_fail_option
 @_all_option
@@ -78,6 +82,7 @@ def run(
     budget_s: float | None,
     timeout_s: float,
     others: tuple[str, ...],
+    find: float | None,
     within: float,
     fail_if: str | None,
     shows_all: bool,
@@ -102,17 +107,20 @@ def run(
       hocket bench run mbl2-rma --quick -- mpiexec -n 2
       hocket bench run my-suite.toml -o cluster -- srun -N 4 -n 64
       hocket bench run mbl2-rma --network networks/star8.toml -- mpiexec -n 8
-      hocket bench run mbl2-rma --launches 10 --against '/opt/old/bin/mpiexec -n 4' --fail-if slower -- mpiexec -n 4
+      hocket bench run mbl2-rma --launches 10 --against '/opt/old/bin/mpiexec -n 4' -- mpiexec -n 4
+      hocket bench run p2p --find 0.1 --against '/opt/old/bin/mpiexec -n 2' --fail-if slower -- mpiexec -n 2
     """
     from hocket.bench.mpi.request import BenchRequest, InTurns, PlanResult, command_of
     from hocket.bench.mpi.request import run as run_request
     from hocket.bench.mpi.summary import BenchResult
 
+    if find and not others:
+        raise InvalidInput("--find needs something to compare with", "name a command with --against")
     if fail_if and not others:
         raise InvalidInput("--fail-if needs something to compare with", "name a command with --against")
     request = BenchRequest(
         suite, command, output, quick, launches, budget_s, timeout_s, dry_run, probe_again, force,
-        tuple(map(command_of, others)), within, network,
+        tuple(map(command_of, others)), within, network, find=find,
     )  # fmt: skip
     done = run_request(request, TerminalReporter())
     if isinstance(done, PlanResult):
@@ -280,3 +288,7 @@ def _print_plan(plan: PlanResult, as_json: bool) -> None:
         f"{len(rows)} points, {values['launches']} launches of {values['rounds']} rounds: {values['visits']} visits of "
         f"{each_s:.2f} s, {minutes:.1f} min in all{several}"
     )
+    if values["most_launches"] > values["launches"]:
+        click.echo(
+            f"up to {values['most_launches']} launches in that time, for points whose interval is wider than the target"
+        )
