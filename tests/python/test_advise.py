@@ -77,6 +77,22 @@ def test_large_bcast_comes_near_the_wire_limit(root):
     assert Plan.from_text(advice.plan.to_json()).entries == advice.plan.entries
 
 
+def test_calls_whose_native_time_is_not_recorded_are_measured():
+    """As of non-blocking ones: the wires leave nothing to gain, but who knows what the MPI does."""
+    pair = Network.generate("star:2", bandwidth="200 Mbit/s", latency="0")
+
+    def reason(recorded_s: float | None, size: int = 1_000_000, recorded_here: bool = True) -> str:
+        of_pair = group("allreduce", size, (0, 1), recorded_s=recorded_s)
+        (choice,) = advise([of_pair], pair, 2, FREE, recorded_here=recorded_here).choices
+        return choice.reason
+
+    assert reason(None) == ""
+    assert reason(0.041) != ""
+    assert reason(0.064) == ""
+    assert reason(None, size=8) != ""  # latency decides
+    assert reason(None, recorded_here=False) != ""
+
+
 def test_the_chosen_schedule_is_nearly_the_fastest_of_the_candidates():
     costs = CostModel.usual()
     (choice,) = advise([group("allreduce")], NETWORK, 8, costs).choices

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # is the shorter one.
 LEAST_GAIN = 0.1
 LEAST_GAIN_S = 100e-6
+# What non-blocking calls take is not recorded, since they have the program's computation in them. So they are taken to
+# be as slow as has been seen, to be measured: where ranks exchange, one direction after the other.
+IN_TURN = 2.0
 
 Progress = Callable[[int], None]  # called with the number of schedules simulated for the group at hand
 
@@ -42,7 +45,7 @@ class Choice:
     predicted_s: float
     native_model: Candidate  # the textbook algorithm that the MPI is assumed to use
     native_model_s: float
-    native_s: float  # taken for the time of a native call: that of the model, or what was recorded if that is longer
+    native_s: float  # taken for the time of a native call: of the model, or longer if recorded so, or not recorded
     lower_bound_s: float
     reason: str = ""  # why the calls stay with the MPI's own algorithm; empty = they are in the plan
     runners_up: tuple[tuple[Candidate, float], ...] = ()  # unlike the best and nearly as fast: each with its prediction
@@ -157,7 +160,7 @@ def _choose(group: CallGroup, decision: Decision, network: Network, costs: CostM
     best = decision.best or Predicted(native_model, native_model_s)
     native_s = native_model_s
     if recorded_here and lower_bound_s >= LEAST_GAIN_S:  # else the algorithm is not what took long
-        native_s = max(native_s, group.recorded_s or 0)
+        native_s = max(native_s, IN_TURN * lower_bound_s if group.recorded_s is None else group.recorded_s)
     gain_s = native_s - best.time_s
     reason = ""
     if gain_s < LEAST_GAIN_S:

@@ -90,7 +90,7 @@ def _most_saved_s(choice: Choice) -> float:
 
 def _native_s(choice: Choice) -> float:
     """Of a call, as far as is known without measuring it."""
-    return max(choice.native_model_s, choice.group.recorded_s or 0.0)
+    return max(choice.native_s, choice.group.recorded_s or 0.0)
 
 
 def _open(trials: Sequence[_Trial]) -> list[_Trial]:
