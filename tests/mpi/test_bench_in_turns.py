@@ -90,12 +90,16 @@ def test_a_delay_is_found_and_launches_alternate(mpi: Mpi, suite: Path, hocket_c
 
 def test_launches_go_on_until_a_difference_would_be_found(suite: Path, hocket_cli, tmp_path: Path) -> None:
     command = f"{ALL_MPIS[0].mpiexec} -n 2"
-    arguments = ["bench", "run", suite, "--find", "0.4", "--launches", "3", "--against", command, "--json", "--"]
+    arguments = ["bench", "run", suite, "--find", "0.4", "--against", command, "--json", "--"]
+    few = hocket_cli(*arguments[:-1], "--launches", "3", "--", *command.split())
+    assert json.loads(few.stdout)["find"]["launches"] == 3
     result = hocket_cli(*arguments, *command.split())
     assert result.returncode == 0, result.stderr
     (comparison,) = json.loads(result.stdout)["comparisons"]
+    found = json.loads(result.stdout)["find"]
+    assert found["launches"] >= found["needed"] >= 6
     launches = [len(read_results(tmp_path / folder).ended) for folder in ("hocket-bench", "hocket-bench/against-1")]
-    assert launches[0] == launches[1] >= 6  # with fewer of each no rank test is sure
+    assert launches[0] == launches[1] == found["launches"] >= 10
     assert len(read_results(tmp_path / "hocket-bench").chunks[0]) == launches[0]  # of one round each
     assert len(comparison["differences"]) == 1
 

@@ -270,6 +270,20 @@ def test_points_that_are_not_known_get_further_launches(
     assert path.stat().st_size == size
 
 
+@pytest.mark.one_of_each_family
+def test_no_launch_is_made_without_time(runner: MpiRunner, program: Path) -> None:
+    """A budget that the first launch has spent; with more of it the others follow."""
+    path = runner.folder / "results.jsonl"
+    given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\n')
+    command = [program, "--quiet", "-o", path, "--launches", "3", given]
+    for _ in range(2):
+        assert runner.run(2, *command, "--budget", "1e-3", check=False).returncode == 0
+        assert read_results(path).ended == {1}
+    statuses = [runner.run(2, *command, "--budget", "60", check=False).returncode for _ in range(2)]
+    assert statuses == [75, 0]
+    assert {chunk.launch for chunk in read_results(path).chunks[0]} == {1, 2, 3}
+
+
 def test_ranks_start_at_an_agreed_time(runner: MpiRunner, program: Path) -> None:
     """More ranks than cores. A sample is from the agreed time until the last rank is done: a late rank adds to it."""
     path = runner.folder / "results.jsonl"

@@ -45,6 +45,14 @@ def test_the_interval_is_between_the_right_order_statistics() -> None:
     assert [interval([[float(value)] for value in range(n)]) for n in (6, 7, 10)] == [(0, 5), (0, 6), (0, 9)]
 
 
+def test_the_interval_of_thousands_of_launches() -> None:
+    found = interval([[float(value)] for value in range(2001)])
+    assert found is not None
+    low, high = found
+    assert low == 2000 - high
+    assert 930 < low < 950  # 2.58 standard deviations of coins, of 22.4 launches each, below the middle
+
+
 def test_blocks_are_about_ten_and_never_of_two_launches() -> None:
     for launches, chunks in itertools.product(range(1, 13), (1, 2, 3, 10, 37)):
         given = [[100.0 * launch + i for i in range(chunks)] for launch in range(launches)]
@@ -67,7 +75,7 @@ def test_a_summary_by_hand() -> None:
     assert summary.percentiles_s[50] == pytest.approx(1.5e-6)
     assert summary.averages_s["mean"] == pytest.approx(2e-6)
     assert summary.averages_s["harmonic"] == pytest.approx(6e-6 / (3 + 1 / 2 + 1 / 3 + 1 / 4))
-    assert summary.bytes_per_s == pytest.approx(12 * 3000 / 24e-6)
+    assert summary.bytes_per_s == pytest.approx(3000 / 1.5e-6)
     assert summary.interval_s is None
     assert not summary.is_known(1.0)
 
@@ -217,7 +225,10 @@ def found_after_enough_launches(points: list[Callable[[int], np.ndarray]], trial
             def needed(results: Sequence[list]) -> int:
                 return launches_needed(list(zip(*results, strict=True)), 0.1) or 10
 
-            (before, after), launches, wanted = until_enough(launch, needed, lambda launches: 1000, 10)
+            (before, after), launches, wanted = until_enough(
+                launch, lambda results: len(results[0][0]), needed, lambda launches: 1000, 10
+            )
+            assert wanted is not None
             assert wanted <= launches == len(before[0])
             p_values = holm([rank_test(one, other) for one, other in zip(before, after, strict=True)])
             found[factor] += sum(p <= 1 - CONFIDENCE for p in p_values)
@@ -250,8 +261,14 @@ def test_launches_end_with_the_time() -> None:
         launched.append(launches)
         return []
 
-    assert until_enough(launch, lambda results: 300, lambda launches: 40, 10) == ([], 40, 300)
+    def so_many(results: list) -> int:
+        return launched[-1]
+
+    assert until_enough(launch, so_many, lambda results: 300, lambda launches: 40, 10) == ([], 40, 300)
     assert launched == [10, 40]
+    # The time is over before the first ten; and nothing was measured on both sides.
+    assert until_enough(launch, lambda results: 2, lambda results: 300, lambda launches: 40, 10) == ([], 2, 300)
+    assert until_enough(launch, so_many, lambda results: None, lambda launches: 40, 10) == ([], 10, None)
 
 
 def test_few_launches_prove_nothing() -> None:

@@ -294,7 +294,7 @@ void Session::write_header(int launch) {
     const auto& suite = journal_.history().suite;
     if (rank_ == 0 && suite && *suite != key_) {
         throw InvalidInput(options_.output + ": holds the results of another suite, MPI or number of ranks",
-                           "name another file with -o");
+                           "name another place with -o; hocket bench run --force begins anew");
     }
     if (rank_ == 0 && !suite) {
         base::JsonWriter json;
@@ -339,8 +339,9 @@ void Session::write_header(int launch) {
 
 bool Session::are_enough(std::size_t launches) const {
     const int number = static_cast<int>(launches);
-    if (number < suite_.extent.launches) return false;
-    return number >= suite_.extent.most_launches || left_s(number + 1, true) <= 0 || uncertain(runnable()).empty();
+    if (number == 0) return false;  // the first one visits all points, however late it is
+    if (number >= suite_.extent.most_launches || left_s(number + 1, true) <= 0) return true;
+    return number >= suite_.extent.launches && uncertain(runnable()).empty();
 }
 
 void Session::write_chunk(int launch, int round, int point, const Chunk& chunk) {

@@ -54,7 +54,7 @@ private:
     [[nodiscard]] std::string variant_of(const Command& command) const;
     void record_failure(const Attempt& attempt, const Failure& failure);
 
-    /// Whether these are all launches.
+    /// Whether these are all launches that there are, or that there is time for.
     [[nodiscard]] bool are_enough(std::size_t launches) const;
     void write_header(int launch);
     void write_chunk(int launch, int round, int point, const Chunk& chunk);

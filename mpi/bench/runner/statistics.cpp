@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace hocket::bench {
 
@@ -41,14 +42,15 @@ std::optional<std::pair<double, double>> interval(const ChunkMedians& launches) 
     const auto medians = block_medians(launches);
     // The k-th and the k-th last of n enclose the median but with probability 2 P(Binomial(n, 1/2) < k).
     const std::size_t n = medians.size();
-    double term = std::pow(0.5, static_cast<double>(n)), outside = 0;
+    const auto coins = [n](std::size_t heads) {
+        const auto all = static_cast<double>(n), some = static_cast<double>(heads);
+        return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1) -
+                        all * std::numbers::ln2);
+    };
+    double outside = 0;
     std::size_t k = 0;
     const auto needed = [&] { return k > 0 && launches.size() >= least_launches ? of_launches : confidence; };
-    while (k < n / 2 && outside + 2 * term <= 1 - needed()) {
-        outside += 2 * term;
-        term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-        ++k;
-    }
+    while (k < n / 2 && (outside += 2 * coins(k)) <= 1 - needed()) ++k;
     if (k == 0) return std::nullopt;
     if (launches.size() > 1 && launches.size() < least_launches) k = 1;
     return std::pair(medians[k - 1], medians[n - k]);

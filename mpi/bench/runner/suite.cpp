@@ -135,7 +135,8 @@ private:
             const std::string folder = folder_.empty() ? "./" : folder_;
             suite.own.push_back(load_plugin(file.starts_with('/') ? file : folder + file));
         } catch (const Error& error) {
-            refuse(table, error.what(), "hocket bench new writes a plug-in that can be loaded");
+            refuse(table, error.what(),
+                   "compile it: make in its folder; hocket bench new writes one that can be loaded");
         }
         check_name(table, suite);
     }

@@ -235,6 +235,12 @@ def _missing(there: dict[Any, Point], here: dict[Any, Point], results: Results) 
     for point in there.values():
         if point.variant in found or point.variant in lines:
             continue
-        outcome = results.outcomes.get((point.variant, None))
-        lines[point.variant] = f"{outcome.status}: {outcome.message}" if outcome else "not in the suite"
+        same = next((one for one in results.points if one.key == point.key), None)
+        outcome = results.outcome(same) if same else None
+        if same is None:
+            lines[point.variant] = "not among its points"
+        elif outcome is None or outcome.status == "ok":
+            lines[point.variant] = "not measured"
+        else:
+            lines[point.variant] = f"{outcome.status}: {outcome.message}"
     return [f"{variant} ({reason})" for variant, reason in lines.items()]

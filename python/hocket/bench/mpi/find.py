@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from hocket.bench.mpi.comparison import launches_needed, launches_of_both
 from hocket.bench.mpi.launcher import Launcher
@@ -23,53 +24,80 @@ from hocket.bench.mpi.progress import Progress
 from hocket.bench.mpi.results import Results
 from hocket.reporter import Reporter
 
+T = TypeVar("T")
+
 FIRST = 10  # launches, from which the first estimate is
 MOST = 1000
-FIRST_PART = 0.25  # of the budget, at most, for these
 
 
-def find_difference(launchers: Sequence[Launcher], part: float, reporter: Reporter) -> list[Results]:
+@dataclass(frozen=True)
+class Found:
+    """How far it came."""
+
+    part: float  # the difference that was to be found
+    launches: int  # of each command
+    needed: int | None  # as the last estimate has it; None: nothing was measured on both sides
+
+    @property
+    def is_reached(self) -> bool:
+        return self.needed is not None and self.launches >= self.needed
+
+    @property
+    def sentence(self) -> str:
+        made = f"{self.launches} launches of each command"
+        if self.is_reached:
+            return f"{made}: enough to find a difference of {self.part:.0%}"
+        if self.needed is None:
+            return f"{made}: how many find a difference of {self.part:.0%} is not known; give more with --budget"
+        return (
+            f"{made}: a difference of {self.part:.0%} needs about {self.needed}; give more with --budget or --launches"
+        )
+
+
+def find_difference(launchers: Sequence[Launcher], part: float, reporter: Reporter) -> tuple[list[Results], Found]:
     """Goes on until nine of ten points would show a difference of `part` in nine of ten comparisons of the first
-    command with each other one, or the budget is over; results in the same order. Raises Error, InvalidInput."""
-    first = launchers[0].launches or FIRST
+    command with each other one, or the budget or the launches that were asked for are over; results in the same order.
+    Raises Error, InvalidInput."""
+    most = launchers[0].launches or MOST
     budget_s = launchers[0].budget_s or float(json.loads(launchers[0].print_plan())["budget_s"])
+    begin_s, before = time.monotonic(), min(Progress(one.output).ended for one in launchers)
 
     def launch(launches: int) -> list[Results]:
-        limit_s = budget_s * (FIRST_PART if launches == first else 1)
-        return measure([replace(one, launches=launches, rounds=1, budget_s=limit_s) for one in launchers], reporter)
+        return measure([replace(one, launches=launches, rounds=1, budget_s=budget_s) for one in launchers], reporter)
 
-    def needed(results: Sequence[Results]) -> int:
+    def needed(results: Sequence[Results]) -> int | None:
         own, *others = results
-        return max(launches_needed(launches_of_both(other, own), part) or FIRST for other in others)
-
-    begin_s, before = time.monotonic(), min(Progress(one.output).ended for one in launchers)
+        found = [launches_needed(launches_of_both(other, own), part) for other in others]
+        return max((one for one in found if one is not None), default=None)
 
     def affordable(launches: int) -> int:
         # Short launches take as long to start as to measure.
         each_s = (time.monotonic() - begin_s) / len(launchers) / max(launches - before, 1)
-        return int(budget_s / each_s)
+        return min(most, int(budget_s / each_s))
 
-    results, launches, wanted = until_enough(launch, needed, affordable, first)
-    if wanted > launches:
-        reporter.message(
-            f"a difference of {part:.0%} would be found with about {wanted} launches of each command; there was time "
-            f"for {launches}: give more with --budget"
-        )
-    return results
+    results, launches, wanted = until_enough(launch, made, needed, affordable, min(FIRST, most))
+    return results, Found(part, launches, wanted)
+
+
+def made(results: Sequence[Results]) -> int:
+    """Launches of the command that has fewest."""
+    return min(len(one.ended) for one in results)
 
 
 def until_enough(
-    launch: Callable[[int], list[Results]],
-    needed: Callable[[Sequence[Results]], int],
+    launch: Callable[[int], list[T]],
+    made: Callable[[list[T]], int],
+    needed: Callable[[list[T]], int | None],
     affordable: Callable[[int], int],
     first: int,
-) -> tuple[list[Results], int, int]:
-    """`launch`: goes on to so many launches. The results, their launches, and how many are needed."""
-    launches = first
+) -> tuple[list[T], int, int | None]:
+    """`launch`: goes on to so many launches, or to fewer if the time is over. The results, how many launches each has,
+    and how many are needed."""
+    asked = first
     while True:
-        results = launch(launches)
-        wanted = min(needed(results), MOST)
-        following = min(wanted, max(affordable(launches), launches))
-        if following <= launches:
+        results = launch(asked)
+        launches, wanted = made(results), needed(results)
+        following = min(wanted or asked, affordable(launches))
+        if launches < asked or following <= launches:
             return results, launches, wanted
-        launches = following
+        asked = following

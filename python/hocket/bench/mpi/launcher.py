@@ -17,6 +17,7 @@ from typing import IO
 
 from hocket.errors import Error, InvalidInput
 from hocket.io.files import end_of
+from hocket.mpi.command_line import has_program
 from hocket.mpi.discover import Mpi
 from hocket.mpi.launch import inherited_preload, launch_environment, run_command, start_process, stop_process_group
 
@@ -63,6 +64,13 @@ class Launcher:
                 raise (InvalidInput if done.returncode == INVALID else Error)(*error_of(end_of(errors, _LAST_BYTES)))
             output.seek(0)
             return output.read().decode(errors="replace")
+
+    def error_of(self, text: str) -> tuple[str, str]:
+        """As the function, with what may be wrong with the command."""
+        message, hint = error_of(text)
+        if has_program(self.command):
+            hint = "hocket starts a program of its own: leave yours out of the command"
+        return message, hint
 
     def words(self) -> list[str]:
         # A testbed of its own for each start, which ends with it, whatever happens.

@@ -53,7 +53,7 @@ class _Lines:
         known = [one.left_s for one in self.followed if one.left_s is not None]
         unknown = len(self.followed) - len(known)
         left_s = sum(known) * (1 + unknown / len(known)) if known else None  # the suite is the same
-        left = "" if left_s is None else f", about {left_s:.0f} s left" if left_s > 0 else ", over its time"
+        left = "" if left_s is None else f", at most {left_s:.0f} s left" if left_s > 0 else ", over its time"
         name = f"{name}: " if len(self.followed) > 1 else ""
         self._following(f"{name}{progress.text}{left}")
 
@@ -81,7 +81,7 @@ class _Turns:
             if status == INVALID:
                 raise InvalidInput(*error_of(message))
             if status not in (0, AGAIN) and (self._idle >= MOST_IDLE_STARTS or "error: " in message):
-                raise Error(*error_of(message))
+                raise Error(*self._launcher.error_of(message))
             if not self.is_complete and self._idle >= MOST_IDLE_STARTS:
                 command = shlex.join(self._launcher.words())
                 raise Error(f"`{command}` ended {self._idle} times without a result", error_of(message)[0])

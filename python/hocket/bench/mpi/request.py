@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hocket.bench.common import check_folder
 from hocket.bench.mpi.capabilities import capability_file, remember
 from hocket.bench.mpi.comparison import WITHIN, Comparison, compare
-from hocket.bench.mpi.find import find_difference
+from hocket.bench.mpi.find import FIRST, Found, find_difference
 from hocket.bench.mpi.guidelines import Checks, check
 from hocket.bench.mpi.launcher import Launcher
 from hocket.bench.mpi.measure import measure
@@ -96,6 +97,7 @@ class InTurns:
     result: BenchResult
     others: tuple[BenchResult, ...]
     comparisons: tuple[Comparison, ...]  #: before: the other, after: the first
+    found: Found | None = None  #: with `find`
 
     @property
     def values(self) -> dict[str, Any]:
@@ -104,6 +106,7 @@ class InTurns:
             "result": self.result.values,
             "others": [other.values for other in self.others],
             "comparisons": [comparison.values for comparison in self.comparisons],
+            "find": None if self.found is None else asdict(self.found),
         }
 
 
@@ -159,6 +162,8 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             request.command, mpis[0], program, arguments, request.output, request.timeout_s, request.network,
             request.launches, request.budget_s,
         )  # fmt: skip
+        if request.find is not None:
+            launcher = replace(launcher, launches=min(FIRST, request.launches or FIRST), rounds=1)
         return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands)})
     folders = [request.output, *(request.output / f"against-{i + 1}" for i in range(len(request.against)))]
     for folder in folders:
@@ -166,6 +171,7 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             raise InvalidInput(f"{folder}: is no folder", "name another one with -o")
         check_folder(folder)
     scratch = [folder / "scratch" for folder in folders]
+    found: Found | None = None
     try:
         launchers = []
         known_files = []
@@ -188,19 +194,31 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             if request.find is None:
                 results = measure(launchers, reporter)
             else:
-                results = find_difference(launchers, request.find, reporter)
+                results, found = find_difference(launchers, request.find, reporter)
         for known, one in zip(known_files, results, strict=True):
             remember(known, one, request.probe_again)
     finally:
         for folder in scratch:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_scratch(folder)
     first, *others = map(BenchResult, results)
     pairs = [(i + 1, 0) for i in range(len(others))]
     write_whole(request.output / "index.html", page([first, *others], request.within, pairs))
     if not others:
         return first
     comparisons = [compare(other.results, first.results, request.within) for other in others]
-    return InTurns(first, tuple(others), tuple(comparisons))
+    return InTurns(first, tuple(others), tuple(comparisons), found)
+
+
+def _remove_scratch(folder: Path) -> None:
+    """Not while another hocket-bench writes to the results and uses it."""
+    results = folder.parent / "results.jsonl"
+    with results.open("rb") if results.is_file() else nullcontext() as file:
+        if file is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

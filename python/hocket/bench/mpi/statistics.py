@@ -55,7 +55,7 @@ class Summary:
     first_s: float  # median of the first runs after a set-up
     autocorrelation: float  # of neighbouring samples in a chunk
     bytes_moved: int  # by all ranks together in a run
-    bytes_per_s: float | None  # all bytes moved / all time
+    bytes_per_s: float | None  # bytes_moved / median_s
     operations: int
     parts_s: dict[str, float]  # parts of a run by name, medians of chunks
     overlap: float | None  # the part of communication or computation that the other one hides; outside 0..1 by noise
@@ -70,14 +70,13 @@ def summarize(launches: Sequence[Sequence[Chunk]]) -> Summary:
     chunks = [chunk for launch in launches for chunk in launch]
     samples = sorted(value for chunk in chunks for value in chunk.run_s)
     medians = [[statistics.median(chunk.run_s) for chunk in launch] for launch in launches]
-    total_s = math.fsum(1e-9 * sum(chunk.samples_ns) for chunk in chunks)
-    moved = sum(chunk.bytes_moved * chunk.runs * len(chunk.samples_ns) for chunk in chunks)
+    median_s = statistics.median(value for launch in medians for value in launch)
     cut = int(TRIMMED * len(samples))
     return Summary(
         samples=len(samples),
         chunks=len(chunks),
         launches=len(launches),
-        median_s=statistics.median(value for launch in medians for value in launch),
+        median_s=median_s,
         interval_s=interval(medians),
         least_s=samples[0],
         percentiles_s={percent: _percentile(samples, percent) for percent in (5, 25, 50, 75, 95, 99)},
@@ -91,7 +90,7 @@ def summarize(launches: Sequence[Sequence[Chunk]]) -> Summary:
         first_s=1e-9 * statistics.median(chunk.first_ns for chunk in chunks),
         autocorrelation=_autocorrelation([chunk.run_s for chunk in chunks]),
         bytes_moved=chunks[0].bytes_moved,
-        bytes_per_s=moved / total_s if moved and total_s > 0 else None,
+        bytes_per_s=chunks[0].bytes_moved / median_s if chunks[0].bytes_moved and median_s > 0 else None,
         operations=chunks[0].operations,
         parts_s=_parts_s(chunks),
         overlap=_overlap(chunks),
@@ -106,11 +105,16 @@ def interval(launches: Sequence[Sequence[float]]) -> Interval | None:
     blocks = sorted(block_medians(launches))
     # 2 P(fewer than k of n coins show heads) is the chance that the interval misses the median.
     n, k, outside = len(blocks), 0, 0.0
-    while k < n // 2 and (outside := outside + 2 * math.comb(n, k) * 0.5**n) <= 1 - _confidence(k, launches):
+    while k < n // 2 and (outside := outside + 2 * _coins(n, k)) <= 1 - _confidence(k, launches):
         k += 1
     if k and 1 < len(launches) < LEAST_LAUNCHES:
         k = 1
     return (blocks[k - 1], blocks[n - k]) if k else None
+
+
+def _coins(n: int, k: int) -> float:
+    """The chance that exactly k of n show heads."""
+    return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2))
 
 
 def _confidence(k: int, launches: Sequence[Sequence[float]]) -> float:

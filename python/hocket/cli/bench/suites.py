@@ -14,7 +14,7 @@ from hocket.bench.mpi.statistics import AVERAGES
 from hocket.cli.common import command_argument, json_option, print_json, print_table
 from hocket.cli.options import Duration, FiniteRange, OutputPath
 from hocket.cli.reporter import TerminalReporter
-from hocket.errors import InvalidInput
+from hocket.errors import Error, InvalidInput
 
 if TYPE_CHECKING:
     from hocket.bench.mpi.comparison import Comparison
@@ -26,7 +26,7 @@ _average_option = click.option(
 )
 
 _within_option = click.option(
-    "--within", type=FiniteRange(0, 0.5, min_open=True), default=0.05, show_default=True,
+    "--within", type=FiniteRange(0.001, 0.5), default=0.05, show_default=True,
     help="Times that differ by at most this part are the same.",
 )  # fmt: skip
 _fail_option = click.option(
@@ -43,7 +43,11 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
 )  # fmt: skip
 @click.option("--launches", type=click.IntRange(1, 1000), help="Instead of the suite's.")
 @click.option(
-    "--budget", "budget_s", type=Duration(1), metavar="TIME", help="For all launches, instead of the suite's."
+    "--budget",
+    "budget_s",
+    type=Duration(1),
+    metavar="TIME",
+    help="For all launches of each command, without their start, instead of the suite's.",
 )
 @click.option(
     "--timeout", "timeout_s", type=Duration(1), default=20.0, show_default="20s", metavar="TIME",
@@ -54,8 +58,9 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
     help="Measure this command too, launch by launch in turns, and compare; in quotes; several times.",
 )  # fmt: skip
 @click.option(
-    "--find", type=FiniteRange(0, 0.5, min_open=True), metavar="PART",
-    help="With --against: as many short launches as it takes to find a difference of this part, within --budget.",
+    "--find", type=FiniteRange(0.001, 0.5), metavar="PART",
+    help="With --against: as many launches of one round as it takes to find a difference of this part, --launches at "
+    "most, while --budget lasts.",
 )  # fmt: skip
 @_within_option
 @_fail_option
@@ -215,11 +220,18 @@ def compare(
 
 
 def _fails(comparison: Comparison, fail_if: str | None) -> bool:
+    if fail_if and not comparison.differences:
+        raise Error(
+            "nothing was compared: no point is measured on both sides, so --fail-if has nothing to judge by",
+            'compare results of one suite and the same number of ranks; the lines "only" say what is missing',
+        )
     counts = comparison.counts
     return bool((fail_if and counts["slower"]) or (fail_if == "different" and counts["faster"]))
 
 
-def _print_comparison(comparison: Comparison, names: tuple[str, str], shows_all: bool, within: float) -> None:
+def _print_comparison(
+    comparison: Comparison, names: tuple[str, str], shows_all: bool, within: float, has_goal: bool = False
+) -> None:
     from hocket.bench.mpi.comparison import VERDICTS
     from hocket.bench.mpi.tables import COMPARED, compared_rows
 
@@ -229,8 +241,10 @@ def _print_comparison(comparison: Comparison, names: tuple[str, str], shows_all:
         print_table(columns, rows)
     click.echo(", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items()))
     if comparison.least_p > 0.05:
-        click.echo("too few launches to prove a difference for so many points: measure more with --launches")
-    if comparison.counts["undecided"] and comparison.launches_needed:
+        click.echo(
+            "too few launches to prove a difference for so many points: measure more with --launches and --budget"
+        )
+    if comparison.counts["undecided"] and comparison.launches_needed and not has_goal:
         launches = comparison.launches_needed
         click.echo(
             f"to tell differences of {within:.0%}, about {launches} launches of each; many short ones cost least"
@@ -247,7 +261,9 @@ def _print_in_turns(done: InTurns, shows_all: bool, within: float, as_json: bool
     own = done.result.values["mpi"]
     for i, (other, comparison) in enumerate(zip(done.others, done.comparisons, strict=True)):
         click.echo(f"{own} (after), compared with {other.values['mpi']} (before, against-{i + 1}):")
-        _print_comparison(comparison, ("before", "after"), shows_all, within)
+        _print_comparison(comparison, ("before", "after"), shows_all, within, done.found is not None)
+    if done.found is not None:
+        click.echo(done.found.sentence)
 
 
 def _print(result: BenchResult, average: str, as_json: bool) -> None:
