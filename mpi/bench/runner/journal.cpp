@@ -124,6 +124,15 @@ std::string attempt_line(const Attempt& attempt, double at_s) {
     return json.text() + '\n';
 }
 
+std::string launch_end_line(int launch) {
+    base::JsonWriter json;
+    json.begin_object();
+    json.field("type", "launch_end");
+    json.field("launch", launch);
+    json.end_object();
+    return json.text() + '\n';
+}
+
 History read_history(const std::string& path, std::size_t& whole_bytes) {
     std::ifstream stream(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -27,6 +27,7 @@ struct Attempt {
 std::string outcome_line(const Attempt& attempt, const char* status, const std::string& message);
 /// @param at_s  since the program began
 std::string attempt_line(const Attempt& attempt, double at_s);
+std::string launch_end_line(int launch);
 
 /// What a file of results contains so far.
 struct History {

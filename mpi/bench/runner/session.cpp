@@ -99,12 +99,7 @@ bool Session::direct() {
     take_runs();
     probe_all();
     visit_all(launch);
-    base::JsonWriter json;
-    json.begin_object();
-    json.field("type", "launch_end");
-    json.field("launch", launch);
-    json.end_object();
-    journal_.append(json.text() + '\n');
+    journal_.append(launch_end_line(launch));
     carry_out({});
     if (!options_.is_quiet) print_table();
     return !are_enough(history.ended.size() + 1);

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 LEAST_GAIN = 0.1
 LEAST_GAIN_S = 100e-6
 # What non-blocking calls take is not recorded, since they have the program's computation in them. So they are taken to
-# be as slow as has been seen, to be measured: where ranks exchange, one direction after the other.
+# be as slow as has been seen, to be measured: where ranks exchange, one direction after the other
+# (docs/notebook/progress-with-plan.md).
 IN_TURN = 2.0
 
 Progress = Callable[[int], None]  # called with the number of schedules simulated for the group at hand

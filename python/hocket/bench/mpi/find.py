@@ -44,14 +44,12 @@ class Found:
 
     @property
     def sentence(self) -> str:
-        made = f"{self.launches} launches of each command"
+        made, difference = f"{self.launches} launches of each command", f"a difference of {100 * self.part:g}%"
         if self.is_reached:
-            return f"{made}: enough to find a difference of {self.part:.0%}"
+            return f"{made}: enough to find {difference}"
         if self.needed is None:
-            return f"{made}: how many find a difference of {self.part:.0%} is not known; give more with --budget"
-        return (
-            f"{made}: a difference of {self.part:.0%} needs about {self.needed}; give more with --budget or --launches"
-        )
+            return f"{made}: how many find {difference} is not known; give more with --budget"
+        return f"{made}: {difference} needs about {self.needed}; give more with --budget or --launches"
 
 
 def find_difference(launchers: Sequence[Launcher], part: float, reporter: Reporter) -> tuple[list[Results], Found]:

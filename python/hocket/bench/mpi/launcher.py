@@ -65,8 +65,8 @@ class Launcher:
             output.seek(0)
             return output.read().decode(errors="replace")
 
-    def error_of(self, text: str) -> tuple[str, str]:
-        """As the function, with what may be wrong with the command."""
+    def explained(self, text: str) -> tuple[str, str]:
+        """As `error_of`, with what is wrong with the command if it has a program."""
         message, hint = error_of(text)
         if has_program(self.command):
             hint = "hocket starts a program of its own: leave yours out of the command"

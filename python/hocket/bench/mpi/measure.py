@@ -81,7 +81,7 @@ class _Turns:
             if status == INVALID:
                 raise InvalidInput(*error_of(message))
             if status not in (0, AGAIN) and (self._idle >= MOST_IDLE_STARTS or "error: " in message):
-                raise Error(*self._launcher.error_of(message))
+                raise Error(*self._launcher.explained(message))
             if not self.is_complete and self._idle >= MOST_IDLE_STARTS:
                 command = shlex.join(self._launcher.words())
                 raise Error(f"`{command}` ended {self._idle} times without a result", error_of(message)[0])

@@ -164,7 +164,7 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
         )  # fmt: skip
         if request.find is not None:
             launcher = replace(launcher, launches=min(FIRST, request.launches or FIRST), rounds=1)
-        return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands)})
+        return PlanResult(json.loads(launcher.print_plan()) | {"commands": len(commands), "find": request.find})
     folders = [request.output, *(request.output / f"against-{i + 1}" for i in range(len(request.against)))]
     for folder in folders:
         if folder.exists() and not folder.is_dir():
@@ -188,8 +188,11 @@ def _run(request: BenchRequest, reporter: Reporter) -> BenchResult | PlanResult 
             for other in folders:
                 if other != folder.parent:
                     own += ("--beside", str((other / "results.jsonl").absolute()))
-            launcher = Launcher(command, mpi, program, own, output, request.timeout_s, request.network)
-            launchers.append(replace(launcher, launches=request.launches, budget_s=request.budget_s))
+            launcher = Launcher(
+                command, mpi, program, own, output, request.timeout_s, request.network, request.launches,
+                request.budget_s,
+            )  # fmt: skip
+            launchers.append(launcher)
         with _replaced([launcher.output for launcher in launchers]) if request.force else nullcontext():
             if request.find is None:
                 results = measure(launchers, reporter)

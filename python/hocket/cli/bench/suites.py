@@ -43,12 +43,9 @@ _all_option = click.option("--all", "shows_all", is_flag=True, help="Also the po
 )  # fmt: skip
 @click.option("--launches", type=click.IntRange(1, 1000), help="Instead of the suite's.")
 @click.option(
-    "--budget",
-    "budget_s",
-    type=Duration(1),
-    metavar="TIME",
+    "--budget", "budget_s", type=Duration(1), metavar="TIME",
     help="For all launches of each command, without their start, instead of the suite's.",
-)
+)  # fmt: skip
 @click.option(
     "--timeout", "timeout_s", type=Duration(1), default=20.0, show_default="20s", metavar="TIME",
     help="An item that shows no life for so long has hung.",
@@ -304,6 +301,8 @@ def _print_plan(plan: PlanResult, as_json: bool) -> None:
         f"{len(rows)} points, {values['launches']} launches of {values['rounds']} rounds: {values['visits']} visits of "
         f"{each_s:.2f} s, {minutes:.1f} min in all{several}"
     )
+    if values["find"] is not None:
+        click.echo("--find then goes on to as many launches as it needs, while that time lasts")
     if values["most_launches"] > values["launches"]:
         click.echo(
             f"up to {values['most_launches']} launches in that time, for points whose interval is wider than the target"
