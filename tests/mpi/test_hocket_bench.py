@@ -277,7 +277,7 @@ def test_no_launch_is_made_without_time(runner: MpiRunner, program: Path) -> Non
     given = suite(runner.folder, '[[items]]\nuse = "p2p.isend_irecv"\nbytes = "8 B"\n')
     command = [program, "--quiet", "-o", path, "--launches", "3", given]
     for _ in range(2):
-        assert runner.run(2, *command, "--budget", "1e-3", check=False).returncode == 0
+        assert runner.run(2, *command, "--budget", "1e-6", check=False).returncode == 0
         assert read_results(path).ended == {1}
     statuses = [runner.run(2, *command, "--budget", "60", check=False).returncode for _ in range(2)]
     assert statuses == [75, 0]

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from bench_files import suite
+from bench_files import HEAD, suite
 
 from hocket.bench.mpi.results import read_results
 from hocket.mpi.discover import Mpi
@@ -26,7 +26,7 @@ ITEMS = 'bytes = ["8 B", "1 KiB"]\nitems = [{ use = "p2p.pingpong.send" }]\n'
 
 def campaign(folder: Path, mpi: Mpi, more: str = "") -> Path:
     (folder / "files").mkdir()
-    suite(folder / "files", ITEMS)
+    suite(folder / "files", ITEMS, HEAD.replace("budget_s = 0.01", "budget_s = 60"))  # with time for two launches
     path = folder / "files/c.toml"
     path.write_text(
         'format = "hocket.campaign/1"\nrequest = "bench-run"\n[fixed]\nsuite = "suite.toml"\n'
