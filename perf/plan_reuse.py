@@ -37,8 +37,8 @@ from hocket.mpi.discover import Mpi
 from hocket.plan import Plan
 from hocket.reporter import Messages
 from hocket.testbed import Testbed
+from hocket.tune.evidence import LEAST_RUNS
 from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
-from hocket.tune.withdraw import LEAST_RUNS
 from mpis import MPIS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -5,7 +5,9 @@
 """What `hocket rewrite` gains on an emulated cluster: the kernels of rewrite_gain.f90, as they are and rewritten.
 
 Each kernel computes about as long as it communicates. The computation of the first eight is a nap, as if it had a core
-of its own: what the machine does beside this measurement disturbs it less. Three that are called so compute.
+of its own: what the machine does beside this measurement disturbs it less. Three that are called so compute. With
+--tune the rewritten kernels also run with a plan that `hocket tune --progress on` makes for each. The prediction is
+then from what the communication takes with that plan.
 
 .venv/bin/python perf/rewrite_gain.py --mpis mpich-4.0.2 --launches 5
 """
@@ -26,12 +28,15 @@ from typing import Any
 from hocket import Network
 from hocket.measure.testbed import TestbedRunner
 from hocket.mpi.build import build_mpi_parts
+from hocket.plan import Plan
+from hocket.reporter import Messages
 from hocket.rewrite.call_times import CallTimes
 from hocket.rewrite.costs import in_parts
 from hocket.rewrite.rewriter import rewrite
 from hocket.rewrite.sites import Options
 from hocket.rewrite.syntax import read_source
 from hocket.testbed import Testbed
+from hocket.tune.tune import PLAN_FILE, TuneOptions, tune
 from mpis import MPIS
 
 SOURCE = Path(__file__).with_suffix(".f90")
@@ -58,6 +63,9 @@ MESSAGE_BYTES = 1_000_000
 PART_BYTES = 16_000
 #: Way: whether rewritten, and `hocket run --progress`.
 WAYS = {"original": (False, "off"), "rewritten": (True, "off"), "rewritten, progress": (True, "on")}
+WITH_PLAN = "rewritten, plan"
+#: Times that a kernel runs in a program that is tuned: in 30 the start is a small part of it.
+TUNED_REPETITIONS = 30
 
 
 def main() -> int:
@@ -68,18 +76,19 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=5, help="in each launch")
     parser.add_argument("--kernels", nargs="+", default=list(KERNELS), choices=list(KERNELS))
     parser.add_argument("--mpis", nargs="+", help="labels such as mpich-4.0.2 (default: all with a Fortran compiler)")
+    parser.add_argument("--tune", action="store_true", help="with a plan too: a minute or two for each kernel and MPI")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     network = Network.generate(f"star:{options.hosts}", bandwidth=options.bandwidth, latency="0")
     rows: list[dict[str, object]] = []
     for mpi in (mpi for mpi in MPIS if mpi.mpifort and (not options.mpis or mpi.label in options.mpis)):
-        parts = build_mpi_parts(mpi, report=lambda text: print(text, file=sys.stderr))
+        parts = build_mpi_parts(mpi, report=message)
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             programs = build(str(mpi.mpifort), folder)
             runner = TestbedRunner(mpi, stack.enter_context(Testbed(network)), parts.workarounds)
             for kernel in options.kernels:
-                row = measured(options, runner, programs, parts.interpose, kernel)
+                row = measured(options, runner, network, programs, parts.interpose, kernel, folder)
                 rows.append(row)
                 if not options.json:
                     print(described(row), flush=True)
@@ -105,34 +114,60 @@ def build(compiler: str, folder: Path) -> dict[bool, Path]:
 
 
 def measured(
-    options: argparse.Namespace, runner: TestbedRunner, programs: dict[bool, Path], library: Path, kernel: str
+    options: argparse.Namespace,
+    runner: TestbedRunner,
+    network: Network,
+    programs: dict[bool, Path],
+    library: Path,
+    kernel: str,
+    folder: Path,
 ) -> dict[str, object]:
     number = str(list(KERNELS).index(kernel) + 1)
+    ways = dict(WAYS)
+    environment: dict[str, str] = {}
+
+    def command(way: str, work: int, repetitions: int) -> list[str]:
+        program = [str(programs[ways[way][0]]), number, str(work), str(repetitions)]
+        return [str(runner.mpi.mpiexec), "-n", str(options.hosts), *program]
 
     def seconds(way: str, work: int) -> list[float]:
-        is_rewritten, progress = WAYS[way]
-        program = [str(programs[is_rewritten]), number, str(work), str(options.repetitions)]
-        command = [str(runner.mpi.mpiexec), "-n", str(options.hosts), *program]
-        run = runner.run(command, [library], {"HOCKET_PROGRESS": progress}, timeout_s=300)
+        settings = {"HOCKET_PROGRESS": ways[way][1], **(environment if way == WITH_PLAN else {})}
+        run = runner.run(command(way, work, options.repetitions), [library], settings, timeout_s=300)
         return [float(line) for line in run.stdout.split()]
 
     communication_s = statistics.median(seconds("original", 0))
     compute_s = max(communication_s, 0.02)
     work = round(1e6 * compute_s)
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
+    if options.tune:
+        ways[WITH_PLAN] = True, "on"
+        target = folder / f"tuned-{kernel}"
+        tuning = TuneOptions(testbed=True, timeout_s=300, progress="on")
+        tune(command(WITH_PLAN, work, TUNED_REPETITIONS), network, target, tuning, Messages(message))
+        environment["HOCKET_PLAN"] = str(target / PLAN_FILE)
+    times: dict[str, list[float]] = {way: [] for way in ways}
     for launch in range(options.launches):
-        order = [*list(WAYS)[launch % 3 :], *list(WAYS)[: launch % 3]]
-        for way in order:
+        first = launch % len(ways)
+        for way in [*ways][first:] + [*ways][:first]:
             times[way].append(statistics.median(seconds(way, work)))
     predicted_s = seconds_predicted(kernel, communication_s, compute_s)
     middle = {way: statistics.median(values) for way, values in times.items()}
-    return {
+    row = {
         "mpi": runner.mpi.label, "kernel": kernel, "communication_s": communication_s, "compute_s": compute_s,
         "times_s": times, "predicted_gain": (communication_s + compute_s) / predicted_s,
         "gain_without_progress": middle["original"] / middle["rewritten"],
         "gain": middle["original"] / middle["rewritten, progress"],
         "gains": spread(times["original"], times["rewritten, progress"]),
     }  # fmt: skip
+    if options.tune:
+        plan = Plan.from_file(environment["HOCKET_PLAN"])
+        planned_s = seconds_predicted(kernel, statistics.median(seconds(WITH_PLAN, 0)), compute_s)
+        row |= {
+            "plan_entries": len(plan.entries), "plan_progress": plan.progress,
+            "predicted_gain_with_plan": (communication_s + compute_s) / planned_s,
+            "gain_with_plan": middle["original"] / middle[WITH_PLAN],
+            "gains_with_plan": spread(times["original"], times[WITH_PLAN]),
+        }  # fmt: skip
+    return row
 
 
 def seconds_predicted(kernel: str, communication_s: float, compute_s: float) -> float:
@@ -152,11 +187,22 @@ def spread(original: Sequence[float], rewritten: Sequence[float]) -> list[float]
 
 def described(row: dict[str, Any]) -> str:
     low, high = row["gains"]
-    return (
+    text = (
         f"{row['mpi']:14} {row['kernel']:26} communication {1e3 * row['communication_s']:6.1f} ms, "
         f"computation {1e3 * row['compute_s']:6.1f} ms: gain {row['gain']:.2f} ({low:.2f} to {high:.2f}), "
         f"{row['gain_without_progress']:.2f} without progress, predicted {row['predicted_gain']:.2f}"
     )
+    if "gain_with_plan" not in row:
+        return text
+    low, high = row["gains_with_plan"]
+    return (
+        f"{text}; with a plan of {row['plan_entries']} entries {row['gain_with_plan']:.2f} ({low:.2f} to {high:.2f}), "
+        f"predicted {row['predicted_gain_with_plan']:.2f}"
+    )
+
+
+def message(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

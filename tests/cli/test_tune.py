@@ -13,7 +13,7 @@ from hocket.mpi.build import build_mpi_parts
 from hocket.plan import Plan
 from hocket.report.result import read_result
 from hocket.reporter import Messages
-from hocket.tune import budget, launcher, tune
+from hocket.tune import budget, evidence, launcher, measurement, trial, tune
 from mpis import sessions_program
 
 # The command line; what reaches an MPI, tests/mpi and tests/python/test_launch.py run with all.
@@ -272,6 +272,69 @@ def test_a_plan_with_which_the_program_is_slower_is_withdrawn(runner, hocket_cli
     folder = tmp_path / "hocket-result"
     assert Plan.from_file(folder / "plan.json").progress == "off"
     assert Plan.from_file(folder / "withdrawn-plan.json").progress == "on"
+
+
+STARTED_REDUCTIONS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static double from[125000], to[125000];
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 100; ++i) {
+        MPI_Request request;
+        from[i] = i;
+        MPI_Iallreduce(from, to, 125000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) printf("%g\\n", to[7]);
+    const char* plan = getenv("HOCKET_PLAN");
+    if (plan && strstr(plan, argv[1])) sleep(2);
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("slower", ["without them", "with them"])
+def test_whole_runs_decide_on_started_calls_whose_schedule_is_not_shown_to_be_faster(
+    runner, tmp_path, monkeypatch, slower
+):
+    for module in (measurement, trial):
+        monkeypatch.setattr(module, "ratio_of", lambda *_: evidence.Ratio(1.0, 0.5, 2.0))
+    command = runner.command(2, runner.compile(STARTED_REDUCTIONS), f"plan {slower}")
+    options = tune.TuneOptions(timeout_s=200, fit=False, progress="on", measure_s=5.0)
+    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
+    (note,) = [note for note in result.notes if "were not shown to be faster in calls that are waited for" in note]
+    (found,) = result.collectives
+    plan = Plan.from_file(tmp_path / "result/plan.json")
+    served = plan.entry_for("allreduce", (0, 1), 1_000_000, 0)
+    assert (found.nonblocking_calls, found.ratio, found.output_identical) == (100, 1.0, True)
+    if slower == "without them":
+        assert found.kept, note
+        assert "the plan has them" in note
+        assert served.evidence is None
+        assert not any("progress alone gains was not measured" in note for note in result.notes)
+    else:
+        assert served is None, note
+        assert "these calls stay native" in note
+        assert (
+            found.reason == "not shown to be faster: 1.00 times (0.50 to 2.00); nor was the program with its schedule"
+        )
+    assert left_behind(tmp_path) == []
+
+
+def test_too_few_runs_decide_on_nothing(runner, tmp_path, monkeypatch):
+    for module in (measurement, trial):
+        monkeypatch.setattr(module, "ratio_of", lambda *_: evidence.Ratio(1.0, 0.5, 2.0))
+    command = runner.command(2, runner.compile(STARTED_REDUCTIONS), "nothing")
+    options = tune.TuneOptions(repetitions=2, timeout_s=200, fit=False, progress="on", measure_s=5.0)
+    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
+    assert any("whole runs decide that with --repetitions of 3 or more" in note for note in result.notes)
+    assert [found.kept for found in result.collectives] == [False]
 
 
 @pytest.mark.parametrize("text", ["0", "0.5s", "-3", "5 minutes", "nan", "1e99h", ""])

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from hocket.tune.withdraw import LEAST_RUNS
+from hocket.tune.evidence import LEAST_RUNS
 
 # As much as people wait for, or, where it is more, as runs of the program.
 USUAL_S = 60.0
@@ -42,8 +42,16 @@ class TimeLimit:
     @property
     def for_measuring_s(self) -> float:
         """What is left without the least number of runs that compare the program with and without the plan."""
-        runs_s = LEAST_RUNS * (1 + TUNED_SHARE) * self.program_s
-        return max(LEAST_MEASURING_SHARE * self.limit_s, self.left_s - runs_s)
+        return max(LEAST_MEASURING_SHARE * self.limit_s, self.left_s - self.least_runs_s)
+
+    def with_pairs(self, pairs: int) -> TimeLimit:
+        """The same, longer by so many pairs of runs of the program."""
+        return replace(self, limit_s=self.limit_s + pairs * 2 * self.program_s)
+
+    @property
+    def least_runs_s(self) -> float:
+        """About what the least number of runs takes that compare the program with and without the plan."""
+        return LEAST_RUNS * (1 + TUNED_SHARE) * self.program_s
 
     def runs(self, most: int, made: int, pair_s: float, beside_s: float) -> int:
         """Of each kind, of which so many are made; two take `pair_s`, and `beside_s` is kept for something else."""

@@ -30,6 +30,8 @@ class Measurement:
     equal: bool | None = None  # both left the same data in every launch; None = not compared
     ratio: Ratio | None = None
     reason: str = ""  # why the entry is dropped; empty = it is faster and right
+    by_runs: bool = False  # kept because whole runs of the program are faster with it
+    saves_little: bool = False  # all its calls together, as measured
 
     @property
     def native_s(self) -> list[float]:
@@ -61,7 +63,7 @@ class Measurement:
         if saved_s >= LEAST_SHARE * program_s:
             return self
         saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
-        return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
+        return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}", saves_little=True)
 
     @cached_property  # for it draws resamples
     def is_faster(self) -> bool:
@@ -82,7 +84,7 @@ class Measurement:
         if not self.native_s or not self.tuned_s:
             return Verdict(choice, None, is_open=self.equal is not False)
         times = median(self.native_s), median(self.tuned_s)
-        entry = None if self.reason else self.prove(choice.entry(), mpi)
+        entry = None if self.reason else choice.entry() if self.by_runs else self.prove(choice.entry(), mpi)
         return Verdict(choice, entry, *times, is_open=self.is_faster and entry is None)
 
     def prove(self, entry: PlanEntry, mpi: str) -> PlanEntry:

@@ -27,13 +27,14 @@ from hocket.mpi.build import MpiParts, build_mpi_parts
 from hocket.mpi.coarrays import coarray_libraries
 from hocket.mpi.command_line import num_ranks, require_one_program
 from hocket.mpi.of_command import mpi_of_command
-from hocket.plan import Plan, PlanEntry, write_plan
+from hocket.plan import Plan, write_plan
 from hocket.report.result import NO_TIME, LinkBytes, ProgramResult, Result, TimelineFiles, write_result
 from hocket.reporter import SILENT, Reporter
 from hocket.traces.small_sends import costs_in_program
 from hocket.tune.budget import MOST_RUNS, Budget, TimeLimit, unlimited, usual_s
 from hocket.tune.collective_results import collective_results
 from hocket.tune.costs import UsedCosts
+from hocket.tune.evidence import LEAST_RUNS
 from hocket.tune.find_costs import find_costs
 from hocket.tune.folder import Unfinished, result_folder
 from hocket.tune.launcher import Launcher
@@ -48,6 +49,7 @@ from hocket.tune.program_runs import ProgramRuns
 from hocket.tune.shared_cores import note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
+from hocket.tune.whole_runs import refused, too_few_runs, verdict, with_undecided
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
@@ -125,9 +127,10 @@ class _Job:
     def __post_init__(self) -> None:
         self.used = UsedCosts(self.options.costs, self.options.costs_source)
         self.notes = list(self.options.notes)
+        self.progress_measured = False  # what the program takes with it alone
         self.runs = ProgramRuns(
-            self.command, self.folder / PLAN_FILE, self.scratch, self.program_input, self.options.timeout_s,
-            self.options.progress, self.runner, self.parts, self.reporter,
+            self.command, self.scratch, self.program_input, self.options.timeout_s, self.options.progress, self.runner,
+            self.parts, self.reporter,
         )  # fmt: skip
 
     @property
@@ -161,14 +164,12 @@ class _Job:
             measurement.worth(choice.group.calls_in_turn, calls_s)
             for choice, measurement in zip(in_plan(advice), measured, strict=True)
         ]
-        entries: tuple[PlanEntry, ...] = ()
-        if any(not measurement.reason for measurement in measured):
-            self.reporter.message("deriving schedules for other sizes and roots")
-            measured = [measurement.beside_others() for measurement in measured]
-            entries = cover(verdicts(advice, measured, self.runner.mpi.library_name), self.network, self.costs)
-        plan = advice.plan.replace(entries=entries, progress=self.options.progress, hosts=trace.hosts)
-        write_plan(plan, self.folder / PLAN_FILE)
+        advice = dataclasses.replace(
+            advice, plan=advice.plan.replace(progress=self.options.progress, hosts=trace.hosts)
+        )
         try:
+            plan, measured = self._decided_by_runs(advice, *self._plan_of(advice, measured))
+            write_plan(plan, self.folder / PLAN_FILE)
             native, tuned, with_plan = self._run_both(bool(plan.entries))
         except InvalidInput:
             raise
@@ -204,14 +205,47 @@ class _Job:
             options.timeout_s, budget,
         )  # fmt: skip
 
+    def _plan_of(self, advice: Advice, measured: Sequence[Measurement]) -> tuple[Plan, list[Measurement]]:
+        """What is kept of the advice, and the measurements, where those that save little are kept beside others."""
+        if all(measurement.reason for measurement in measured):
+            return advice.plan.replace(entries=()), list(measured)
+        self.reporter.message("deriving schedules for other sizes and roots")
+        kept = [measurement.beside_others() for measurement in measured]
+        entries = cover(verdicts(advice, kept, self.runner.mpi.library_name), self.network, self.costs)
+        return advice.plan.replace(entries=entries), kept
+
+    def _decided_by_runs(
+        self, advice: Advice, plan: Plan, measured: list[Measurement]
+    ) -> tuple[Plan, list[Measurement]]:
+        """The same, or with schedules of non-blocking calls with which whole runs of the program are faster."""
+        tried = with_undecided(in_plan(advice), measured)
+        undecided = sum(measurement.by_runs for measurement in tried)
+        if not undecided or not self._in_background:
+            return plan, measured
+        repetitions = self.options.repetitions or MOST_RUNS
+        if repetitions < LEAST_RUNS:
+            self.notes.append(too_few_runs(undecided))
+            return plan, measured
+        self.reporter.message(f"whole runs decide on {undecided} schedule(s) of non-blocking calls")
+        with_them, tried = self._plan_of(advice, tried)
+        plans = {"without them": plan, "with them": with_them}
+        files = {name: self.scratch / f"plan {name}.json" for name in plans}
+        for name, file in files.items():
+            write_plan(plans[name], file)
+        self.limit = self.limit.with_pairs(LEAST_RUNS)
+        kept, note = verdict(*self.runs.with_each(files, repetitions, self.limit), undecided)
+        self.notes.append(note)
+        self.progress_measured = not plan.entries
+        return (with_them, tried) if kept else (plan, refused(measured, tried))
+
     def _run_both(self, planned: bool) -> tuple[list[Run], list[Run], Trace | None]:
         """Native and tuned runs, and the calls of another tuned one. Native ones alone where nothing would differ."""
         if not (planned or self._in_background):
             return [self.runs.native()], [], None
         repetitions = self.options.repetitions or MOST_RUNS
-        native, tuned = self.runs.both(repetitions, self.limit)
+        native, tuned = self.runs.both(self.folder / PLAN_FILE, repetitions, self.limit)
         if self._in_background or self.limit.has_time_for(statistics.median(run.wall_s for run in tuned)):
-            with_plan, why_not = self.runs.record_with_plan()
+            with_plan, why_not = self.runs.record_with_plan(self.folder / PLAN_FILE)
         else:
             with_plan, why_not = None, f"the run with the plan was not recorded: {self.limit.over}"
         self.notes += [why_not] if why_not else []
@@ -238,7 +272,7 @@ class _Job:
             return whole.with_walls(ProgramResult.from_runs(native_s, []), trace, recorded.wall_s)
         same, note = compare_output(*self.runs.outputs(len(tuned)))
         self.notes += [note] if note else []
-        if self._in_background:
+        if self._in_background and not (plan.entries and self.progress_measured):
             self.notes.append(share_of_progress(bool(plan.entries)))
         predicted_s = None
         if trace.limited_to_s is None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hocket.plan import Plan, write_plan
+from hocket.tune.evidence import are_shorter
 from hocket.tune.measurement import Measurement
 
 if TYPE_CHECKING:
@@ -18,19 +19,11 @@ if TYPE_CHECKING:
 
 WITHDRAWN_PLAN_FILE = "withdrawn-plan.json"
 REASON = "withdrawn: the program was slower with the plan"
-# Of programs that are as fast with the plan as without, so many lose a good plan to noise at most.
-FALSE_ALARMS = 0.05
-# With fewer runs of each kind no outcome is as rare as that: of three and three it is all nine pairs.
-LEAST_RUNS = 3
 
 
 def is_slower(program: ProgramResult) -> bool:
-    """With the plan, by the one-sided test of Mann and Whitney."""
-    if min(len(program.native_s), len(program.tuned_s)) < LEAST_RUNS:
-        return False
-    from scipy.stats import mannwhitneyu
-
-    return bool(mannwhitneyu(program.native_s, program.tuned_s, alternative="less").pvalue <= FALSE_ALARMS)
+    """With the plan."""
+    return are_shorter(program.native_s, program.tuned_s)
 
 
 def withdraw(plan: Plan, measured: Sequence[Measurement], folder: Path) -> tuple[Plan, list[Measurement], str]:
