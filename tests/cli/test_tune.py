@@ -308,7 +308,7 @@ def test_whole_runs_decide_on_started_calls_whose_schedule_is_not_shown_to_be_fa
     command = runner.command(2, runner.compile(STARTED_REDUCTIONS), f"plan {slower}")
     options = tune.TuneOptions(timeout_s=200, fit=False, progress="on", measure_s=5.0)
     result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
-    (note,) = [note for note in result.notes if "were not shown to be faster in calls that are waited for" in note]
+    (note,) = [note for note in result.notes if "did not gain enough in calls that are waited for at once" in note]
     (found,) = result.collectives
     plan = Plan.from_file(tmp_path / "result/plan.json")
     served = plan.entry_for("allreduce", (0, 1), 1_000_000, 0)

@@ -39,7 +39,8 @@ def runs(*times_s):
         ({"equal": None, "ratio": None, "launches": ()}, 20, False),  # never measured: nobody has seen its data
         ({"ratio": Ratio(0.8, 0.7, 0.9)}, 20, False),
         ({"reason": ""}, 20, False),  # kept already
-        ({"saves_little": True}, 20, False),
+        ({"reason": "too little to gain: its 20 calls would save 3 ms"}, 20, True),
+        ({"ratio": Ratio(0.97, 0.96, 0.98)}, 20, True),
     ],
 )
 def test_what_is_undecided(change, nonblocking_calls, is_undecided):

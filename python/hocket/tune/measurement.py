@@ -31,7 +31,6 @@ class Measurement:
     ratio: Ratio | None = None
     reason: str = ""  # why the entry is dropped; empty = it is faster and right
     by_runs: bool = False  # kept because whole runs of the program are faster with it
-    saves_little: bool = False  # all its calls together, as measured
 
     @property
     def native_s(self) -> list[float]:
@@ -63,7 +62,7 @@ class Measurement:
         if saved_s >= LEAST_SHARE * program_s:
             return self
         saved = f"{significant(saved_s * 1e3, 2)} ms of {program_s:.1f} s"
-        return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}", saves_little=True)
+        return replace(self, reason=f"too little to gain: its {calls} calls would save {saved}")
 
     @cached_property  # for it draws resamples
     def is_faster(self) -> bool:

@@ -44,6 +44,12 @@ def share_of_progress(with_entries: bool) -> str:
     )
 
 
+STARTED_CALLS = (
+    "in the simulation of all calls those that the program has started go on beside its computation, as with progress "
+    "in the background; natively most MPIs move them on only inside their functions"
+)
+
+
 def recording_warnings(recorded_s: float, native_s: float) -> list[str]:
     ratio = recorded_s / native_s
     if not 1 / RECORDING_STRANGE <= ratio <= RECORDING_STRANGE:

@@ -25,11 +25,17 @@ def predict_program(trace: Trace, recorded_wall_s: float, plan: Plan, network: N
     their recorded time. What a replay leaves out or gets wrong, such as what ranks that poll take from those that
     compute, is in both, and cancels as far as it is in proportion to the time. Start-up, what comes after MPI_Finalize,
     and what it takes rank 0 to hand the plan out stay outside.
+
+    Where what the program has started goes on in the background, the recorded run did not have that, and a replay has
+    it: started calls go on beside the computation. Then the replay with the plan is the prediction, whole.
     """
     from hocket import simulate
     from hocket.traces.replay import NativeModel, replay_at
 
     after = replay_at(costs, trace, plan)
+    outside_s = max(0.0, recorded_wall_s - after.recorded_span_s) + _share_s(plan, trace.ranks, network, costs)
+    if plan.progress != "off" and starts_calls(trace):
+        return outside_s + simulate(after.program, network, costs).makespan_s
     calls_s = served_s(trace.collectives(), plan)
     if calls_s is None:
         native = native_models(plan, network, costs)
@@ -40,9 +46,14 @@ def predict_program(trace: Trace, recorded_wall_s: float, plan: Plan, network: N
         for replayed in (replay_at(costs, trace, None, native), after)
     )
     before_s += calls_s or 0.0
-    span_s = after.recorded_span_s * (after_s / before_s if before_s > 0 else 1.0)
-    outside_s = max(0.0, recorded_wall_s - after.recorded_span_s)
-    return outside_s + _share_s(plan, trace.ranks, network, costs) + span_s
+    return outside_s + after.recorded_span_s * (after_s / before_s if before_s > 0 else 1.0)
+
+
+def starts_calls(trace: Trace) -> bool:
+    """That are waited for later: collectives or large messages."""
+    return not {"MPI_Isend", "MPI_Issend", "MPI_Irecv"}.isdisjoint(trace.functions) or any(
+        call.form != "blocking" for call in trace.collectives()
+    )
 
 
 def served_s(calls: Iterable[Collective], plan: Plan) -> float | None:

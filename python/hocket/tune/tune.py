@@ -40,9 +40,9 @@ from hocket.tune.folder import Unfinished, result_folder
 from hocket.tune.launcher import Launcher
 from hocket.tune.measured_advice import in_plan, measure_advice, verdicts
 from hocket.tune.measurement import Measurement
-from hocket.tune.notes import beaten_limits, nothing_changed, recording_warnings, share_of_progress
+from hocket.tune.notes import STARTED_CALLS, beaten_limits, nothing_changed, recording_warnings, share_of_progress
 from hocket.tune.output import compare_output
-from hocket.tune.predict import predict_program
+from hocket.tune.predict import predict_program, starts_calls
 from hocket.tune.program_analysis import WholeProgram, analyse_program
 from hocket.tune.program_input import keep_input
 from hocket.tune.program_runs import ProgramRuns
@@ -274,6 +274,8 @@ class _Job:
         self.notes += [note] if note else []
         if self._in_background and not (plan.entries and self.progress_measured):
             self.notes.append(share_of_progress(bool(plan.entries)))
+        if self._in_background and starts_calls(trace):
+            self.notes.append(STARTED_CALLS)
         predicted_s = None
         if trace.limited_to_s is None:
             predicted_s = predict_program(trace, recorded.wall_s, plan, self.network, costs)

@@ -4,8 +4,8 @@
 """Schedules of non-blocking calls on which whole runs of the program decide.
 
 hocket-compare measures calls that are waited for at once. Beside a computation, and moved on in the background, a
-native call may take twice as long (docs/notebook/progress-with-plan.md). So where a schedule was shown neither to be
-faster nor to be slower, the program runs with and without it in turns, with progress in the background either way.
+native call may take twice as long (docs/notebook/progress-with-plan.md). So where a schedule was not shown to be
+slower, the program runs with and without it in turns, with progress in the background either way.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hocket.advise.advise import LEAST_GAIN
 from hocket.tune.evidence import LEAST_RUNS, are_shorter
 
 if TYPE_CHECKING:
@@ -32,14 +33,13 @@ def with_undecided(choices: Sequence[Choice], measured: Sequence[Measurement]) -
 
 
 def _is_undecided(choice: Choice, found: Measurement) -> bool:
-    """Its data are right, it is not shown to be slower, and what it might save is not known to be too little."""
+    """Its data are right, and it is not shown to be slower by more than a gain would have to be."""
     return (
         choice.group.nonblocking_calls > 0
         and found.equal is True
         and found.ratio is not None
-        and found.ratio.high > 1
+        and found.ratio.high > 1 - LEAST_GAIN
         and found.reason != ""
-        and not found.saves_little
     )
 
 
@@ -58,8 +58,8 @@ def verdict(without: Sequence[Run], with_them: Sequence[Run], schedules: int) ->
     kept = are_shorter(with_s, without_s)
     ending = "the plan has them" if kept else "not shown to be faster, so these calls stay native"
     note = (
-        f"{schedules} schedule(s) of non-blocking calls were not shown to be faster in calls that are waited for at "
-        f"once. The program took {statistics.median(without_s):.2f} s without them and "
+        f"{schedules} schedule(s) of non-blocking calls did not gain enough in calls that are waited for at once. "
+        f"The program took {statistics.median(without_s):.2f} s without them and "
         f"{statistics.median(with_s):.2f} s with them, progress in the background either way ({len(with_s)} runs of "
         f"each): {ending}"
     )
