@@ -85,6 +85,7 @@ SelfCheck self_check(const std::vector<Route>& routes, std::size_t num_planned) 
         const bool is_known = entries.size() < num_planned && !is_uneven(route.kind);
         SelfCheck::Entry entry = is_known ? SelfCheck::Entry{} : SelfCheck::Entry::on_trial();
         entry.watched = settings.checks_itself && !route.entry->reproducible;
+        entry.native_first = route.is_contender;
         entry.wait = selection::Candidates::calls_that_pay(lost);
         entries.push_back(entry);
     }
@@ -111,7 +112,7 @@ Communicator* make(MPI_Comm comm) {
             communicator->members = members;
             each_kind_served_by(entries[i].collective, [&](CallKind kind) {
                 communicator->planned |= bit_of(kind);
-                communicator->routes[place_of(kind)].push_back({kind, &entries[i], &entry_counts.of(kind, i), {}});
+                communicator->routes[place_of(kind)].push_back({kind, &entries[i], &entry_counts.of(kind, i)});
             });
         }
         if (decisions.is_on()) {
@@ -148,8 +149,10 @@ void add_decided(Communicator& communicator, CallKind kind) {
     if (!decisions.is_on() || communicator.members.empty() || communicator.has_unknown_host) return;
     auto& routes = communicator.routes[place_of(kind)];
     const std::size_t num_planned = routes.size();
+    // Behind those of a plan, which has evidence.
     for (Decisions::Entry& decided : decisions.entries(kind, communicator.members, communicator.rank == 0))
-        routes.push_back({kind, decided.entry, &decided.count, {}});  // behind those of a plan, which has evidence
+        if (settings.checks_itself || !decided.is_contender)
+            routes.push_back({kind, decided.entry, &decided.count, decided.is_contender});
     communicator.checks[place_of(kind)] = self_check(routes, num_planned);
 }
 

@@ -35,6 +35,7 @@ struct Route {
     CallKind kind;  ///< what it serves there
     const PlanEntry* entry;
     EntryCount* count;
+    bool is_contender = false;         ///< native until a comparison shows it to be faster
     std::vector<Prepared> operations;  ///< those used last; the last one at the end
 };
 

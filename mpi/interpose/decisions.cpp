@@ -198,10 +198,15 @@ Decisions::Entries& Decisions::entries(CallKind kind, const std::vector<int>& me
     const std::vector<PlanEntry>& decided = decide(server_of(kind), ranks, nodes, is_first);
     const auto [place, is_new] = found_.try_emplace({kind, &decided}, Found{std::move(nodes), is_first});
     Found& found = place->second;
-    if (is_new)
-        for (const PlanEntry& entry : decided) found.entries.emplace_back(kind, &entry);
+    if (is_new) {
+        for (const PlanEntry& entry : decided) found.entries.emplace_back(kind, &entry, false);
+        // Of many ranks these would be decided anew in each job.
+        if (found.nodes.size() < DecisionMemory::least_ranks)
+            for (const PlanEntry& entry : decider_->contenders(server_of(kind), ranks))
+                found.entries.emplace_back(kind, &entry, true);
+    }
     if (is_new && is_first) {
-        const std::vector<std::int64_t> standings = memory_.standings(kind, found.nodes, decided.size());
+        const std::vector<std::int64_t> standings = memory_.standings(kind, found.nodes, found.entries.size());
         for (std::size_t i = 0; i < standings.size(); ++i) {
             found.entries[i].count.standing = standings[i];
             found.had_some = found.had_some || standings[i] != SelfCheck::unknown;

@@ -30,6 +30,7 @@ public:
     struct Entry {
         CallKind kind;
         const PlanEntry* entry;
+        bool is_contender;  ///< native until a comparison shows it to be faster
         EntryCount count{};
     };
     using Entries = std::deque<Entry>;  // a count cannot move

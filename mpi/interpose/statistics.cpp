@@ -98,7 +98,7 @@ std::vector<Row> decided_rows(int world_rank) {
     std::ostringstream mine;
     decisions.each([&](const Decisions::Entry& decided) {
         const Counts counts = counts_of(decided.count);
-        if (is_uneven(decided.kind) && is_unused(counts)) return;
+        if ((is_uneven(decided.kind) || decided.is_contender) && is_unused(counts)) return;
         mine << name_of(decided.kind) << '\t' << describe(decided.kind, *decided.entry) << '\t' << counts.rerouted
              << ' ' << counts.kept_native << ' ' << counts.self_check << ' ' << counts.after_fall_back << ' '
              << counts.fell_back_at_call << '\n';

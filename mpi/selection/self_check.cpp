@@ -40,10 +40,11 @@ CallKey agreed(const SelfCheck::Statement& all) {
     return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
 }
 
-/// Its next comparison follows at once. The first of an entry on trial does not count, and shows a large gain at most.
+/// Its next comparison follows at once. The first of an entry on trial does not count, and shows a large gain at most; a
+/// contender gains nothing before its first.
 bool is_suspect(const SelfCheck::Entry& entry) {
     const bool is_open = entry.is_on_trial() && entry.num_compared == 1 && !entry.seems_faster;
-    return entry.watched && (entry.num_slower() > 0 || is_open);
+    return entry.watched && (entry.num_slower() > 0 || is_open || entry.native_first);
 }
 
 /// Before its next comparison. `distance`: between two of its calls with the same root; 0 if that is not known.
@@ -76,6 +77,8 @@ void SelfCheck::choose_first() {
 void SelfCheck::inherit(std::int64_t place, std::int64_t standing) {
     Entry& entry = entries_[static_cast<std::size_t>(place)];
     if (!entry.watched || standing == unknown) return;
+    if (entry.native_first && standing > 0) return leave(place);
+    entry.native_first = false;
     if (standing < 0) {
         entry.may_wait = standing != seemed_faster;
         if (standing > shown_faster || !entry.is_on_trial()) return;
@@ -91,10 +94,17 @@ void SelfCheck::inherit(std::int64_t place, std::int64_t standing) {
         entry.wait = 0;  // as after every comparison that was lost
         target_ = static_cast<std::size_t>(place);
         next_ = first_position_of_suspect;
-    } else if (target_ == static_cast<std::size_t>(place)) {
-        target_ = successor();
-        if (!entries_[target_].watched) stop();
+    } else {
+        leave(place);
     }
+}
+
+/// It is never compared, or no more.
+void SelfCheck::leave(std::int64_t place) {
+    entries_[static_cast<std::size_t>(place)].watched = false;
+    if (target_ != static_cast<std::size_t>(place)) return;
+    target_ = successor();
+    if (!entries_[target_].watched) stop();
 }
 
 SelfCheck::Statement SelfCheck::statement(const CallKey& call) const {
@@ -179,12 +189,19 @@ void SelfCheck::compare(std::int64_t second_ns, std::int64_t exchange_ns) {
     const Arm first = first_arm();
     ++entry.num_compared;
     num_missed_ = 0;
-    if (first_ns_ == no_time || second_ns == no_time) return;  // one of them failed
+    const bool have_failed = first_ns_ == no_time || second_ns == no_time;
     const std::int64_t native_ns = first == native ? first_ns_ : second_ns;
     const std::int64_t planned_ns = first == native ? second_ns : first_ns_;
+    const bool is_clear = !have_failed && (native_ns - planned_ns) * 100 > planned_ns * clear_gain_percent;
+    if (entry.native_first) {
+        // Native calls have set the communicator up before, and the schedule's first messages are in its time.
+        entry.watched = entry.seems_faster = is_clear;
+        entry.native_first = !is_clear;
+        return;
+    }
+    if (have_failed) return;
     if (entry.num_compared == 1) {
         // It does not count: the first native call on a communicator may set it up, for many times as long.
-        const bool is_clear = (native_ns - planned_ns) * 100 > planned_ns * clear_gain_percent;
         entry.seems_faster = entry.is_on_trial() && entry.may_wait && is_clear;
         return;
     }

@@ -64,6 +64,7 @@ public:
         bool watched = true;                     ///< false: never compared, or given up
         bool may_wait = true;                    ///< on trial, where the first comparison shows a clear gain
         bool seems_faster = false;               ///< and it has
+        bool native_first = false;               ///< until a comparison shows a clear gain; the first one decides
         std::int64_t wait = 0;                   ///< calls of this entry to let pass before its next comparison
         std::uint64_t due = 0;                   ///< position before which no comparison of it takes another's turn
         std::uint64_t calls = 0;                 ///< so far, as this rank sees it
@@ -79,12 +80,14 @@ public:
             return entry;
         }
         [[nodiscard]] bool is_on_trial() const { return &candidates.policy() == &trial_policy; }
+        [[nodiscard]] bool is_refused() const { return native_first && !watched; }
         [[nodiscard]] bool given_up() const { return candidates.chosen() == native; }
         /// Comparisons in a row that the schedule has lost; all that it may lose, if it is given up.
         [[nodiscard]] int num_slower() const {
             return given_up() ? candidates.policy().lost_comparisons : candidates.num_lost();
         }
         [[nodiscard]] std::int64_t standing() const {
+            if (is_refused()) return candidates.policy().lost_comparisons;
             if (num_slower() > 0) return num_slower();
             if (num_compared > 1) return shown_faster - wait;
             return seems_faster ? seemed_faster : unknown;
@@ -142,6 +145,7 @@ private:
         last = entry.last;
     }
     void choose_first();
+    void leave(std::int64_t place);
     /// Of the target's comparison under way.
     [[nodiscard]] Arm first_arm() const { return entries_[target_].num_compared % 2 == 0 ? native : schedule; }
     Way time(Arm arm);

@@ -205,6 +205,28 @@ def test_with_the_self_check(runner: MpiRunner, tmp_path: Path) -> None:
     assert outcomes["derived"] + outcomes["comparison"] + outcomes.get("slower", 0) == RANKS * 40
 
 
+def test_a_schedule_that_promises_nothing_is_compared_once_and_served_if_it_is_faster(
+    runner: MpiRunner, tmp_path: Path
+) -> None:
+    program = LOOP.replace("data[100000]", "data[400000], more[400000]").replace(
+        "MPI_Bcast(data, sizeof data, MPI_CHAR, 0, MPI_COMM_WORLD)",
+        "MPI_Alltoall(data, 100000, MPI_CHAR, more, 100000, MPI_CHAR, MPI_COMM_WORLD)",
+    )
+    _, statistics = run(runner, tmp_path, cluster(tmp_path), program)
+    outcomes = counted(statistics)["alltoall"]
+    (entry,) = (row for row in statistics["entries"] if row["collective"] == "alltoall")
+    assert sum(outcomes.values()) == RANKS * 40
+    assert outcomes["comparison"] >= RANKS
+    assert outcomes["derived"] == RANKS * entry["rerouted_calls"] >= RANKS
+    if entry["rerouted_calls"] == 1:  # the comparison has shown no clear gain
+        assert outcomes == {"comparison": RANKS, "derived": RANKS, "predicted": RANKS * 38}
+    else:
+        assert outcomes["predicted"] == RANKS  # the first call
+    _, statistics = run(runner, tmp_path, cluster(tmp_path), program, HOCKET_SELF_CHECK="off")
+    assert counted(statistics)["alltoall"] == {"predicted": RANKS * 40}
+    assert not any(row["collective"] == "alltoall" for row in statistics["entries"])
+
+
 def test_what_was_measured_of_this_mpi_decides(runner: MpiRunner, tmp_path: Path) -> None:
     path = cluster(tmp_path)
     text = path.read_text()

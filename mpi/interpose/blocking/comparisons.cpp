@@ -27,6 +27,7 @@ SelfCheck::Way agree(SelfCheck& check, const Communicator& communicator, const s
     const SelfCheck::Way way = check.conclude(all, now_ns() - begin_ns);
     const SelfCheck::Entry& checked = check.entry(target);
     EntryCount& found = *routes[static_cast<std::size_t>(target)].count;
+    if (checked.is_refused()) found.standing = checked.standing();
     if (checked.seems_faster && checked.num_compared == 1) found.standing = SelfCheck::seemed_faster;
     if (checked.num_compared > std::max(1, num_compared)) {  // the first on a communicator does not count
         found.standing = checked.standing();

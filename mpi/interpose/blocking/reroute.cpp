@@ -88,6 +88,7 @@ Decision decide(const Call& call) {
         return {Outcome::slower};
     }
     if (verdict.action == Verdict::serve && !serves) return {Outcome::order};
+    if (check.entry(place).native_first && way == SelfCheck::Way::as_planned) return {Outcome::predicted};
     if (way == SelfCheck::Way::time_native) {
         route->count->self_check.fetch_add(1, std::memory_order_relaxed);
         return {Outcome::comparison, &check};

@@ -51,7 +51,7 @@ std::optional<Service> service_of(const Call& call) {
     auto& routes = communicator->routes[place_of(kind_of(call))];
     const std::int64_t bytes = signature_of(call, *communicator).bytes;
     const Route* const route = find_route(routes, call, bytes);
-    if (route == nullptr) return {};
+    if (route == nullptr || route->is_contender) return {};  // nothing compares it
     // An operator of the program's own would run beside the program.
     if (combines(call.collective) && !runtime::is_predefined(call.arguments.op)) return {};
     return Service{communicator, route, bytes};

@@ -147,6 +147,14 @@ double Decider::native_s(const Native& native, const Ordered& on_members, std::i
 }
 
 const std::vector<PlanEntry>& Decider::entries(Collective collective, std::span<const Rank> members) {
+    return found(collective, members).entries;
+}
+
+const std::vector<PlanEntry>& Decider::contenders(Collective collective, std::span<const Rank> members) {
+    return found(collective, members).contenders;
+}
+
+const Decider::Found& Decider::found(Collective collective, std::span<const Rank> members) {
     network::check_members(network_, members, most_members);
     const auto [place, is_new] = found_.try_emplace({collective, nodes_of(network_, members)});
     if (is_new) place->second = decide(collective, members);
@@ -300,14 +308,14 @@ std::pair<PlannedSchedule, double> Decider::fastest(Collective collective, std::
     return {choice.ordered->schedule(num_ranks, choice.segment_bytes), choice.time_s};
 }
 
-std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Rank> members) {
+Decider::Found Decider::decide(Collective collective, std::span<const Rank> members) {
     const auto num_ranks = static_cast<std::int32_t>(members.size());
     if (num_ranks < 2) return {};
     const std::vector<Ordered> all = candidates(collective, members);
     std::vector<std::int32_t> values;
     for (const Rank member : members) values.push_back(member.value);
 
-    std::vector<PlanEntry> found;
+    Found found;
     Choice last;
     for (const auto& [low, high] : sizes_of(collective)) {
         const std::int64_t middle = (low + high) / 2;
@@ -320,13 +328,15 @@ std::vector<PlanEntry> Decider::decide(Collective collective, std::span<const Ra
         const Choice choice = best(all, num_ranks, middle);
         if (choice.ordered == nullptr) continue;
         const double gain = own.is_measured ? least_gain : least_gain_unknown;
-        if (own_s - own.schedule_factor * choice.time_s < std::max(least_gain_s, gain * own_s)) continue;
-        if (!found.empty() && choice.is_like(last) && found.back().bytes_max == low - 1) {
-            found.back().bytes_max = high;
+        const bool gains = own_s - own.schedule_factor * choice.time_s >= std::max(least_gain_s, gain * own_s);
+        if (!gains && (own.is_measured || choice.time_s < least_contender_s)) continue;
+        std::vector<PlanEntry>& those = gains ? found.entries : found.contenders;
+        if (!those.empty() && choice.is_like(last) && those.back().bytes_max == low - 1) {
+            those.back().bytes_max = high;
             continue;
         }
         last = choice;
-        found.push_back(
+        those.push_back(
             {collective, values, low, high, std::nullopt, choice.ordered->schedule(num_ranks, choice.segment_bytes)});
     }
     return found;

@@ -28,6 +28,8 @@ inline constexpr double least_gain_s = 10e-6;
 /// The same share where nothing is known of the MPI's own times, as of calls larger than all that were measured: they
 /// may be less than assumed.
 inline constexpr double least_gain_unknown = 0.25;
+/// A contender's call takes at least so long: a comparison with native calls has three exchanges of a few numbers.
+inline constexpr double least_contender_s = 1e-3;
 /// Algorithms that send more messages in all are left out, but for those that large_rounds() knows.
 inline constexpr std::int64_t most_messages = 1 << 16;
 /// Those with starts are for no more ranks.
@@ -48,6 +50,12 @@ public:
     /// whose members are on the same nodes share them: the entries' own members are those of the first that asked.
     /// @throws InvalidInput  if there is no member, or one is not in the network or comes twice
     const std::vector<PlanEntry>& entries(Collective, std::span<const Rank> members);
+
+    /// The same for sizes at which nothing is known of the MPI's own times, and at which the best schedule is not
+    /// predicted to gain enough over what the MPI is taken to do. It may do worse: these are worth a comparison, and are
+    /// served if that shows them to be faster.
+    /// @throws InvalidInput  as entries()
+    const std::vector<PlanEntry>& contenders(Collective, std::span<const Rank> members);
 
     /// The schedule that is predicted to be the fastest for calls of one size, and for how long.
     /// @throws InvalidInput  as entries(), or if no algorithm has few enough messages
@@ -93,6 +101,10 @@ private:
         double measured_bytes = 0;
     };
 
+    struct Found {
+        std::vector<PlanEntry> entries, contenders;
+    };
+
     [[nodiscard]] Native native(Collective, std::int32_t num_ranks, std::int64_t bytes) const;
     static double native_s(const Native&, const Ordered&, std::int32_t num_ranks, std::int64_t bytes);
     /// Null for an algorithm that sends too many messages.
@@ -109,14 +121,15 @@ private:
     /// Orders worth trying: that of the ranks, and along the network.
     [[nodiscard]] std::vector<std::vector<Rank>> orders(std::span<const Rank> members) const;
     [[nodiscard]] Choice best(const std::vector<Ordered>& candidates, std::int32_t num_ranks, std::int64_t bytes) const;
-    std::vector<PlanEntry> decide(Collective, std::span<const Rank> members);
+    const Found& found(Collective, std::span<const Rank> members);
+    Found decide(Collective, std::span<const Rank> members);
 
     const Network& network_;
     CostModel costs_;
     std::vector<std::int64_t> segment_bytes_;
     std::map<Collective, std::vector<Native>> natives_;  // those that are known, in increasing order of bytes
     std::map<Key, cost::Rounds> rounds_;
-    std::map<std::pair<Collective, std::vector<NodeId>>, std::vector<PlanEntry>> found_;
+    std::map<std::pair<Collective, std::vector<NodeId>>, Found> found_;
 };
 
 }  // namespace hocket::decision

@@ -112,6 +112,33 @@ TEST_CASE("decisions make a plan, are the same each time, and are predicted to g
     }
 }
 
+TEST_CASE("a ring that is as fast as the one that the MPI is taken to use is a contender, unless that was measured") {
+    const Network network = two_groups();
+    const auto members = ranks({0, 1, 2, 3, 4, 5, 6, 7});  // in the best order
+    const auto serves = [](const std::vector<PlanEntry>& entries, std::int64_t bytes) {
+        return std::count_if(entries.begin(), entries.end(),
+                             [&](const PlanEntry& entry) { return serves_call(entry, bytes, 0); });
+    };
+    Decider decider(network, CostModel::usual());
+    network::Calibration calibration;
+    for (const char* collective : {"alltoall", "allgather"})
+        calibration.natives.push_back({"Some MPI 1.0", collective, "", std::nullopt, decision::most_bytes, 1, 1});
+    const Network measured = Network(network).calibrated(calibration);
+    Decider known(measured, CostModel::usual(), "Some MPI 1.0");
+    for (const std::int64_t bytes : {0, 100, 100'000, 10'000'000})
+        for (const Collective collective : all_collectives) {
+            const auto served = serves(decider.entries(collective, members), bytes);
+            const auto contends = serves(decider.contenders(collective, members), bytes);
+            CHECK(served + contends <= 1);
+            // Long calls are one or the other.
+            if (bytes >= 100'000 && collective != Collective::barrier) CHECK(served + contends == 1);
+            if (bytes <= 100) CHECK(contends == 0);
+        }
+    CHECK(serves(decider.contenders(Collective::alltoall, members), 100'000) == 1);
+    CHECK(known.contenders(Collective::alltoall, members).empty());
+    CHECK(known.contenders(Collective::allgather, members).empty());
+}
+
 TEST_CASE("members that are not there are refused") {
     const Network network = two_groups();
     Decider decider(network, CostModel::usual());

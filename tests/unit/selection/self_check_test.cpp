@@ -177,6 +177,72 @@ TEST_CASE("a first native call that sets the communicator up hides nothing of an
     CHECK(num_slow < 25);
 }
 
+/// Not served until a comparison shows it to be clearly faster.
+SelfCheck::Entry contender() {
+    SelfCheck::Entry entry = SelfCheck::Entry::on_trial();
+    entry.native_first = true;
+    return entry;
+}
+
+TEST_CASE("a contender is native until its first comparison, which decides") {
+    for (const auto& [schedule_ns, is_faster] : {std::pair{700'000, true}, {850'000, false}, {2'000'000, false}}) {
+        Ranks ranks(3, Entries(2, contender()));
+        std::vector<Way> ways;
+        int decided_at = 0;
+        for (int call = 1; call <= 100; ++call) {
+            ways.push_back(ranks.call(plain, 1'000'000, schedule_ns));
+            if (decided_at == 0 && ranks.entry(0).num_compared > 0) decided_at = call;
+        }
+        CHECK(ways[0] == Way::as_planned);
+        CHECK(std::count(ways.begin(), ways.begin() + decided_at, Way::time_native) == 1);
+        CHECK(std::count(ways.begin(), ways.begin() + decided_at, Way::time_schedule) == 1);
+        CHECK(decided_at <= 4);  // programs make few calls
+        CHECK(ranks.entry(0).native_first == !is_faster);
+        CHECK(ranks.entry(0).is_refused() == !is_faster);
+        if (!is_faster) {
+            CHECK(std::count(ways.begin(), ways.end(), Way::time_schedule) == 1);
+            CHECK(ranks.num_exchanges <= 4 + 10);  // the other contender is never called
+        } else {
+            CHECK(ranks.entry(0).num_compared > 1);
+            CHECK_FALSE(ranks.entry(0).given_up());
+        }
+    }
+}
+
+TEST_CASE("a contender that wins once and loses later is given up as any entry on trial") {
+    Ranks ranks(2, Entries(1, contender()));
+    for (int call = 0; call < 4; ++call) ranks.call(plain, 2'000'000, 1'000'000);
+    CHECK_FALSE(ranks.entry(0).native_first);
+    CHECK(calls_until_given_up(ranks, 1'000'000, 2'000'000, 100) > 0);
+}
+
+TEST_CASE("what communicators have found of a contender holds on the next one") {
+    Ranks first(2, Entries(1, contender())), second(2, Entries(1, contender()));
+    for (int call = 0; call < 10; ++call) first.call(plain, 1'000'000, 1'000'000);
+    second.inherit(0, first.entry(0).standing());
+    CHECK(second.entry(0).is_refused());
+    for (int call = 0; call < 100; ++call) CHECK(second.call(plain, 1'000'000, 1) == Way::as_planned);
+    CHECK(second.num_exchanges == 0);
+    Ranks third(2, Entries(1, contender())), fourth(2, Entries(1, contender())), fifth(2, Entries(1, contender()));
+    for (int call = 0; call < 4; ++call) third.call(plain, 2'000'000, 1'000'000);
+    CHECK(third.entry(0).standing() == SelfCheck::seemed_faster);
+    for (Ranks* const next : {&fourth, &fifth}) {
+        next->inherit(0, next == &fourth ? SelfCheck::seemed_faster : SelfCheck::shown_faster);
+        CHECK_FALSE(next->entry(0).native_first);
+        for (int call = 0; call < 50; ++call) next->call(plain, 2'000'000, 1'000'000);
+        CHECK_FALSE(next->entry(0).given_up());
+    }
+}
+
+TEST_CASE("a contender that nothing compares stays native") {
+    Entries entries(1, contender());
+    entries[0].watched = false;
+    Ranks ranks(2, entries);
+    for (int call = 0; call < 50; ++call) CHECK(ranks.call(plain, 2, 1) == Way::as_planned);
+    CHECK(ranks.num_exchanges == 0);
+    CHECK(ranks.entry(0).is_refused());
+}
+
 TEST_CASE("one entry in use among many that are not is given up as soon as if it were alone") {
     for (const std::int64_t used : {0, 3, 7}) {
         Ranks ranks(3, Entries(8));
