@@ -40,8 +40,8 @@ CallKey agreed(const SelfCheck::Statement& all) {
     return same ? CallKey{all[entry_at], all[bytes_at], all[root_at]} : CallKey{};
 }
 
-/// Its next comparison follows at once. The first of an entry on trial does not count, and shows a large gain at most; a
-/// contender gains nothing before its first.
+/// Its next comparison follows at once. The first of an entry on trial does not count, and shows a large gain at most.
+/// A contender gains nothing before its first.
 bool is_suspect(const SelfCheck::Entry& entry) {
     const bool is_open = entry.is_on_trial() && entry.num_compared == 1 && !entry.seems_faster;
     return entry.watched && (entry.num_slower() > 0 || is_open || entry.native_first);

@@ -52,8 +52,8 @@ public:
     const std::vector<PlanEntry>& entries(Collective, std::span<const Rank> members);
 
     /// The same for sizes at which nothing is known of the MPI's own times, and at which the best schedule is not
-    /// predicted to gain enough over what the MPI is taken to do. It may do worse: these are worth a comparison, and are
-    /// served if that shows them to be faster.
+    /// predicted to gain enough over what the MPI is taken to do. It may do worse: these are worth a comparison, and
+    /// are served if that shows them to be faster.
     /// @throws InvalidInput  as entries()
     const std::vector<PlanEntry>& contenders(Collective, std::span<const Rank> members);
 
