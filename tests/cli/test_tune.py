@@ -327,16 +327,6 @@ def test_whole_runs_decide_on_started_calls_whose_schedule_is_not_shown_to_be_fa
     assert left_behind(tmp_path) == []
 
 
-def test_too_few_runs_decide_on_nothing(runner, tmp_path, monkeypatch):
-    for module in (measurement, trial):
-        monkeypatch.setattr(module, "ratio_of", lambda *_: evidence.Ratio(1.0, 0.5, 2.0))
-    command = runner.command(2, runner.compile(STARTED_REDUCTIONS), "nothing")
-    options = tune.TuneOptions(repetitions=2, timeout_s=200, fit=False, progress="on", measure_s=5.0)
-    result = tune.tune(command, Network.from_file(str(NETWORK)), tmp_path / "result", options)
-    assert any("whole runs decide that with --repetitions of 3 or more" in note for note in result.notes)
-    assert [found.kept for found in result.collectives] == [False]
-
-
 @pytest.mark.parametrize("text", ["0", "0.5s", "-3", "5 minutes", "nan", "1e99h", ""])
 def test_times_for_measuring_that_are_refused(hocket_cli, text):
     done = hocket_cli("tune", "--network", NETWORK, "--measure-time", text, "--", "mpiexec", "-n", "2", "true")

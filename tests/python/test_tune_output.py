@@ -44,6 +44,11 @@ def written(folder: Path, texts: list[str]) -> list[Path]:
         (["a\n" + "x" * 200_000 + "1\n"], ["a\n" + "x" * 200_000 + "1\n"], True, ""),
         (["a\n" + "x" * 200_000 + "1\n"], ["a\n" + "x" * 200_000 + "2\n"], False, "line 2"),
         (["x" * 200_000 + "1\nb\n", "x" * 150_000 + "\nb\n"], ["x\nb\n"], True, "1 of 2 lines"),
+        (["a\nb\n", "b\na\n"], ["a\nb\n", "b\na\n"], True, "in another order in some runs"),
+        (["a\nb\n"] * 2, ["b\na\n"] * 2, True, "in another order in some runs"),
+        (["a\nb\nt 1\n", "b\nt 2\na\n"], ["t 3\nb\na\n"], True, "and 1 of 3 differ even without the plan"),
+        (["a\nb\n", "b\na\n"], ["a\nc\n"], None, "every line of output differs from run to run"),
+        (["a\nb\nc\n", "b\na\nc\n"], ["a\nb\nd\n"], False, 'line 3: native "c", with the plan "d"'),
         (["x" * 65_536 + "\nb\n"], ["x" * 65_536 + "\r\nb\n"], False, "line ends"),
     ],
 )

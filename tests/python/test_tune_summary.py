@@ -93,6 +93,15 @@ def test_what_is_possible_is_over_native_runs():
     ]
 
 
+def test_what_is_possible_where_the_program_starts_collectives():
+    started = replace(RESULT, collectives=[replace(RESULT.collectives[0], nonblocking_calls=1)])
+    (line,) = (line for line in sentences(started, Path("out")) if "possible at best" in line)
+    assert line == (
+        "possible at best, by the recorded run: 1.43 times as fast with collectives that take no time, "
+        "those that the program starts included"
+    )
+
+
 def test_what_is_possible_where_the_recorded_run_was_slow():
     slow = TimeSplit(3.6, 0.1, 0.0, 3.2, 0.0, 0.3, 0.5, at_wire_limit_s=3.4)
     assert possible_gain(slow, 0.42).endswith(  # of 3.3 s after its start-up, 0.2 s and 3.2 s less

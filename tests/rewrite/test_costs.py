@@ -207,6 +207,24 @@ def test_what_gains_nothing_stays(tmp_path: Path, call_s: float, gap_s: float, g
         assert new == text
 
 
+def test_the_bounds_of_loops_in_a_procedure_are_those_of_its_call(tmp_path: Path) -> None:
+    work = """  subroutine work(count, x)
+    integer, intent(in) :: count
+    real(8), intent(inout) :: x(:)
+    integer :: k
+    do k = 1, count
+      x(k) = x(k) + 1
+    end do
+  end subroutine
+end module
+"""
+    # Nothing is known of the loop of n, which needs the message.
+    text = module(f"{BCAST.format('a')}\ncall work(60000, w)\n{loop('a')}").replace("end module\n", work)
+    _, (one,) = outcomes(text, traced(tmp_path / "t", [("MPI_Bcast", 0.010)], [0.010]))
+    assert one.is_rewritten
+    assert_predicted(one, 0.010, 0.010, rel=0.01)
+
+
 @pytest.mark.parametrize(("first_s", "second_s"), [(0.010, 0.001), (0.001, 0.010)])
 def test_work_between_two_calls_goes_to_the_longer_one(tmp_path: Path, first_s: float, second_s: float) -> None:
     """`w` needs neither message. `v` is made of the first one, and sent: only one of them can be beside the loop."""

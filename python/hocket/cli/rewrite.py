@@ -234,7 +234,10 @@ def _part_bytes(text: str | None, network_text: str | None) -> int:
 
     network = NetworkSource(network_text).load()
     latency_s, bandwidth_bytes_per_s = slowest_route(network, network.num_ranks)
-    return max(1, round(latency_s * bandwidth_bytes_per_s)) if latency_s > 0 else Options.part_bytes
+    if latency_s > 0:
+        return max(1, round(latency_s * bandwidth_bytes_per_s))
+    message(f"{network_text} gives its links no latency: parts are as without --network (--part-bytes sets them)")
+    return Options.part_bytes
 
 
 def _split_words(words: tuple[str, ...], verifies: bool) -> tuple[list[Path], tuple[str, ...]]:

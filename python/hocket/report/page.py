@@ -19,7 +19,7 @@ from hocket.report.details import MAX_LINK_ROWS, details_of
 from hocket.report.drawing import draw_network
 from hocket.report.html import render_page
 from hocket.report.result import NETWORK_FILE, Result, read_result
-from hocket.report.rows import left_native, run_s, shown, time_s
+from hocket.report.rows import left_native, run_s, shown, starts_collectives, time_s
 from hocket.report.time_sentences import parts, possible_gain, share_served
 from hocket.traces.analysed import FORMAT, ProgramAnalysis
 
@@ -105,5 +105,7 @@ def _whole(result: Result) -> list[tuple[str, float, list[float]]]:
 def _sentences(result: Result) -> list[str]:
     """On the program's time."""
     native_s = statistics.median(result.program.native_s)
-    lines = [possible_gain(result.time, native_s, result.program.speedup)] if result.time else []
+    lines = []
+    if result.time:
+        lines.append(possible_gain(result.time, native_s, result.program.speedup, starts_collectives(result)))
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines

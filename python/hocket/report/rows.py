@@ -194,6 +194,11 @@ def drawn(rows: Sequence[Row]) -> list[CollectiveResult]:
     return [max(row.measured, key=time_s) for row in rows if row.measured][:MAX_DRAWN]
 
 
+def starts_collectives(result: Result) -> bool:
+    """Whether the program waits later for some of them."""
+    return any(entry.nonblocking_calls for entry in result.collectives)
+
+
 def run_s(result: Result) -> float:
     """What shares of time are of: the recorded run, or with an older result a native one."""
     return result.time.wall_s if result.time else text.median(result.program.native_s) or 0.0

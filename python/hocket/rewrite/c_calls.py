@@ -144,7 +144,7 @@ def _check_buffers(call: CCall) -> None:
         symbol = call.collector.names.pointee(call.actuals[argument.name])
         if symbol is OTHERS:
             reason = f"other names may reach {text}"
-            hint = "declare it restrict, or state that with // hocket restrict NAME in the function"
+            hint = "declare a pointer restrict, or state // hocket restrict NAME in the function"
             call.refusals.append(Refusal("pointer", reason, hint))
         elif argument.is_buffer and symbol.key in seen:
             call.refusals.append(

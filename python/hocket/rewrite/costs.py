@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from hocket.report.text import seconds
 from hocket.rewrite.blocks import Item
 from hocket.rewrite.buffers import Refusal
 from hocket.rewrite.call_order import Site
@@ -61,9 +62,12 @@ def cost_refusal(prediction: Prediction | None) -> Refusal | None:
     """None where costs are not known, or the rewrite gains."""
     if prediction is None or prediction.is_worth_while:
         return None
-    times = [f"{1e6 * one:.3g} us" for one in (prediction.communication_s, prediction.computation_s)]
-    reason = f"nothing would be gained: in the trace the call takes {times[0]}, the computation beside it {times[1]}"
-    return Refusal("cost", reason, "record a larger run, or leave out --trace")
+    call, beside = (seconds(one) for one in (prediction.communication_s, prediction.computation_s))
+    reason = (
+        f"nothing would be gained: in the trace the call takes {call}; of the computation around it {beside} could run "
+        "beside it, by the number of its operations"
+    )
+    return Refusal("cost", reason, "record a larger run, or leave out --trace where that number is wrong")
 
 
 def side_by_side(times: Sequence[CallTimes], computation_s: float) -> Prediction:

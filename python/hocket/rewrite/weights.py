@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hocket.rewrite.affine import known_value
 from hocket.rewrite.analysis import Analysis
@@ -25,8 +25,9 @@ class Weights:
     """In operations, roughly. Only their ratios within a procedure matter."""
 
     analysis: Analysis
-    _of_procedures: dict[int, float] = field(default_factory=dict)
+    _of_procedures: dict[tuple[object, ...], float] = field(default_factory=dict)
     _places: dict[int, Place] = field(default_factory=dict)
+    _arguments: dict[str, float] = field(default_factory=dict)  # values of dummies in the call that is looked at
 
     def of(self, part: Item | Split | Fission, procedure: Procedure) -> float:
         """Of what runs beside communication."""
@@ -47,7 +48,7 @@ class Weights:
         if node.type in ("comment", "statement_label", ";"):
             return 0.0
         if node.type == "subroutine_call":
-            return self._call(text_of(children(node)[1]), procedure) + self._operations(node, procedure)
+            return self._call(text_of(children(node)[1]), procedure, node) + self._operations(node, procedure)
         inner = [one for one in node.children if one.is_named]
         if node.type in ("if_statement", "elseif_clause", "else_clause", "select_case_statement", "case_statement"):
             return 1.0 + sum(self.statement(one, procedure) for one in inner)
@@ -63,19 +64,35 @@ class Weights:
             elif one.type == "call_expression":
                 name = one.children[0]
                 symbol = procedure.scope.find(text_of(name)) if name.type == "identifier" else None
-                is_element = symbol is not None and symbol.is_array
-                total += 1.0 if is_element or name.type != "identifier" else self._call(text_of(name), procedure, 10.0)
+                is_element = name.type != "identifier" or (symbol is not None and symbol.is_array)
+                total += 1.0 if is_element else self._call(text_of(name), procedure, one, 10.0)
         return total
 
-    def _call(self, name: str, caller: Procedure, unknown: float = USUAL_COUNT) -> float:
+    def _call(self, name: str, caller: Procedure, node: Node, unknown: float = USUAL_COUNT) -> float:
         known = self.analysis.procedure(name, caller)
         if known is None:
             return 1.0 if name.startswith("mpi_") else unknown
-        key = id(known)
+        values = self._values(known, caller, node)
+        key = (id(known), *sorted(values.items()))
         if key not in self._of_procedures:
             self._of_procedures[key] = unknown  # where it calls itself
+            outer, self._arguments = self._arguments, values
             self._of_procedures[key] = 1.0 + sum(self.statement(one, known) for one in known.body)
+            self._arguments = outer
         return self._of_procedures[key]
+
+    def _values(self, known: Procedure, caller: Procedure, node: Node) -> dict[str, float]:
+        """Of its dummies, those that are numbers in the call `node`: the bounds of its loops may be among them."""
+        arguments = child_of(node, "argument_list")
+        actuals = named(arguments) if arguments is not None else []
+        found = {}
+        for dummy, actual in zip(known.dummies, actuals, strict=False):
+            if actual.type == "keyword_argument":
+                break
+            value = self._number(actual, caller)
+            if value is not None:
+                found[known.scope.variable(dummy).key] = value
+        return found
 
     def _iterations(self, node: Node, procedure: Procedure) -> float:
         statement = child_of(node, "do_statement")
@@ -98,11 +115,12 @@ class Weights:
         """None if it is known only when the program runs."""
         key = id(procedure)
         if key not in self._places:
-            self._places[key] = Collector(procedure, self.analysis, self.analysis.facts(procedure)).place
+            place = Collector(procedure, self.analysis, self.analysis.facts(procedure)).place
+            self._places[key] = replace(place, changed=())  # an estimate: names keep the values that they begin with
         found = self._places[key].affine(node)
         if found is None:
             return None
-        values = [(coefficient, known_value(name)) for name, coefficient in found.terms]
+        values = [(times, self._arguments.get(name, known_value(name))) for name, times in found.terms]
         if any(value is None for _, value in values):
             return None
-        return float(found.constant + sum(coefficient * (value or 0) for coefficient, value in values))
+        return float(found.constant + sum(times * (value or 0) for times, value in values))

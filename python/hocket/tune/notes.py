@@ -40,7 +40,7 @@ def share_of_progress(with_entries: bool) -> str:
         return "the plan has no schedules: what the program gains or loses is due to progress in the background alone"
     return (
         "the program's gain is that of the schedules and of progress together; how much progress alone gains was not "
-        "measured: `hocket run --progress` without the plan shows it"
+        "measured: `hocket run --progress on` without the plan shows it"
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from hocket.report import text
 from hocket.report.result import CollectiveResult, ProgramResult, Result
-from hocket.report.rows import Row, left_native, rows_of, run_s, seconds_of, shown
+from hocket.report.rows import Row, left_native, rows_of, run_s, seconds_of, shown, starts_collectives
 from hocket.report.time_sentences import possible_gain, share_served, where_time_goes
 
 COLUMNS = (
@@ -157,12 +157,11 @@ def sentences(result: Result, folder: Path) -> list[str]:
 
 
 def _time(result: Result) -> list[str]:
-    native_s = statistics.median(result.program.native_s)
-    lines = (
-        [where_time_goes(result.time), possible_gain(result.time, native_s, result.program.speedup)]
-        if result.time
-        else []
-    )
+    lines = []
+    if result.time:
+        native_s = statistics.median(result.program.native_s)
+        lines.append(where_time_goes(result.time))
+        lines.append(possible_gain(result.time, native_s, result.program.speedup, starts_collectives(result)))
     return [*lines, share_served(result.served)] if result.served and result.served.calls else lines
 
 

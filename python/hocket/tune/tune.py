@@ -49,7 +49,7 @@ from hocket.tune.program_runs import ProgramRuns
 from hocket.tune.shared_cores import note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
-from hocket.tune.whole_runs import refused, too_few_runs, verdict, with_undecided
+from hocket.tune.whole_runs import refused, verdict, with_undecided
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
@@ -223,9 +223,6 @@ class _Job:
         if not undecided or not self._in_background:
             return plan, measured
         repetitions = self.options.repetitions or MOST_RUNS
-        if repetitions < LEAST_RUNS:
-            self.notes.append(too_few_runs(undecided))
-            return plan, measured
         self.reporter.message(f"whole runs decide on {undecided} schedule(s) of non-blocking calls")
         with_them, tried = self._plan_of(advice, tried)
         plans = {"without them": plan, "with them": with_them}

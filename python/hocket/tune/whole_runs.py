@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hocket.advise.advise import LEAST_GAIN
-from hocket.tune.evidence import LEAST_RUNS, are_shorter
+from hocket.tune.evidence import are_shorter
 
 if TYPE_CHECKING:
     from hocket.advise import Choice
@@ -64,11 +64,3 @@ def verdict(without: Sequence[Run], with_them: Sequence[Run], schedules: int) ->
         f"each): {ending}"
     )
     return kept, note
-
-
-def too_few_runs(schedules: int) -> str:
-    """A note."""
-    return (
-        f"{schedules} schedule(s) of non-blocking calls could be faster beside the computation than alone: whole runs "
-        f"decide that with --repetitions of {LEAST_RUNS} or more"
-    )
