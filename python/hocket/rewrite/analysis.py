@@ -14,7 +14,7 @@ from hocket.rewrite.effects import Barrier, Summary
 from hocket.rewrite.facts import Facts, facts_of
 from hocket.rewrite.program import Program
 from hocket.rewrite.symbols import TARGETS, Procedure, Symbol
-from hocket.rewrite.syntax import identifiers, line_of
+from hocket.rewrite.syntax import identifiers, line_of, walk
 
 
 @dataclass
@@ -134,9 +134,9 @@ class Analysis:
     def _exposed(self, block: Block) -> set[str]:
         found: set[str] = set()
         for node in block.nodes:
-            if node.type == "comment":
-                continue
             collector = Collector(block.procedure, self, self.facts(block.procedure))
-            collector.statement(node)
+            collector.statements([node])
             found |= collector.effects.exposed
-        return found
+        # A statement with a group of names reads all of them.
+        groups = (one for one in walk(block.procedure.node) if one.type == "namelist_statement")
+        return found | {block.procedure.scope.variable(name).key for one in groups for name in identifiers(one)}

@@ -146,6 +146,8 @@ def items_of(block: Block, summaries: Summaries, facts: Facts) -> tuple[list[Ite
 
 
 def _collect(collector: Collector, item: Item) -> None:
+    for comment in filter(is_directive, item.comments):
+        collector.directive(comment)
     collector.statement(item.node, bool(item.annotation("pure")))
 
 

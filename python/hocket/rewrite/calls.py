@@ -93,7 +93,7 @@ class Calls:
         if summary.barrier is not None:
             inner = summary.barrier
             reason = inner.reason if inner.reason.startswith(f"{name}: ") else f"{name}: {inner.reason}"
-            collector.effects.barriers.append(Barrier(inner.code, reason, inner.hint, line_of(node)))
+            collector.found_barrier(Barrier(inner.code, reason, inner.hint, line_of(node)), node)
             return
         collector.effects.mpi += [MpiUse(f"{use.name} (in {name})", use.role, line_of(node)) for use in summary.mpi]
         collector.effects.has_work = collector.effects.has_work or summary.has_work

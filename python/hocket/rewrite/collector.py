@@ -49,6 +49,7 @@ class Collector(Recorder):
                 pure = pure or text_of(node).lower().startswith("!$hocket pure")
                 if is_directive(node):
                     self.barrier("directive", node, "a directive of the compiler or of OpenMP")
+                    self.directive(node)
                 continue
             self.statement(node, pure)
             pure = False

@@ -112,7 +112,7 @@ def _declarator(
     symbol.attributes |= attributes
     symbol.bounds = bounds if bounds is not None else symbol.bounds
     symbol.is_coarray = symbol.is_coarray or is_coarray
-    symbol.value = value if "parameter" in attributes else None
+    _set_value(symbol, value if "parameter" in attributes else None)
     if value is not None and "parameter" not in attributes:
         symbol.attributes.add("save")
     return symbol
@@ -154,7 +154,14 @@ def _parameter(scope: Scope, node: Node, source: Source) -> None:
             parts = named(assignment)
             symbol = symbol_in(scope, text_of(parts[0]))
             symbol.attributes.add("parameter")
-            symbol.value = parts[-1]
+            _set_value(symbol, parts[-1])
+
+
+def _set_value(symbol: Symbol, value: Node | None) -> None:
+    """Of a named constant: in branches of the preprocessor it may have several."""
+    if symbol.value is not None and (value is None or text_of(value) != text_of(symbol.value)):
+        symbol.conflict = f"{symbol.name} is declared twice"
+    symbol.value = None if symbol.conflict else value
 
 
 def _common(scope: Scope, node: Node, source: Source) -> None:
@@ -165,6 +172,7 @@ def _common(scope: Scope, node: Node, source: Source) -> None:
                 _declarator(scope, declarator, "", set(), None)
                 name = next(text_of(one) for one in walk(declarator) if one.type == "identifier")
                 symbol_in(scope, name).common = text_of(block) if block is not None else "(blank)"
+    _join_equivalenced(scope)
 
 
 def _equivalence(scope: Scope, node: Node, source: Source) -> None:
@@ -174,6 +182,18 @@ def _equivalence(scope: Scope, node: Node, source: Source) -> None:
                 symbol_in(
                     scope, next(text_of(one) for one in walk(member) if one.type == "identifier")
                 ).is_equivalenced = True
+    _join_equivalenced(scope)
+
+
+def _join_equivalenced(scope: Scope) -> None:
+    """Other procedures may reach by a common block what shares storage with one of its variables."""
+    members = [symbol for symbol in scope.symbols.values() if symbol.is_equivalenced]
+    blocks = {symbol.common for symbol in members if symbol.common}
+    for symbol in members:
+        if len(blocks) == 1:
+            (symbol.common,) = blocks
+        elif blocks:
+            symbol.conflict = f"{symbol.name} may share storage with several common blocks"
 
 
 def _save(scope: Scope, node: Node, source: Source) -> None:

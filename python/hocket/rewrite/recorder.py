@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from typing import Protocol
@@ -127,7 +128,22 @@ class Recorder(ABC):
         return self.place.affine(node)
 
     def barrier(self, code: str, node: Node, reason: str, hint: str = "") -> None:
-        self.effects.barriers.append(Barrier(code, reason, hint, line_of(node)))
+        self.found_barrier(Barrier(code, reason, hint, line_of(node)), node)
+
+    def found_barrier(self, barrier: Barrier, node: Node) -> None:
+        """Nobody looks into it: it may read whatever it names."""
+        self.effects.barriers.append(barrier)
+        for name in identifiers(node):
+            symbol = self.procedure.scope.variable(name)
+            if not symbol.is_array and symbol.key not in self.defined:
+                self.effects.exposed.add(symbol.key)
+
+    def directive(self, comment: Node) -> None:
+        """Its clauses read what they name, but for those that name what the loop behind it has or shares."""
+        clauses = re.sub(r"\b(private|shared)\s*\([^)]*\)", "", text_of(comment).lower())
+        for name in dict.fromkeys(re.findall(r"[a-z]\w*", clauses)):
+            if self.procedure.scope.find(name) is not None:
+                self._access(self.procedure.scope.variable(name), False, comment)
 
     def clock(self, name: str, node: Node) -> bool:
         if name not in _CLOCKS:

@@ -37,9 +37,9 @@ class Symbol:
         """Two variables with different ones share no storage (Fortran 2018, 8.5.15, 15.5.2.13 for dummy arguments)."""
         if self.attributes & {"pointer", "target"}:
             return TARGETS
-        if self.is_equivalenced:
-            return f"(equivalence in {self.key.rpartition('::')[0]})"
-        return f"(common {self.common})" if self.common else self.key
+        if self.common:
+            return f"(common {self.common})"
+        return f"(equivalence in {self.key.rpartition('::')[0]})" if self.is_equivalenced else self.key
 
     @property
     def is_array(self) -> bool:
