@@ -104,7 +104,7 @@ def command(
     the plan (for `hocket run`) and a report. Standard input is read first, to its end, for each run of the program.
 
     Takes at most 60 s or as long as 10 runs of the program, whichever is more, unless --repetitions or --measure-time
-    asks for more.
+    asks for more. With --progress six more runs may decide on schedules of non-blocking calls.
 
     With --site COMMAND is a launcher with its options, without a program. What is measured faster goes into a plan for
     all programs that run on these hosts, to be used beside the network: hocket run --plan site.plan --network

@@ -91,7 +91,7 @@ class ProgramRuns:
         """
 
         def run(name: str, plan: Path, i: int) -> Run:
-            return self._run(f"{name.replace(' ', '-')}-{i}", f"the program {name}", *self._with(plan))
+            return self._run(f"{name.replace(' ', '-')}-{i}", f"the program in a run {name}", *self._with(plan))
 
         one, other = ((name, partial(run, name, plan)) for name, plan in plans.items())
         return self._in_turns(one, other, repetitions, limit, beside_s=limit.least_runs_s)

@@ -49,7 +49,7 @@ from hocket.tune.program_runs import ProgramRuns
 from hocket.tune.shared_cores import note_on_shared_cores
 from hocket.tune.time_split import served_by, time_split
 from hocket.tune.timelines import write_timelines
-from hocket.tune.whole_runs import refused, verdict, with_undecided
+from hocket.tune.whole_runs import no_verdict, refused, verdict, with_undecided
 from hocket.tune.withdraw import is_slower, withdraw
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ class _Job:
             advice, plan=advice.plan.replace(progress=self.options.progress, hosts=trace.hosts)
         )
         try:
-            plan, measured = self._decided_by_runs(advice, *self._plan_of(advice, measured))
+            plan, measured = self._plan_of(advice, measured)
+            write_plan(plan, self.folder / PLAN_FILE)  # what is left where a run fails
+            plan, measured = self._decided_by_runs(advice, plan, measured)
             write_plan(plan, self.folder / PLAN_FILE)
             native, tuned, with_plan = self._run_both(bool(plan.entries))
         except InvalidInput:
@@ -230,7 +232,13 @@ class _Job:
         for name, file in files.items():
             write_plan(plans[name], file)
         self.limit = self.limit.with_pairs(LEAST_RUNS)
-        kept, note = verdict(*self.runs.with_each(files, repetitions, self.limit), undecided)
+        try:
+            kept, note = verdict(*self.runs.with_each(files, repetitions, self.limit), undecided)
+        except InvalidInput:
+            raise
+        except Error as error:
+            self.notes.append(no_verdict(undecided, error))
+            return plan, measured
         self.notes.append(note)
         self.progress_measured = not plan.entries
         return (with_them, tried) if kept else (plan, refused(measured, tried))

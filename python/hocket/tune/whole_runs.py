@@ -20,6 +20,7 @@ from hocket.tune.evidence import are_shorter
 
 if TYPE_CHECKING:
     from hocket.advise import Choice
+    from hocket.errors import Error
     from hocket.measure.runner import Run
     from hocket.tune.measurement import Measurement
 
@@ -64,3 +65,12 @@ def verdict(without: Sequence[Run], with_them: Sequence[Run], schedules: int) ->
         f"each): {ending}"
     )
     return kept, note
+
+
+def no_verdict(schedules: int, error: Error) -> str:
+    """A note: one of these runs has failed."""
+    why = str(error).splitlines()[0]
+    return (
+        f"{schedules} schedule(s) of non-blocking calls were left out, since one of the runs that decide on them "
+        f"failed: {why}"
+    )
