@@ -33,13 +33,16 @@ class Generator:
             "  real(8), intent(inout) :: p(0:n+1,0:n+1), q(0:n+1,0:n+1)",
             "  real(8) :: s, t, w, g(n,n), h(n,n), u(n), v(n), x(0:n)",
             "  integer :: i, j, k, l, m, ierr",
+            "  character(80) :: text",
             "  s = seed; t = 1; w = 2",
             "  m = n / 3",
-            "  l = n; i = 1; j = 1",
+            "  l = n; i = 1; j = 1; k = 1",
             "  g = seed",
             "  h = 2",
         ]
         self.statements(self.random.randint(4, 9), 0)
+        if self.random.random() < 0.3:
+            self.hidden_read()
         self.lines += [
             "  a(0) = a(0) + s",
             "  b(0) = b(0) + t + w",
@@ -73,10 +76,23 @@ class Generator:
                 self.section()
             elif choice < 0.93:
                 self.put(f"{self.pick('stw')} = {self.scalar_value()}")
+            elif choice < 0.95:
+                self.hidden_read()
             elif choice < 0.97:
                 self.put(f"call mix({self.pick(VECTORS)}, {self.pick('stw')}, n)")
             else:
                 self.put(f"! {self.pick(['a note', 'another'])}")
+
+    def hidden_read(self) -> None:
+        """Of a scalar, in a statement that is not analysed."""
+        name, target = self.pick("stwwijk"), f"{self.pick(VECTORS)}({self.pick(['0', '1', 'n'])})"
+        if self.random.random() < 0.5:
+            self.put(f"write (text, *) {name}")
+            self.put(f"read (text, *) {target}")
+        else:
+            self.put(f"associate (one => {name})")
+            self.put(f"  {target} = one")
+            self.put("end associate")
 
     def pick(self, values: object) -> str:
         return str(self.random.choice(list(values)))  # type: ignore[call-overload]
