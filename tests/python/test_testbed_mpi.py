@@ -29,6 +29,7 @@ PROGRAM = """
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
@@ -45,7 +46,11 @@ int main(int argc, char **argv) {
     MPI_Gather(host, 64, MPI_CHAR, hosts, 64, MPI_CHAR, 0, MPI_COMM_WORLD);
     char *data = malloc(BYTES);
     for (int i = 0; i < BYTES; ++i) data[i] = rank == 0 ? (char)(i * 7) : 0;
-    if (argc > 1 && rank == size - 1) abort();
+    if (argc > 1 && rank == size - 1) {
+        if (strcmp(argv[1], "exit") == 0) exit(4);
+        if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 4);
+        abort();
+    }
     MPI_Bcast(data, BYTES, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; i < BYTES; ++i) wrong += data[i] != (char)(i * 7);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -129,3 +134,13 @@ def test_a_rank_that_crashes_leaves_nothing_behind(mpi: Mpi, runner: Any) -> Non
             if mpi.family != "openmpi" or "did not end within 30 s and was killed" not in str(error):
                 raise
         assert bed.run(["pgrep", "program"]).stdout == ""
+
+
+@pytest.mark.parametrize("how", ["exit", "abort"])
+def test_a_rank_that_ends_early_ends_the_others_with_its_status(mpi: Mpi, runner: Any, how: str) -> None:
+    """MPICH's launcher would wait for ranks on other hosts, which wait for the one that has gone."""
+    if mpi.family != "mpich":
+        pytest.skip("its launcher ends them of itself")
+    with Testbed(two_groups(["a0", "b0", "a1", "b1"])) as bed:
+        result = bed.run(runner.command(4, program_for(runner), how), timeout=60.0)
+    assert result.returncode == 4, result.stderr

@@ -12,6 +12,7 @@ from hocket.rewrite.collector import Collector
 from hocket.rewrite.divergence import Divergence
 from hocket.rewrite.effects import Barrier, Summary
 from hocket.rewrite.facts import Facts, facts_of
+from hocket.rewrite.interfaces import Interfaces
 from hocket.rewrite.program import Program
 from hocket.rewrite.symbols import TARGETS, Procedure, Symbol
 from hocket.rewrite.syntax import identifiers, line_of, walk
@@ -24,6 +25,7 @@ class Analysis:
     program: Program
     ignores_clocks: bool = False
     _divergence: Divergence | None = None
+    _interfaces: Interfaces | None = None
     _summaries: dict[int, Summary] = field(default_factory=dict)
     _facts: dict[int, Facts] = field(default_factory=dict)
     _items: dict[tuple[int, int], tuple[list[Item], set[str]]] = field(default_factory=dict)
@@ -68,6 +70,12 @@ class Analysis:
         if self._divergence is None:
             self._divergence = Divergence(self.program)
         return self._divergence
+
+    @property
+    def interfaces(self) -> Interfaces:
+        if self._interfaces is None:
+            self._interfaces = Interfaces(self.program)
+        return self._interfaces
 
     def _summarize(self, procedure: Procedure) -> Summary:
         if problem := self.problem(procedure):

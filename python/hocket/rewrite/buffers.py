@@ -42,21 +42,6 @@ def kept_names(bound: BoundArguments) -> list[str]:
     return [name for name in dict.fromkeys(names) if name and not name.startswith("mpi_")]
 
 
-def not_asynchronous(bound: BoundArguments, procedure: Procedure) -> list[str]:
-    """Names that cannot get the attribute: of dummy arguments, where callers need not see an interface.
-
-    Fortran 2018, 15.4.2.2: an asynchronous dummy argument needs an explicit interface.
-    """
-    if procedure.has_explicit_interface:
-        return []
-    scope = procedure.scope
-    return [
-        name
-        for name in kept_names(bound)
-        if scope.variable(name).is_dummy and not scope.has_attribute(name, "asynchronous")
-    ]
-
-
 def check_buffers(bound: BoundArguments, procedure: Procedure) -> tuple[list[Refusal], list[Obligation]]:
     refusals: list[Refusal] = []
     obligations: list[Obligation] = []
@@ -144,9 +129,9 @@ def _copy_in(text: str, actual: Node, symbol: Symbol, procedure: Procedure) -> R
         return Refusal("copy-in", reason, f"declare {symbol.name} contiguous, or with its extents")
     if actual.type == "call_expression":
         subscripts = named(actual.children[1])
-        if any(_has_vector(part, procedure) for part in subscripts if part.type != "extent_specifier"):
+        if any(has_vector(part, procedure) for part in subscripts if part.type != "extent_specifier"):
             return Refusal("copy-in", f"{text} has a vector subscript: a copy is passed", "use a contiguous section")
-        if any(part.type == "extent_specifier" for part in subscripts) and not _is_contiguous(subscripts):
+        if any(part.type == "extent_specifier" for part in subscripts) and not is_contiguous(subscripts):
             reason = f"{text} is not contiguous: the compiler passes a copy, which is gone when the call returns"
             return Refusal("copy-in", reason, "pack it into an array of its own")
     return None
@@ -157,7 +142,7 @@ def _is_assumed_size(symbol: Symbol) -> bool:
     return "assumed-size" in symbol.attributes
 
 
-def _has_vector(part: Node, procedure: Procedure) -> bool:
+def has_vector(part: Node, procedure: Procedure) -> bool:
     if part.type == "array_literal":
         return True
     names = [text_of(node) for node in walk(part) if node.type == "identifier"]
@@ -166,7 +151,7 @@ def _has_vector(part: Node, procedure: Procedure) -> bool:
     return any(procedure.scope.variable(name).is_array for name in names)
 
 
-def _is_contiguous(subscripts: list[Node]) -> bool:
+def is_contiguous(subscripts: list[Node]) -> bool:
     """Simply contiguous (9.5.4): whole dimensions, one range without a stride, then single subscripts."""
     is_full = True
     for part in subscripts:

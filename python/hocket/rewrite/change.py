@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hocket.rewrite import text as texts
 from hocket.rewrite.blocks import Item
-from hocket.rewrite.buffers import Obligation, kept_names, not_asynchronous
+from hocket.rewrite.buffers import Obligation, kept_names
 from hocket.rewrite.half_text import finish_call, halves_text, has_halves, start_call
 from hocket.rewrite.halves import Halves
 from hocket.rewrite.part_counts import MAX_PARTS
@@ -120,11 +120,8 @@ def _halves_change(site: Site, halves: Halves) -> Change:
     wait = finish_call(site.item, halves, requests, source)
     request_type = "type(MPI_Request)" if scope.mpi().binding == "mpi_f08" else "integer"  # type: ignore[union-attr]
     declarations = [f"{request_type} :: {', '.join(requests)}"]
-    external = not site.procedure.has_explicit_interface
     asynchronous = [
-        one
-        for one in site.buffer_names
-        if not scope.has_attribute(one, "asynchronous") and not (external and scope.variable(one).is_dummy)
+        one for one in site.buffer_names if one not in site.plain and not scope.has_attribute(one, "asynchronous")
     ]
     declarations += [f"asynchronous :: {', '.join(asynchronous)}"] * bool(asynchronous)
     at = site.procedure.declarations_end
@@ -184,7 +181,7 @@ def _lines(item: Item) -> tuple[int, ...]:
 
 def _attributes(site: Site) -> tuple[list[str], list[Obligation]]:
     """Names for an asynchronous statement, and what keeps the accesses of these and of the others in their place."""
-    plain = not_asynchronous(site.bound, site.procedure)
+    plain = site.plain
     scope = site.procedure.scope
     asynchronous = [
         one for one in kept_names(site.bound) if one not in plain and not scope.has_attribute(one, "asynchronous")

@@ -79,10 +79,9 @@ class HalfSites:
         if not may_stay_in_use(actuals, procedure) or calls_a_function(node, procedure, analysis):
             return False
         site.actuals = actuals
-        if not self.options.trusts_compiler and not procedure.has_explicit_interface:
-            names = [procedure.scope.variable(name) for name in site.buffer_names]
-            if any(one.is_dummy and not procedure.scope.has_attribute(one.name, "asynchronous") for one in names):
-                return False
+        site.plain = tuple(analysis.interfaces.refusals(site.buffer_names, procedure))
+        if site.plain and not self.options.trusts_compiler:
+            return False
         private = analysis.private(site.block)
         splitter = Splitter(analysis, site.block, private, site.changed)
         window = find_window(site.items, site.index, item.effects, item.effects, private, splitter)

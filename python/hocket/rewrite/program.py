@@ -18,6 +18,7 @@ class Program:
     """The procedures of the given files."""
 
     procedures: list[Procedure] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
     modules: dict[str, Scope] = field(default_factory=dict)
     module_procedures: dict[str, dict[str, Procedure]] = field(default_factory=dict)
     external: dict[str, Procedure] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class Program:
 
 
 def build_program(sources: Sequence[Source]) -> Program:
-    program = Program()
+    program = Program(sources=list(sources))
     for source in sources:
         for node in source.root.children:
             if node.type in ("module", "submodule"):

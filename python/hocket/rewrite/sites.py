@@ -17,11 +17,12 @@ from hocket.rewrite.buffers import (
     check_buffers,
     check_error_code,
     check_reduction,
-    not_asynchronous,
+    kept_names,
 )
 from hocket.rewrite.collector import is_directive
 from hocket.rewrite.costs import Prediction
 from hocket.rewrite.halves import Halves
+from hocket.rewrite.interfaces import merged
 from hocket.rewrite.mpi_arguments import BoundArguments, bind, is_collective
 from hocket.rewrite.mpi_procedures import mpi_procedures
 from hocket.rewrite.pipelines import Pipeline
@@ -72,6 +73,7 @@ class Site:
     strip: Strip | None = None
     pipeline: Pipeline | None = None
     prediction: Prediction | None = None  # of the way that was found, where costs are known
+    plain: tuple[str, ...] = ()  # variables that cannot be made asynchronous
     halves: Halves | None = None  # the call is one of a procedure that communicates
     actuals: dict[str, Node] = field(default_factory=dict)  # of `halves`: what is passed for the buffers
     part_bytes: int = 0  # of `strip`: see Options
@@ -161,11 +163,9 @@ def check_call(site: Site, analysis: Analysis, options: Options, habits: Habits)
     check_surroundings(site)
     refusals, site.obligations = check_buffers(site.bound, procedure)
     site.refusals += refusals
-    plain = () if options.trusts_compiler else not_asynchronous(site.bound, procedure)
-    if plain:
-        reason = f"{', '.join(plain)} cannot be asynchronous: a dummy argument of an external procedure"
-        hint = "put the procedure into a module, or --trust-compiler assumes that no access is moved over the wait"
-        site.refusals.append(Refusal("external", reason, hint))
+    plain = analysis.interfaces.refusals(kept_names(site.bound), procedure)
+    site.plain = tuple(plain)
+    site.refusals += [] if options.trusts_compiler else merged(plain)
     if habits.has_final:
         site.refusals.append(Refusal("unknown-call", "a type has a final procedure, which may be called anywhere"))
     if habits.one_sided:
