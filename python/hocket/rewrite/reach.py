@@ -30,6 +30,8 @@ class Reach:
             self._named.setdefault(procedure.name, []).append(procedure)
             if any(one.type == "language_binding" for one in walk(procedure.node.children[0])):
                 self._is_unknown(procedure.name, "C code may call {}")
+            if any(one.type == "entry_statement" for one in walk(procedure.node)):
+                self._is_unknown(procedure.name, "{} has another entry")
         for root in {id(one.source): one.source.root for one in self.program.procedures}.values():
             for node in walk(root):
                 self._declaration(node)

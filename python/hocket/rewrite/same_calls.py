@@ -21,7 +21,8 @@ _WHOLE = {
 }  # fmt: skip
 _OF_THE_COMMAND = frozenset({"get_command_argument", "get_command", "get_environment_variable", "getarg", "getenv"})
 _VARIABLES = ("identifier", "call_expression", "derived_type_member_expression")
-_READS_ONLY = ("mpi_send", "mpi_ssend", "mpi_finalize", "mpi_barrier", "mpi_init", "mpi_abort", "mpi_comm_set_")
+_READS_ONLY = ("mpi_finalize", "mpi_barrier", "mpi_init", "mpi_abort")
+_ERROR_CODES = ("ierr", "ierror", "mpierr", "ierr_mpi", "mpi_ierr")
 
 
 @dataclass
@@ -40,13 +41,17 @@ class SameCalls(Sameness):
         if bound.error is not None:
             self.assign(bound.error, ALL)
         for argument, actual in bound.pairs():
-            if argument.use not in ("out", "inout", "set", "request") or text_of(actual).startswith("mpi_"):
+            if argument.use not in ("out", "inout", "set", "request") or self._is_of_mpi(actual):
                 continue
             comm = bound.actual("comm")
             if comm is None or (name not in _SHARED and name != "mpi_comm_size"):
                 self.assign(actual, NOBODY)
             else:
                 self.assign(actual, self.level_of_comm(comm), keeps=not self._is_whole(bound, actual))
+
+    def _is_of_mpi(self, node: Node) -> bool:
+        """Such as `MPI_IN_PLACE`; but many programs have an `mpi_rank` of their own."""
+        return text_of(node).startswith("mpi_") and self.procedure.scope.find(text_of(node)) is None
 
     def _is_whole(self, bound: BoundArguments, actual: Node) -> bool:
         """Whether all of a variable gets new values."""
@@ -79,15 +84,18 @@ class SameCalls(Sameness):
         elif is_plain and name == "mpi_dims_create" and len(parts) > 2:
             self.assign(parts[2], max(self.level(parts[0]), self.level(parts[2])))
             others = parts[3:]
-        elif is_plain and name == "mpi_initialized" and parts:
-            self.assign(parts[0], ALL)
-            others = parts[1:]
+        elif is_plain and name in ("mpi_initialized", "mpi_finalized", "mpi_init_thread") and len(parts) > 1:
+            self.assign(parts[name == "mpi_init_thread"], ALL)
+            others = parts[1 + (name == "mpi_init_thread") :]
         else:
-            others = [] if name.startswith(_READS_ONLY) else parts
+            others = [] if name in _READS_ONLY else parts
             if name.endswith("_init") or name.startswith(("mpi_win", "mpi_buffer", "mpi_file_i")):
                 self.lost |= {self.key(self.base(part)) for part in parts} - {""}
         for part in others:
-            self.lose(part)
+            if part is parts[-1] and text_of(part) in _ERROR_CODES:
+                self.assign(part, ALL)  # an error ends the program
+            else:
+                self.lose(part)
 
     def _new_comm(self, node: Node, level: int) -> None:
         self.assign(node, NOBODY)
@@ -127,6 +135,8 @@ class SameCalls(Sameness):
             level = max(self.state.get(key, NOBODY), self.level_here())
             if key in self.state:
                 self.state[key] = level
+        formats = [one for one in node.children if one.type == "format_identifier"]
+        level = max([level, *(self.highest(named(one)) for one in formats)])
         for one in node.children:
             if one.type == "keyword_argument":
                 word, value = text_of(named(one)[0]), named(one)[-1]

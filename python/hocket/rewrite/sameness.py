@@ -27,7 +27,9 @@ _OF_TYPES = frozenset(
 _OF_SHAPES = frozenset("allocated lbound len shape size ubound".split())
 _DIFFERENT = frozenset({"this_image", "associated", "null", "loc"})
 _CONSTANTS = frozenset(
-    "int8 int16 int32 int64 real32 real64 real128 c_int c_long c_float c_double c_bool c_char c_int64_t".split()
+    "int8 int16 int32 int64 real32 real64 real128 c_int c_long c_float c_double c_bool c_char c_int64_t mpi_success "
+    "mpi_undefined mpi_proc_null mpi_any_source mpi_any_tag mpi_request_null mpi_root mpi_status_size "
+    "mpi_thread_single mpi_thread_funneled mpi_thread_serialized mpi_thread_multiple".split()
 )
 _OPERATIONS = frozenset(
     "parenthesized_expression selector math_expression unary_expression relational_expression logical_expression "
@@ -56,12 +58,19 @@ class Sameness:
         """Of a function that is called."""
         raise NotImplementedError
 
+    def after_unknown(self) -> None:
+        """Behind a call of a procedure that is not known."""
+        raise NotImplementedError
+
     def key(self, node: Node) -> str:
         """Of a whole variable, or of a component of one; empty if other names may reach it, or it is an element."""
         if node.type == "identifier":
             alias = alias_of(text_of(node), self.procedure)
             symbol = self.procedure.scope.find(text_of(node))
-            is_lost = symbol is not None and (symbol.is_coarray or "volatile" in symbol.attributes)
+            if symbol is None:
+                is_lost = bool(self.procedure.scope.unseen_names())
+            else:
+                is_lost = symbol.is_coarray or "volatile" in symbol.attributes
             return "" if is_lost or alias == TARGETS or alias.startswith("(") else alias
         if node.type != "derived_type_member_expression":
             return ""
@@ -104,7 +113,8 @@ class Sameness:
             self._forget(node)
             return NOBODY
         if kind == "relational_expression" and text_of(named(node)[-1]) == "mpi_comm_null":
-            return self.level_of_comm(named(node)[0])
+            comm = self.key(named(node)[0])
+            return OWN if comm and comm == self.own else NOBODY
         if any(name.startswith("operator") for one in self.procedure.scope.chain() for name in one.generics):
             self._forget(node)
             return NOBODY
@@ -116,7 +126,7 @@ class Sameness:
     def _variable(self, node: Node) -> int:
         if node.type == "identifier":
             name, symbol = text_of(node), self.procedure.scope.find(text_of(node))
-            if symbol is None and (name.startswith("mpi_") or name in _CONSTANTS):
+            if symbol is None and name in _CONSTANTS:
                 return ALL
             if symbol is not None and "parameter" in symbol.attributes:
                 return ALL
@@ -183,6 +193,7 @@ class Sameness:
 
     def _forget(self, node: Node) -> None:
         """What an unknown function gets as an argument may change."""
+        self.after_unknown()
         for one in walk(node):
             if one.type == "identifier" and not self._is_constant(one):
                 self.assign(one, NOBODY)
