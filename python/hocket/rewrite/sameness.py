@@ -174,9 +174,10 @@ class Sameness:
             return NOBODY
         if f"shape:{key}" in self.state:
             return self.state[f"shape:{key}"]
-        if symbol.attributes & {"allocatable", "pointer"} or symbol.is_dummy or symbol.bounds is None:
+        is_open = symbol.bounds is None or any(upper is None for _, upper in symbol.bounds)
+        if symbol.attributes & {"allocatable", "pointer"} or is_open:
             return ALL if symbol.type == "character" and symbol.kind.removeprefix("len=").isdigit() else NOBODY
-        bounds = [one for pair in symbol.bounds for one in pair if one is not None]
+        bounds = [one for pair in symbol.bounds or () for one in pair if one is not None]
         for name in (name for one in bounds for name in identifiers(one)):
             found = self.procedure.scope.find(name)
             if found is None or not found.attributes & {"parameter", "intent(in)"}:
