@@ -19,7 +19,7 @@ _WHOLE = {
     "mpi_comm_dup": 1, "mpi_cart_create": 5, "mpi_graph_create": 5, "mpi_dist_graph_create": 8,
     "mpi_dist_graph_create_adjacent": 9, "mpi_comm_idup": 1, "mpi_comm_dup_with_info": 2,
 }  # fmt: skip
-_OF_THE_COMMAND = frozenset({"get_command_argument", "get_command", "get_environment_variable", "getarg", "getenv"})
+_OF_THE_COMMAND = frozenset({"get_command_argument", "get_command", "getarg"})
 _VARIABLES = ("identifier", "call_expression", "derived_type_member_expression")
 _READS_ONLY = ("mpi_finalize", "mpi_barrier", "mpi_init", "mpi_abort")
 _ERROR_CODES = ("ierr", "ierror", "mpierr", "ierr_mpi", "mpi_ierr")

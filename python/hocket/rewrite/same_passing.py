@@ -80,6 +80,9 @@ class SamePassing(SameCalls):
                         found |= self.touched(one)
             for one in procedure.inner.values():
                 found |= self.touched(one)
+            for one in self.program.procedures:  # what an unknown call may reach
+                if id(one) in self.reach.unknown and one is not procedure:
+                    found |= self.touched(one)
             for group in self.reach.namelists.values():
                 found |= {alias_of(name, procedure) for node in group for name in identifiers(node)}
         return self._touches[id(procedure)]

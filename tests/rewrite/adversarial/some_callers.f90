@@ -8,7 +8,7 @@ module some_callers
   implicit none
   integer, parameter :: n = 100
   real(8) :: x(n), w(n)
-  integer :: rank
+  integer :: rank, flag
   type role
     integer :: k = 0
   contains
@@ -94,6 +94,25 @@ contains
     w = 2 * w
   end subroutine
 
+  ! A procedure that is passed on changes the flag.
+  subroutine passed_flag()
+    flag = rank
+  end subroutine
+
+  subroutine flagged()
+    integer :: ierr
+    flag = 0
+    call run(passed_flag)
+    if (flag == 0) then
+      ! expect: divergence
+      call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+      w = 2 * w
+    else
+      ! expect: divergence
+      call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    end if
+  end subroutine
+
   ! It calls itself on some ranks.
   recursive subroutine again(k)
     integer, intent(in) :: k
@@ -127,6 +146,7 @@ program main
   end if
   call chosen()
   call early()
+  call flagged()
   if (rank == 0) then
     ! expect: divergence
     call MPI_Bcast(x, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
