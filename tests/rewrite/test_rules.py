@@ -207,7 +207,13 @@ def test_a_loop_that_changes_its_bounds_stays_whole(bounds: str) -> None:
 
 def test_ranks_that_take_no_part_any_more_harm_nobody() -> None:
     rank = "call MPI_Comm_rank(MPI_COMM_WORLD, k, ierr)"
-    assert codes(module(f"{rank}\nif (k > 3) return\n{ALL}\n{WORK}")) == set()
+    assert codes(module(f"{rank}\nif (k > 3) stop\n{ALL}\n{WORK}")) == set()
+    # All that have the communicator go on; those that return from a call for all ranks may meet it elsewhere.
+    some = ALL.replace("MPI_COMM_WORLD", "comm")
+    guard = "if (comm == MPI_COMM_NULL) return"
+    assert codes(module(f"{rank}\n{guard}\n{some}\n{WORK}", declarations="    integer :: comm")) == set()
+    assert codes(module(f"{rank}\n{guard}\n{ALL}\n{WORK}", declarations="    integer :: comm")) == {"divergence"}
+    assert codes(module(f"{rank}\nif (k > 3) return\n{ALL}\n{WORK}")) == {"divergence"}
     assert codes(module(f"{rank}\nif (k == 0) then\n  {ALL}\n  {WORK}\nend if")) == {"divergence"}
     assert (
         codes(module(f"call MPI_Comm_size(MPI_COMM_WORLD, k, ierr)\nif (k > 1) then\n  {ALL}\n  {WORK}\nend if"))

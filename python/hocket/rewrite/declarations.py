@@ -115,6 +115,7 @@ def _declarator(
     _set_value(symbol, value if "parameter" in attributes else None)
     if value is not None and "parameter" not in attributes:
         symbol.attributes.add("save")
+        symbol.is_initialised = True
     return symbol
 
 

@@ -30,6 +30,7 @@ class Symbol:
     common: str = ""  # the block
     is_equivalenced: bool = False
     value: Any = None  # the node of a named constant
+    is_initialised: bool = False  # a variable that has a value when the program starts
     conflict: str = ""  # why nothing is known about it
 
     @property

@@ -55,7 +55,7 @@ contains
     do step = 1, 3
       ! expect: early-exit
       call MPI_Allreduce(x, y, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
-      if (w(1) > 2) cycle
+      if (step > 2) cycle
       do i = 1, n
         w(i) = w(i) + 1
       end do
@@ -72,7 +72,7 @@ contains
     do step = 1, 3
       ! expect: early-exit
       call MPI_Allreduce(x, y, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
-      if (w(1) > 2) exit
+      if (step > 2) exit
       do i = 1, n
         w(i) = w(i) + 1
       end do

@@ -114,9 +114,10 @@ contains
   ! The bound of the loop changes in its body: Fortran computes it once.
   subroutine a_bound_that_changes(x, w, last)
     real(8), intent(inout) :: x(n), w(n, steps)
-    integer, intent(inout) :: last
+    integer, intent(out) :: last
     real(8) :: mine(n), all(n)
     integer :: step, i, ierr
+    last = 2
     do step = 1, last
       do i = 1, n
         mine(n + 1 - i) = x(i) + step
