@@ -19,6 +19,7 @@ START = "call MPI_Ibcast(u"
 EXCHANGE = """  subroutine exchange(u)
     real(8), intent(inout){attribute} :: u(n)
     integer :: i, ierr
+    !$hocket uniform
     call MPI_Bcast(u, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
     do i = 1, n
       w(i) = w(i) * 2 + i

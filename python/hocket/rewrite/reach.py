@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from hocket.rewrite.declarations import DECLARATORS
 from hocket.rewrite.program import Program
 from hocket.rewrite.symbols import Procedure
 from hocket.rewrite.syntax import Node, child_of, text_of, walk
@@ -54,7 +55,8 @@ class Reach:
             self._interface(node)
         elif node.type == "derived_type_definition":
             for one in walk(node):
-                self._is_unknown(text_of(one) if _is_a_name(one) else "", "{} is bound to a type")
+                is_other = _is_a_name(one) and not _is_component(one)
+                self._is_unknown(text_of(one) if is_other else "", "{} is bound to a type")
         elif node.type in ("pointer_init_declarator", "data_statement"):
             for one in walk(node):
                 self._is_unknown(text_of(one) if _is_a_name(one) else "", "a pointer may be {}")
@@ -106,3 +108,11 @@ def _is_a_name(node: Node) -> bool:
 
 def _is_result_of(name: str, procedure: Procedure) -> bool:
     return procedure.kind == "function" and name in (procedure.name, procedure.result)
+
+
+def _is_component(node: Node) -> bool:
+    """Whether a name in a type is that of a component which is declared there."""
+    parent = node.parent
+    if parent is not None and parent.type in DECLARATORS:
+        return bool(parent.children[0].id == node.id)
+    return parent is not None and parent.type == "variable_declaration"
